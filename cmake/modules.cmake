@@ -1,0 +1,103 @@
+# How folders become parts of the build. Every folder is globbed: adding a file is enough.
+
+# huddle_app_flags: warnings and sanitizers; huddle_flags: those and the library's own headers.
+add_library(huddle_app_flags INTERFACE)
+target_compile_options(huddle_app_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+  $<$<BOOL:${HUDDLE_WERROR}>:-Werror> -fno-math-errno)
+target_compile_definitions(huddle_app_flags INTERFACE _POSIX_C_SOURCE=200809L)
+add_library(huddle_flags INTERFACE)
+target_link_libraries(huddle_flags INTERFACE huddle_app_flags)
+target_include_directories(huddle_flags INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
+if(HUDDLE_SANITIZE)
+  target_compile_options(huddle_app_flags INTERFACE
+    -fsanitize=${HUDDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HUDDLE_SANITIZE})
+endif()
+if(HUDDLE_COVERAGE)
+  target_compile_options(huddle_app_flags INTERFACE --coverage)
+  add_link_options(--coverage)
+endif()
+
+set(isa_base -ffp-contract=fast)
+set(isa_avx2 -ffp-contract=fast -mavx2 -mfma -mtune=haswell)
+set(isa_avx512 -ffp-contract=fast -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mprefer-vector-width=512)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(isas base avx2 avx512)
+else()
+  set(isas base)
+endif()
+
+# huddle_module(NAME): all of src/NAME/. Its objects are huddle_NAME; tests link those, so that
+# they can reach what the shared library hides. NAME.simd.c is compiled once an instruction set.
+function(huddle_module name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
+  set(kernels ${sources})
+  list(FILTER sources EXCLUDE REGEX "\\.simd\\.c$")
+  list(FILTER kernels INCLUDE REGEX "\\.simd\\.c$")
+  add_library(huddle_${name} OBJECT ${sources})
+  target_link_libraries(huddle_${name} PRIVATE huddle_flags ${huddle_headers})
+  set(objects $<TARGET_OBJECTS:huddle_${name}>)
+  if(kernels)
+    foreach(isa IN LISTS isas)
+      add_library(huddle_${name}_${isa} OBJECT ${kernels})
+      target_link_libraries(huddle_${name}_${isa} PRIVATE huddle_flags)
+      target_compile_options(huddle_${name}_${isa} PRIVATE ${isa_${isa}})
+      target_compile_definitions(huddle_${name}_${isa} PRIVATE HD_ISA=${isa})
+      list(APPEND objects $<TARGET_OBJECTS:huddle_${name}_${isa}>)
+    endforeach()
+  endif()
+  set(huddle_objects_${name} ${objects} PARENT_SCOPE)
+  set(huddle_objects ${huddle_objects} ${objects} PARENT_SCOPE)
+endfunction()
+
+# Writes FILE with ENTRY(x) for each name, only when that changes it.
+function(huddle_registry file entry)
+  set(text "")
+  foreach(name IN LISTS ARGN)
+    string(APPEND text "${entry}(${name})\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${file} CONTENT "${text}" @ONLY)
+endfunction()
+
+# One engine a folder of engines/: its sources join the library, its name the registry.
+macro(huddle_engines)
+  file(GLOB engine_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true
+       RELATIVE ${PROJECT_SOURCE_DIR}/engines ${PROJECT_SOURCE_DIR}/engines/*/CMakeLists.txt)
+  set(engine_names "")
+  foreach(folder IN LISTS engine_folders)
+    get_filename_component(engine ${folder} DIRECTORY)
+    list(APPEND engine_names ${engine})
+    add_subdirectory(engines/${engine})
+    list(APPEND huddle_objects $<TARGET_OBJECTS:huddle_engine_${engine}>)
+  endforeach()
+  huddle_registry(engines.inc ENGINE ${engine_names})
+endmacro()
+
+# One method a file of src/methods/ whose name has no underscore at its front or dot inside:
+# lda-kmeans.c defines hd_method_lda_kmeans.
+macro(huddle_methods)
+  file(GLOB method_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/methods
+       ${PROJECT_SOURCE_DIR}/src/methods/*.c)
+  list(REMOVE_ITEM method_files registry.c)
+  list(FILTER method_files EXCLUDE REGEX "^common_")
+  set(method_names "")
+  foreach(file IN LISTS method_files)
+    string(REGEX REPLACE "\\.c$" "" method ${file})
+    string(REPLACE "-" "_" method ${method})
+    list(APPEND method_names ${method})
+  endforeach()
+  huddle_registry(methods.inc METHOD ${method_names})
+endmacro()
+
+# data/digits.csv compiled in: a small program turns it into a C array.
+macro(huddle_digits)
+  add_executable(embed_digits ${PROJECT_SOURCE_DIR}/data/embed.c)
+  set_target_properties(embed_digits PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/generated/digits.inc
+    COMMAND embed_digits ${PROJECT_SOURCE_DIR}/data/digits.csv ${CMAKE_BINARY_DIR}/generated/digits.inc
+    DEPENDS embed_digits ${PROJECT_SOURCE_DIR}/data/digits.csv VERBATIM)
+  add_custom_target(digits_inc DEPENDS ${CMAKE_BINARY_DIR}/generated/digits.inc)
+  add_dependencies(huddle_io digits_inc)
+endmacro()

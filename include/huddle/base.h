@@ -1,0 +1,177 @@
+/* Huddle, base: what every other header stands on.
+ *
+ *   status    a call returns a huddle_status; the sentence that explains a failure is in
+ *             huddle_last_error(), one per thread
+ *   context   threads, log, progress, cancelling and the engine of a computation
+ *   options   one table describes each option; defaults, checks, flags, JSON and documents
+ *             derive from it
+ *
+ * Conventions of the whole library. Parameters come in the order context, inputs, options,
+ * outputs, info; a NULL context, options or info means "defaults" or "not interested". Inputs
+ * are never kept or changed. What a function hands out in a struct is freed by that struct's
+ * _free; a bare pointer it hands out is freed by huddle_free(). Nothing here prints, exits,
+ * aborts or touches a global generator. How a solve ended (converged, limit reached) is data in
+ * its info struct, not an error.
+ */
+#ifndef HUDDLE_BASE_H
+#define HUDDLE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define HUDDLE_API __attribute__((visibility("default")))
+#else
+#define HUDDLE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ------------------------------------------------------------------------------ */
+
+typedef enum huddle_status {
+    HUDDLE_OK = 0,
+    HUDDLE_INVALID,     /* an argument or option has a value that makes no sense */
+    HUDDLE_NO_MEMORY,   /* an allocation failed */
+    HUDDLE_IO,          /* the system refused to open, read or write */
+    HUDDLE_FORMAT,      /* a file is damaged or is not what it claims to be */
+    HUDDLE_UNSUPPORTED, /* well-formed, but beyond what this build can do */
+    HUDDLE_NUMERIC,     /* the numbers defeated the method (overflow, singular matrix) */
+    HUDDLE_CANCELLED,   /* the caller asked to stop */
+    HUDDLE_INTERNAL     /* a defect of Huddle; please report it */
+} huddle_status;
+
+/* One word for a status, such as "invalid". */
+HUDDLE_API const char *huddle_status_name(huddle_status status);
+
+/* The sentence for this thread's most recent failure; "" if there was none. Valid until the
+ * thread's next failing call. */
+HUDDLE_API const char *huddle_last_error(void);
+
+/* "0.1.0"; what HUDDLE_VERSION was when the library was built. */
+HUDDLE_API const char *huddle_version(void);
+
+/* Frees a bare pointer the library handed out. NULL is fine. */
+HUDDLE_API void huddle_free(void *pointer);
+
+/* How an iteration ended. */
+typedef enum huddle_stop {
+    HUDDLE_STOP_CONVERGED = 0, /* the tolerance was met */
+    HUDDLE_STOP_EXACT,         /* a closed form gave the answer */
+    HUDDLE_STOP_MAX_ITER,      /* the iteration limit came first */
+    HUDDLE_STOP_STALLED        /* no further progress in this arithmetic */
+} huddle_stop;
+
+/* "converged", "exact", "max_iter" or "stalled". */
+HUDDLE_API const char *huddle_stop_name(huddle_stop stop);
+
+/* ---- context ----------------------------------------------------------------------------- */
+
+/* Threads, log, progress and engine of a computation. A NULL context computes on the calling
+ * thread alone, says nothing and cannot be cancelled. One context may serve several threads:
+ * the first to ask gets the workers, the others compute on their own thread meanwhile. */
+typedef struct huddle_context huddle_context;
+
+typedef enum huddle_log_level { HUDDLE_LOG_WARNING, HUDDLE_LOG_INFO } huddle_log_level;
+
+/* Receives one line of text without a line feed. May be called from any thread that computes
+ * with the context, never from two at once. */
+typedef void (*huddle_log_function)(void *user, huddle_log_level level, const char *text);
+
+/* Told now and then that `done` of `total` units of the named stage are finished, always on
+ * the thread that called the library. Return non-zero to cancel. */
+typedef int (*huddle_progress_function)(void *user, const char *stage, double done, double total);
+
+/* Makes a context with as many threads as the CPU affinity and the cgroup allow. */
+HUDDLE_API huddle_status huddle_context_new(huddle_context **context);
+HUDDLE_API void huddle_context_free(huddle_context *context);
+
+/* n_threads 1 .. 1024, or HUDDLE_AUTO. Results do not depend on it. */
+HUDDLE_API huddle_status huddle_context_set_threads(huddle_context *context, int32_t n_threads);
+HUDDLE_API int32_t huddle_context_threads(const huddle_context *context);
+
+HUDDLE_API void huddle_context_set_log(huddle_context *context, huddle_log_function function,
+                                       void *user);
+HUDDLE_API void huddle_context_set_progress(huddle_context *context,
+                                            huddle_progress_function function, void *user);
+
+/* Asks whatever computes with this context to stop with HUDDLE_CANCELLED; may be called from
+ * another thread or a signal handler. huddle_context_resume() withdraws it. */
+HUDDLE_API void huddle_context_cancel(huddle_context *context);
+HUDDLE_API void huddle_context_resume(huddle_context *context);
+
+/* Chooses where to compute: "cpu", or an engine this build holds. */
+HUDDLE_API huddle_status huddle_context_set_engine(huddle_context *context, const char *name);
+
+/* The names huddle_context_set_engine() takes; ends with NULL. */
+HUDDLE_API const char *const *huddle_engines(void);
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* Stands for the text "auto" in a numeric option that allows it. */
+#define HUDDLE_AUTO (-1)
+
+typedef enum huddle_option_type {
+    HUDDLE_OPTION_END = 0, /* closes a table */
+    HUDDLE_OPTION_INT,     /* int32_t */
+    HUDDLE_OPTION_SEED,    /* uint64_t */
+    HUDDLE_OPTION_REAL,    /* double */
+    HUDDLE_OPTION_BOOL,    /* bool, written true or false */
+    HUDDLE_OPTION_CHOICE,  /* const char *, one of `choices` */
+    HUDDLE_OPTION_RULE,    /* huddle_rule, one of `choices`, those ending in ":R" with a number */
+    HUDDLE_OPTION_RANGE    /* huddle_range, written 7 or 2-20 */
+} huddle_option_type;
+
+/* A choice that may carry a number: "unit" is {"unit", 0}, "pca:40" is {"pca:R", 40}. */
+typedef struct huddle_rule {
+    const char *name; /* as in `choices`; static text */
+    int32_t r;
+} huddle_rule;
+
+/* All whole numbers from first to last. */
+typedef struct huddle_range {
+    int32_t first, last;
+} huddle_range;
+
+/* One option of an options struct. A table is an array of these that ends with {0}. */
+typedef struct huddle_option {
+    const char *name; /* n_clusters; the tool's flag is --n-clusters */
+    huddle_option_type type;
+    size_t offset;              /* where the value lives in the options struct */
+    const char *fallback;       /* the default, as text */
+    double min, max;            /* bounds of INT, REAL, RANGE and of a RULE's number */
+    bool allows_auto;           /* INT, REAL, RANGE: "auto" is a value, stored as HUDDLE_AUTO */
+    const char *const *choices; /* CHOICE, RULE: ends with NULL */
+    const char *help;           /* half a sentence, no full stop */
+} huddle_option;
+
+/* Sets every option of the table to its default. */
+HUDDLE_API void huddle_options_default(const huddle_option *table, void *options);
+
+/* Reads one option from text. HUDDLE_INVALID, with the name, the value and what is allowed, if
+ * there is no such option or the value does not fit; options is then unchanged. */
+HUDDLE_API huddle_status huddle_options_set(const huddle_option *table, void *options,
+                                            const char *name, const char *text);
+
+/* Writes one option as the text that huddle_options_set() would take. */
+HUDDLE_API huddle_status huddle_options_get(const huddle_option *table, const void *options,
+                                            const char *name, char *text, size_t size);
+
+/* Checks that every value is within its bounds, as huddle_options_set() would. */
+HUDDLE_API huddle_status huddle_options_check(const huddle_option *table, const void *options);
+
+/* Says what an option takes, for people: "1 .. 2147483647", "auto or a number from 0",
+ * "none|unit|pca:R". */
+HUDDLE_API void huddle_option_allowed(const huddle_option *option, char *text, size_t size);
+
+/* The entry of that name, or NULL. */
+HUDDLE_API const huddle_option *huddle_option_find(const huddle_option *table, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

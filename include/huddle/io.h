@@ -1,0 +1,91 @@
+/* Huddle, io: data sets and labels in files, the embedded digits, and generators.
+ *
+ *   read    CSV, TSV, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX (also .gz), a
+ *           folder of PGM or PNG images with one sub-folder a class
+ *   write   CSV, TSV, NPY, NPZ, MAT (v5), HDF5, LIBSVM
+ *   make    digits (embedded), moons, rings, spirals, blobs, swissroll
+ *
+ * What a file holds decides its format, not its name. A failure's sentence begins with the
+ * file's name and says where and what: "faces.csv: line 12, column 3 (age): the value is
+ * missing". Every output is written beside its place and moved there when complete.
+ */
+#ifndef HUDDLE_IO_H
+#define HUDDLE_IO_H
+
+#include "huddle/matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A data set: points, and labels if there are any. */
+typedef struct huddle_data {
+    char *name;         /* the file, or what was generated */
+    const char *format; /* "csv", "npy", ..., "digits", "moons"; static text */
+    huddle_points points;
+    int32_t *labels;      /* n in 0 .. n_classes - 1 by ascending value, or NULL */
+    int32_t n_classes;    /* 0 without labels */
+    char **classes;       /* n_classes texts: the labels as the file has them */
+    bool classes_numeric; /* the labels are whole numbers there */
+    char **features;      /* d column names, or NULL */
+    char **names;         /* names found in a container */
+    int64_t n_names;
+    int32_t height, width; /* of images, in rows and columns of pixels; 0 if unknown */
+    bool column_major;     /* pixels of an image run down its columns */
+} huddle_data;
+
+/* How to read. Zeroed means: find everything by habit. */
+typedef struct huddle_read_options {
+    const char *const *x; /* names (CSV: column names or 1-based positions), stacked in order */
+    int64_t n_x;
+    const char *const *y; /* likewise; {"none"} ignores labels; a file's name reads them there */
+    int64_t n_y;
+    bool transpose;      /* samples stand in columns, whatever it looks like */
+    const char *classes; /* keep these classes, by their value in the file: "11-36,40" */
+    int64_t per_class;   /* keep the first so many of each class; 0 = all */
+    int64_t n;           /* generators: points, 0 = 1000 */
+    double noise;        /* generators: HUDDLE_AUTO = the kind's own */
+    uint64_t seed;       /* generators */
+} huddle_read_options;
+
+/* Reads `source`: a file, a folder, "digits" or a generator's name (a file of that name in the
+ * working directory is written ./digits). */
+HUDDLE_API huddle_status huddle_data_read(huddle_context *context, const char *source,
+                                          const huddle_read_options *options, huddle_data *data);
+HUDDLE_API void huddle_data_free(huddle_data *data);
+
+/* The names of everything that can be generated, "digits" first; ends with NULL. */
+HUDDLE_API const char *const *huddle_data_kinds(void);
+
+/* Writes points and labels in the format of path's extension. */
+HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
+                                           const char *path);
+
+/* One whole number a row, as .csv or .txt (text) or .npy (int32). values[i] is written as
+ * texts[values[i]] in text formats if texts is not NULL. */
+HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
+                                             const char *const *texts);
+
+/* Reads one label a row from any supported file: whole numbers or strings, mapped to
+ * 0 .. n_classes - 1 by ascending value; classes gets their texts. All are the caller's to free. */
+HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
+                                            int32_t **labels, int32_t *n_classes, char ***classes);
+
+/* Arrays and graphs as SciPy reads them: .npy (f4, f8, i4) and scipy.sparse's .npz. */
+HUDDLE_API huddle_status huddle_dense_write_npy(const char *path, const huddle_dense *matrix);
+HUDDLE_API huddle_status huddle_points_write_npy(const char *path, const huddle_points *points);
+HUDDLE_API huddle_status huddle_csr_write_npz(const char *path, const huddle_csr *matrix);
+HUDDLE_API huddle_status huddle_dense_read(huddle_context *context, const char *path,
+                                           huddle_dense *matrix);
+/* A sparse matrix from SciPy's .npz (csr, csc, coo), MatrixMarket, MAT or a dense array. */
+HUDDLE_API huddle_status huddle_csr_read(huddle_context *context, const char *path,
+                                         huddle_csr *matrix);
+
+/* Writes bytes to path as a whole or not at all. */
+HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

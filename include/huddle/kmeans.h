@@ -1,0 +1,72 @@
+/* Huddle, kmeans: Lloyd's K-means with restarts.
+ *
+ *     minimise  sum_i  omega_i ||x_i - m_{y_i}||^2   over centres m and labels y
+ *
+ * omega_i is the weight of row i, 1 if none are given. Each restart begins with centres of its
+ * own random stream; the smallest sum wins, ties the earlier restart. An empty cluster is given
+ * the point farthest from its centre. Points are float, sums double. Labels and centres are the
+ * same bits for any number of threads.
+ */
+#ifndef HUDDLE_KMEANS_H
+#define HUDDLE_KMEANS_H
+
+#include "huddle/matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Start from huddle_kmeans_defaults(), then change what you need. */
+typedef struct huddle_kmeans_options {
+    int32_t n_clusters; /* 1 .. n */
+    int32_t n_init;     /* restarts */
+    int32_t max_iter;   /* most Lloyd iterations of a restart */
+    double tol;         /* stop when the centres' squared moves sum to less than tol times the mean
+                           variance of the features */
+    const char *init;   /* "k-means++" or "sample": c distinct rows at random */
+    uint64_t seed;
+    const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart; in the
+                                  coordinates of the points with their shift added */
+} huddle_kmeans_options;
+
+typedef struct huddle_kmeans_result {
+    int32_t *labels;      /* n, in 0 .. n_clusters - 1 */
+    huddle_dense centres; /* n_clusters x d, the points' shift added */
+} huddle_kmeans_result;
+
+typedef struct huddle_kmeans_info {
+    double inertia;     /* the sum above, of the best restart */
+    double *inertias;   /* of every restart; owned by the info */
+    int32_t n_restarts; /* length of inertias */
+    int32_t best;       /* which restart won */
+    int32_t n_iter;     /* of the best restart */
+    int32_t n_distinct; /* distinct rows, counted up to n_clusters; if fewer than n_clusters, the
+                           labels use only 0 .. n_distinct - 1 */
+    huddle_stop stop;
+    double seconds;
+} huddle_kmeans_info;
+
+/* The option table, for whoever composes options or writes documents. */
+HUDDLE_API const huddle_option *huddle_kmeans_options_table(void);
+HUDDLE_API huddle_kmeans_options huddle_kmeans_defaults(void);
+
+/* Clusters the rows of x. row_weights (n positive numbers) may be NULL. result and info are
+ * freed by their _free functions; info may be NULL. HUDDLE_INVALID if an option or x does not
+ * fit, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
+HUDDLE_API huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
+                                       const double *row_weights,
+                                       const huddle_kmeans_options *options,
+                                       huddle_kmeans_result *result, huddle_kmeans_info *info);
+
+/* Labels each row of x by the nearest centre, ties by the smaller index. */
+HUDDLE_API huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points *x,
+                                              const huddle_dense *centres, int32_t *labels);
+
+HUDDLE_API void huddle_kmeans_result_free(huddle_kmeans_result *result);
+HUDDLE_API void huddle_kmeans_info_free(huddle_kmeans_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,91 @@
+/* Huddle, matrix: the three containers that pass between stages.
+ *
+ *   huddle_points  n samples of d features, float, dense or sparse
+ *   huddle_dense   a matrix of doubles: an embedding, centres, a table
+ *   huddle_csr     a sparse matrix of doubles: a graph
+ *
+ * All are plain structs. Made by the library they own their arrays and are freed by their
+ * _free; filled in by you they are views of your arrays, and nobody frees them. Rows and
+ * offsets are 64-bit, columns 32-bit.
+ */
+#ifndef HUDDLE_MATRIX_H
+#define HUDDLE_MATRIX_H
+
+#include "huddle/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Samples in rows.
+ *
+ * Dense (offsets == NULL): sample i is values[i * stride] .. values[i * stride + d - 1].
+ * Sparse: its non-zeros are values[offsets[i]] .. values[offsets[i + 1] - 1], in the columns of
+ * the same positions, ascending.
+ *
+ * A column of doubles whose spread is tiny beside its mean loses its digits as float (map
+ * coordinates, time stamps). Such a column is stored less its mean, and `shift` (d doubles, or
+ * NULL when no column needs it; dense only) holds what to add back. Distances do not notice;
+ * whoever needs the true values adds it. */
+typedef struct huddle_points {
+    int64_t n, d;
+    int64_t stride; /* dense: floats from one row to the next, at least d */
+    float *values;
+    int64_t *offsets; /* sparse: n + 1 */
+    int32_t *columns; /* sparse */
+    double *shift;    /* usually NULL */
+} huddle_points;
+
+/* rows x cols doubles, row i at values + i * stride. */
+typedef struct huddle_dense {
+    int64_t rows, cols, stride;
+    double *values;
+} huddle_dense;
+
+/* Row i holds values[offsets[i]] .. values[offsets[i + 1] - 1], columns ascending. */
+typedef struct huddle_csr {
+    int64_t rows, cols;
+    int64_t *offsets; /* rows + 1 */
+    int32_t *columns;
+    double *values;
+} huddle_csr;
+
+/* Allocate zeroed. Fail with HUDDLE_INVALID if a size is negative or beyond 32-bit columns,
+ * HUDDLE_NO_MEMORY. */
+HUDDLE_API huddle_status huddle_points_new(int64_t n, int64_t d, huddle_points *points);
+HUDDLE_API huddle_status huddle_points_new_sparse(int64_t n, int64_t d, int64_t nonzeros,
+                                                  huddle_points *points);
+HUDDLE_API huddle_status huddle_dense_new(int64_t rows, int64_t cols, huddle_dense *matrix);
+HUDDLE_API huddle_status huddle_csr_new(int64_t rows, int64_t cols, int64_t nonzeros,
+                                        huddle_csr *matrix);
+
+/* Free the arrays and zero the struct. */
+HUDDLE_API void huddle_points_free(huddle_points *points);
+HUDDLE_API void huddle_dense_free(huddle_dense *matrix);
+HUDDLE_API void huddle_csr_free(huddle_csr *matrix);
+
+/* Points from doubles: value j of sample i is values[i * row_step + j * col_step], so that any
+ * strided or transposed array will do. Columns that float would ruin are shifted (see
+ * huddle_points). HUDDLE_INVALID, naming row and column, on NaN, infinity or a value beyond
+ * float. */
+HUDDLE_API huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
+                                                   const double *values, int64_t row_step,
+                                                   int64_t col_step, huddle_points *points);
+
+/* HUDDLE_INVALID, naming the place, if a size, a stride, an offset or a column is impossible,
+ * or a value is NaN or infinite. Every entry point that takes points or graphs calls these. */
+HUDDLE_API huddle_status huddle_points_check(huddle_context *context, const huddle_points *points);
+HUDDLE_API huddle_status huddle_csr_check(const huddle_csr *matrix);
+
+/* y = the rows of x named by index[0 .. count - 1], copied. */
+HUDDLE_API huddle_status huddle_points_take(const huddle_points *x, const int64_t *index,
+                                            int64_t count, huddle_points *y);
+
+/* The transpose, columns ascending. */
+HUDDLE_API huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

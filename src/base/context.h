@@ -1,0 +1,55 @@
+/* The inside of a context, and what stages use of it. */
+#ifndef HUDDLE_SRC_CONTEXT_H
+#define HUDDLE_SRC_CONTEXT_H
+
+#include "huddle/base.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct hd_engine;
+struct hd_pool;
+
+/* Sentences collected on the way, in order. */
+typedef struct hd_texts {
+    char **items;
+    int64_t count, capacity;
+} hd_texts;
+
+struct huddle_context {
+    int32_t n_threads;
+    const struct hd_engine *engine;
+    huddle_log_function log;
+    void *log_user;
+    huddle_progress_function progress;
+    void *progress_user;
+    double progress_next;    /* earliest moment of the next report */
+    hd_texts *warnings;      /* where warnings are also kept, or NULL */
+    pthread_mutex_t talking; /* one line at a time */
+    atomic_int cancelled;
+    struct hd_pool *pool; /* started on first use */
+};
+
+/* Adds a copy of text; HUDDLE_NO_MEMORY. */
+huddle_status hd_texts_add(hd_texts *texts, const char *text);
+void hd_texts_free(hd_texts *texts);
+
+/* Says something to the caller's log. A warning is also added to context->warnings. */
+void hd_warn(huddle_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void hd_say(huddle_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* HUDDLE_CANCELLED if the caller asked to stop. Cheap; call it in every long loop. */
+huddle_status hd_check_cancel(huddle_context *context);
+
+/* Reports progress, at most about ten times a second, and checks for cancelling. Only on the
+ * thread that called the library. */
+huddle_status hd_progress(huddle_context *context, const char *stage, double done, double total);
+
+/* The engine's table; never NULL. */
+const struct hd_engine *hd_context_engine(const huddle_context *context);
+
+/* Seconds on a clock that only goes forward. */
+double hd_seconds(void);
+
+#endif

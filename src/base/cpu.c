@@ -1,0 +1,28 @@
+#include "base/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hd_isa detect(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+        return HD_ISA_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return HD_ISA_AVX2;
+#endif
+    return HD_ISA_BASE;
+}
+
+hd_isa hd_cpu_isa(void) {
+    hd_isa best = detect();
+    const char *wanted = getenv("HUDDLE_ISA");
+    if (wanted == NULL)
+        return best;
+    if (strcmp(wanted, "base") == 0)
+        return HD_ISA_BASE;
+    if (strcmp(wanted, "avx2") == 0 && best > HD_ISA_AVX2)
+        return HD_ISA_AVX2;
+    return best;
+}

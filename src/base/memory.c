@@ -1,0 +1,73 @@
+#include "base/memory.h"
+#include "huddle/base.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* The library's only mutable globals: counters of the test hook. */
+static atomic_llong requests;
+static atomic_llong failing_request;
+
+static int must_fail(void) {
+    long long request = atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed) + 1;
+    return request == atomic_load_explicit(&failing_request, memory_order_relaxed);
+}
+
+int64_t hd_memory_fail_at(int64_t k) {
+    int64_t seen = atomic_exchange(&requests, 0);
+    atomic_store(&failing_request, k);
+    return seen;
+}
+
+void *hd_alloc(int64_t count, size_t size) {
+    if (must_fail() || count < 0 || size == 0 ||
+        (uint64_t)count > (uint64_t)(PTRDIFF_MAX / 2) / size)
+        return NULL;
+    size_t bytes = (size_t)count * size;
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return aligned_alloc(ALIGNMENT, bytes > 0 ? bytes : ALIGNMENT);
+}
+
+void *hd_alloc_zero(int64_t count, size_t size) {
+    void *array = hd_alloc(count, size);
+    if (array != NULL)
+        memset(array, 0, (size_t)count * size);
+    return array;
+}
+
+int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
+    void *old, *larger;
+    memcpy(&old, array, sizeof old);
+    if (needed <= *capacity)
+        return 1;
+    int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
+    if (wanted < needed)
+        wanted = needed;
+    if (wanted < 16)
+        wanted = 16;
+    larger = hd_alloc(wanted, size);
+    if (larger == NULL)
+        return 0;
+    if (old != NULL)
+        memcpy(larger, old, (size_t)*capacity * size);
+    free(old);
+    memcpy(array, &larger, sizeof larger);
+    *capacity = wanted;
+    return 1;
+}
+
+char *hd_copy_text(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = hd_alloc((int64_t)size, 1);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+void huddle_free(void *pointer) {
+    free(pointer);
+}

@@ -1,0 +1,378 @@
+#include "base/options.h"
+
+#include "base/check.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Any value an option can hold, on its way between text and struct. */
+typedef union value {
+    int32_t integer;
+    uint64_t seed;
+    double real;
+    bool boolean;
+    const char *choice;
+    huddle_rule rule;
+    huddle_range range;
+} value;
+
+static size_t value_size(huddle_option_type type) {
+    switch (type) {
+    case HUDDLE_OPTION_INT:
+        return sizeof(int32_t);
+    case HUDDLE_OPTION_SEED:
+        return sizeof(uint64_t);
+    case HUDDLE_OPTION_REAL:
+        return sizeof(double);
+    case HUDDLE_OPTION_BOOL:
+        return sizeof(bool);
+    case HUDDLE_OPTION_CHOICE:
+        return sizeof(const char *);
+    case HUDDLE_OPTION_RULE:
+        return sizeof(huddle_rule);
+    case HUDDLE_OPTION_RANGE:
+        return sizeof(huddle_range);
+    case HUDDLE_OPTION_END:
+        break;
+    }
+    return 0;
+}
+
+/* ---- text to value: each returns false if the text does not fit --------------------------- */
+
+static bool parse_whole(const char *text, const char **rest, long long *number) {
+    char *end;
+    if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))
+        return false;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    *rest = end;
+    return errno == 0;
+}
+
+static bool within(const huddle_option *option, double number) {
+    return number >= option->min && number <= option->max;
+}
+
+static bool parse_int(const huddle_option *option, const char *text, value *out) {
+    long long number;
+    const char *rest;
+    if (!parse_whole(text, &rest, &number) || *rest != '\0' || !within(option, (double)number))
+        return false;
+    out->integer = (int32_t)number;
+    return true;
+}
+
+static bool parse_seed(const char *text, value *out) {
+    char *end;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    out->seed = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+static bool parse_real(const huddle_option *option, const char *text, value *out) {
+    char *end;
+    if (text[0] == '\0' || isspace((unsigned char)text[0]))
+        return false;
+    out->real = strtod(text, &end);
+    return *end == '\0' && isfinite(out->real) && within(option, out->real);
+}
+
+static bool parse_bool(const char *text, value *out) {
+    out->boolean = strcmp(text, "true") == 0;
+    return out->boolean || strcmp(text, "false") == 0;
+}
+
+static bool parse_choice(const huddle_option *option, const char *text, value *out) {
+    for (const char *const *choice = option->choices; *choice != NULL; choice++)
+        if (strcmp(text, *choice) == 0) {
+            out->choice = *choice;
+            return true;
+        }
+    return false;
+}
+
+/* Length of "pca" in a choice written "pca:R"; 0 if the choice takes no number. */
+static size_t numbered_length(const char *choice) {
+    size_t length = strlen(choice);
+    return length > 2 && strcmp(choice + length - 2, ":R") == 0 ? length - 2 : 0;
+}
+
+static bool parse_rule(const huddle_option *option, const char *text, value *out) {
+    for (const char *const *choice = option->choices; *choice != NULL; choice++) {
+        size_t length = numbered_length(*choice);
+        const char *rest;
+        long long number;
+        if (length == 0 && strcmp(text, *choice) == 0) {
+            out->rule = (huddle_rule){*choice, 0};
+            return true;
+        }
+        if (length == 0 || strncmp(text, *choice, length) != 0 || text[length] != ':')
+            continue;
+        if (!parse_whole(text + length + 1, &rest, &number) || *rest != '\0' ||
+            !within(option, (double)number))
+            return false;
+        out->rule = (huddle_rule){*choice, (int32_t)number};
+        return true;
+    }
+    return false;
+}
+
+static bool parse_range(const huddle_option *option, const char *text, value *out) {
+    long long first, last;
+    const char *rest;
+    if (!parse_whole(text, &rest, &first) || !within(option, (double)first))
+        return false;
+    last = first;
+    if (*rest == '-' && (!parse_whole(rest + 1, &rest, &last) || !within(option, (double)last)))
+        return false;
+    out->range = (huddle_range){(int32_t)first, (int32_t)last};
+    return *rest == '\0' && first <= last;
+}
+
+static bool parse(const huddle_option *option, const char *text, value *out) {
+    bool is_auto = option->allows_auto && strcmp(text, "auto") == 0;
+    memset(out, 0, sizeof *out);
+    switch (option->type) {
+    case HUDDLE_OPTION_INT:
+        out->integer = HUDDLE_AUTO;
+        return is_auto || parse_int(option, text, out);
+    case HUDDLE_OPTION_SEED:
+        return parse_seed(text, out);
+    case HUDDLE_OPTION_REAL:
+        out->real = HUDDLE_AUTO;
+        return is_auto || parse_real(option, text, out);
+    case HUDDLE_OPTION_BOOL:
+        return parse_bool(text, out);
+    case HUDDLE_OPTION_CHOICE:
+        return parse_choice(option, text, out);
+    case HUDDLE_OPTION_RULE:
+        return parse_rule(option, text, out);
+    case HUDDLE_OPTION_RANGE:
+        out->range = (huddle_range){HUDDLE_AUTO, HUDDLE_AUTO};
+        return is_auto || parse_range(option, text, out);
+    case HUDDLE_OPTION_END:
+        break;
+    }
+    return false;
+}
+
+/* ---- value to text ------------------------------------------------------------------------ */
+
+void hd_format_real(double number, char *text, size_t size) {
+    /* The shortest of the usual lengths that reads back as the same number. */
+    static const int digits[] = {6, 9, 12, 15, 16, 17};
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
+        snprintf(text, size, "%.*g", digits[i], number);
+        if (strtod(text, NULL) == number)
+            return;
+    }
+}
+
+static void format(const huddle_option *option, const value *in, char *text, size_t size) {
+    switch (option->type) {
+    case HUDDLE_OPTION_INT:
+        if (option->allows_auto && in->integer == HUDDLE_AUTO)
+            snprintf(text, size, "auto");
+        else
+            snprintf(text, size, "%d", in->integer);
+        break;
+    case HUDDLE_OPTION_SEED:
+        snprintf(text, size, "%llu", (unsigned long long)in->seed);
+        break;
+    case HUDDLE_OPTION_REAL:
+        if (option->allows_auto && in->real == HUDDLE_AUTO)
+            snprintf(text, size, "auto");
+        else
+            hd_format_real(in->real, text, size);
+        break;
+    case HUDDLE_OPTION_BOOL:
+        snprintf(text, size, "%s", in->boolean ? "true" : "false");
+        break;
+    case HUDDLE_OPTION_CHOICE:
+        snprintf(text, size, "%s", in->choice == NULL ? "" : in->choice);
+        break;
+    case HUDDLE_OPTION_RULE:
+        if (in->rule.name == NULL || numbered_length(in->rule.name) == 0)
+            snprintf(text, size, "%s", in->rule.name == NULL ? "" : in->rule.name);
+        else
+            snprintf(text, size, "%.*s:%d", (int)numbered_length(in->rule.name), in->rule.name,
+                     in->rule.r);
+        break;
+    case HUDDLE_OPTION_RANGE:
+        if (option->allows_auto && in->range.first == HUDDLE_AUTO)
+            snprintf(text, size, "auto");
+        else if (in->range.first == in->range.last)
+            snprintf(text, size, "%d", in->range.first);
+        else
+            snprintf(text, size, "%d-%d", in->range.first, in->range.last);
+        break;
+    case HUDDLE_OPTION_END:
+        break;
+    }
+}
+
+static void append(char *text, size_t size, const char *more) {
+    size_t length = strlen(text);
+    if (length < size)
+        snprintf(text + length, size - length, "%s", more);
+}
+
+static void format_bounds(const huddle_option *option, char *text, size_t size) {
+    char low[40], high[40], bounds[128];
+    bool whole = option->type != HUDDLE_OPTION_REAL;
+    hd_format_real(option->min, low, sizeof low);
+    hd_format_real(option->max, high, sizeof high);
+    bool open = !isfinite(option->max) || (whole && option->max >= INT32_MAX);
+    if (open)
+        snprintf(bounds, sizeof bounds, "a %snumber from %s", whole ? "whole " : "", low);
+    else
+        snprintf(bounds, sizeof bounds, "a %snumber from %s to %s", whole ? "whole " : "", low,
+                 high);
+    append(text, size, bounds);
+}
+
+void huddle_option_allowed(const huddle_option *option, char *text, size_t size) {
+    text[0] = '\0';
+    if (option->allows_auto)
+        append(text, size, "auto or ");
+    switch (option->type) {
+    case HUDDLE_OPTION_INT:
+    case HUDDLE_OPTION_REAL:
+        format_bounds(option, text, size);
+        break;
+    case HUDDLE_OPTION_RANGE:
+        format_bounds(option, text, size);
+        append(text, size, ", or a range such as 2-20");
+        break;
+    case HUDDLE_OPTION_SEED:
+        append(text, size, "a whole number from 0");
+        break;
+    case HUDDLE_OPTION_BOOL:
+        append(text, size, "true|false");
+        break;
+    case HUDDLE_OPTION_CHOICE:
+    case HUDDLE_OPTION_RULE:
+        for (const char *const *choice = option->choices; *choice != NULL; choice++) {
+            append(text, size, choice == option->choices ? "" : "|");
+            append(text, size, *choice);
+        }
+        break;
+    case HUDDLE_OPTION_END:
+        break;
+    }
+}
+
+/* ---- tables ------------------------------------------------------------------------------- */
+
+const huddle_option *huddle_option_find(const huddle_option *table, const char *name) {
+    for (; table->type != HUDDLE_OPTION_END; table++)
+        if (strcmp(table->name, name) == 0)
+            return table;
+    return NULL;
+}
+
+int hd_edit_distance(const char *a, const char *b) {
+    enum { MOST = 64 };
+    int row[MOST + 1];
+    int n = (int)strlen(b);
+    if (n > MOST || strlen(a) > MOST)
+        return MOST;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1] != '\0'; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int changed = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            int shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = changed < shorter ? changed : shorter;
+        }
+    }
+    return row[n];
+}
+
+static huddle_status unknown_option(const huddle_option *table, const char *name) {
+    const huddle_option *nearest = NULL;
+    int best = 3; /* further away is no help */
+    for (; table->type != HUDDLE_OPTION_END; table++) {
+        int distance = hd_edit_distance(table->name, name);
+        if (distance < best) {
+            best = distance;
+            nearest = table;
+        }
+    }
+    if (nearest != NULL)
+        return hd_fail(HUDDLE_INVALID, "no option named '%s'; did you mean '%s'?", name,
+                       nearest->name);
+    return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
+}
+
+static huddle_status misfit(const huddle_option *option, const char *text) {
+    char allowed[256];
+    huddle_option_allowed(option, allowed, sizeof allowed);
+    return hd_fail(HUDDLE_INVALID, "%s = %s is not %s%s", option->name, text,
+                   option->choices != NULL ? "one of " : "", allowed);
+}
+
+void huddle_options_default(const huddle_option *table, void *options) {
+    for (; table->type != HUDDLE_OPTION_END; table++) {
+        value parsed;
+        (void)parse(table, table->fallback, &parsed);
+        memcpy((char *)options + table->offset, &parsed, value_size(table->type));
+    }
+}
+
+huddle_status huddle_options_set(const huddle_option *table, void *options, const char *name,
+                                 const char *text) {
+    value parsed;
+    const huddle_option *option = huddle_option_find(table, name);
+    if (option == NULL)
+        return unknown_option(table, name);
+    if (!parse(option, text, &parsed))
+        return misfit(option, text);
+    memcpy((char *)options + option->offset, &parsed, value_size(option->type));
+    return HUDDLE_OK;
+}
+
+static void read_value(const huddle_option *option, const void *options, value *out) {
+    memset(out, 0, sizeof *out);
+    memcpy(out, (const char *)options + option->offset, value_size(option->type));
+}
+
+huddle_status huddle_options_get(const huddle_option *table, const void *options, const char *name,
+                                 char *text, size_t size) {
+    value stored;
+    const huddle_option *option = huddle_option_find(table, name);
+    if (option == NULL)
+        return unknown_option(table, name);
+    read_value(option, options, &stored);
+    format(option, &stored, text, size);
+    return HUDDLE_OK;
+}
+
+huddle_status huddle_options_check(const huddle_option *table, const void *options) {
+    for (; table->type != HUDDLE_OPTION_END; table++) {
+        value stored, again;
+        char text[128];
+        read_value(table, options, &stored);
+        format(table, &stored, text, sizeof text);
+        if (!parse(table, text, &again))
+            return misfit(table, text);
+    }
+    return HUDDLE_OK;
+}
+
+int64_t hd_options_count(const huddle_option *table) {
+    int64_t count = 0;
+    while (table[count].type != HUDDLE_OPTION_END)
+        count++;
+    return count;
+}

@@ -1,0 +1,211 @@
+#include "base/parallel.h"
+
+#include "base/check.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* A loop under way. */
+typedef struct job {
+    huddle_context *context;
+    hd_body body;
+    void *argument;
+    int64_t n, grain, chunks;
+    atomic_llong next;     /* the next chunk to begin */
+    atomic_llong finished; /* for progress */
+    atomic_int stopped;    /* begin no more chunks */
+    pthread_mutex_t lock;  /* guards the failure */
+    int64_t failed_chunk;
+    huddle_status failure;
+    char failure_text[1024];
+} job;
+
+typedef struct hd_pool hd_pool;
+
+struct hd_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t begin, end;
+    pid_t owner;         /* the process whose threads these are: fork() leaves them behind */
+    int32_t n_workers;   /* threads of the pool; the caller's comes on top */
+    int32_t started;     /* of them, running */
+    int32_t working;     /* workers inside the current job */
+    bool busy, closing;  /* a job is under way; threads must leave */
+    uint64_t generation; /* counts jobs */
+    job *current;
+    struct worker {
+        pthread_t thread;
+        struct hd_pool *pool;
+        int32_t index;
+    } workers[];
+};
+
+/* True on a thread that is inside a loop's body. */
+static _Thread_local bool inside;
+
+int64_t hd_chunks(int64_t n, int64_t grain) {
+    return n <= 0 ? 0 : (n - 1) / grain + 1;
+}
+
+int32_t hd_workers(const huddle_context *context) {
+    return huddle_context_threads(context);
+}
+
+static void note_failure(job *loop, int64_t chunk, huddle_status status) {
+    pthread_mutex_lock(&loop->lock);
+    if (loop->failed_chunk < 0 || chunk < loop->failed_chunk) {
+        loop->failed_chunk = chunk;
+        loop->failure = status;
+        snprintf(loop->failure_text, sizeof loop->failure_text, "%s", huddle_last_error());
+    }
+    pthread_mutex_unlock(&loop->lock);
+    atomic_store(&loop->stopped, 1);
+}
+
+/* Takes chunks until none is left. Only the calling thread has a stage to report. */
+static void work(job *loop, int32_t worker, const char *stage) {
+    bool was_inside = inside;
+    inside = true;
+    while (!atomic_load_explicit(&loop->stopped, memory_order_relaxed)) {
+        int64_t chunk = atomic_fetch_add(&loop->next, 1);
+        if (chunk >= loop->chunks)
+            break;
+        int64_t begin = chunk * loop->grain;
+        int64_t end = loop->n - begin < loop->grain ? loop->n : begin + loop->grain;
+        huddle_status status = hd_check_cancel(loop->context);
+        if (status == HUDDLE_OK)
+            status = loop->body(loop->argument, (hd_chunk){chunk, begin, end, worker});
+        int64_t finished = atomic_fetch_add(&loop->finished, 1) + 1;
+        if (status == HUDDLE_OK && stage != NULL)
+            status = hd_progress(loop->context, stage, (double)finished, (double)loop->chunks);
+        if (status != HUDDLE_OK)
+            note_failure(loop, chunk, status);
+    }
+    inside = was_inside;
+}
+
+static void *run_worker(void *argument) {
+    struct worker *self = argument;
+    hd_pool *pool = self->pool;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->closing && (pool->current == NULL || pool->generation == seen))
+            pthread_cond_wait(&pool->begin, &pool->lock);
+        if (pool->closing)
+            break;
+        seen = pool->generation;
+        job *loop = pool->current;
+        pool->working++;
+        pthread_mutex_unlock(&pool->lock);
+        work(loop, self->index, NULL);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->working == 0)
+            pthread_cond_signal(&pool->end);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* Starts the workers; fewer than wanted, or none, if the system has no more. */
+static hd_pool *start_pool(int32_t n_workers) {
+    hd_pool *pool = hd_alloc_zero(1, sizeof(hd_pool) + (size_t)n_workers * sizeof(struct worker));
+    if (pool == NULL)
+        return NULL;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->begin, NULL);
+    pthread_cond_init(&pool->end, NULL);
+    pool->owner = getpid();
+    pool->n_workers = n_workers;
+    for (int32_t i = 0; i < n_workers; i++) {
+        pool->workers[i].pool = pool;
+        pool->workers[i].index = i + 1;
+        if (pthread_create(&pool->workers[i].thread, NULL, run_worker, &pool->workers[i]) != 0)
+            break;
+        pool->started++;
+    }
+    return pool;
+}
+
+void hd_pool_free(hd_pool *pool) {
+    if (pool == NULL)
+        return;
+    /* After fork() the threads and perhaps a held lock are the parent's: leave them alone. */
+    if (pool->owner == getpid()) {
+        pthread_mutex_lock(&pool->lock);
+        pool->closing = true;
+        pthread_cond_broadcast(&pool->begin);
+        pthread_mutex_unlock(&pool->lock);
+        for (int32_t i = 0; i < pool->started; i++)
+            pthread_join(pool->workers[i].thread, NULL);
+        pthread_cond_destroy(&pool->begin);
+        pthread_cond_destroy(&pool->end);
+        pthread_mutex_destroy(&pool->lock);
+    }
+    huddle_free(pool);
+}
+
+/* The context's pool, claimed for this thread; NULL if it is taken or cannot be had. */
+static hd_pool *claim_pool(huddle_context *context) {
+    hd_pool *pool = NULL;
+    pthread_mutex_lock(&context->talking);
+    if (context->pool != NULL && context->pool->owner != getpid()) {
+        hd_pool_free(context->pool);
+        context->pool = NULL;
+    }
+    if (context->pool == NULL)
+        context->pool = start_pool(context->n_threads - 1);
+    if (context->pool != NULL && !context->pool->busy) {
+        pool = context->pool;
+        pool->busy = true;
+    }
+    pthread_mutex_unlock(&context->talking);
+    return pool;
+}
+
+static void release_pool(huddle_context *context, hd_pool *pool) {
+    pthread_mutex_lock(&context->talking);
+    pool->busy = false;
+    pthread_mutex_unlock(&context->talking);
+}
+
+static void run_on_pool(hd_pool *pool, job *loop, const char *stage) {
+    pthread_mutex_lock(&pool->lock);
+    pool->current = loop;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->begin);
+    pthread_mutex_unlock(&pool->lock);
+    work(loop, 0, stage);
+    pthread_mutex_lock(&pool->lock);
+    pool->current = NULL;
+    while (pool->working > 0)
+        pthread_cond_wait(&pool->end, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n, int64_t grain,
+                          hd_body body, void *argument) {
+    job loop = {.context = context,
+                .body = body,
+                .argument = argument,
+                .n = n,
+                .grain = grain,
+                .chunks = hd_chunks(n, grain),
+                .failed_chunk = -1};
+    hd_pool *pool = NULL;
+    /* Inside a body we may be on a worker, which must not report progress. */
+    if (inside)
+        stage = NULL;
+    pthread_mutex_init(&loop.lock, NULL);
+    if (loop.chunks > 1 && !inside && huddle_context_threads(context) > 1)
+        pool = claim_pool(context);
+    if (pool != NULL) {
+        run_on_pool(pool, &loop, stage);
+        release_pool(context, pool);
+    } else {
+        work(&loop, 0, stage);
+    }
+    pthread_mutex_destroy(&loop.lock);
+    if (loop.failed_chunk >= 0)
+        return hd_fail(loop.failure, "%s", loop.failure_text);
+    return HUDDLE_OK;
+}

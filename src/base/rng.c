@@ -1,0 +1,62 @@
+#include "base/rng.h"
+
+#include <math.h>
+
+void hd_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+    uint32_t x0 = counter[0], x1 = counter[1], x2 = counter[2], x3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = (uint64_t)0xD2511F53 * x0, p1 = (uint64_t)0xCD9E8D57 * x2;
+        uint32_t y0 = (uint32_t)(p1 >> 32) ^ x1 ^ k0, y2 = (uint32_t)(p0 >> 32) ^ x3 ^ k1;
+        x0 = y0;
+        x1 = (uint32_t)p1;
+        x2 = y2;
+        x3 = (uint32_t)p0;
+        k0 += 0x9E3779B9;
+        k1 += 0xBB67AE85;
+    }
+    out[0] = x0;
+    out[1] = x1;
+    out[2] = x2;
+    out[3] = x3;
+}
+
+hd_rng hd_rng_stream(uint64_t seed, uint64_t stream) {
+    hd_rng rng = {.key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
+                  .counter = {0, 0, (uint32_t)stream, (uint32_t)(stream >> 32)}};
+    return rng;
+}
+
+static uint32_t next_word(hd_rng *rng) {
+    if (rng->left == 0) {
+        hd_philox(rng->counter, rng->key, rng->block);
+        if (++rng->counter[0] == 0)
+            rng->counter[1]++;
+        rng->left = 4;
+    }
+    return rng->block[4 - rng->left--];
+}
+
+uint64_t hd_rng_bits(hd_rng *rng) {
+    uint64_t low = next_word(rng);
+    return (uint64_t)next_word(rng) << 32 | low;
+}
+
+double hd_rng_uniform(hd_rng *rng) {
+    return (double)(hd_rng_bits(rng) >> 11) * 0x1p-53;
+}
+
+int64_t hd_rng_below(hd_rng *rng, int64_t n) {
+    /* Reject the incomplete last run of n values. */
+    uint64_t m = (uint64_t)n, excess = (UINT64_MAX - m + 1) % m, bits;
+    do {
+        bits = hd_rng_bits(rng);
+    } while (bits > UINT64_MAX - excess);
+    return (int64_t)(bits % m);
+}
+
+double hd_rng_normal(hd_rng *rng) {
+    /* Box and Muller; the second number is thrown away to keep the stream's state small. */
+    double radius = sqrt(-2.0 * log(1.0 - hd_rng_uniform(rng)));
+    return radius * cos(6.283185307179586 * hd_rng_uniform(rng));
+}

@@ -1,0 +1,53 @@
+#include "base/check.h"
+#include "huddle/version.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_SIZE = 1024 };
+
+static _Thread_local char last_error[TEXT_SIZE];
+
+const char *huddle_status_name(huddle_status status) {
+    static const char *const names[] = {"ok",          "invalid", "no memory", "io",      "format",
+                                        "unsupported", "numeric", "cancelled", "internal"};
+    if ((unsigned)status >= sizeof names / sizeof *names)
+        return "unknown";
+    return names[status];
+}
+
+const char *huddle_stop_name(huddle_stop stop) {
+    static const char *const names[] = {"converged", "exact", "max_iter", "stalled"};
+    if ((unsigned)stop >= sizeof names / sizeof *names)
+        return "unknown";
+    return names[stop];
+}
+
+const char *huddle_last_error(void) {
+    return last_error;
+}
+
+const char *huddle_version(void) {
+    return HUDDLE_VERSION;
+}
+
+huddle_status hd_fail(huddle_status status, const char *format, ...) {
+    /* By way of a copy: an argument may be the old last_error. */
+    char text[TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    memcpy(last_error, text, sizeof text);
+    return status;
+}
+
+huddle_status hd_fail_at(huddle_status status, const char *format, ...) {
+    char place[TEXT_SIZE / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(place, sizeof place, format, arguments);
+    va_end(arguments);
+    return hd_fail(status, "%s: %s", place, last_error);
+}

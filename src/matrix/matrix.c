@@ -1,0 +1,117 @@
+#include "huddle/matrix.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* Bounds shared by all containers: columns and vertex names are 32-bit. */
+static huddle_status check_sizes(int64_t rows, int64_t cols) {
+    if (rows < 0 || cols < 0 || cols > INT32_MAX)
+        return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is impossible", (long long)rows,
+                       (long long)cols);
+    if (cols > 0 && rows > INT64_MAX / 16 / cols)
+        return hd_fail(HUDDLE_NO_MEMORY, "a matrix of %lld x %lld does not fit in memory",
+                       (long long)rows, (long long)cols);
+    return HUDDLE_OK;
+}
+
+huddle_status huddle_points_new(int64_t n, int64_t d, huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    memset(points, 0, sizeof *points);
+    TRY(check_sizes(n, d));
+    ALLOC_ZERO(points->values, n * d);
+    points->n = n;
+    points->d = d;
+    points->stride = d;
+done:
+    return status;
+}
+
+huddle_status huddle_points_new_sparse(int64_t n, int64_t d, int64_t nonzeros,
+                                       huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    memset(points, 0, sizeof *points);
+    TRY(check_sizes(n, d));
+    ALLOC_ZERO(points->offsets, n + 1);
+    ALLOC_ZERO(points->columns, nonzeros);
+    ALLOC_ZERO(points->values, nonzeros);
+    points->n = n;
+    points->d = d;
+done:
+    if (status != HUDDLE_OK)
+        huddle_points_free(points);
+    return status;
+}
+
+huddle_status huddle_dense_new(int64_t rows, int64_t cols, huddle_dense *matrix) {
+    huddle_status status = HUDDLE_OK;
+    memset(matrix, 0, sizeof *matrix);
+    TRY(check_sizes(rows, cols));
+    ALLOC_ZERO(matrix->values, rows * cols);
+    matrix->rows = rows;
+    matrix->cols = cols;
+    matrix->stride = cols;
+done:
+    return status;
+}
+
+huddle_status huddle_csr_new(int64_t rows, int64_t cols, int64_t nonzeros, huddle_csr *matrix) {
+    huddle_status status = HUDDLE_OK;
+    memset(matrix, 0, sizeof *matrix);
+    TRY(check_sizes(rows, cols));
+    ALLOC_ZERO(matrix->offsets, rows + 1);
+    ALLOC_ZERO(matrix->columns, nonzeros);
+    ALLOC_ZERO(matrix->values, nonzeros);
+    matrix->rows = rows;
+    matrix->cols = cols;
+done:
+    if (status != HUDDLE_OK)
+        huddle_csr_free(matrix);
+    return status;
+}
+
+void huddle_points_free(huddle_points *points) {
+    huddle_free(points->values);
+    huddle_free(points->offsets);
+    huddle_free(points->columns);
+    huddle_free(points->shift);
+    memset(points, 0, sizeof *points);
+}
+
+void huddle_dense_free(huddle_dense *matrix) {
+    huddle_free(matrix->values);
+    memset(matrix, 0, sizeof *matrix);
+}
+
+void huddle_csr_free(huddle_csr *matrix) {
+    huddle_free(matrix->offsets);
+    huddle_free(matrix->columns);
+    huddle_free(matrix->values);
+    memset(matrix, 0, sizeof *matrix);
+}
+
+huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose) {
+    huddle_status status = HUDDLE_OK;
+    int64_t nonzeros = matrix->offsets[matrix->rows];
+    memset(transpose, 0, sizeof *transpose);
+    if (matrix->rows > INT32_MAX)
+        FAIL(HUDDLE_INVALID, "a transpose with %lld columns is impossible",
+             (long long)matrix->rows);
+    TRY(huddle_csr_new(matrix->cols, matrix->rows, nonzeros, transpose));
+    int64_t *offsets = transpose->offsets;
+    for (int64_t e = 0; e < nonzeros; e++)
+        offsets[matrix->columns[e] + 1]++;
+    for (int64_t j = 0; j < matrix->cols; j++)
+        offsets[j + 1] += offsets[j];
+    /* Placing moves each offset to its row's end, which is the next row's beginning. */
+    for (int64_t i = 0; i < matrix->rows; i++)
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
+            int64_t place = offsets[matrix->columns[e]]++;
+            transpose->columns[place] = (int32_t)i;
+            transpose->values[place] = matrix->values[e];
+        }
+    memmove(offsets + 1, offsets, (size_t)matrix->cols * sizeof *offsets);
+    offsets[0] = 0;
+done:
+    return status;
+}

@@ -1,0 +1,243 @@
+#include "huddle/matrix.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_PER_CHUNK = 4096, VALUES_PER_CHUNK = 1 << 18 };
+
+static int64_t row_grain(int64_t d) {
+    int64_t rows = VALUES_PER_CHUNK / (d > 0 ? d : 1);
+    return rows < 1 ? 1 : rows > ROWS_PER_CHUNK ? ROWS_PER_CHUNK : rows;
+}
+
+/* ---- checking ----------------------------------------------------------------------------- */
+
+static huddle_status check_row(const huddle_points *x, int64_t i) {
+    int64_t begin = i * x->stride, end = begin + x->d;
+    if (x->offsets != NULL) {
+        begin = x->offsets[i];
+        end = x->offsets[i + 1];
+    }
+    float sum = 0; /* finite only if every term is: one test a row instead of one a value */
+    for (int64_t e = begin; e < end; e++)
+        sum += x->values[e] * 0.0f;
+    if (sum == 0)
+        return HUDDLE_OK;
+    for (int64_t e = begin; e < end; e++) {
+        int64_t column = x->offsets != NULL ? x->columns[e] : e - begin;
+        if (!isfinite(x->values[e]))
+            return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
+                           (long long)i + 1, (long long)column + 1,
+                           isnan(x->values[e]) ? "not a number" : "infinite");
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status check_columns(const huddle_points *x, int64_t i) {
+    if (x->offsets[i + 1] < x->offsets[i])
+        return hd_fail(HUDDLE_INVALID, "row %lld: offsets go backwards", (long long)i + 1);
+    int64_t previous = -1;
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+        if (x->columns[e] <= previous || x->columns[e] >= x->d)
+            return hd_fail(HUDDLE_INVALID,
+                           "row %lld: column %d is out of order, repeated or outside 1 .. %lld",
+                           (long long)i + 1, x->columns[e] + 1, (long long)x->d);
+        previous = x->columns[e];
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status check_rows(void *argument, hd_chunk chunk) {
+    const huddle_points *x = argument;
+    huddle_status status = HUDDLE_OK;
+    for (int64_t i = chunk.begin; i < chunk.end && status == HUDDLE_OK; i++) {
+        if (x->offsets != NULL)
+            status = check_columns(x, i);
+        if (status == HUDDLE_OK)
+            status = check_row(x, i);
+    }
+    return status;
+}
+
+huddle_status huddle_points_check(huddle_context *context, const huddle_points *points) {
+    if (points->n < 1 || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
+        return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
+                       (long long)points->n, (long long)points->d);
+    if (points->values == NULL || (points->offsets != NULL && points->columns == NULL))
+        return hd_fail(HUDDLE_INVALID, "the points have no values");
+    if (points->offsets == NULL && points->stride < points->d)
+        return hd_fail(HUDDLE_INVALID, "stride = %lld is less than the %lld features",
+                       (long long)points->stride, (long long)points->d);
+    if (points->offsets != NULL && points->offsets[0] != 0)
+        return hd_fail(HUDDLE_INVALID, "the first offset is not 0");
+    huddle_points view = *points;
+    return hd_parallel(context, NULL, points->n, row_grain(points->d), check_rows, &view);
+}
+
+huddle_status huddle_csr_check(const huddle_csr *matrix) {
+    if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX ||
+        matrix->offsets == NULL || matrix->offsets[0] != 0)
+        return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has impossible sizes",
+                       (long long)matrix->rows, (long long)matrix->cols);
+    for (int64_t i = 0; i < matrix->rows; i++) {
+        if (matrix->offsets[i + 1] < matrix->offsets[i])
+            return hd_fail(HUDDLE_INVALID, "row %lld: offsets go backwards", (long long)i + 1);
+        int64_t previous = -1;
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
+            if (matrix->columns[e] <= previous || matrix->columns[e] >= matrix->cols)
+                return hd_fail(HUDDLE_INVALID,
+                               "row %lld: column %d is out of order, repeated or outside 1 .. %lld",
+                               (long long)i + 1, matrix->columns[e] + 1, (long long)matrix->cols);
+            if (!isfinite(matrix->values[e]))
+                return hd_fail(HUDDLE_INVALID, "row %lld, column %d: the value is %s",
+                               (long long)i + 1, matrix->columns[e] + 1,
+                               isnan(matrix->values[e]) ? "not a number" : "infinite");
+            previous = matrix->columns[e];
+        }
+    }
+    return HUDDLE_OK;
+}
+
+/* ---- from double -------------------------------------------------------------------------- */
+
+typedef struct conversion {
+    const double *values;
+    int64_t row_step, col_step;
+    huddle_points *points;
+    double *sums, *lows, *highs; /* chunks x d */
+} conversion;
+
+static huddle_status bad_value(double v, int64_t row, int64_t column) {
+    if (isfinite(v))
+        return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
+                       (long long)row + 1, (long long)column + 1, v);
+    return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s", (long long)row + 1,
+                   (long long)column + 1, isnan(v) ? "not a number" : "infinite");
+}
+
+static huddle_status survey_rows(void *argument, hd_chunk chunk) {
+    const conversion *c = argument;
+    int64_t d = c->points->d;
+    double *sum = c->sums + chunk.index * d;
+    double *low = c->lows + chunk.index * d, *high = c->highs + chunk.index * d;
+    for (int64_t j = 0; j < d; j++) {
+        sum[j] = 0;
+        low[j] = DBL_MAX;
+        high[j] = -DBL_MAX;
+    }
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t j = 0; j < d; j++) {
+            double v = c->values[i * c->row_step + j * c->col_step];
+            if (!(fabs(v) <= (double)FLT_MAX))
+                return bad_value(v, i, j);
+            sum[j] += v;
+            low[j] = v < low[j] ? v : low[j];
+            high[j] = v > high[j] ? v : high[j];
+        }
+    return HUDDLE_OK;
+}
+
+static huddle_status convert_rows(void *argument, hd_chunk chunk) {
+    const conversion *c = argument;
+    const huddle_points *x = c->points;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t j = 0; j < x->d; j++) {
+            double v = c->values[i * c->row_step + j * c->col_step];
+            x->values[i * x->stride + j] = (float)(x->shift != NULL ? v - x->shift[j] : v);
+        }
+    return HUDDLE_OK;
+}
+
+/* A column needs its mean taken off when float's 24 bits would leave fewer than 10 for its
+ * spread. Constant columns do not matter. */
+static huddle_status choose_shift(const conversion *c, int64_t chunks) {
+    static const double least_spread = 0x1p-14;
+    huddle_status status = HUDDLE_OK;
+    huddle_points *x = c->points;
+    for (int64_t j = 0; j < x->d; j++) {
+        double sum = 0, low = DBL_MAX, high = -DBL_MAX;
+        for (int64_t k = 0; k < chunks; k++) {
+            int64_t e = k * x->d + j;
+            sum += c->sums[e];
+            low = c->lows[e] < low ? c->lows[e] : low;
+            high = c->highs[e] > high ? c->highs[e] : high;
+        }
+        double largest = fmax(fabs(low), fabs(high));
+        if (high <= low || high - low >= least_spread * largest)
+            continue;
+        if (x->shift == NULL)
+            ALLOC_ZERO(x->shift, x->d);
+        x->shift[j] = sum / (double)x->n;
+    }
+done:
+    return status;
+}
+
+huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
+                                        const double *values, int64_t row_step, int64_t col_step,
+                                        huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    conversion c = {values, row_step, col_step, points, NULL, NULL, NULL};
+    /* Few chunks: each keeps three numbers a column. */
+    int64_t grain = row_grain(d), sixteenth = (n + 15) / 16;
+    grain = grain < sixteenth ? sixteenth : grain;
+    int64_t chunks = hd_chunks(n, grain);
+    TRY(huddle_points_new(n, d, points));
+    ALLOC(c.sums, chunks * d);
+    ALLOC(c.lows, chunks * d);
+    ALLOC(c.highs, chunks * d);
+    TRY(hd_parallel(context, NULL, n, grain, survey_rows, &c));
+    TRY(choose_shift(&c, chunks));
+    TRY(hd_parallel(context, NULL, n, grain, convert_rows, &c));
+done:
+    huddle_free(c.sums);
+    huddle_free(c.lows);
+    huddle_free(c.highs);
+    if (status != HUDDLE_OK)
+        huddle_points_free(points);
+    return status;
+}
+
+/* ---- taking rows -------------------------------------------------------------------------- */
+
+static huddle_status take_shift(const huddle_points *x, huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    if (x->shift == NULL)
+        return status;
+    ALLOC(y->shift, x->d);
+    memcpy(y->shift, x->shift, (size_t)x->d * sizeof *y->shift);
+done:
+    return status;
+}
+
+huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, int64_t count,
+                                 huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    memset(y, 0, sizeof *y);
+    if (x->offsets == NULL) {
+        TRY(huddle_points_new(count, x->d, y));
+        for (int64_t i = 0; i < count; i++)
+            memcpy(y->values + i * x->d, x->values + index[i] * x->stride,
+                   (size_t)x->d * sizeof *y->values);
+        TRY(take_shift(x, y));
+        goto done;
+    }
+    int64_t nonzeros = 0;
+    for (int64_t i = 0; i < count; i++)
+        nonzeros += x->offsets[index[i] + 1] - x->offsets[index[i]];
+    TRY(huddle_points_new_sparse(count, x->d, nonzeros, y));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t from = x->offsets[index[i]], length = x->offsets[index[i] + 1] - from;
+        memcpy(y->columns + y->offsets[i], x->columns + from, (size_t)length * sizeof *y->columns);
+        memcpy(y->values + y->offsets[i], x->values + from, (size_t)length * sizeof *y->values);
+        y->offsets[i + 1] = y->offsets[i] + length;
+    }
+done:
+    if (status != HUDDLE_OK)
+        huddle_points_free(y);
+    return status;
+}
