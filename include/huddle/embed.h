@@ -1,0 +1,134 @@
+/* Huddle, embed: the spectral embedding of a graph.
+ *
+ *     N = D^-1/2 A D^-1/2,   L_n = I - N,   L_n v_k = lambda_k v_k,   0 = lambda_1 <= lambda_2 ...
+ *
+ * A is a symmetric graph with weights >= 0 and D its degrees. The embedding of n vertices in c
+ * dimensions is the n x c matrix of the eigenvectors of the c smallest lambda, the trivial ones
+ * included; a row rule then turns row i into the point of vertex i.
+ *
+ * Components. A graph of q connected components has lambda = 0 exactly q times, with the vectors
+ * D^1/2 1_C of the components C. They are written down, never iterated for: they come first, the
+ * component with the most vertices before the others, ties by the smaller first vertex. If q >= c
+ * the first c of them are the whole answer (vertices elsewhere get zero rows), which is rarely
+ * wanted: join the components before. An edge of weight 0 joins nothing. A vertex without edges is
+ * a component of its own: its row of L_n is zero and its vector is the unit vector.
+ *
+ * Order and signs. Columns are in ascending order of lambda and orthonormal. The entry of largest
+ * magnitude of a column is positive (the first of them, should several be equal to one part in a
+ * million). The first c columns of an embedding are what an embedding of c columns gives, up to the
+ * tolerance and to the freedom within equal eigenvalues: one embedding serves a range of c.
+ *
+ * Solvers. "chebyshev", the usual one, is a Chebyshev-filtered subspace iteration on a block wider
+ * than c, filtered in float, with Rayleigh-Ritz steps in double and a start from coarser graphs;
+ * below a tolerance of 1e-6 it goes on in double. "dense" is LAPACK on the full matrix. "arpack" is
+ * implicitly restarted Lanczos, for comparison: a single vector can miss eigenvalues of a clustered
+ * spectrum, small residuals notwithstanding. "auto" takes dense for small graphs, chebyshev
+ * otherwise. The result is the same bits for any number of threads.
+ *
+ * Was anything missed? Small residuals show that pairs are eigenpairs, not that they are the
+ * first c. So the count is verified: "inertia" proves it, by the signs of the pivots of a sparse
+ * factorisation (with a bound on its rounding), by the Sturm counts within the dense solver, or by
+ * the number of components; "probe" sends fresh random vectors through the filter, orthogonal to
+ * what was found, and sees nothing above it: sure in practice, not a proof.
+ */
+#ifndef HUDDLE_EMBED_H
+#define HUDDLE_EMBED_H
+
+#include "huddle/matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Start from huddle_embed_defaults(), then change what you need. */
+typedef struct huddle_embed_options {
+    int32_t n_components; /* c: eigenvectors to find, 1 .. n */
+    const char *solver;   /* "auto", or one of huddle_embed_solvers(); option embed_solver */
+    int32_t max_iter;     /* most outer iterations; option embed_max_iter */
+    double tol;         /* stop when every ||N v - theta v|| is below, and below a tenth of the gap
+                           at c if that can be met */
+    const char *rows;   /* "unit": rows of norm 1; "sym": as they are; "rw": D^-1/2 times them */
+    const char *verify; /* "auto": inertia where it is cheap, else probe; "inertia", "probe",
+                           "none" */
+    uint64_t seed;      /* starting block */
+} huddle_embed_options;
+
+/* Freed by huddle_embedding_free(). */
+typedef struct huddle_embedding {
+    huddle_dense vectors;  /* n x c, orthonormal eigenvectors */
+    huddle_dense rows;     /* n x c, the vectors after the row rule: F */
+    double *degrees;       /* n; of huddle_embed_symmetric(): NULL */
+    double *eigenvalues;   /* lambda, ascending, c and then as many more as came out well, among
+                              them lambda_{c+1} unless there is none or no iteration was needed */
+    int32_t n_eigenvalues; /* length of eigenvalues, at least c */
+} huddle_embedding;
+
+/* How the solve went. Reaching max_iter is an outcome, not an error. */
+typedef struct huddle_embed_info {
+    huddle_stop stop; /* exact: all c vectors came from components */
+    int32_t n_iter;
+    int64_t n_products;   /* of the matrix with one vector, those on coarser graphs not counted */
+    double residual;      /* largest ||N v - theta v|| over the returned pairs, in double */
+    double gap;           /* lambda_{c+1} - lambda_c; NAN if lambda_{c+1} is not known */
+    bool cuts_cluster;    /* the gap is too small to separate the first c vectors from the next: c
+                             goes through a cluster of eigenvalues, and the last columns are one
+                             choice of many. Also warned of in the log. */
+    int32_t components;   /* q */
+    const char *verified; /* "inertia", "probe" or "none" */
+    const char *solver;   /* the one that ran; "components" if none was needed */
+    double seconds;
+} huddle_embed_info;
+
+/* The option table, for whoever composes options or writes documents. */
+HUDDLE_API const huddle_option *huddle_embed_options_table(void);
+HUDDLE_API huddle_embed_options huddle_embed_defaults(void);
+
+/* Names for options.solver apart from "auto"; ends with NULL. */
+HUDDLE_API const char *const *huddle_embed_solvers(void);
+
+/* Embeds the vertices of a graph. HUDDLE_INVALID, naming the place, if the graph is not square and
+ * symmetric (to one part in 1e9) with finite weights >= 0, or c > n; HUDDLE_NO_MEMORY,
+ * HUDDLE_CANCELLED. A self-loop counts once in its vertex's degree. */
+HUDDLE_API huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
+                                      const huddle_embed_options *options, huddle_embedding *out,
+                                      huddle_embed_info *info);
+
+/* The c largest eigenpairs of any symmetric matrix, largest first: out->eigenvalues are those of
+ * the matrix, descending, and tol is a residual in its scale. The whole spectrum must lie in
+ * [lower, upper]; any bounds will do, the closer the faster. Row rule "rw" equals "sym" here. */
+HUDDLE_API huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
+                                                double lower, double upper,
+                                                const huddle_embed_options *options,
+                                                huddle_embedding *out, huddle_embed_info *info);
+
+HUDDLE_API void huddle_embedding_free(huddle_embedding *embedding);
+
+/* Applies a row rule to the first f->cols columns of vectors and writes them to f, of as many rows
+ * (f may be vectors itself). A zero row stays zero. degrees is needed for "rw" only; a degree of 0
+ * counts as 1. */
+HUDDLE_API huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degrees,
+                                           const char *rule, huddle_dense *f);
+
+/* Numbers of clusters that the eigenvalues suggest, best first. */
+typedef struct huddle_embed_choice {
+    int32_t count;         /* of candidates, 1 .. 5 */
+    int32_t candidates[5]; /* the best is candidates[0] */
+    double scores[5];      /* their relative eigengaps, 0 .. 1 */
+} huddle_embed_choice;
+
+/* The eigengap rule: among k = max(2, components) .. min(30, n / 5) those with the largest
+ *
+ *     (lambda_{k+1} - lambda_k) / lambda_{k+1}
+ *
+ * ties the smaller k. Looks only as far as the eigenvalues (ascending, of L_n) reach. Eigenvalues
+ * below 1e-7 count as 1e-7, since what is smaller is rounding. If no k is allowed the one candidate
+ * is max(2, components), at most n, with score 0. */
+HUDDLE_API huddle_status huddle_embed_choose(int64_t n, const double *eigenvalues,
+                                             int32_t n_eigenvalues, int32_t components,
+                                             huddle_embed_choice *choice);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
