@@ -1,0 +1,243 @@
+/* The best one-to-one map of a sparse table, by shortest augmenting paths.
+ *
+ *     maximise   sum of counts over matched cells
+ *     dual       minimise sum u_i + sum v_j  with  u_i + v_j >= count_ij,  u, v >= 0
+ *
+ * Rows enter one by one. From the new row, Dijkstra's method walks along cells by the slack u_i +
+ * v_j - count_ij and back along matched cells, until the cheapest end is found: a column that is
+ * still free, or a row that had better stay without one (at the price u_i). Counts are integers,
+ * so the result is exact. Rows and columns without a common cell never meet: zeros cost nothing. */
+#include "metrics/table.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+typedef struct search {
+    const int64_t *offsets; /* the table, with the fewer as rows */
+    const int32_t *columns;
+    const int64_t *counts;
+    int64_t rows, cols;
+    int64_t *u, *v;           /* the dual */
+    int32_t *col_of, *row_of; /* the matching, -1 for none */
+    int64_t *distance;        /* of a column from the new row; valid if reached */
+    int32_t *parent;          /* the row from which a column was reached */
+    int32_t *heap, *place;    /* columns by distance; place -1: not reached, -2: settled */
+    int32_t *touched;         /* columns reached or settled */
+    int64_t heap_size, n_touched;
+} search;
+
+enum { UNSEEN = -1, SETTLED = -2 };
+
+/* ---- the heap of columns -------------------------------------------------------------------- */
+
+static void put(search *s, int64_t k, int32_t column) {
+    s->heap[k] = column;
+    s->place[column] = (int32_t)k;
+}
+
+static void sift_up(search *s, int64_t k) {
+    int32_t column = s->heap[k];
+    while (k > 0) {
+        int64_t above = (k - 1) / 2;
+        if (s->distance[s->heap[above]] <= s->distance[column])
+            break;
+        put(s, k, s->heap[above]);
+        k = above;
+    }
+    put(s, k, column);
+}
+
+static int32_t take_nearest(search *s) {
+    int32_t nearest = s->heap[0], column = s->heap[--s->heap_size];
+    s->place[nearest] = SETTLED;
+    if (s->heap_size == 0)
+        return nearest;
+    int64_t k = 0;
+    for (;;) {
+        int64_t below = 2 * k + 1;
+        if (below >= s->heap_size)
+            break;
+        if (below + 1 < s->heap_size &&
+            s->distance[s->heap[below + 1]] < s->distance[s->heap[below]])
+            below++;
+        if (s->distance[s->heap[below]] >= s->distance[column])
+            break;
+        put(s, k, s->heap[below]);
+        k = below;
+    }
+    put(s, k, column);
+    return nearest;
+}
+
+/* ---- one row enters ------------------------------------------------------------------------ */
+
+static void reach_from(search *s, int32_t row, int64_t at) {
+    for (int64_t e = s->offsets[row]; e < s->offsets[row + 1]; e++) {
+        int32_t j = s->columns[e];
+        if (s->place[j] == SETTLED)
+            continue;
+        int64_t length = at + s->u[row] + s->v[j] - s->counts[e];
+        if (s->place[j] == UNSEEN) {
+            s->touched[s->n_touched++] = j;
+            put(s, s->heap_size++, j);
+        } else if (length >= s->distance[j]) {
+            continue;
+        }
+        s->distance[j] = length;
+        s->parent[j] = row;
+        sift_up(s, s->place[j]);
+    }
+}
+
+/* Moves the matching one cell back along the path that ends in `column`. */
+static void augment(search *s, int32_t column) {
+    while (column >= 0) {
+        int32_t row = s->parent[column], next = s->col_of[row];
+        s->row_of[column] = row;
+        s->col_of[row] = column;
+        column = next;
+    }
+}
+
+/* Keeps the dual feasible, and tight along the path. */
+static void update_dual(search *s, int32_t root, int64_t length) {
+    s->u[root] -= length;
+    for (int64_t k = 0; k < s->n_touched; k++) {
+        int32_t j = s->touched[k];
+        if (s->place[j] == SETTLED && s->distance[j] < length) {
+            s->v[j] += length - s->distance[j];
+            s->u[s->row_of[j]] -= length - s->distance[j];
+        }
+        s->place[j] = UNSEEN;
+    }
+    s->n_touched = s->heap_size = 0;
+}
+
+static void enter_row(search *s, int32_t root) {
+    int64_t best = s->u[root]; /* the cheapest end so far: root stays without a column */
+    int32_t give_up = root, end = -1;
+    reach_from(s, root, 0);
+    while (s->heap_size > 0 && s->distance[s->heap[0]] < best) {
+        int32_t column = take_nearest(s), row = s->row_of[column];
+        int64_t at = s->distance[column];
+        if (row < 0) {
+            best = at;
+            end = column;
+            break;
+        }
+        if (at + s->u[row] < best) {
+            best = at + s->u[row];
+            give_up = row;
+        }
+        reach_from(s, row, at);
+    }
+    update_dual(s, root, best);
+    if (end < 0 && give_up != root) {
+        end = s->col_of[give_up];
+        s->col_of[give_up] = -1;
+    }
+    if (end >= 0)
+        augment(s, end);
+}
+
+static void run(search *s) {
+    for (int64_t j = 0; j < s->cols; j++) {
+        s->row_of[j] = -1;
+        s->place[j] = UNSEEN;
+        s->v[j] = 0;
+    }
+    for (int64_t i = 0; i < s->rows; i++) {
+        s->col_of[i] = -1;
+        s->u[i] = 0;
+        for (int64_t e = s->offsets[i]; e < s->offsets[i + 1]; e++)
+            s->u[i] = s->counts[e] > s->u[i] ? s->counts[e] : s->u[i];
+    }
+    for (int64_t i = 0; i < s->rows; i++)
+        enter_row(s, (int32_t)i);
+}
+
+/* ---- both ways round ----------------------------------------------------------------------- */
+
+/* The table with rows and columns exchanged. */
+static huddle_status exchange(const hd_table *t, int64_t **offsets, int32_t **columns,
+                              int64_t **counts) {
+    huddle_status status = HUDDLE_OK;
+    int64_t cells = t->offsets[t->rows];
+    ALLOC_ZERO(*offsets, t->cols + 1);
+    ALLOC(*columns, cells);
+    ALLOC(*counts, cells);
+    for (int64_t e = 0; e < cells; e++)
+        (*offsets)[t->columns[e] + 1]++;
+    for (int64_t j = 0; j < t->cols; j++)
+        (*offsets)[j + 1] += (*offsets)[j];
+    for (int64_t i = 0; i < t->rows; i++)
+        for (int64_t e = t->offsets[i]; e < t->offsets[i + 1]; e++) {
+            int64_t place = (*offsets)[t->columns[e]]++;
+            (*columns)[place] = (int32_t)i;
+            (*counts)[place] = t->counts[e];
+        }
+    memmove(*offsets + 1, *offsets, (size_t)t->cols * sizeof **offsets);
+    (*offsets)[0] = 0;
+done:
+    return status;
+}
+
+/* Pairs what was left over, in order: those cells count 0, but a map should be full. */
+static void complete(int64_t rows, int64_t cols, int32_t *col_of, int32_t *row_of) {
+    int64_t j = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        if (col_of[i] >= 0)
+            continue;
+        while (j < cols && row_of[j] >= 0)
+            j++;
+        if (j == cols)
+            return;
+        col_of[i] = (int32_t)j;
+        row_of[j] = (int32_t)i;
+    }
+}
+
+huddle_status hd_table_match(const hd_table *table, int32_t *row_of) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *offsets = NULL, *counts = NULL;
+    int32_t *columns = NULL;
+    bool exchanged = table->rows > table->cols;
+    search s = {.offsets = table->offsets,
+                .columns = table->columns,
+                .counts = table->counts,
+                .rows = exchanged ? table->cols : table->rows,
+                .cols = exchanged ? table->rows : table->cols};
+    if (exchanged) {
+        TRY(exchange(table, &offsets, &columns, &counts));
+        s.offsets = offsets;
+        s.columns = columns;
+        s.counts = counts;
+    }
+    ALLOC(s.u, s.rows);
+    ALLOC(s.v, s.cols);
+    ALLOC(s.col_of, s.rows);
+    ALLOC(s.row_of, s.cols);
+    ALLOC(s.distance, s.cols);
+    ALLOC(s.parent, s.cols);
+    ALLOC(s.heap, s.cols);
+    ALLOC(s.place, s.cols);
+    ALLOC(s.touched, s.cols);
+    run(&s);
+    complete(s.rows, s.cols, s.col_of, s.row_of);
+    memcpy(row_of, exchanged ? s.col_of : s.row_of, (size_t)table->cols * sizeof *row_of);
+done:
+    huddle_free(s.u);
+    huddle_free(s.v);
+    huddle_free(s.col_of);
+    huddle_free(s.row_of);
+    huddle_free(s.distance);
+    huddle_free(s.parent);
+    huddle_free(s.heap);
+    huddle_free(s.place);
+    huddle_free(s.touched);
+    huddle_free(offsets);
+    huddle_free(columns);
+    huddle_free(counts);
+    return status;
+}

@@ -1,0 +1,137 @@
+#include "huddle/metrics.h"
+
+#include "base/check.h"
+#include "metrics/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static double entropy(int64_t n, int64_t count, const int64_t *sums) {
+    double h = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double p = (double)sums[i] / (double)n;
+        h -= p * log(p);
+    }
+    return h;
+}
+
+static double mutual_information(const hd_table *t) {
+    double n = (double)t->n, information = 0;
+    for (int64_t i = 0; i < t->rows; i++)
+        for (int64_t e = t->offsets[i]; e < t->offsets[i + 1]; e++) {
+            double count = (double)t->counts[e];
+            double expected = (double)t->row_sums[i] * ((double)t->col_sums[t->columns[e]] / n);
+            information += count / n * log(count / expected);
+        }
+    return fmax(information, 0);
+}
+
+static double normalised_information(const hd_table *t) {
+    int64_t cells = t->offsets[t->rows];
+    if (cells == t->rows && cells == t->cols) /* the same partition: 1 without rounding */
+        return 1;
+    if (t->rows == 1 || t->cols == 1)
+        return 0;
+    double h = entropy(t->n, t->rows, t->row_sums) * entropy(t->n, t->cols, t->col_sums);
+    return fmin(mutual_information(t) / sqrt(h), 1);
+}
+
+static double sum_of_squares(int64_t count, const int64_t *numbers) {
+    int64_t sum = 0; /* at most n^2 < 2^62 */
+    for (int64_t i = 0; i < count; i++)
+        sum += numbers[i] * numbers[i];
+    return (double)sum;
+}
+
+/* From the four counts of ordered pairs: together in both labellings, in one, in none. */
+static double adjusted_rand(const hd_table *t) {
+    double n = (double)t->n, both = sum_of_squares(t->offsets[t->rows], t->counts);
+    double classes = sum_of_squares(t->rows, t->row_sums) - both;
+    double clusters = sum_of_squares(t->cols, t->col_sums) - both;
+    double neither = n * n - classes - clusters - both;
+    both -= n;
+    if (classes == 0 && clusters == 0)
+        return 1;
+    return 2 * (both * neither - classes * clusters) /
+           ((both + classes) * (classes + neither) + (both + clusters) * (clusters + neither));
+}
+
+static huddle_status purity(const hd_table *t, double *share) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *largest = NULL, sum = 0;
+    ALLOC_ZERO(largest, t->cols);
+    for (int64_t e = 0; e < t->offsets[t->rows]; e++)
+        if (t->counts[e] > largest[t->columns[e]])
+            largest[t->columns[e]] = t->counts[e];
+    for (int64_t j = 0; j < t->cols; j++)
+        sum += largest[j];
+    *share = (double)sum / (double)t->n;
+done:
+    huddle_free(largest);
+    return status;
+}
+
+static huddle_status accuracy(const hd_table *t, double *share) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *row_of = NULL;
+    int64_t matched = 0;
+    ALLOC(row_of, t->cols);
+    TRY(hd_table_match(t, row_of));
+    for (int64_t i = 0; i < t->rows; i++)
+        for (int64_t e = t->offsets[i]; e < t->offsets[i + 1]; e++)
+            matched += row_of[t->columns[e]] == i ? t->counts[e] : 0;
+    *share = (double)matched / (double)t->n;
+done:
+    huddle_free(row_of);
+    return status;
+}
+
+huddle_status huddle_metrics_scores(int64_t n, const int32_t *truth, const int32_t *labels,
+                                    huddle_scores *scores) {
+    huddle_status status = HUDDLE_OK;
+    hd_table table = {0};
+    if (scores == NULL)
+        return hd_fail(HUDDLE_INVALID, "there is no place for the scores");
+    TRY(hd_table_new(n, truth, labels, &table));
+    TRY(accuracy(&table, &scores->acc));
+    TRY(purity(&table, &scores->purity));
+    scores->nmi = normalised_information(&table);
+    scores->ari = adjusted_rand(&table);
+done:
+    hd_table_free(&table);
+    return status;
+}
+
+huddle_status huddle_metrics_confusion(int64_t n, const int32_t *truth, const int32_t *labels,
+                                       huddle_confusion *confusion) {
+    huddle_status status = HUDDLE_OK;
+    hd_table t = {0};
+    if (confusion == NULL)
+        return hd_fail(HUDDLE_INVALID, "there is no place for the confusion table");
+    memset(confusion, 0, sizeof *confusion);
+    TRY(hd_table_new(n, truth, labels, &t));
+    confusion->n_classes = t.rows;
+    confusion->n_clusters = t.cols;
+    ALLOC_ZERO(confusion->counts, t.rows * t.cols);
+    ALLOC(confusion->match, t.cols);
+    TRY(hd_table_match(&t, confusion->match));
+    for (int64_t i = 0; i < t.rows; i++)
+        for (int64_t e = t.offsets[i]; e < t.offsets[i + 1]; e++)
+            confusion->counts[i * t.cols + t.columns[e]] = t.counts[e];
+    confusion->classes = t.classes;
+    confusion->clusters = t.clusters;
+    t.classes = t.clusters = NULL;
+done:
+    hd_table_free(&t);
+    if (status != HUDDLE_OK)
+        huddle_confusion_free(confusion);
+    return status;
+}
+
+void huddle_confusion_free(huddle_confusion *confusion) {
+    huddle_free(confusion->counts);
+    huddle_free(confusion->classes);
+    huddle_free(confusion->clusters);
+    huddle_free(confusion->match);
+    memset(confusion, 0, sizeof *confusion);
+}

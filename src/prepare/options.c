@@ -1,0 +1,22 @@
+#include "huddle/prepare.h"
+
+#include "base/options.h"
+
+static const char *const rules[] = {"none",           "standard", "unit",     "center-rows",
+                                    "center-columns", "pca:R",    "whiten:R", NULL};
+
+static const huddle_option table[] = {
+    HD_RULE(huddle_prepare_options, prepare, "none", rules,
+            "what is done to the points before distances are measured"),
+    HD_SEED(huddle_prepare_options, seed, "random start of the PCA of large points"),
+    {0}};
+
+const huddle_option *huddle_prepare_options_table(void) {
+    return table;
+}
+
+huddle_prepare_options huddle_prepare_defaults(void) {
+    huddle_prepare_options options;
+    huddle_options_default(table, &options);
+    return options;
+}
