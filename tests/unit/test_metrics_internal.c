@@ -1,0 +1,222 @@
+/* metrics: scores without known classes, beside scikit-learn and NumPy. */
+#include "huddle/metrics.h"
+#include "support/support.h"
+
+#include <stdlib.h>
+
+static const double *take_labels(const double *at, int64_t n, int32_t *labels) {
+    for (int64_t i = 0; i < n; i++)
+        labels[i] = (int32_t)at[i];
+    return at + n;
+}
+
+static huddle_points sparse_copy(const huddle_points *x) {
+    huddle_points sparse;
+    int64_t place = 0;
+    assert_ok(huddle_points_new_sparse(x->n, x->d, x->n * x->d, &sparse));
+    for (int64_t i = 0; i < x->n; i++) {
+        for (int64_t j = 0; j < x->d; j++)
+            if (x->values[i * x->stride + j] != 0) {
+                sparse.columns[place] = (int32_t)j;
+                sparse.values[place++] = x->values[i * x->stride + j];
+            }
+        sparse.offsets[i + 1] = place;
+    }
+    return sparse;
+}
+
+static void silhouettes_agree_with_scikit_learn(void **state) {
+    (void)state;
+    int64_t count;
+    double *numbers = test_golden("metrics_silhouette.txt", &count);
+    const double *at = numbers;
+    for (int64_t cases = (int64_t)*at++; cases > 0; cases--) {
+        int64_t n = (int64_t)*at++, d = (int64_t)*at++;
+        huddle_points x;
+        int32_t *labels = malloc((size_t)n * sizeof *labels);
+        double dense, sparse;
+        assert_ok(huddle_points_from_double(NULL, n, d, at, d, 1, &x));
+        at = take_labels(at + n * d, n, labels);
+        huddle_points s = sparse_copy(&x);
+        assert_ok(huddle_metrics_silhouette(NULL, &x, labels, n, 0, &dense));
+        assert_ok(huddle_metrics_silhouette(NULL, &s, labels, 10000, 0, &sparse));
+        assert_close(dense, *at, 1e-8);
+        assert_close(sparse, *at, 1e-8);
+        at++;
+        huddle_points_free(&x);
+        huddle_points_free(&s);
+        free(labels);
+    }
+    assert_int_equal(at - numbers, count);
+    free(numbers);
+}
+
+/* n points in three heaps far apart. */
+static huddle_points heaps(int64_t n, int64_t d, int32_t *labels) {
+    huddle_points x;
+    assert_ok(huddle_points_new(n, d, &x));
+    for (int64_t i = 0; i < n; i++) {
+        labels[i] = (int32_t)(i % 3);
+        for (int64_t j = 0; j < d; j++)
+            x.values[i * d + j] =
+                (float)(labels[i] == j ? 10 : 0) + (float)((i * 7 + j * 13) % 11) / 20;
+    }
+    return x;
+}
+
+static void samples_are_seeded_and_any_thread_count_agrees(void **state) {
+    (void)state;
+    enum { N = 1000, D = 20 };
+    static int32_t labels[N];
+    huddle_points x = heaps(N, D, labels);
+    double all, part, again, other, threaded;
+    huddle_context *context;
+    assert_ok(huddle_context_new(&context));
+    assert_ok(huddle_context_set_threads(context, 5));
+    assert_ok(huddle_metrics_silhouette(NULL, &x, labels, N, 1, &all));
+    assert_ok(huddle_metrics_silhouette(NULL, &x, labels, 300, 1, &part));
+    assert_ok(huddle_metrics_silhouette(context, &x, labels, 300, 1, &again));
+    assert_ok(huddle_metrics_silhouette(NULL, &x, labels, 300, 2, &other));
+    assert_ok(huddle_metrics_silhouette(context, &x, labels, N, 3, &threaded));
+    assert_true(part == again && part != other && all == threaded);
+    assert_close(part, all, 0.01);
+    huddle_context_free(context);
+    huddle_points_free(&x);
+}
+
+static void degenerate_silhouettes_are_zero(void **state) {
+    (void)state;
+    static int32_t labels[6] = {4, 4, 4, 4, 4, 4}, each[6] = {0, 1, 2, 3, 4, 5};
+    int32_t heap[6];
+    huddle_points x = heaps(6, 3, heap);
+    double value = 1;
+    assert_ok(huddle_metrics_silhouette(NULL, &x, labels, 6, 0, &value));
+    assert_true(value == 0);
+    value = 1;
+    assert_ok(huddle_metrics_silhouette(NULL, &x, each, 6, 0, &value));
+    assert_true(value == 0);
+    value = 1;
+    for (int64_t e = 0; e < 18; e++)
+        x.values[e] = 0.1f; /* all points equal */
+    assert_ok(huddle_metrics_silhouette(NULL, &x, heap, 6, 0, &value));
+    assert_true(value == 0);
+    huddle_points_free(&x);
+}
+
+static huddle_csr graph_of(const double *weights, int64_t n) {
+    huddle_csr graph;
+    int64_t place = 0;
+    assert_ok(huddle_csr_new(n, n, n * n, &graph));
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++)
+            if (weights[i * n + j] != 0) {
+                graph.columns[place] = (int32_t)j;
+                graph.values[place++] = weights[i * n + j];
+            }
+        graph.offsets[i + 1] = place;
+    }
+    return graph;
+}
+
+static void graph_scores_agree_with_numpy(void **state) {
+    (void)state;
+    int64_t count;
+    double *numbers = test_golden("metrics_graph.txt", &count);
+    const double *at = numbers;
+    for (int64_t cases = (int64_t)*at++; cases > 0; cases--) {
+        int64_t n = (int64_t)*at++;
+        int32_t labels[64];
+        double ncut, modularity;
+        huddle_csr graph = graph_of(at, n);
+        at = take_labels(at + n * n, n, labels);
+        assert_ok(huddle_metrics_ncut(&graph, labels, &ncut));
+        assert_ok(huddle_metrics_modularity(&graph, labels, &modularity));
+        assert_close(ncut, at[0], 1e-12);
+        assert_close(modularity, at[1], 1e-12);
+        at += 2;
+        huddle_csr_free(&graph);
+    }
+    assert_int_equal(at - numbers, count);
+    free(numbers);
+}
+
+static void a_graph_without_edges_scores_zero(void **state) {
+    (void)state;
+    static const int32_t labels[] = {0, 1};
+    static const double none[4] = {0};
+    double ncut = 1, modularity = 1;
+    huddle_csr graph = graph_of(none, 2);
+    assert_ok(huddle_metrics_ncut(&graph, labels, &ncut));
+    assert_ok(huddle_metrics_modularity(&graph, labels, &modularity));
+    assert_true(ncut == 0 && modularity == 0);
+    huddle_csr_free(&graph);
+}
+
+static void bad_input_is_refused(void **state) {
+    (void)state;
+    static const double weights[] = {0, -1, -1, 0};
+    int32_t labels[3] = {0, 1, 2};
+    double value;
+    huddle_points x = heaps(3, 2, labels), empty = {0};
+    huddle_csr graph = graph_of(weights, 2), oblong = {0}, nothing = {0};
+    assert_ok(huddle_csr_new(2, 3, 0, &oblong));
+    assert_ok(huddle_csr_new(0, 0, 0, &nothing));
+    assert_refused(huddle_metrics_silhouette(NULL, &x, labels, 0, 0, &value), HUDDLE_INVALID,
+                   "sample = 0");
+    assert_refused(huddle_metrics_silhouette(NULL, &empty, labels, 9, 0, &value), HUDDLE_INVALID,
+                   "0 points");
+    assert_refused(huddle_metrics_silhouette(NULL, &x, NULL, 9, 0, &value), HUDDLE_INVALID,
+                   "missing");
+    assert_refused(huddle_metrics_ncut(&graph, labels, &value), HUDDLE_INVALID,
+                   "row 1, column 2: the weight -1 is negative");
+    assert_refused(huddle_metrics_modularity(&oblong, labels, &value), HUDDLE_INVALID,
+                   "2 x 3 is not a graph");
+    assert_refused(huddle_metrics_modularity(&nothing, labels, &value), HUDDLE_INVALID, "0 x 0");
+    assert_refused(huddle_metrics_ncut(NULL, labels, &value), HUDDLE_INVALID, "missing");
+    huddle_csr_free(&graph);
+    huddle_csr_free(&oblong);
+    huddle_csr_free(&nothing);
+    huddle_points_free(&x);
+}
+
+typedef struct scene {
+    huddle_points x, sparse;
+    huddle_csr graph;
+    int32_t labels[12];
+} scene;
+
+static huddle_status use_all(void *argument) {
+    const scene *s = argument;
+    double value;
+    huddle_status status = huddle_metrics_silhouette(NULL, &s->x, s->labels, 8, 0, &value);
+    if (status == HUDDLE_OK)
+        status = huddle_metrics_silhouette(NULL, &s->sparse, s->labels, 8, 0, &value);
+    if (status == HUDDLE_OK)
+        status = huddle_metrics_ncut(&s->graph, s->labels, &value);
+    return status == HUDDLE_OK ? huddle_metrics_modularity(&s->graph, s->labels, &value) : status;
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    static const double weights[] = {0, 1, 1, 0};
+    scene s = {.graph = graph_of(weights, 2)};
+    s.x = heaps(12, 3, s.labels);
+    s.sparse = sparse_copy(&s.x);
+    test_each_allocation(use_all, &s);
+    huddle_points_free(&s.x);
+    huddle_points_free(&s.sparse);
+    huddle_csr_free(&s.graph);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(silhouettes_agree_with_scikit_learn),
+        cmocka_unit_test(samples_are_seeded_and_any_thread_count_agrees),
+        cmocka_unit_test(degenerate_silhouettes_are_zero),
+        cmocka_unit_test(graph_scores_agree_with_numpy),
+        cmocka_unit_test(a_graph_without_edges_scores_zero),
+        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
