@@ -1,0 +1,19 @@
+# What is installed: the library, its headers, the tool, pkg-config and CMake packages. The man
+# page and the completions are made by the tool itself from its tables.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS huddle EXPORT huddle-targets)
+install(TARGETS huddle_tool)
+install(DIRECTORY include/huddle TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(EXPORT huddle-targets NAMESPACE huddle::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/huddle)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/huddle-config.cmake
+     CONTENT "include(\"\${CMAKE_CURRENT_LIST_DIR}/huddle-targets.cmake\")\n" @ONLY)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/huddle-config-version.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/generated/huddle-config.cmake
+              ${CMAKE_BINARY_DIR}/generated/huddle-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/huddle)
+file(RELATIVE_PATH huddle_pc_prefix /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
+configure_file(cmake/huddle.pc.in ${CMAKE_BINARY_DIR}/generated/huddle.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/generated/huddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,48 @@
+/* Huddle: clustering by spectral shrinking. A one-page tour.
+ *
+ *   #include <huddle/huddle.h>
+ *
+ * The way of the data, one header a stage; each stage takes plain matrices, gives plain matrices
+ * and can be used alone:
+ *
+ *   huddle/io.h        files, the embedded digits, generators -> points and labels
+ *   huddle/prepare.h   scaling, PCA, whitening                -> points
+ *   huddle/graph.h     nearest neighbours, weights            -> a sparse graph
+ *   huddle/embed.h     eigenvectors of its Laplacian          -> an embedding F
+ *   huddle/shrink.h    the convex programme, certified        -> shrunk rows G
+ *   huddle/path.h      the same for every gamma               -> a tree of fusions
+ *   huddle/kmeans.h    K-means with restarts                  -> labels
+ *   huddle/metrics.h   scores with and without known classes
+ *
+ * and the simple way, which runs them in order for a method chosen by name:
+ *
+ *   huddle/model.h     new, set, fit, labels, predict, save, load
+ *
+ * Below all of them: huddle/matrix.h (the three containers) and huddle/base.h (status, context,
+ * options). A whole program:
+ *
+ *   huddle_data data;
+ *   huddle_model *model;
+ *   if (huddle_data_read(NULL, "digits", NULL, &data) != HUDDLE_OK ||
+ *       huddle_model_new("ssc", &model) != HUDDLE_OK ||
+ *       huddle_model_set(model, "n_clusters", "10") != HUDDLE_OK ||
+ *       huddle_model_fit(NULL, model, &data.points) != HUDDLE_OK)
+ *       fprintf(stderr, "%s\n", huddle_last_error());
+ */
+#ifndef HUDDLE_HUDDLE_H
+#define HUDDLE_HUDDLE_H
+
+#include "huddle/base.h"
+#include "huddle/embed.h"
+#include "huddle/graph.h"
+#include "huddle/io.h"
+#include "huddle/kmeans.h"
+#include "huddle/matrix.h"
+#include "huddle/metrics.h"
+#include "huddle/model.h"
+#include "huddle/path.h"
+#include "huddle/prepare.h"
+#include "huddle/shrink.h"
+#include "huddle/version.h"
+
+#endif

@@ -1,0 +1,357 @@
+/* The pieces of a fit that methods share: preparing, K-means, ranges of n_clusters. */
+#include "methods/method.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "huddle/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+void hd_fit_free(hd_fit *fit) {
+    huddle_free(fit->labels);
+    huddle_dense_free(&fit->centres);
+    huddle_free(fit->medoids);
+    huddle_preparation_free(&fit->preparation);
+    huddle_points_free(&fit->points);
+    huddle_csr_free(&fit->graph);
+    huddle_scale_free(&fit->scale);
+    huddle_embedding_free(&fit->embedding);
+    huddle_csr_free(&fit->shrink_graph);
+    huddle_scale_free(&fit->shrink_scale);
+    huddle_shrunk_free(&fit->shrunk);
+    huddle_shrink_info_free(&fit->shrink_info);
+    huddle_kmeans_info_free(&fit->kmeans_info);
+    huddle_free(fit->trials);
+    huddle_free(fit->trial_labels);
+    hd_texts_free(&fit->warnings);
+    memset(fit, 0, sizeof *fit);
+}
+
+/* ---- preparing ----------------------------------------------------------------------------- */
+
+static bool does_nothing(const huddle_preparation *p) {
+    return p->centre == NULL && p->scale == NULL && p->projection.values == NULL &&
+           !p->center_rows && !p->unit_rows;
+}
+
+huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
+                             const huddle_prepare_options *options, bool keep, hd_fit *fit,
+                             huddle_points *view) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_prepare_fit(context, x, options, &fit->preparation, &fit->prepare_info));
+    if (does_nothing(&fit->preparation) && !keep) {
+        *view = *x;
+        goto done;
+    }
+    huddle_prepare_info applied = {0};
+    TRY(huddle_prepare_apply(context, &fit->preparation, x, &fit->points, &applied));
+    fit->prepare_info.zero_rows = applied.zero_rows;
+    fit->prepare_info.seconds += applied.seconds;
+    *view = fit->points;
+done:
+    return status;
+}
+
+huddle_status hd_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
+                             huddle_points *owned, huddle_points *view) {
+    memset(owned, 0, sizeof *owned);
+    *view = *x;
+    if (x->d != fit->preparation.d_in)
+        return hd_fail(HUDDLE_INVALID,
+                       "the points have %lld features, the model was fitted to %lld",
+                       (long long)x->d, (long long)fit->preparation.d_in);
+    if (does_nothing(&fit->preparation))
+        return HUDDLE_OK;
+    huddle_status status = huddle_prepare_apply(context, &fit->preparation, x, owned, NULL);
+    *view = *owned;
+    return status;
+}
+
+/* ---- K-means ------------------------------------------------------------------------------- */
+
+huddle_status hd_check_clusters(huddle_range n_clusters, int64_t n) {
+    if (n_clusters.last > n)
+        return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters.last,
+                       (long long)n);
+    return HUDDLE_OK;
+}
+
+static double squared_distance(const huddle_points *x, int64_t i, const double *centre,
+                               double centre_norm) {
+    double sum = 0;
+    if (x->offsets == NULL) {
+        for (int64_t j = 0; j < x->d; j++) {
+            double shift = x->shift != NULL ? x->shift[j] : 0;
+            double difference = (double)x->values[i * x->stride + j] - (centre[j] - shift);
+            sum += difference * difference;
+        }
+        return sum;
+    }
+    sum = centre_norm;
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+        double value = (double)x->values[e];
+        sum += value * (value - 2 * centre[x->columns[e]]);
+    }
+    return sum;
+}
+
+/* The row nearest each centre among its own, ties by the smaller index. */
+static huddle_status find_medoids(const huddle_points *rows, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = fit->centres.rows, d = fit->centres.cols;
+    double *best = NULL, *norms = NULL;
+    ALLOC(best, c);
+    ALLOC_ZERO(norms, c);
+    ALLOC(fit->medoids, c);
+    for (int64_t k = 0; k < c; k++) {
+        best[k] = INFINITY;
+        fit->medoids[k] = -1;
+        for (int64_t j = 0; j < d; j++)
+            norms[k] += fit->centres.values[k * d + j] * fit->centres.values[k * d + j];
+    }
+    for (int64_t i = 0; i < rows->n; i++) {
+        int32_t k = fit->labels[i];
+        double distance = squared_distance(rows, i, fit->centres.values + k * d, norms[k]);
+        if (distance < best[k]) {
+            best[k] = distance;
+            fit->medoids[k] = i;
+        }
+    }
+done:
+    huddle_free(best);
+    huddle_free(norms);
+    return status;
+}
+
+static void forget_clusters(hd_fit *fit) {
+    huddle_free(fit->labels);
+    fit->labels = NULL;
+    huddle_free(fit->medoids);
+    fit->medoids = NULL;
+    huddle_dense_free(&fit->centres);
+    huddle_kmeans_info_free(&fit->kmeans_info);
+}
+
+static void warn_few_distinct(huddle_context *context, const huddle_kmeans_options *options,
+                              const huddle_kmeans_info *info) {
+    if (info->n_distinct < options->n_clusters)
+        hd_warn(context, "only %d distinct rows for %d clusters: %d clusters are empty",
+                info->n_distinct, options->n_clusters, options->n_clusters - info->n_distinct);
+}
+
+huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
+                            const huddle_kmeans_options *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_result result = {0};
+    forget_clusters(fit);
+    TRY(huddle_kmeans(context, rows, NULL, options, &result, &fit->kmeans_info));
+    fit->n_clusters = options->n_clusters;
+    fit->labels = result.labels;
+    fit->centres = result.centres;
+    memset(&result, 0, sizeof result);
+    warn_few_distinct(context, options, &fit->kmeans_info);
+    TRY(find_medoids(rows, fit));
+done:
+    huddle_kmeans_result_free(&result);
+    return status;
+}
+
+/* Rows in an order in which equal ones stand together. */
+typedef struct row_order {
+    const huddle_dense *rows;
+    int64_t *order, *scratch;
+} row_order;
+
+static int compare_rows(const huddle_dense *rows, int64_t a, int64_t b) {
+    const double *x = rows->values + a * rows->stride, *y = rows->values + b * rows->stride;
+    for (int64_t j = 0; j < rows->cols; j++)
+        if (x[j] != y[j])
+            return x[j] < y[j] ? -1 : 1;
+    return a < b ? -1 : 1;
+}
+
+static void merge_sort(row_order *sort, int64_t begin, int64_t end) {
+    if (end - begin < 2)
+        return;
+    int64_t middle = begin + (end - begin) / 2;
+    merge_sort(sort, begin, middle);
+    merge_sort(sort, middle, end);
+    int64_t a = begin, b = middle;
+    for (int64_t k = begin; k < end; k++) {
+        bool left = b == end ||
+                    (a < middle && compare_rows(sort->rows, sort->order[a], sort->order[b]) < 0);
+        sort->scratch[k] = left ? sort->order[a++] : sort->order[b++];
+    }
+    memcpy(sort->order + begin, sort->scratch + begin, (size_t)(end - begin) * sizeof(int64_t));
+}
+
+/* distinct[i]: which distinct row row i is, numbered by first appearance; first[k] its first row;
+ * weights[k] how often it occurs. */
+typedef struct distinct_rows {
+    int64_t count, *of, *first;
+    double *weights;
+} distinct_rows;
+
+static void distinct_free(distinct_rows *distinct) {
+    huddle_free(distinct->of);
+    huddle_free(distinct->first);
+    huddle_free(distinct->weights);
+}
+
+static bool equal_rows(const huddle_dense *rows, int64_t a, int64_t b) {
+    for (int64_t j = 0; j < rows->cols; j++)
+        if (rows->values[a * rows->stride + j] != rows->values[b * rows->stride + j])
+            return false;
+    return true;
+}
+
+static huddle_status find_distinct(const huddle_dense *rows, distinct_rows *distinct) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = rows->rows;
+    row_order sort = {rows, NULL, NULL};
+    ALLOC(sort.order, n);
+    ALLOC(sort.scratch, n);
+    ALLOC(distinct->of, n);
+    ALLOC(distinct->first, n);
+    ALLOC_ZERO(distinct->weights, n);
+    for (int64_t i = 0; i < n; i++)
+        sort.order[i] = i;
+    merge_sort(&sort, 0, n);
+    /* The first of each run is its smallest index: every row learns that, then they are numbered.
+     */
+    for (int64_t k = 0, head = 0; k < n; k++) {
+        if (!equal_rows(rows, sort.order[head], sort.order[k]))
+            head = k;
+        distinct->of[sort.order[k]] = sort.order[head];
+    }
+    distinct->count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (distinct->of[i] == i) {
+            distinct->first[distinct->count] = i;
+            sort.scratch[i] = distinct->count++;
+        }
+        distinct->of[i] = sort.scratch[distinct->of[i]];
+        distinct->weights[distinct->of[i]] += 1;
+    }
+done:
+    huddle_free(sort.order);
+    huddle_free(sort.scratch);
+    return status;
+}
+
+/* The distinct rows as points of their own. */
+static huddle_status take_distinct(huddle_context *context, const huddle_dense *rows,
+                                   const distinct_rows *distinct, huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense taken = {0};
+    TRY(huddle_dense_new(distinct->count, rows->cols, &taken));
+    for (int64_t k = 0; k < distinct->count; k++)
+        memcpy(taken.values + k * rows->cols, rows->values + distinct->first[k] * rows->stride,
+               (size_t)rows->cols * sizeof *taken.values);
+    TRY(huddle_points_from_double(context, distinct->count, rows->cols, taken.values, rows->cols, 1,
+                                  points));
+done:
+    huddle_dense_free(&taken);
+    return status;
+}
+
+huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
+                                  const huddle_kmeans_options *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    distinct_rows distinct = {0};
+    huddle_points points = {0};
+    huddle_kmeans_result result = {0};
+    huddle_kmeans_options few = *options;
+    int32_t *labels = NULL;
+    forget_clusters(fit);
+    TRY(find_distinct(rows, &distinct));
+    TRY(take_distinct(context, rows, &distinct, &points));
+    if (few.n_clusters > distinct.count)
+        few.n_clusters = (int32_t)distinct.count;
+    TRY(huddle_kmeans(context, &points, distinct.weights, &few, &result, &fit->kmeans_info));
+    fit->n_clusters = options->n_clusters;
+    ALLOC(labels, rows->rows);
+    for (int64_t i = 0; i < rows->rows; i++)
+        labels[i] = result.labels[distinct.of[i]];
+    /* Medoids among the distinct rows, then named by their first appearance. */
+    fit->labels = result.labels;
+    fit->centres = result.centres;
+    memset(&result, 0, sizeof result);
+    status = find_medoids(&points, fit);
+    huddle_free(fit->labels);
+    fit->labels = labels;
+    labels = NULL;
+    TRY(status);
+    for (int64_t k = 0; k < fit->centres.rows; k++)
+        if (fit->medoids[k] >= 0)
+            fit->medoids[k] = distinct.first[fit->medoids[k]];
+    warn_few_distinct(context, options, &fit->kmeans_info);
+done:
+    huddle_free(labels);
+    distinct_free(&distinct);
+    huddle_points_free(&points);
+    huddle_kmeans_result_free(&result);
+    return status;
+}
+
+/* ---- a range of n_clusters ----------------------------------------------------------------- */
+
+enum { SILHOUETTE_SAMPLE = 2000 };
+
+/* (lambda_{c+1} - lambda_c) / lambda_{c+1}: how clearly the spectrum separates c clusters. */
+static double relative_gap(const huddle_embedding *embedding, int32_t c) {
+    if (c >= embedding->n_eigenvalues || embedding->eigenvalues[c] <= 0)
+        return NAN;
+    return (embedding->eigenvalues[c] - embedding->eigenvalues[c - 1]) / embedding->eigenvalues[c];
+}
+
+static huddle_status judge_trial(huddle_context *context, const huddle_points *points,
+                                 const huddle_csr *graph, hd_fit *fit, hd_trial *trial) {
+    huddle_status status = HUDDLE_OK;
+    *trial = (hd_trial){fit->n_clusters, fit->kmeans_info.inertia, NAN, NAN, NAN};
+    if (points != NULL)
+        TRY(huddle_metrics_silhouette(context, points, fit->labels, SILHOUETTE_SAMPLE, 0,
+                                      &trial->silhouette));
+    if (graph != NULL)
+        TRY(huddle_metrics_ncut(graph, fit->labels, &trial->ncut));
+    if (fit->has_embedding)
+        trial->eigengap = relative_gap(&fit->embedding, trial->n_clusters);
+done:
+    return status;
+}
+
+static int32_t best_trial(const hd_fit *fit) {
+    int32_t best = 0;
+    double best_score = -INFINITY;
+    for (int32_t t = 0; t < fit->n_trials; t++) {
+        double score = fit->has_embedding ? fit->trials[t].eigengap : fit->trials[t].silhouette;
+        if (score > best_score) {
+            best_score = score;
+            best = t;
+        }
+    }
+    return best;
+}
+
+huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
+                           const huddle_points *points, const huddle_csr *graph,
+                           hd_cluster_step step, void *argument, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    if (n_clusters.first == n_clusters.last)
+        return step(context, argument, n_clusters.first, fit);
+    int32_t count = n_clusters.last - n_clusters.first + 1;
+    ALLOC_ZERO(fit->trials, count);
+    ALLOC(fit->trial_labels, fit->n * count);
+    for (int32_t t = 0; t < count; t++) {
+        TRY(hd_progress(context, "range", t, count));
+        TRY(step(context, argument, n_clusters.first + t, fit));
+        TRY(judge_trial(context, points, graph, fit, &fit->trials[t]));
+        for (int64_t i = 0; i < fit->n; i++)
+            fit->trial_labels[i * count + t] = fit->labels[i];
+        fit->n_trials = t + 1;
+    }
+    TRY(step(context, argument, fit->trials[best_trial(fit)].n_clusters, fit));
+done:
+    return status;
+}

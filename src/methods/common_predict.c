@@ -1,0 +1,106 @@
+/* New points in an embedding: each is placed by the training points it has for neighbours. */
+#include "methods/spectral.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_PER_CHUNK = 256 };
+
+typedef struct placing {
+    const hd_fit *fit;
+    const huddle_neighbors *neighbors;
+    const char *row_rule;
+    huddle_dense *rows;
+    int64_t *same;
+} placing;
+
+/* The distance scale of a new point under selftune. */
+static double own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
+    double last = 0;
+    for (int32_t j = 0; j < k; j++)
+        if (isfinite(distance[j]))
+            last = distance[j];
+    return last > 0 ? last : scale->smallest;
+}
+
+/* Scales a row by the row rule; `degree` is the new point's. */
+static void apply_row_rule(const char *rule, double degree, int64_t c, double *row) {
+    double factor = 1;
+    if (strcmp(rule, "unit") == 0) {
+        double squares = 0;
+        for (int64_t k = 0; k < c; k++)
+            squares += row[k] * row[k];
+        factor = squares > 0 ? 1 / sqrt(squares) : 1;
+    } else if (strcmp(rule, "rw") == 0) {
+        factor = degree > 0 ? 1 / sqrt(degree) : 1;
+    }
+    for (int64_t k = 0; k < c; k++)
+        row[k] *= factor;
+}
+
+static void place_row(const placing *p, int64_t i) {
+    const hd_fit *fit = p->fit;
+    const huddle_dense *vectors = &fit->embedding.vectors;
+    int32_t k = p->neighbors->k;
+    const int32_t *index = p->neighbors->index + i * k;
+    const double *distance = p->neighbors->distance + i * k;
+    double *row = p->rows->values + i * p->rows->stride;
+    double scale = own_scale(&fit->scale, distance, k), degree = 0;
+    p->same[i] = distance[0] == 0 ? index[0] : -1;
+    for (int32_t j = 0; j < k; j++) {
+        double weight = huddle_graph_weight(&fit->scale, index[j], scale, distance[j]);
+        double share = weight / sqrt(fit->embedding.degrees[index[j]]);
+        degree += weight;
+        for (int64_t l = 0; l < p->rows->cols; l++)
+            row[l] += share * vectors->values[index[j] * vectors->stride + l];
+    }
+    for (int64_t l = 0; l < p->rows->cols; l++) {
+        double similarity = 1 - fit->embedding.eigenvalues[l];
+        row[l] /= sqrt(degree) * (fabs(similarity) > 1e-9 ? similarity : 1e-9);
+    }
+    apply_row_rule(p->row_rule, degree, p->rows->cols, row);
+}
+
+static huddle_status place_rows(void *argument, hd_chunk chunk) {
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        place_row(argument, i);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
+                                   const hd_spectral_options *options, const huddle_points *x,
+                                   huddle_dense *rows, int64_t *same) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, view;
+    huddle_neighbors neighbors = {0};
+    placing p = {fit, &neighbors, options->embed.rows, rows, same};
+    if (fit->points.values == NULL || fit->embedding.vectors.values == NULL)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "a model fitted to a given graph or embedding cannot label new points");
+    TRY(hd_prepare_new(context, fit, x, &owned, &view));
+    TRY(huddle_graph_query(context, &fit->points, &view, &options->knn, &neighbors, NULL));
+    TRY(huddle_dense_new(x->n, fit->embedding.rows.cols, rows));
+    TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_rows, &p));
+done:
+    huddle_neighbors_free(&neighbors);
+    huddle_points_free(&owned);
+    return status;
+}
+
+huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
+                                 const huddle_dense *rows, const int64_t *same, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points points = {0};
+    TRY(huddle_points_from_double(context, rows->rows, rows->cols, rows->values, rows->stride, 1,
+                                  &points));
+    TRY(huddle_kmeans_assign(context, &points, &fit->centres, labels));
+    for (int64_t i = 0; i < rows->rows; i++)
+        if (same[i] >= 0)
+            labels[i] = fit->labels[same[i]];
+done:
+    huddle_points_free(&points);
+    return status;
+}

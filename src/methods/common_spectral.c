@@ -1,0 +1,307 @@
+/* Points to graph to eigenvectors. */
+#include "methods/spectral.h"
+
+#include "base/check.h"
+#include "base/options.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The eigengap rule looks at no more clusters than this. */
+enum { MOST_CLUSTERS = 30, POINTS_PER_CLUSTER = 5 };
+
+const huddle_option *hd_affinity_table(void) {
+    static const char *const affinities[] = {"features", "distances", "precomputed",
+                                             "precomputed_nearest_neighbors", NULL};
+    static const huddle_option table[] = {
+        HD_CHOICE(hd_spectral_options, affinity, "features", affinities,
+                  "what the data are: points, all distances, similarities, or a sparse matrix of "
+                  "distances to neighbours"),
+        {0}};
+    return table;
+}
+
+const hd_rename hd_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
+                                     {"init", "init", NULL, NULL},
+                                     {"max_iter", "kmeans_max_iter", NULL, NULL},
+                                     {"tol", "kmeans_tol", NULL, NULL},
+                                     {0}};
+
+/* ---- the graph ----------------------------------------------------------------------------- */
+
+static bool is_affinity(const hd_spectral_options *options, const char *name) {
+    return strcmp(options->affinity, name) == 0;
+}
+
+/* Clusters that connect should leave room for. */
+static int32_t clusters_for_connect(huddle_range n_clusters, int64_t n) {
+    if (n_clusters.first != HUDDLE_AUTO)
+        return n_clusters.first;
+    int64_t most = n / POINTS_PER_CLUSTER;
+    return most < 2 ? 2 : most > MOST_CLUSTERS ? MOST_CLUSTERS : (int32_t)most;
+}
+
+static void warn_joined(huddle_context *context, const huddle_connect_info *info,
+                        int32_t n_clusters) {
+    if (info->bridges > 0)
+        hd_warn(context,
+                "the graph had %d components for %d clusters; joined by %d shortest bridges to %d",
+                info->before, n_clusters, info->bridges, info->after);
+}
+
+static huddle_status connect_points(huddle_context *context, const huddle_points *points,
+                                    const hd_spectral_options *options, huddle_range n_clusters,
+                                    hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_connect_options connect = options->connect;
+    connect.n_clusters = clusters_for_connect(n_clusters, points->n);
+    connect.metric = options->knn.metric;
+    TRY(huddle_graph_connect(context, points, &connect, &fit->scale, &fit->graph,
+                             &fit->connect_info));
+    warn_joined(context, &fit->connect_info, connect.n_clusters);
+done:
+    return status;
+}
+
+static huddle_status graph_of_points(huddle_context *context, const huddle_points *x,
+                                     const hd_spectral_options *options, huddle_range n_clusters,
+                                     hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points points;
+    huddle_neighbors neighbors = {0};
+    huddle_prepare_options prepare = options->prepare;
+    huddle_knn_options knn = options->knn;
+    huddle_weight_options weight = options->weight;
+    prepare.seed = knn.seed = options->common.seed;
+    TRY(hd_fit_prepare(context, x, &prepare, true, fit, &points));
+    double begin = hd_seconds();
+    TRY(huddle_graph_knn(context, &points, &knn, &neighbors, &fit->knn_info));
+    if (strcmp(weight.scale, "global") == 0)
+        TRY(huddle_graph_mean_distance(context, &points, knn.metric, knn.seed,
+                                       &weight.mean_distance));
+    TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->graph, &fit->scale));
+    huddle_neighbors_free(&neighbors);
+    TRY(connect_points(context, &points, options, n_clusters, fit));
+    fit->graph_seconds = hd_seconds() - begin;
+done:
+    huddle_neighbors_free(&neighbors);
+    return status;
+}
+
+/* x, or the graph that was given, as a sparse square matrix; owned is to be freed. */
+static huddle_status square_matrix(const hd_input *input, huddle_csr *owned, huddle_csr *matrix) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *x = input->x;
+    if (input->graph != NULL) {
+        *matrix = *input->graph;
+        return status;
+    }
+    if (x->n != x->d)
+        FAIL(HUDDLE_INVALID, "a matrix between %lld points must be square, not %lld x %lld",
+             (long long)x->n, (long long)x->n, (long long)x->d);
+    bool sparse = x->offsets != NULL;
+    TRY(huddle_csr_new(x->n, x->n, sparse ? x->offsets[x->n] : x->n * x->n, owned));
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t from = sparse ? x->offsets[i] : i * x->stride;
+        int64_t count = sparse ? x->offsets[i + 1] - from : x->n;
+        owned->offsets[i + 1] = owned->offsets[i] + count;
+        for (int64_t e = 0; e < count; e++) {
+            int32_t column = sparse ? x->columns[from + e] : (int32_t)e;
+            double shift = x->shift != NULL ? x->shift[column] : 0;
+            owned->columns[owned->offsets[i] + e] = column;
+            owned->values[owned->offsets[i] + e] = (double)x->values[from + e] + shift;
+        }
+    }
+    *matrix = *owned;
+done:
+    return status;
+}
+
+/* All distances as a dense matrix; HUDDLE_INVALID if some are missing. */
+static huddle_status dense_distances(const huddle_csr *matrix, huddle_dense *distances) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_new(matrix->rows, matrix->cols, distances));
+    for (int64_t i = 0; i < matrix->rows; i++)
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
+            distances->values[i * distances->stride + matrix->columns[e]] = matrix->values[e];
+done:
+    return status;
+}
+
+static huddle_status graph_of_all_distances(huddle_context *context, const huddle_csr *matrix,
+                                            const hd_spectral_options *options,
+                                            huddle_range n_clusters, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense distances = {0};
+    huddle_neighbors neighbors = {0};
+    huddle_weight_options weight = options->weight;
+    huddle_connect_options connect = options->connect;
+    TRY(dense_distances(matrix, &distances));
+    TRY(huddle_graph_from_distances_dense(&distances, options->knn.n_neighbors, &neighbors));
+    TRY(huddle_graph_mean_of_distances(&distances, &weight.mean_distance));
+    TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->graph, &fit->scale));
+    connect.n_clusters = clusters_for_connect(n_clusters, matrix->rows);
+    TRY(huddle_graph_connect_distances(context, &distances, &connect, &fit->scale, &fit->graph,
+                                       &fit->connect_info));
+    warn_joined(context, &fit->connect_info, connect.n_clusters);
+done:
+    huddle_neighbors_free(&neighbors);
+    huddle_dense_free(&distances);
+    return status;
+}
+
+static huddle_status graph_of_some_distances(huddle_context *context, const huddle_csr *matrix,
+                                             const hd_spectral_options *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors neighbors = {0};
+    if (strcmp(options->weight.scale, "global") == 0)
+        FAIL(HUDDLE_INVALID, "scale = global needs all distances, not those to neighbours only");
+    TRY(huddle_graph_from_distances(matrix, options->knn.n_neighbors, &neighbors));
+    TRY(huddle_graph_weigh(context, &neighbors, &options->weight, &fit->graph, &fit->scale));
+done:
+    huddle_neighbors_free(&neighbors);
+    return status;
+}
+
+/* Counts the components of a graph that cannot be joined, and says so if they are too many. */
+static huddle_status count_components(huddle_context *context, huddle_range n_clusters,
+                                      hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *component = NULL, count = 0;
+    ALLOC(component, fit->graph.rows);
+    TRY(huddle_graph_components(&fit->graph, component, &count));
+    fit->connect_info.before = fit->connect_info.after = count;
+    if (count > clusters_for_connect(n_clusters, fit->graph.rows))
+        hd_warn(context,
+                "the given graph has %d components for %d clusters, and without distances they "
+                "cannot be joined",
+                count, clusters_for_connect(n_clusters, fit->graph.rows));
+done:
+    huddle_free(component);
+    return status;
+}
+
+static huddle_status graph_of_matrix(huddle_context *context, const hd_input *input,
+                                     const hd_spectral_options *options, huddle_range n_clusters,
+                                     hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr owned = {0}, matrix = {0};
+    double begin = hd_seconds();
+    TRY(square_matrix(input, &owned, &matrix));
+    fit->knn_info.recall = 1;
+    if (is_affinity(options, "distances")) {
+        TRY(graph_of_all_distances(context, &matrix, options, n_clusters, fit));
+    } else {
+        if (is_affinity(options, "precomputed_nearest_neighbors"))
+            TRY(graph_of_some_distances(context, &matrix, options, fit));
+        else
+            TRY(huddle_graph_from_affinity(&matrix, &fit->graph));
+        TRY(count_components(context, n_clusters, fit));
+    }
+    fit->graph_seconds = hd_seconds() - begin;
+done:
+    huddle_csr_free(&owned);
+    return status;
+}
+
+/* ---- the eigenvectors ---------------------------------------------------------------------- */
+
+static huddle_status take_embedding(const huddle_dense *given, hd_fit *fit,
+                                    huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_new(given->rows, given->cols, &fit->embedding.rows));
+    memcpy(fit->embedding.rows.values, given->values,
+           (size_t)(given->rows * given->cols) * sizeof *given->values);
+    if (n_clusters->first == HUDDLE_AUTO)
+        n_clusters->first = n_clusters->last = (int32_t)given->cols;
+done:
+    return status;
+}
+
+/* Eigenvectors to find: one for each cluster, or for auto one more than could be chosen. */
+static int32_t components_for(huddle_range n_clusters, int64_t n) {
+    int64_t wanted = n_clusters.last;
+    if (n_clusters.first == HUDDLE_AUTO)
+        wanted = clusters_for_connect(n_clusters, n) + 1;
+    return (int32_t)(wanted < n ? wanted : n);
+}
+
+static void warn_unconverged(huddle_context *context, const huddle_embed_info *info) {
+    if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
+        hd_warn(context, "the embedding stopped (%s) after %d iterations at a residual of %.2g",
+                huddle_stop_name(info->stop), info->n_iter, info->residual);
+}
+
+static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
+                                 hd_fit *fit, huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_embed_options embed = options->embed;
+    embed.seed = options->common.seed;
+    embed.n_components = components_for(*n_clusters, fit->n);
+    TRY(huddle_embed(context, &fit->graph, &embed, &fit->embedding, &fit->embed_info));
+    fit->has_embedding = true;
+    warn_unconverged(context, &fit->embed_info);
+    if (n_clusters->first != HUDDLE_AUTO)
+        goto done;
+    TRY(huddle_embed_choose(fit->n, fit->embedding.eigenvalues, fit->embedding.n_eigenvalues,
+                            fit->embed_info.components, &fit->choice));
+    n_clusters->first = n_clusters->last = fit->choice.candidates[0];
+done:
+    return status;
+}
+
+huddle_status hd_spectral_embed(huddle_context *context, const hd_input *input,
+                                const hd_spectral_options *options, hd_fit *fit,
+                                huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    *n_clusters = options->common.n_clusters;
+    TRY(hd_check_clusters(*n_clusters, fit->n));
+    if (input->embedding != NULL) {
+        TRY(take_embedding(input->embedding, fit, n_clusters));
+        goto done;
+    }
+    if (input->graph == NULL && is_affinity(options, "features"))
+        TRY(graph_of_points(context, input->x, options, *n_clusters, fit));
+    else
+        TRY(graph_of_matrix(context, input, options, *n_clusters, fit));
+    fit->has_graph = true;
+    TRY(embed_graph(context, options, fit, n_clusters));
+done:
+    return status;
+}
+
+huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clusters,
+                               hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_embedding *e = &fit->embedding;
+    if (e->vectors.values == NULL || e->rows.cols == n_clusters)
+        return status;
+    huddle_dense_free(&e->rows);
+    TRY(huddle_dense_new(e->vectors.rows, n_clusters, &e->rows));
+    TRY(huddle_embed_rows(&e->vectors, e->degrees, options->embed.rows, &e->rows));
+done:
+    return status;
+}
+
+const huddle_points *hd_spectral_points(const hd_fit *fit) {
+    return fit->points.values != NULL ? &fit->points : NULL;
+}
+
+huddle_status hd_choose_clusters(huddle_context *context, const huddle_points *points,
+                                 uint64_t seed, hd_fit *fit, huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit scratch = {.n = points->n, .d = points->d};
+    hd_spectral_options options = {.common = {*n_clusters, seed},
+                                   .affinity = "features",
+                                   .prepare = huddle_prepare_defaults(),
+                                   .knn = huddle_knn_defaults(),
+                                   .weight = huddle_weight_defaults(),
+                                   .connect = huddle_connect_defaults(),
+                                   .embed = huddle_embed_defaults()};
+    hd_input input = {points, NULL, NULL};
+    TRY(hd_spectral_embed(context, &input, &options, &scratch, n_clusters));
+    fit->choice = scratch.choice;
+done:
+    hd_fit_free(&scratch);
+    return status;
+}

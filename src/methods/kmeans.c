@@ -1,0 +1,67 @@
+#include "methods/method.h"
+
+#include "base/check.h"
+#include "methods/spectral.h"
+
+typedef struct kmeans_options {
+    hd_common common;
+    huddle_prepare_options prepare;
+    huddle_kmeans_options kmeans;
+} kmeans_options;
+
+static const hd_section sections[] = {
+    {huddle_prepare_options_table, offsetof(kmeans_options, prepare), NULL},
+    {huddle_kmeans_options_table, offsetof(kmeans_options, kmeans), NULL},
+    {0}};
+
+/* What the step for one number of clusters needs. */
+typedef struct kmeans_step {
+    const huddle_points *points;
+    huddle_kmeans_options options;
+} kmeans_step;
+
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    kmeans_step *step = argument;
+    step->options.n_clusters = n_clusters;
+    return hd_fit_kmeans(context, step->points, &step->options, fit);
+}
+
+static huddle_status fit_kmeans(huddle_context *context, const hd_input *input, const void *options,
+                                hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const kmeans_options *o = options;
+    huddle_points points;
+    huddle_prepare_options prepare = o->prepare;
+    kmeans_step step = {&points, o->kmeans};
+    huddle_range n_clusters = o->common.n_clusters;
+    prepare.seed = step.options.seed = o->common.seed;
+    TRY(hd_check_clusters(n_clusters, input->x->n));
+    TRY(hd_fit_prepare(context, input->x, &prepare, false, fit, &points));
+    if (n_clusters.first == HUDDLE_AUTO)
+        TRY(hd_choose_clusters(context, &points, o->common.seed, fit, &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &points, NULL, cluster, &step, fit));
+done:
+    return status;
+}
+
+static huddle_status predict_kmeans(huddle_context *context, const hd_fit *fit, const void *options,
+                                    const huddle_points *x, int32_t *labels) {
+    (void)options;
+    huddle_points owned, view;
+    huddle_status status = hd_prepare_new(context, fit, x, &owned, &view);
+    if (status == HUDDLE_OK)
+        status = huddle_kmeans_assign(context, &view, &fit->centres, labels);
+    huddle_points_free(&owned);
+    return status;
+}
+
+const hd_method hd_method_kmeans = {
+    .text = {"kmeans", "K-means",
+             "Lloyd's K-means on the prepared points: each point joins the nearest of "
+             "n_clusters centres, the centres move to their points' mean, and so on. The best "
+             "of n_init restarts is kept."},
+    .options_size = sizeof(kmeans_options),
+    .sections = sections,
+    .fit = fit_kmeans,
+    .predict = predict_kmeans};

@@ -1,0 +1,152 @@
+/* Methods: the only place that knows the order of the stages.
+ *
+ * A method is one file of this folder, NAME.c, that defines `const hd_method hd_method_NAME`; the
+ * build collects them, and the tool, the model and the documents find it by its name. Files that
+ * begin with common_ hold what several methods share. */
+#ifndef HUDDLE_SRC_METHOD_H
+#define HUDDLE_SRC_METHOD_H
+
+#include "base/context.h"
+#include "huddle/embed.h"
+#include "huddle/graph.h"
+#include "huddle/kmeans.h"
+#include "huddle/model.h"
+#include "huddle/prepare.h"
+#include "huddle/shrink.h"
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+/* Every method's options struct begins with these. */
+typedef struct hd_common {
+    huddle_range n_clusters;
+    uint64_t seed;
+} hd_common;
+
+const huddle_option *hd_common_table(void);
+
+/* A stage's option under another name, with another default or explanation (NULL: the stage's). */
+typedef struct hd_rename {
+    const char *from, *to; /* from == NULL ends the list */
+    const char *fallback, *help;
+} hd_rename;
+
+/* A stage's options inside a method's. All of the stage's table is taken, except n_clusters,
+ * n_components and seed, which are the method's own; with `renames`, only what it lists. */
+typedef struct hd_section {
+    const huddle_option *(*table)(void); /* NULL ends the list */
+    size_t offset;                       /* of the stage's struct in the method's */
+    const hd_rename *renames;
+} hd_section;
+
+/* ---- what a fit leaves behind -------------------------------------------------------------- */
+
+/* One number of clusters out of several tried. */
+typedef struct hd_trial {
+    int32_t n_clusters;
+    double inertia, silhouette;
+    double ncut, eigengap; /* NaN without a graph */
+} hd_trial;
+
+/* Everything a fit found. What a method does not use stays empty. */
+typedef struct hd_fit {
+    int64_t n, d;
+    int32_t n_clusters;
+    int32_t *labels;
+    huddle_dense centres;
+    int64_t *medoids; /* for each cluster the row nearest its centre; -1 if empty */
+
+    huddle_preparation preparation;
+    huddle_points points;       /* prepared; kept by methods that need them to predict */
+    huddle_csr graph;           /* A */
+    huddle_scale scale;         /* of A's weights */
+    huddle_embedding embedding; /* F and the raw vectors */
+    huddle_csr shrink_graph;    /* W */
+    huddle_scale shrink_scale;  /* of W's weights */
+    huddle_shrunk shrunk;       /* G */
+
+    bool has_graph, has_embedding, has_shrink; /* which stages ran */
+    huddle_prepare_info prepare_info;
+    huddle_knn_info knn_info;
+    huddle_connect_info connect_info;
+    huddle_embed_info embed_info;
+    huddle_shrink_info shrink_info;
+    huddle_kmeans_info kmeans_info;
+    double graph_seconds; /* A; W's time counts as shrink's */
+    double shrink_seconds;
+    double total_seconds;
+
+    hd_trial *trials; /* when a range of n_clusters was asked for */
+    int32_t n_trials;
+    int32_t *trial_labels; /* n x n_trials */
+
+    huddle_embed_choice choice; /* when n_clusters was auto: the best candidates */
+
+    bool judged;
+    double silhouette, ncut, stability; /* NaN where there is none */
+    hd_texts warnings;
+} hd_fit;
+
+void hd_fit_free(hd_fit *fit);
+
+/* What a fit is given. x is NULL only if a graph or an embedding is there instead. */
+typedef struct hd_input {
+    const huddle_points *x;
+    const huddle_csr *graph;
+    const huddle_dense *embedding;
+} hd_input;
+
+/* ---- methods ------------------------------------------------------------------------------- */
+
+typedef struct hd_method {
+    huddle_method_text text;
+    size_t options_size;
+    const hd_section *sections;
+    bool takes_graph; /* a graph or an embedding can be given */
+    huddle_status (*fit)(huddle_context *context, const hd_input *input, const void *options,
+                         hd_fit *fit);
+    huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,
+                             const huddle_points *x, int32_t *labels);
+} hd_method;
+
+/* The method of that name, or NULL. */
+const hd_method *hd_method_find(const char *name);
+
+/* The method's whole table, to be freed by huddle_free(). */
+huddle_status hd_method_options(const hd_method *method, huddle_option **table);
+
+/* ---- shared by methods --------------------------------------------------------------------- */
+
+/* Prepares x into fit->points, or, when there is nothing to do and `keep` is not asked for, makes
+ * `view` look at x itself. view is the prepared points either way and is never freed. */
+huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
+                             const huddle_prepare_options *options, bool keep, hd_fit *fit,
+                             huddle_points *view);
+
+/* Applies the fit's preparation to new points; owned is to be freed, view never. */
+huddle_status hd_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
+                             huddle_points *owned, huddle_points *view);
+
+/* HUDDLE_INVALID unless first <= last <= n. */
+huddle_status hd_check_clusters(huddle_range n_clusters, int64_t n);
+
+/* Runs K-means on rows, leaving labels, centres, medoids and info in the fit (replacing what was
+ * there). weights may be NULL. Equal neighbours in `group` (may be NULL) are known to be equal. */
+huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
+                            const huddle_kmeans_options *options, hd_fit *fit);
+
+/* The same for the rows of a matrix of doubles, on its distinct rows with their counts. */
+huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
+                                  const huddle_kmeans_options *options, hd_fit *fit);
+
+/* Fills in labels and the rest of the fit for one number of clusters. */
+typedef huddle_status (*hd_cluster_step)(huddle_context *context, void *argument,
+                                         int32_t n_clusters, hd_fit *fit);
+
+/* Runs step for n_clusters; for a range, for each number in it, keeping their labels and scores
+ * as trials, and once more for the best: the widest relative eigengap if `eigenvalues` is there,
+ * else the largest silhouette of the points (which may be NULL then). */
+huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
+                           const huddle_points *points, const huddle_csr *graph,
+                           hd_cluster_step step, void *argument, hd_fit *fit);
+
+#endif

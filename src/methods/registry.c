@@ -1,0 +1,99 @@
+#include "methods/method.h"
+
+#include "base/check.h"
+#include "base/options.h"
+
+#include <string.h>
+
+/* Made by CMake from the files of this folder: METHOD(name) for each. */
+#define METHOD(name) extern const hd_method hd_method_##name;
+#include "methods.inc"
+#undef METHOD
+
+static const hd_method *const methods[] = {
+#define METHOD(name) &hd_method_##name,
+#include "methods.inc"
+#undef METHOD
+};
+
+enum { N_METHODS = sizeof methods / sizeof *methods };
+
+const hd_method *hd_method_find(const char *name) {
+    for (int i = 0; i < N_METHODS; i++)
+        if (strcmp(methods[i]->text.name, name) == 0)
+            return methods[i];
+    return NULL;
+}
+
+const huddle_method_text *const *huddle_methods(void) {
+    static const huddle_method_text *const texts[] = {
+#define METHOD(name) &hd_method_##name.text,
+#include "methods.inc"
+#undef METHOD
+        NULL};
+    return texts;
+}
+
+const char *huddle_default_method(void) {
+    return hd_method_find("ssc") != NULL ? "ssc" : "kmeans";
+}
+
+/* ---- a method's table out of its sections -------------------------------------------------- */
+
+static bool is_methods_own(const char *name) {
+    return strcmp(name, "n_clusters") == 0 || strcmp(name, "n_components") == 0 ||
+           strcmp(name, "seed") == 0;
+}
+
+/* The stage's option as the method has it; false if it does not take it. */
+static bool take_option(const hd_section *section, huddle_option *option) {
+    if (section->renames == NULL)
+        return !is_methods_own(option->name);
+    for (const hd_rename *rename = section->renames; rename->from != NULL; rename++) {
+        if (strcmp(rename->from, option->name) != 0)
+            continue;
+        option->name = rename->to;
+        option->fallback = rename->fallback != NULL ? rename->fallback : option->fallback;
+        option->help = rename->help != NULL ? rename->help : option->help;
+        return true;
+    }
+    return false;
+}
+
+/* Adds a section's options at table, or only counts them if table is NULL. */
+static int64_t add_section(const hd_section *section, huddle_option *table) {
+    int64_t count = 0;
+    for (const huddle_option *row = section->table(); row->type != HUDDLE_OPTION_END; row++) {
+        huddle_option option = *row;
+        if (!take_option(section, &option))
+            continue;
+        option.offset += section->offset;
+        if (table != NULL)
+            table[count] = option;
+        count++;
+    }
+    return count;
+}
+
+huddle_status hd_method_options(const hd_method *method, huddle_option **table) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_option *common = hd_common_table();
+    int64_t n_common = hd_options_count(common), count = n_common;
+    for (const hd_section *section = method->sections; section->table != NULL; section++)
+        count += add_section(section, NULL);
+    ALLOC_ZERO(*table, count + 1);
+    memcpy(*table, common, (size_t)n_common * sizeof **table);
+    count = n_common;
+    for (const hd_section *section = method->sections; section->table != NULL; section++)
+        count += add_section(section, *table + count);
+done:
+    return status;
+}
+
+const huddle_option *hd_common_table(void) {
+    static const huddle_option table[] = {HD_RANGE_AUTO(hd_common, n_clusters, "auto", 1, INT32_MAX,
+                                                        "clusters to find; auto = by the eigengap"),
+                                          HD_SEED(hd_common, seed, "seed of everything random"),
+                                          {0}};
+    return table;
+}

@@ -1,0 +1,65 @@
+/* What the spectral methods share: points to graph to embedding, and back for new points. */
+#ifndef HUDDLE_SRC_SPECTRAL_H
+#define HUDDLE_SRC_SPECTRAL_H
+
+#include "methods/method.h"
+
+/* Begins the options struct of every spectral method. */
+typedef struct hd_spectral_options {
+    hd_common common;
+    const char *affinity; /* what x is: features, distances, precomputed,
+                             precomputed_nearest_neighbors */
+    huddle_prepare_options prepare;
+    huddle_knn_options knn;
+    huddle_weight_options weight;
+    huddle_connect_options connect;
+    huddle_embed_options embed;
+    huddle_kmeans_options kmeans;
+} hd_spectral_options;
+
+/* The table of `affinity`, with offsets in hd_spectral_options. */
+const huddle_option *hd_affinity_table(void);
+
+/* K-means' options where tol and max_iter could mean the embedding's. */
+extern const hd_rename hd_kmeans_names[];
+
+/* The sections of the struct above, for a method whose options begin with it. */
+#define HD_SPECTRAL_SECTIONS                                                                       \
+    {hd_affinity_table, 0, NULL},                                                                  \
+        {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL},              \
+        {huddle_knn_options_table, offsetof(hd_spectral_options, knn), NULL},                      \
+        {huddle_weight_options_table, offsetof(hd_spectral_options, weight), NULL},                \
+        {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL}, {            \
+        huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL                     \
+    }
+
+/* From the input to the eigenvectors: fills in points, graph, scale and embedding.vectors of the
+ * fit (or embedding.rows, if an embedding was given), and settles n_clusters if it is auto. */
+huddle_status hd_spectral_embed(huddle_context *context, const hd_input *input,
+                                const hd_spectral_options *options, hd_fit *fit,
+                                huddle_range *n_clusters);
+
+/* Makes embedding.rows out of the first n_clusters vectors; a given embedding stays. */
+huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clusters, hd_fit *fit);
+
+/* The fit's points if it has any, to judge labels by; else NULL. */
+const huddle_points *hd_spectral_points(const hd_fit *fit);
+
+/* Rows of the embedding for new points, by the neighbours among the training points they have:
+ *
+ *     f(x) = sum_j w_xj / sqrt(d_x d_j) v_j / (1 - lambda), then the row rule.
+ *
+ * same[i] is the training row that new row i equals, or -1. rows and same (n) are the caller's. */
+huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
+                                   const hd_spectral_options *options, const huddle_points *x,
+                                   huddle_dense *rows, int64_t *same);
+
+/* Labels new rows by the nearest centre, or by the training row they equal. */
+huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
+                                 const huddle_dense *rows, const int64_t *same, int32_t *labels);
+
+/* n_clusters by the eigengap of the points' neighbour graph, for methods without one. */
+huddle_status hd_choose_clusters(huddle_context *context, const huddle_points *points,
+                                 uint64_t seed, hd_fit *fit, huddle_range *n_clusters);
+
+#endif

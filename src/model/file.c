@@ -1,0 +1,468 @@
+/* A model in a file.
+ *
+ * HDF5, readable by any of its tools: attributes `format`, `version`, `method`, `checksum`, one
+ * attribute for each option, one for each number of the fit, and a dataset for each of its arrays.
+ * The same walk over the fit serves saving and loading. The checksum (CRC-32 of every value in
+ * the order of the walk) is written last and checked on loading. */
+#include "model/model.h"
+
+#include "base/check.h"
+#include "io/hdf5_guard.h"
+#include "io/output.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+static const char format_name[] = "huddle model";
+enum { FORMAT_VERSION = 1, TEXT_SIZE = 256 };
+
+/* One walk over a model. The first failure sticks; later steps do nothing. */
+typedef struct walk {
+    hid_t file;
+    bool loading;
+    uint32_t checksum;
+    huddle_status status;
+} walk;
+
+static void fail_walk(walk *w, const char *what) {
+    if (w->status == HUDDLE_OK)
+        w->status = w->loading ? hd_fail(HUDDLE_FORMAT,
+                                         "the model file is damaged: %s cannot be read", what)
+                               : hd_fail(HUDDLE_IO, "%s cannot be written", what);
+}
+
+static void add_to_checksum(walk *w, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    while (size > 0) {
+        uInt part = size < (1u << 30) ? (uInt)size : 1u << 30;
+        w->checksum = (uint32_t)crc32(w->checksum, at, part);
+        at += part;
+        size -= part;
+    }
+}
+
+/* ---- attributes ---------------------------------------------------------------------------- */
+
+static herr_t put_attribute(hid_t file, const char *name, hid_t type, const void *value) {
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    herr_t result = attribute < 0 ? -1 : H5Awrite(attribute, type, value);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    return result;
+}
+
+static herr_t get_attribute(hid_t file, const char *name, hid_t type, void *value) {
+    if (H5Aexists(file, name) <= 0)
+        return -1;
+    hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
+    herr_t result = attribute < 0 ? -1 : H5Aread(attribute, type, value);
+    H5Aclose(attribute);
+    return result;
+}
+
+static void walk_number(walk *w, const char *name, hid_t type, void *value, size_t size) {
+    if (w->status != HUDDLE_OK)
+        return;
+    herr_t result = w->loading ? get_attribute(w->file, name, type, value)
+                               : put_attribute(w->file, name, type, value);
+    if (result < 0)
+        fail_walk(w, name);
+    add_to_checksum(w, value, size);
+}
+
+static void walk_int(walk *w, const char *name, int64_t *value) {
+    walk_number(w, name, H5T_NATIVE_INT64, value, sizeof *value);
+}
+
+static void walk_int32(walk *w, const char *name, int32_t *value) {
+    int64_t wide = *value;
+    walk_int(w, name, &wide);
+    *value = (int32_t)wide;
+}
+
+static void walk_bool(walk *w, const char *name, bool *value) {
+    int64_t wide = *value;
+    walk_int(w, name, &wide);
+    *value = wide != 0;
+}
+
+static void walk_real(walk *w, const char *name, double *value) {
+    walk_number(w, name, H5T_NATIVE_DOUBLE, value, sizeof *value);
+}
+
+/* A text of at most TEXT_SIZE - 1 bytes, padded with zeros. */
+static void walk_text(walk *w, const char *name, char text[TEXT_SIZE]) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, TEXT_SIZE);
+    H5Tset_strpad(type, H5T_STR_NULLTERM);
+    walk_number(w, name, type, text, 0); /* the padding stays out of the checksum */
+    text[TEXT_SIZE - 1] = '\0';
+    add_to_checksum(w, text, strlen(text));
+    H5Tclose(type);
+}
+
+/* A text that must be one of a table's choices, so that what is kept is static. */
+static void walk_choice(walk *w, const char *name, const huddle_option *option,
+                        const char **value) {
+    char text[TEXT_SIZE] = "";
+    if (!w->loading && *value != NULL)
+        snprintf(text, sizeof text, "%s", *value);
+    walk_text(w, name, text);
+    if (w->status != HUDDLE_OK || !w->loading)
+        return;
+    *value = NULL;
+    for (const char *const *choice = option->choices; *choice != NULL; choice++)
+        if (strcmp(*choice, text) == 0)
+            *value = *choice;
+    if (*value == NULL && text[0] != '\0')
+        fail_walk(w, name);
+}
+
+/* ---- arrays -------------------------------------------------------------------------------- */
+
+static void put_array(walk *w, const char *name, hid_t type, const hsize_t dims[2],
+                      const void *values) {
+    hid_t space = H5Screate_simple(2, dims, NULL);
+    hid_t set = H5Dcreate2(w->file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+        fail_walk(w, name);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+/* Sizes of a stored array; false if it is no matrix or claims more than the file holds. */
+static bool array_sizes(hid_t set, size_t size, hsize_t dims[2]) {
+    hid_t space = H5Dget_space(set);
+    bool fine =
+        H5Sget_simple_extent_ndims(space) == 2 && H5Sget_simple_extent_dims(space, dims, NULL) == 2;
+    H5Sclose(space);
+    if (!fine || (dims[1] > 0 && dims[0] > (hsize_t)INT64_MAX / 16 / dims[1]))
+        return false;
+    return H5Dget_storage_size(set) == dims[0] * dims[1] * size;
+}
+
+static void get_array(walk *w, const char *name, hid_t type, size_t size, hsize_t dims[2],
+                      void **values) {
+    hid_t set = H5Dopen2(w->file, name, H5P_DEFAULT);
+    if (set < 0 || !array_sizes(set, size, dims)) {
+        fail_walk(w, name);
+    } else {
+        *values = hd_alloc((int64_t)(dims[0] * dims[1]), size);
+        if (*values == NULL)
+            w->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %s", name);
+        else if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
+            fail_walk(w, name);
+    }
+    H5Dclose(set);
+}
+
+/* An array of rows x cols, absent if *values is NULL. */
+static void walk_array(walk *w, const char *name, hid_t type, size_t size, int64_t *rows,
+                       int64_t *cols, void **values) {
+    hsize_t dims[2] = {(hsize_t)*rows, (hsize_t)*cols};
+    if (w->status != HUDDLE_OK)
+        return;
+    if (!w->loading && *values != NULL) {
+        put_array(w, name, type, dims, *values);
+    } else if (w->loading && H5Lexists(w->file, name, H5P_DEFAULT) > 0) {
+        get_array(w, name, type, size, dims, values);
+        *rows = (int64_t)dims[0];
+        *cols = (int64_t)dims[1];
+    }
+    if (w->status == HUDDLE_OK && *values != NULL)
+        add_to_checksum(w, *values, (size_t)(dims[0] * dims[1]) * size);
+}
+
+/* A vector whose length is known: what is loaded must have it. */
+static void walk_vector(walk *w, const char *name, hid_t type, size_t size, int64_t length,
+                        void **values) {
+    int64_t rows = length, cols = 1;
+    walk_array(w, name, type, size, &rows, &cols, values);
+    if (w->status == HUDDLE_OK && *values != NULL && (rows != length || cols != 1))
+        fail_walk(w, name);
+}
+
+static void walk_ints(walk *w, const char *name, int64_t length, int32_t **values) {
+    void *array = *values;
+    walk_vector(w, name, H5T_NATIVE_INT32, sizeof **values, length, &array);
+    *values = array;
+}
+
+static void walk_longs(walk *w, const char *name, int64_t length, int64_t **values) {
+    void *array = *values;
+    walk_vector(w, name, H5T_NATIVE_INT64, sizeof **values, length, &array);
+    *values = array;
+}
+
+static void walk_reals(walk *w, const char *name, int64_t length, double **values) {
+    void *array = *values;
+    walk_vector(w, name, H5T_NATIVE_DOUBLE, sizeof **values, length, &array);
+    *values = array;
+}
+
+static void walk_dense(walk *w, const char *name, huddle_dense *matrix) {
+    void *array = matrix->values;
+    walk_array(w, name, H5T_NATIVE_DOUBLE, sizeof *matrix->values, &matrix->rows, &matrix->cols,
+               &array);
+    matrix->values = array;
+    matrix->stride = matrix->cols;
+}
+
+static void walk_csr(walk *w, const char *name, huddle_csr *matrix) {
+    char part[64];
+    int64_t nonzeros = matrix->offsets != NULL ? matrix->offsets[matrix->rows] : 0;
+    snprintf(part, sizeof part, "%s_rows", name);
+    walk_int(w, part, &matrix->rows);
+    snprintf(part, sizeof part, "%s_cols", name);
+    walk_int(w, part, &matrix->cols);
+    snprintf(part, sizeof part, "%s_nonzeros", name);
+    walk_int(w, part, &nonzeros);
+    snprintf(part, sizeof part, "%s_offsets", name);
+    walk_longs(w, part, matrix->rows + 1, &matrix->offsets);
+    snprintf(part, sizeof part, "%s_columns", name);
+    walk_ints(w, part, nonzeros, &matrix->columns);
+    snprintf(part, sizeof part, "%s_values", name);
+    walk_reals(w, part, nonzeros, &matrix->values);
+}
+
+static void walk_points(walk *w, huddle_points *points) {
+    int64_t nonzeros = points->offsets != NULL ? points->offsets[points->n] : 0;
+    int64_t rows = points->n, cols = points->d;
+    void *values = points->values;
+    walk_int(w, "points_n", &points->n);
+    walk_int(w, "points_d", &points->d);
+    walk_int(w, "points_nonzeros", &nonzeros);
+    walk_longs(w, "points_offsets", points->n + 1, &points->offsets);
+    walk_ints(w, "points_columns", nonzeros, &points->columns);
+    walk_reals(w, "points_shift", points->d, &points->shift);
+    if (points->offsets != NULL) {
+        walk_vector(w, "points_values", H5T_NATIVE_FLOAT, sizeof(float), nonzeros, &values);
+    } else {
+        walk_array(w, "points_values", H5T_NATIVE_FLOAT, sizeof(float), &rows, &cols, &values);
+        if (w->status == HUDDLE_OK && values != NULL && (rows != points->n || cols != points->d))
+            fail_walk(w, "points_values");
+        points->stride = points->d;
+    }
+    points->values = values;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------ */
+
+static void walk_preparation(walk *w, huddle_preparation *p) {
+    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
+    walk_choice(w, "prepare_rule", option, &p->rule.name);
+    walk_int32(w, "prepare_r", &p->rule.r);
+    walk_int(w, "prepare_d_in", &p->d_in);
+    walk_int(w, "prepare_d_out", &p->d_out);
+    walk_bool(w, "prepare_center_rows", &p->center_rows);
+    walk_bool(w, "prepare_unit_rows", &p->unit_rows);
+    walk_reals(w, "prepare_centre", p->d_in, &p->centre);
+    walk_reals(w, "prepare_scale", p->d_in, &p->scale);
+    walk_dense(w, "prepare_projection", &p->projection);
+}
+
+static void walk_scale(walk *w, const char *prefix, huddle_scale *scale) {
+    char part[64];
+    const huddle_option *option = huddle_option_find(huddle_weight_options_table(), "scale");
+    snprintf(part, sizeof part, "%s_rule", prefix);
+    walk_choice(w, part, option, &scale->rule);
+    snprintf(part, sizeof part, "%s_delta2", prefix);
+    walk_real(w, part, &scale->delta2);
+    snprintf(part, sizeof part, "%s_smallest", prefix);
+    walk_real(w, part, &scale->smallest);
+    snprintf(part, sizeof part, "%s_n", prefix);
+    walk_int(w, part, &scale->n);
+    snprintf(part, sizeof part, "%s_local", prefix);
+    walk_reals(w, part, scale->n, &scale->local);
+}
+
+static void walk_fit(walk *w, hd_fit *fit) {
+    walk_int(w, "n", &fit->n);
+    walk_int(w, "d", &fit->d);
+    walk_int32(w, "n_clusters", &fit->n_clusters);
+    walk_ints(w, "labels", fit->n, &fit->labels);
+    walk_dense(w, "centres", &fit->centres);
+    walk_longs(w, "medoids", fit->centres.rows, &fit->medoids);
+    walk_preparation(w, &fit->preparation);
+    walk_points(w, &fit->points);
+    walk_bool(w, "has_graph", &fit->has_graph);
+    walk_csr(w, "graph", &fit->graph);
+    walk_scale(w, "scale", &fit->scale);
+    walk_bool(w, "has_embedding", &fit->has_embedding);
+    walk_dense(w, "embedding", &fit->embedding.rows);
+    walk_dense(w, "eigenvectors", &fit->embedding.vectors);
+    walk_reals(w, "degrees", fit->n, &fit->embedding.degrees);
+    walk_int32(w, "n_eigenvalues", &fit->embedding.n_eigenvalues);
+    walk_reals(w, "eigenvalues", fit->embedding.n_eigenvalues, &fit->embedding.eigenvalues);
+    walk_bool(w, "has_shrink", &fit->has_shrink);
+    walk_csr(w, "shrink_graph", &fit->shrink_graph);
+    walk_scale(w, "shrink_scale", &fit->shrink_scale);
+    walk_dense(w, "shrunk", &fit->shrunk.g);
+    walk_ints(w, "groups", fit->n, &fit->shrunk.group);
+    walk_real(w, "gamma", &fit->shrink_info.gamma);
+}
+
+/* The report is kept as the text it was. */
+static void walk_report(walk *w, char **report) {
+    int64_t length = *report != NULL ? (int64_t)strlen(*report) + 1 : 0;
+    void *text = *report;
+    walk_int(w, "report_length", &length);
+    walk_vector(w, "report", H5T_NATIVE_CHAR, 1, length, &text);
+    *report = text;
+    if (w->loading && w->status == HUDDLE_OK &&
+        (length < 1 || text == NULL || (*report)[length - 1] != '\0'))
+        fail_walk(w, "report");
+}
+
+static void walk_options(walk *w, huddle_model *model) {
+    for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
+        char name[TEXT_SIZE], text[TEXT_SIZE] = "";
+        snprintf(name, sizeof name, "option_%s", o->name);
+        if (!w->loading)
+            (void)huddle_model_option(model, o->name, text, sizeof text);
+        walk_text(w, name, text);
+        if (w->status == HUDDLE_OK && w->loading)
+            w->status = huddle_model_set(model, o->name, text);
+    }
+}
+
+static void walk_model(walk *w, huddle_model *model, char **report) {
+    walk_options(w, model);
+    walk_fit(w, &model->fit);
+    walk_report(w, report);
+}
+
+/* ---- saving -------------------------------------------------------------------------------- */
+
+static void put_head(walk *w, const huddle_model *model) {
+    char text[TEXT_SIZE] = "";
+    int64_t version = FORMAT_VERSION;
+    snprintf(text, sizeof text, "%s", format_name);
+    walk_text(w, "format", text);
+    walk_int(w, "version", &version);
+    memset(text, 0, sizeof text);
+    snprintf(text, sizeof text, "%s", model->method->text.name);
+    walk_text(w, "method", text);
+}
+
+static huddle_status write_model(huddle_model *model, const char *path, char *report) {
+    walk w = {.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)};
+    if (w.file < 0)
+        return hd_fail(HUDDLE_IO, "the file cannot be created");
+    put_head(&w, model);
+    walk_model(&w, model, &report);
+    int64_t checksum = w.checksum;
+    walk_int(&w, "checksum", &checksum);
+    if (H5Fclose(w.file) < 0)
+        fail_walk(&w, "the file");
+    return w.status;
+}
+
+huddle_status huddle_model_save(const huddle_model *model, const char *path) {
+    huddle_status status = HUDDLE_OK;
+    char *report = NULL;
+    hd_output output = {0};
+    TRY(huddle_model_info_json(model, &report));
+    TRY(hd_output_begin(&output, path));
+    /* The walk only reads when it saves, but is written once for both directions. */
+    hd_hdf5_enter();
+    status = write_model((huddle_model *)(uintptr_t)model, hd_output_path(&output), report);
+    hd_hdf5_leave();
+    if (status != HUDDLE_OK) {
+        status = hd_fail_at(status, "%s", path);
+        goto done;
+    }
+    TRY(hd_output_commit(&output));
+done:
+    hd_output_abort(&output);
+    huddle_free(report);
+    return status;
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+/* Makes an empty model of the method that the file names. */
+static huddle_status get_head(walk *w, huddle_model **model) {
+    char text[TEXT_SIZE] = "";
+    int64_t version = 0;
+    walk_text(w, "format", text);
+    if (w->status != HUDDLE_OK || strcmp(text, format_name) != 0)
+        return hd_fail(HUDDLE_FORMAT, "this is not a Huddle model");
+    walk_int(w, "version", &version);
+    if (w->status == HUDDLE_OK && version != FORMAT_VERSION)
+        return hd_fail(HUDDLE_UNSUPPORTED, "the model has format version %lld, this build reads %d",
+                       (long long)version, FORMAT_VERSION);
+    memset(text, 0, sizeof text);
+    walk_text(w, "method", text);
+    return w->status == HUDDLE_OK ? huddle_model_new(text, model) : w->status;
+}
+
+/* The sizes agree and every index points into something. The checksum keeps out accidents; this
+ * keeps a crafted file from doing harm. */
+static huddle_status check_loaded(const hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_embedding *e = &fit->embedding;
+    bool fine = fit->n >= 1 && fit->labels != NULL && fit->n_clusters >= 1;
+    fine = fine && (fit->points.values == NULL || fit->points.n == fit->n);
+    fine = fine && (e->rows.values == NULL || e->rows.rows == fit->n);
+    fine = fine && (e->vectors.values == NULL ||
+                    (e->vectors.rows == fit->n && e->degrees != NULL && e->eigenvalues != NULL &&
+                     e->rows.cols <= e->vectors.cols && e->rows.cols <= e->n_eigenvalues));
+    fine = fine && (fit->shrunk.g.values == NULL ||
+                    (fit->shrunk.g.rows == fit->n && fit->shrunk.g.cols == e->rows.cols));
+    fine = fine && (fit->scale.local == NULL || fit->scale.n == fit->n);
+    fine = fine && (fit->shrink_scale.local == NULL || fit->shrink_scale.n == fit->n);
+    if (!fine)
+        FAIL(HUDDLE_FORMAT, "the model file is damaged: its sizes do not agree");
+    for (int64_t i = 0; i < fit->n; i++)
+        if (fit->labels[i] < 0 || fit->labels[i] >= fit->n_clusters)
+            FAIL(HUDDLE_FORMAT, "the model file is damaged: row %lld has label %d",
+                 (long long)i + 1, fit->labels[i]);
+    if (fit->points.values != NULL)
+        TRY(huddle_points_check(NULL, &fit->points));
+    if (fit->graph.offsets != NULL)
+        TRY(huddle_csr_check(&fit->graph));
+    if (fit->shrink_graph.offsets != NULL)
+        TRY(huddle_csr_check(&fit->shrink_graph));
+done:
+    return status;
+}
+
+static huddle_status read_model(hid_t file, huddle_model **model) {
+    walk w = {.file = file, .loading = true};
+    int64_t stored = 0;
+    huddle_status status = get_head(&w, model);
+    if (status != HUDDLE_OK)
+        return status;
+    walk_model(&w, *model, &(*model)->report);
+    int64_t computed = w.checksum;
+    walk_int(&w, "checksum", &stored);
+    if (w.status == HUDDLE_OK && stored != computed)
+        return hd_fail(HUDDLE_FORMAT, "the model file is damaged: its checksum does not match");
+    if (w.status == HUDDLE_OK)
+        w.status = check_loaded(&(*model)->fit);
+    (*model)->fitted = w.status == HUDDLE_OK;
+    return w.status;
+}
+
+huddle_status huddle_model_load(const char *path, huddle_model **model) {
+    huddle_status status = HUDDLE_OK;
+    *model = NULL;
+    TRY(hd_input_check(path));
+    hd_hdf5_enter();
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    status =
+        file < 0 ? hd_fail(HUDDLE_FORMAT, "this is not a Huddle model") : read_model(file, model);
+    H5Fclose(file);
+    hd_hdf5_leave();
+    if (status != HUDDLE_OK) {
+        status = hd_fail_at(status, "%s", path);
+        huddle_model_free(*model);
+        *model = NULL;
+    }
+done:
+    return status;
+}

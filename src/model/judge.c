@@ -1,0 +1,133 @@
+/* Scores of a fit that need no classes. */
+#include "model/model.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/rng.h"
+#include "huddle/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    SILHOUETTE_SAMPLE = 2000,
+    STABILITY_SAMPLE = 5000,
+    STABILITY_RUNS = 3,
+    STABILITY_STARTS = 3
+};
+
+/* `count` different rows of n in ascending order, by a walk that keeps each with the right chance.
+ */
+static huddle_status sample_rows(int64_t n, int64_t count, uint64_t seed, int64_t **index) {
+    huddle_status status = HUDDLE_OK;
+    hd_rng rng = hd_rng_stream(seed, 0);
+    ALLOC(*index, count);
+    for (int64_t i = 0, taken = 0; taken < count; i++)
+        if (hd_rng_below(&rng, n - i) < count - taken)
+            (*index)[taken++] = i;
+done:
+    return status;
+}
+
+/* The rows that K-means clustered: G, F or the prepared points. owned is to be freed. */
+static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
+                                    const huddle_points *points, huddle_points *owned,
+                                    huddle_points *rows) {
+    const huddle_dense *dense = fit->shrunk.g.values != NULL         ? &fit->shrunk.g
+                                : fit->embedding.rows.values != NULL ? &fit->embedding.rows
+                                                                     : NULL;
+    if (dense == NULL) {
+        *rows = *points;
+        return HUDDLE_OK;
+    }
+    huddle_status status = huddle_points_from_double(context, dense->rows, dense->cols,
+                                                     dense->values, dense->stride, 1, owned);
+    *rows = *owned;
+    return status;
+}
+
+/* ARI between the labels and those of one more K-means with another seed. */
+static huddle_status agreement(huddle_context *context, const huddle_points *rows,
+                               const int32_t *labels, int32_t n_clusters, uint64_t seed,
+                               double *ari) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_result result = {0};
+    huddle_scores scores;
+    huddle_kmeans_options options = huddle_kmeans_defaults();
+    options.n_clusters = n_clusters < rows->n ? n_clusters : (int32_t)rows->n;
+    options.n_init = STABILITY_STARTS;
+    options.seed = seed;
+    TRY(huddle_kmeans(context, rows, NULL, &options, &result, NULL));
+    TRY(huddle_metrics_scores(rows->n, labels, result.labels, &scores));
+    *ari = scores.ari;
+done:
+    huddle_kmeans_result_free(&result);
+    return status;
+}
+
+static huddle_status judge_stability(huddle_context *context, const huddle_points *rows,
+                                     hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *index = NULL, count = rows->n < STABILITY_SAMPLE ? rows->n : STABILITY_SAMPLE;
+    int32_t *labels = NULL;
+    huddle_points sample = {0};
+    double sum = 0;
+    TRY(sample_rows(rows->n, count, 0, &index));
+    TRY(huddle_points_take(rows, index, count, &sample));
+    ALLOC(labels, count);
+    for (int64_t i = 0; i < count; i++)
+        labels[i] = fit->labels[index[i]];
+    for (uint64_t run = 1; run <= STABILITY_RUNS; run++) {
+        double ari;
+        TRY(agreement(context, &sample, labels, fit->n_clusters, run << 32, &ari));
+        sum += ari;
+    }
+    fit->stability = sum / STABILITY_RUNS;
+done:
+    huddle_free(index);
+    huddle_free(labels);
+    huddle_points_free(&sample);
+    return status;
+}
+
+static huddle_status judge(huddle_context *context, hd_fit *fit, const huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, rows = {0};
+    fit->silhouette = fit->ncut = fit->stability = NAN;
+    if (points != NULL)
+        TRY(huddle_metrics_silhouette(context, points, fit->labels, SILHOUETTE_SAMPLE, 0,
+                                      &fit->silhouette));
+    if (fit->graph.offsets != NULL)
+        TRY(huddle_metrics_ncut(&fit->graph, fit->labels, &fit->ncut));
+    TRY(clustered_rows(context, fit, points, &owned, &rows));
+    TRY(judge_stability(context, &rows, fit));
+    fit->judged = true;
+done:
+    huddle_points_free(&owned);
+    return status;
+}
+
+huddle_status huddle_model_judge(huddle_context *context, huddle_model *model,
+                                 const huddle_points *x) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit *fit = &model->fit;
+    huddle_points owned = {0}, prepared = {0};
+    const huddle_points *points = NULL;
+    if (!model->fitted)
+        return hd_fail(HUDDLE_INVALID, "the model has not been fitted");
+    if (fit->points.values != NULL) {
+        points = &fit->points;
+    } else if (x != NULL && fit->preparation.d_in > 0) {
+        if (x->n != fit->n)
+            FAIL(HUDDLE_INVALID, "%lld points are not the %lld the model was fitted to",
+                 (long long)x->n, (long long)fit->n);
+        TRY(hd_prepare_new(context, fit, x, &owned, &prepared));
+        points = &prepared;
+    }
+    hd_blas_enter();
+    status = judge(context, fit, points);
+    hd_blas_leave();
+done:
+    huddle_points_free(&owned);
+    return status;
+}

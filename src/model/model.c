@@ -1,0 +1,204 @@
+#include "model/model.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- making, options ----------------------------------------------------------------------- */
+
+static huddle_status unknown_method(const char *name) {
+    const char *nearest = NULL;
+    int best = 4; /* further away is no help */
+    for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++) {
+        int distance = hd_edit_distance((*text)->name, name);
+        if (distance < best) {
+            best = distance;
+            nearest = (*text)->name;
+        }
+    }
+    if (nearest != NULL)
+        return hd_fail(HUDDLE_INVALID, "no method named '%s'; did you mean '%s'?", name, nearest);
+    return hd_fail(HUDDLE_INVALID, "no method named '%s'", name);
+}
+
+huddle_status huddle_model_new(const char *method, huddle_model **model) {
+    huddle_status status = HUDDLE_OK;
+    huddle_model *made = NULL;
+    *model = NULL;
+    const hd_method *found = hd_method_find(method);
+    if (found == NULL)
+        return unknown_method(method);
+    ALLOC_ZERO(made, 1);
+    made->method = found;
+    TRY(hd_method_options(found, &made->table));
+    made->options = hd_alloc_zero(1, found->options_size);
+    if (made->options == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for the options");
+    huddle_options_default(made->table, made->options);
+    *model = made;
+    made = NULL;
+done:
+    huddle_model_free(made);
+    return status;
+}
+
+void huddle_model_free(huddle_model *model) {
+    if (model == NULL)
+        return;
+    hd_fit_free(&model->fit);
+    huddle_csr_free(&model->given_graph);
+    huddle_dense_free(&model->given_embedding);
+    huddle_free(model->table);
+    huddle_free(model->options);
+    huddle_free(model->array_names);
+    huddle_free(model->report);
+    huddle_free(model);
+}
+
+const char *huddle_model_method(const huddle_model *model) {
+    return model->method->text.name;
+}
+
+const huddle_option *huddle_model_options(const huddle_model *model) {
+    return model->table;
+}
+
+huddle_status huddle_model_set(huddle_model *model, const char *name, const char *text) {
+    return huddle_options_set(model->table, model->options, name, text);
+}
+
+huddle_status huddle_model_option(const huddle_model *model, const char *name, char *text,
+                                  size_t size) {
+    return huddle_options_get(model->table, model->options, name, text, size);
+}
+
+/* ---- what may be given instead of points --------------------------------------------------- */
+
+static huddle_status check_takes_graph(const huddle_model *model, const char *what) {
+    if (model->method->takes_graph)
+        return HUDDLE_OK;
+    return hd_fail(HUDDLE_UNSUPPORTED, "method %s has no use for %s", model->method->text.name,
+                   what);
+}
+
+huddle_status huddle_model_give_graph(huddle_model *model, const huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr copy = {0};
+    TRY(check_takes_graph(model, "a graph"));
+    TRY(huddle_csr_check(graph));
+    int64_t nonzeros = graph->offsets[graph->rows];
+    TRY(huddle_csr_new(graph->rows, graph->cols, nonzeros, &copy));
+    memcpy(copy.offsets, graph->offsets, (size_t)(graph->rows + 1) * sizeof *copy.offsets);
+    memcpy(copy.columns, graph->columns, (size_t)nonzeros * sizeof *copy.columns);
+    memcpy(copy.values, graph->values, (size_t)nonzeros * sizeof *copy.values);
+    huddle_csr_free(&model->given_graph);
+    model->given_graph = copy;
+done:
+    return status;
+}
+
+huddle_status huddle_model_give_embedding(huddle_model *model, const huddle_dense *embedding) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense copy = {0};
+    TRY(check_takes_graph(model, "an embedding"));
+    TRY(huddle_dense_new(embedding->rows, embedding->cols, &copy));
+    for (int64_t i = 0; i < embedding->rows; i++)
+        memcpy(copy.values + i * copy.stride, embedding->values + i * embedding->stride,
+               (size_t)embedding->cols * sizeof *copy.values);
+    huddle_dense_free(&model->given_embedding);
+    model->given_embedding = copy;
+done:
+    return status;
+}
+
+/* ---- fitting and predicting ---------------------------------------------------------------- */
+
+/* The caller's context, or one of our own with all threads. */
+static huddle_status borrow_context(huddle_context *given, huddle_context **made,
+                                    huddle_context **context) {
+    *made = NULL;
+    *context = given;
+    if (given != NULL)
+        return HUDDLE_OK;
+    huddle_status status = huddle_context_new(made);
+    *context = *made;
+    return status;
+}
+
+static huddle_status check_input(huddle_context *context, const huddle_model *model,
+                                 const huddle_points *x, hd_input *input) {
+    input->x = x;
+    if (model->given_graph.offsets != NULL)
+        input->graph = &model->given_graph;
+    if (model->given_embedding.values != NULL)
+        input->embedding = &model->given_embedding;
+    if (x != NULL)
+        return huddle_points_check(context, x);
+    if (input->graph == NULL && input->embedding == NULL)
+        return hd_fail(HUDDLE_INVALID, "there are no points to cluster");
+    return HUDDLE_OK;
+}
+
+huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
+                               const huddle_points *x) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *own = NULL;
+    hd_texts *outer = NULL;
+    hd_input input = {0};
+    hd_fit fit = {0};
+    double begin = hd_seconds();
+    TRY(borrow_context(context, &own, &context));
+    outer = context->warnings;
+    context->warnings = &fit.warnings;
+    hd_blas_enter();
+    TRY(check_input(context, model, x, &input));
+    TRY(huddle_options_check(model->table, model->options));
+    fit.n = x != NULL ? x->n : input.graph != NULL ? input.graph->rows : input.embedding->rows;
+    fit.d = x != NULL ? x->d : 0;
+    TRY(model->method->fit(context, &input, model->options, &fit));
+    fit.total_seconds = hd_seconds() - begin;
+    hd_fit_free(&model->fit);
+    huddle_free(model->report);
+    model->report = NULL;
+    model->fit = fit;
+    model->fitted = true;
+    memset(&fit, 0, sizeof fit);
+done:
+    if (context != NULL) {
+        context->warnings = outer;
+        hd_blas_leave();
+    }
+    hd_fit_free(&fit);
+    huddle_context_free(own);
+    return status;
+}
+
+static huddle_status check_fitted(const huddle_model *model) {
+    return model->fitted ? HUDDLE_OK : hd_fail(HUDDLE_INVALID, "the model has not been fitted");
+}
+
+const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
+    if (n != NULL)
+        *n = model->fitted ? model->fit.n : 0;
+    return model->fit.labels;
+}
+
+huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
+                                   const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *own = NULL;
+    TRY(borrow_context(context, &own, &context));
+    TRY(check_fitted(model));
+    TRY(huddle_points_check(context, x));
+    if (model->method->predict == NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);
+    hd_blas_enter();
+    status = model->method->predict(context, &model->fit, model->options, x, labels);
+    hd_blas_leave();
+done:
+    huddle_context_free(own);
+    return status;
+}
