@@ -1,0 +1,254 @@
+#include "arguments.h"
+
+#include "catalogue.h"
+#include "talk.h"
+#include "text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- finding ------------------------------------------------------------------------------ */
+
+static const app_flag *find_flag(const app_command *command, const char *name, size_t length) {
+    for (const flag_group *group = command->groups; group->flags != NULL; group++)
+        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+            if (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0)
+                return flag;
+    return NULL;
+}
+
+static const app_flag *find_letter(const app_command *command, char letter) {
+    for (const flag_group *group = command->groups; group->flags != NULL; group++)
+        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+            if (flag->letter == letter)
+                return flag;
+    return NULL;
+}
+
+static const char *find_option(const app_command *command, const char *name, size_t length) {
+    if (!command->method_options)
+        return NULL;
+    for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
+        if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
+            return option->name;
+    return NULL;
+}
+
+static const char *find_option_letter(const app_command *command, char letter) {
+    if (!command->method_options)
+        return NULL;
+    for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
+        if (option->letter == letter)
+            return option->name;
+    return NULL;
+}
+
+static int unknown_flag(const app_command *command, const char *word, size_t length) {
+    const char *best = NULL;
+    int distance = NEAR;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (const flag_group *group = command->groups; group->flags != NULL; group++)
+        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+            nearer(name, flag->name, &distance, &best);
+    if (command->method_options)
+        for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
+            nearer(name, option->flag, &distance, &best);
+    if (best != NULL)
+        return usage_error("%s has no option --%s; did you mean --%s?", command->name, name, best);
+    return usage_error("%s has no option --%s; see huddle help %s", command->name, name,
+                       command->name);
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static bool is_number(const char *text, double min, bool whole) {
+    char *end;
+    double number = strtod(text, &end);
+    if (text[0] == '\0' || isspace((unsigned char)text[0]) || *end != '\0' || !isfinite(number))
+        return false;
+    if (whole && (text[strspn(text, "0123456789")] != '\0' || number > 9e18))
+        return false;
+    return number >= min;
+}
+
+static int wrong_choice(const app_flag *flag, const char *value) {
+    const char *best = NULL;
+    int distance = NEAR;
+    char names[256] = "";
+    for (const char *const *choice = flag->choices(); *choice != NULL; choice++) {
+        nearer(value, *choice, &distance, &best);
+        append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : ", ", *choice);
+    }
+    if (best != NULL)
+        return usage_error("no %s named '%s'; did you mean '%s'?", flag->name, value, best);
+    return usage_error("no %s named '%s'; there are %s", flag->name, value, names);
+}
+
+static int check_value(const app_flag *flag, const char *value) {
+    if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
+        return usage_error("--%s = %s is not a whole number from %g", flag->name, value, flag->min);
+    if (flag->kind == FLAG_NUMBER && !is_number(value, flag->min, false))
+        return usage_error("--%s = %s is not a number from %g", flag->name, value, flag->min);
+    if (flag->kind == FLAG_CHOICE) {
+        for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
+            if (strcmp(value, *choice) == 0)
+                return EXIT_DONE;
+        return wrong_choice(flag, value);
+    }
+    if (value[0] == '\0' && flag->kind != FLAG_SWITCH)
+        return usage_error("--%s needs a value (%s)", flag->name, flag->value);
+    return EXIT_DONE;
+}
+
+static int add_setting(app_arguments *out, const app_flag *flag, const char *option,
+                       const char *value) {
+    if (flag != NULL && check_value(flag, value) != EXIT_DONE)
+        return EXIT_USAGE;
+    out->settings[out->n_settings++] = (app_setting){flag, option, value};
+    return EXIT_DONE;
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+/* The words not yet read. */
+typedef struct reader {
+    int at, count;
+    char **words;
+} reader;
+
+static int read_long(reader *in, app_arguments *out) {
+    const char *word = in->words[in->at++] + 2, *equals = strchr(word, '=');
+    size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
+    const app_flag *flag = find_flag(out->command, word, length);
+    const char *option = flag == NULL ? find_option(out->command, word, length) : NULL;
+    if (flag == NULL && option == NULL)
+        return unknown_flag(out->command, word, length);
+    if (flag != NULL && flag->kind == FLAG_SWITCH) {
+        if (equals != NULL)
+            return usage_error("--%s takes no value", flag->name);
+        return add_setting(out, flag, NULL, "");
+    }
+    if (equals != NULL)
+        return add_setting(out, flag, option, equals + 1);
+    if (in->at == in->count)
+        return usage_error("--%s needs a value%s%s%s", word, flag == NULL ? "" : " (",
+                           flag == NULL ? "" : flag->value, flag == NULL ? "" : ")");
+    return add_setting(out, flag, option, in->words[in->at++]);
+}
+
+/* -c10, -c 10, or several switches and then at most one that takes a value. */
+static int read_letters(reader *in, app_arguments *out) {
+    for (const char *letter = in->words[in->at++] + 1; *letter != '\0'; letter++) {
+        const app_flag *flag = find_letter(out->command, *letter);
+        const char *option = flag == NULL ? find_option_letter(out->command, *letter) : NULL;
+        if (flag == NULL && option == NULL)
+            return usage_error("%s has no option -%c; see huddle help %s", out->command->name,
+                               *letter, out->command->name);
+        if (flag != NULL && flag->kind == FLAG_SWITCH) {
+            (void)add_setting(out, flag, NULL, "");
+            continue;
+        }
+        if (letter[1] != '\0')
+            return add_setting(out, flag, option, letter + 1);
+        if (in->at == in->count)
+            return usage_error("-%c needs a value", *letter);
+        return add_setting(out, flag, option, in->words[in->at++]);
+    }
+    return EXIT_DONE;
+}
+
+static int read_words(reader *in, app_arguments *out) {
+    bool only_operands = false;
+    while (in->at < in->count) {
+        char *word = in->words[in->at];
+        int result = EXIT_DONE;
+        if (only_operands || word[0] != '-' || word[1] == '\0') {
+            out->operands[out->n_operands++] = word;
+            in->at++;
+        } else if (strcmp(word, "--") == 0) {
+            only_operands = true;
+            in->at++;
+        } else if (word[1] == '-')
+            result = read_long(in, out);
+        else
+            result = read_letters(in, out);
+        if (result != EXIT_DONE)
+            return result;
+    }
+    return EXIT_DONE;
+}
+
+/* The k-th word of "TRUTH LABELS". */
+static void operand_name(const app_command *command, int k, char *name, size_t size) {
+    const char *start = command->operands;
+    for (; k > 0 && strchr(start, ' ') != NULL; k--)
+        start = strchr(start, ' ') + 1;
+    snprintf(name, size, "%.*s", (int)strcspn(start, " "), start);
+}
+
+static int check_operands(const app_arguments *arguments) {
+    const app_command *command = arguments->command;
+    char name[32];
+    operand_name(command, arguments->n_operands, name, sizeof name);
+    if (arguments->n_operands < command->least)
+        return usage_error("%s needs %s; see huddle help %s", command->name, name, command->name);
+    if (arguments->n_operands > command->most)
+        return usage_error("%s has no use for '%s'; see huddle help %s", command->name,
+                           arguments->operands[command->most], command->name);
+    return EXIT_DONE;
+}
+
+int arguments_parse(const app_command *command, int count, char **words, app_arguments *out) {
+    reader in = {0, count, words};
+    size_t letters = 1;
+    for (int i = 0; i < count; i++)
+        letters += strlen(words[i]);
+    out->command = command;
+    out->operands = must(calloc((size_t)count + 1, sizeof *out->operands));
+    out->settings = must(calloc(letters, sizeof *out->settings));
+    int result = read_words(&in, out);
+    if (result != EXIT_DONE || argument(out, "help") != NULL)
+        return result;
+    return check_operands(out);
+}
+
+void arguments_free(app_arguments *arguments) {
+    free(arguments->operands);
+    free(arguments->settings);
+    *arguments = (struct app_arguments){0};
+}
+
+/* ---- asking ------------------------------------------------------------------------------- */
+
+static bool is_named(const app_setting *setting, const char *name) {
+    return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
+}
+
+const char *argument(const app_arguments *arguments, const char *name) {
+    for (int i = arguments->n_settings - 1; i >= 0; i--)
+        if (is_named(&arguments->settings[i], name))
+            return arguments->settings[i].value;
+    return NULL;
+}
+
+int64_t argument_count(const app_arguments *arguments, const char *name, int64_t fallback) {
+    const char *text = argument(arguments, name);
+    return text == NULL ? fallback : strtoll(text, NULL, 10);
+}
+
+double argument_number(const app_arguments *arguments, const char *name, double fallback) {
+    const char *text = argument(arguments, name);
+    return text == NULL ? fallback : strtod(text, NULL);
+}
+
+const char **argument_all(const app_arguments *arguments, const char *name, int64_t *count) {
+    const char **all = must(calloc((size_t)arguments->n_settings + 1, sizeof *all));
+    *count = 0;
+    for (int i = 0; i < arguments->n_settings; i++)
+        if (is_named(&arguments->settings[i], name))
+            all[(*count)++] = arguments->settings[i].value;
+    return all;
+}

@@ -1,0 +1,178 @@
+#include "catalogue.h"
+
+#include "talk.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    catalogue_of_methods made;
+    huddle_model **models; /* they hold the tables */
+    const char **short_names;
+} store;
+
+void option_flag(const char *name, char *flag, size_t size) {
+    snprintf(flag, size, "%s", name);
+    for (char *c = flag; *c != '\0'; c++)
+        if (*c == '_')
+            *c = '-';
+}
+
+char option_letter(const char *name) {
+    return strcmp(name, "n_clusters") == 0 ? 'c' : '\0';
+}
+
+static int count_bits(uint64_t bits) {
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+static void load_methods(void) {
+    catalogue_of_methods *made = &store.made;
+    made->methods = huddle_methods();
+    while (made->methods[made->n_methods] != NULL)
+        made->n_methods++;
+    size_t n = (size_t)made->n_methods;
+    store.models = must(calloc(n + 1, sizeof *store.models));
+    made->tables = must(calloc(n + 1, sizeof *made->tables));
+    made->names = must(calloc(n + 1, sizeof *made->names));
+    for (int i = 0; i < made->n_methods; i++) {
+        made->names[i] = made->methods[i]->name;
+        huddle_status status = huddle_model_new(made->names[i], &store.models[i]);
+        if (status != HUDDLE_OK)
+            exit(failed_call(status, NULL));
+        made->tables[i] = huddle_model_options(store.models[i]);
+    }
+}
+
+static catalogue_option *find_option(catalogue_option *options, const char *name) {
+    for (; options->name != NULL; options++)
+        if (strcmp(options->name, name) == 0)
+            break;
+    return options;
+}
+
+static void add_table(int method) {
+    for (const huddle_option *row = store.made.tables[method]; row->type != HUDDLE_OPTION_END;
+         row++) {
+        catalogue_option *entry = find_option(store.made.options, row->name);
+        if (entry->name == NULL) {
+            entry->name = row->name;
+            entry->option = row;
+            entry->letter = option_letter(row->name);
+            option_flag(row->name, entry->flag, sizeof entry->flag);
+        }
+        entry->methods |= (uint64_t)1 << method;
+    }
+}
+
+/* Options of the same methods together, those of the most methods first; the order of the tables
+ * within. A stable insertion sort by first appearance of each set. */
+static void sort_options(catalogue_option *options) {
+    for (int i = 1; options[i].name != NULL; i++) {
+        catalogue_option moving = options[i];
+        int place = i;
+        for (int j = 0; j < i; j++) {
+            bool fewer = count_bits(options[j].methods) < count_bits(moving.methods);
+            bool ends = options[j].methods == moving.methods &&
+                        (j + 1 == i || options[j + 1].methods != moving.methods);
+            if (fewer || ends) {
+                place = fewer ? j : j + 1;
+                break;
+            }
+        }
+        memmove(&options[place + 1], &options[place], (size_t)(i - place) * sizeof *options);
+        options[place] = moving;
+    }
+}
+
+const catalogue_of_methods *catalogue(void) {
+    if (store.models != NULL)
+        return &store.made;
+    load_methods();
+    size_t rows = 1;
+    for (int i = 0; i < store.made.n_methods; i++)
+        for (const huddle_option *row = store.made.tables[i]; row->type != HUDDLE_OPTION_END; row++)
+            rows++;
+    store.made.options = must(calloc(rows, sizeof *store.made.options));
+    for (int i = 0; i < store.made.n_methods; i++)
+        if (strcmp(store.made.names[i], huddle_default_method()) == 0)
+            add_table(i);
+    for (int i = 0; i < store.made.n_methods; i++)
+        add_table(i);
+    sort_options(store.made.options);
+    return &store.made;
+}
+
+void catalogue_free(void) {
+    for (int i = 0; i < store.made.n_methods; i++)
+        huddle_model_free(store.models[i]);
+    free(store.models);
+    free(store.short_names);
+    free(store.made.tables);
+    free(store.made.names);
+    free(store.made.options);
+    memset(&store, 0, sizeof store);
+}
+
+const char *const *method_names(void) {
+    /* Not by way of catalogue(): a list of names needs no models. */
+    const huddle_method_text *const *methods = huddle_methods();
+    size_t n = 0;
+    if (store.short_names != NULL)
+        return store.short_names;
+    while (methods[n] != NULL)
+        n++;
+    store.short_names = must(calloc(n + 1, sizeof *store.short_names));
+    for (size_t i = 0; i < n; i++)
+        store.short_names[i] = methods[i]->name;
+    return store.short_names;
+}
+
+const char *option_value(const huddle_option *option) {
+    switch (option->type) {
+    case HUDDLE_OPTION_INT:
+    case HUDDLE_OPTION_RANGE:
+    case HUDDLE_OPTION_SEED:
+        return "N";
+    case HUDDLE_OPTION_REAL:
+        return "NUMBER";
+    case HUDDLE_OPTION_BOOL:
+        return "BOOL";
+    case HUDDLE_OPTION_CHOICE:
+    case HUDDLE_OPTION_RULE:
+        return "NAME";
+    case HUDDLE_OPTION_END:
+        break;
+    }
+    return "";
+}
+
+void option_default(const catalogue_option *entry, char *text, size_t size) {
+    /* The tool knows the labels, so it knows better than the table. */
+    if (strcmp(entry->name, "n_clusters") == 0) {
+        snprintf(text, size, "the number of classes if the data have labels, else auto");
+        return;
+    }
+    snprintf(text, size, "%s", entry->option->fallback);
+    for (int i = 0; i < store.made.n_methods; i++) {
+        const huddle_option *own = huddle_option_find(store.made.tables[i], entry->name);
+        if (own != NULL && strcmp(own->fallback, entry->option->fallback) != 0)
+            append_text(text, size, "; %s: %s", store.made.names[i], own->fallback);
+    }
+}
+
+void option_owners(const catalogue_option *entry, char *text, size_t size) {
+    const catalogue_of_methods *all = &store.made;
+    if (count_bits(entry->methods) == all->n_methods) {
+        snprintf(text, size, "of every method");
+        return;
+    }
+    text[0] = '\0';
+    for (int i = 0; i < all->n_methods; i++)
+        if (entry->methods >> i & 1)
+            append_text(text, size, "%s %s", text[0] == '\0' ? "of" : ",", all->names[i]);
+}

@@ -1,0 +1,47 @@
+/* Every method with its options, merged: an option that several methods have is one entry. */
+#ifndef HUDDLE_APP_CATALOGUE_H
+#define HUDDLE_APP_CATALOGUE_H
+
+#include <huddle/model.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct catalogue_option {
+    const char *name;            /* n_clusters */
+    char flag[40];               /* n-clusters */
+    char letter;                 /* 'c', or 0 */
+    const huddle_option *option; /* of the first method that has it, the default method first */
+    uint64_t methods;            /* bit i: method i has it */
+} catalogue_option;
+
+typedef struct catalogue_of_methods {
+    int n_methods;
+    const huddle_method_text *const *methods;
+    const huddle_option **tables; /* of each method */
+    const char **names;           /* of each method; ends with NULL */
+    catalogue_option *options;    /* by how many methods have them; ends with a NULL name */
+} catalogue_of_methods;
+
+/* Made when first asked for. Leaves with a sentence if that fails. */
+const catalogue_of_methods *catalogue(void);
+void catalogue_free(void);
+
+/* The names of all methods; ends with NULL. */
+const char *const *method_names(void);
+
+/* n_clusters as the tool's flag: n-clusters, and its letter, or 0. */
+void option_flag(const char *name, char *flag, size_t size);
+char option_letter(const char *name);
+
+/* What stands for an option's value in --help: N, NUMBER, true|false ... */
+const char *option_value(const huddle_option *option);
+
+/* "default 5", "default unit; kmeans: none" ... as the tool uses it. */
+void option_default(const catalogue_option *option, char *text, size_t size);
+
+/* "of every method", "of sc, ssc". */
+void option_owners(const catalogue_option *option, char *text, size_t size);
+
+#endif

@@ -1,0 +1,124 @@
+/* huddle cluster: fits a method and tells how it went. */
+#include "fitting.h"
+#include "output.h"
+#include "talk.h"
+
+#include <sys/stat.h>
+
+/* What would only be found out after the work. */
+static int check_outputs(const app_arguments *arguments) {
+    const char *labels = argument(arguments, "output"), *save = argument(arguments, "save");
+    int result = output_check_ending(labels, "labels", label_endings);
+    if (result == EXIT_DONE)
+        result = output_check(labels);
+    if (result == EXIT_DONE)
+        result = output_check(save);
+    return result;
+}
+
+static int check_operands(const app_arguments *arguments) {
+    if (arguments->n_operands == 1 || argument(arguments, "graph") != NULL ||
+        argument(arguments, "embedding") != NULL)
+        return EXIT_DONE;
+    return usage_error("cluster needs DATA; see huddle help cluster");
+}
+
+static int write_outputs(const fitting *fit) {
+    const char *path = argument(fit->arguments, "output");
+    const char *save = argument(fit->arguments, "save"), *dump = argument(fit->arguments, "dump");
+    int64_t n = 0;
+    const int32_t *labels = huddle_model_labels(fit->model, &n);
+    huddle_status status = HUDDLE_OK;
+    if (path != NULL)
+        status = huddle_labels_write(path, n, labels, NULL);
+    if (status != HUDDLE_OK)
+        return failed_call(status, path);
+    if (save != NULL)
+        status = huddle_model_save(fit->model, save);
+    if (status != HUDDLE_OK)
+        return failed_call(status, save);
+    return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
+}
+
+static int tell(const fitting *fit) {
+    json_t *report = fitting_report(fit);
+    if (report == NULL)
+        return EXIT_FAILED;
+    talk_clear();
+    if (argument(fit->arguments, "json") != NULL)
+        print_json(report);
+    else
+        print_summary(report);
+    json_decref(report);
+    return EXIT_DONE;
+}
+
+/* Label-free scores belong to the report for programs; they take time of their own. */
+static int judge(fitting *fit) {
+    if (argument(fit->arguments, "json") == NULL)
+        return EXIT_DONE;
+    huddle_status status = huddle_model_judge(fit->context, fit->model, fitting_points(fit));
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
+}
+
+static int run_cluster(const app_arguments *arguments) {
+    fitting fit = {.arguments = arguments};
+    const char *method = argument(arguments, "method");
+    int result = check_operands(arguments);
+    if (result == EXIT_DONE)
+        result = fitting_configure(&fit, method == NULL ? huddle_default_method() : method);
+    if (result == EXIT_DONE)
+        result = check_outputs(arguments);
+    if (result == EXIT_DONE)
+        fit.context = talk_begin(arguments, &result);
+    if (result == EXIT_DONE)
+        result = fitting_read(&fit);
+    if (result == EXIT_DONE)
+        result = fitting_run(&fit);
+    if (result == EXIT_DONE)
+        result = judge(&fit);
+    if (result == EXIT_DONE)
+        result = write_outputs(&fit);
+    if (result == EXIT_DONE)
+        result = tell(&fit);
+    fitting_free(&fit);
+    return result;
+}
+
+static const app_flag output_flags[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "write the labels, one a row in the order of the input, as .npy, .csv or .txt"},
+    {.name = "save",
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "write the model (HDF5), for huddle predict"},
+    {.name = "dump",
+     .kind = FLAG_FOLDER,
+     .value = "DIR",
+     .help = "write every intermediate there: X.npy, A.npz, F.npy, eigenvalues.npy, W.npz, G.npy, "
+             "centres.npy, labels.npy"},
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the summary"},
+    {0}};
+
+static const flag_group cluster_groups[] = {
+    {"Method", method_flags},     {"Input", input_flags},         {"Output", output_flags},
+    {"Computing", compute_flags}, {"Other options", quiet_flags}, {0}};
+
+static const char *const cluster_examples[] = {
+    "huddle cluster digits", "huddle cluster moons --n 3000 --json",
+    "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
+    "huddle cluster points.csv -c 2-20 --save points.model", NULL};
+
+const app_command cluster_command = {.name = "cluster",
+                                     .operands = "DATA",
+                                     .most = 1,
+                                     .summary = "cluster a data set and tell how it went",
+                                     .text = data_text,
+                                     .words = huddle_data_kinds,
+                                     .groups = cluster_groups,
+                                     .method_options = true,
+                                     .examples = cluster_examples,
+                                     .run = run_cluster};

@@ -1,0 +1,54 @@
+/* huddle convert: a data set in another format. */
+#include "input.h"
+#include "talk.h"
+#include "text.h"
+
+#include <stddef.h>
+
+static const char *const data_endings[] = {".csv", ".tsv",  ".npy",    ".npz", ".mat",
+                                           ".h5",  ".hdf5", ".libsvm", NULL};
+
+static int run_convert(const app_arguments *arguments) {
+    const char *source = arguments->operands[0], *target = arguments->operands[1];
+    int result = output_check_ending(target, "data", data_endings);
+    huddle_data data = {0};
+    if (result == EXIT_DONE)
+        result = output_check(target);
+    huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
+    if (context == NULL)
+        return result;
+    result = input_read(context, arguments, source, &data);
+    if (result == EXIT_DONE) {
+        huddle_status status = huddle_data_write(context, &data, target);
+        if (status != HUDDLE_OK)
+            result = failed_call(status, target);
+    }
+    if (result == EXIT_DONE) {
+        char text[128];
+        input_describe(&data, text, sizeof text);
+        note("%s: %s", target, text);
+    }
+    huddle_data_free(&data);
+    talk_end(context);
+    return result;
+}
+
+static const flag_group convert_groups[] = {
+    {"Input", input_flags}, {"Generators", seeded_flags}, {"Other options", quiet_flags}, {0}};
+
+static const char *const convert_examples[] = {
+    "huddle convert faces.mat faces.csv",
+    "huddle convert digits threes.npz --classes 3 --per-class 50", NULL};
+
+const app_command convert_command = {
+    .name = "convert",
+    .operands = "IN OUT",
+    .least = 2,
+    .most = 2,
+    .summary = "write a data set in another format",
+    .text = "IN is anything huddle reads (see huddle help info). The ending of OUT decides the "
+            "format: .csv, .tsv, .npy (points only), .npz, .mat, .h5 or .libsvm.",
+    .words = huddle_data_kinds,
+    .groups = convert_groups,
+    .examples = convert_examples,
+    .run = run_convert};

@@ -1,0 +1,94 @@
+/* --dump: every intermediate of a fit as a file that NumPy and SciPy open. */
+#include "fitting.h"
+#include "talk.h"
+#include "text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What the model calls it, and the file without its ending. */
+static const struct {
+    const char *array, *file;
+} dumped[] = {
+    {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
+    {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
+
+/* Views of arrays that are only read: the library's structs know no const. */
+static void *mutable(const void *pointer) {
+    union {
+        const void *in;
+        void *out;
+    } view = {pointer};
+    return view.out;
+}
+
+static huddle_status write_array(const huddle_array *array, const char *path) {
+    switch (array->type) {
+    case HUDDLE_ARRAY_F32: {
+        huddle_points points = {.n = array->rows,
+                                .d = array->cols,
+                                .stride = array->stride,
+                                .values = mutable(array->values)};
+        return huddle_points_write_npy(path, &points);
+    }
+    case HUDDLE_ARRAY_F64: {
+        huddle_dense dense = {array->rows, array->cols, array->stride, mutable(array->values)};
+        return huddle_dense_write_npy(path, &dense);
+    }
+    case HUDDLE_ARRAY_I32:
+        return huddle_labels_write(path, array->rows, array->values, NULL);
+    case HUDDLE_ARRAY_CSR: {
+        huddle_csr csr = {array->rows, array->cols, mutable(array->offsets),
+                          mutable(array->columns), mutable(array->values)};
+        return huddle_csr_write_npz(path, &csr);
+    }
+    case HUDDLE_ARRAY_NONE:
+        break;
+    }
+    return HUDDLE_OK;
+}
+
+static int make_folder(const char *folder) {
+    struct stat place;
+    if (mkdir(folder, 0777) == 0)
+        return EXIT_DONE;
+    int reason = errno;
+    if (reason == EEXIST && stat(folder, &place) == 0 && S_ISDIR(place.st_mode))
+        return EXIT_DONE;
+    return failed("%s: %s", folder, reason == EEXIST ? "is not a folder" : strerror(reason));
+}
+
+/* Points that needed no preparation are not kept by the model. */
+static huddle_status dump_points(const fitting *fit, const char *folder) {
+    char path[4096];
+    const huddle_points *points = fitting_points(fit);
+    if (points == NULL || points->offsets != NULL)
+        return HUDDLE_OK;
+    snprintf(path, sizeof path, "%s/X.npy", folder);
+    return huddle_points_write_npy(path, points);
+}
+
+int fitting_dump(const fitting *fit, const char *folder) {
+    const char *const *names = huddle_model_arrays(fit->model);
+    int result = make_folder(folder);
+    for (size_t i = 0; i < sizeof dumped / sizeof *dumped && result == EXIT_DONE; i++) {
+        huddle_array array = {0};
+        char path[4096];
+        huddle_status status = HUDDLE_OK;
+        bool known = false;
+        for (const char *const *name = names; name != NULL && *name != NULL; name++)
+            known = known || strcmp(*name, dumped[i].array) == 0;
+        if (known)
+            status = huddle_model_get(fit->model, dumped[i].array, &array);
+        snprintf(path, sizeof path, "%s/%s.%s", folder, dumped[i].file,
+                 array.type == HUDDLE_ARRAY_CSR ? "npz" : "npy");
+        if (status == HUDDLE_OK && known)
+            status = write_array(&array, path);
+        else if (status == HUDDLE_OK && i == 0)
+            status = dump_points(fit, folder);
+        if (status != HUDDLE_OK)
+            result = failed_call(status, path);
+    }
+    return result;
+}

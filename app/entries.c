@@ -1,0 +1,96 @@
+#include "entries.h"
+
+#include "talk.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void flag_entry(const char *group, const app_flag *flag, app_entry *out) {
+    *out = (app_entry){.letter = flag->letter,
+                       .value = flag->value,
+                       .choices = flag->choices == NULL ? NULL : flag->choices(),
+                       .kind = flag->kind,
+                       .repeats = flag->repeats};
+    snprintf(out->group, sizeof out->group, "%s", group);
+    snprintf(out->name, sizeof out->name, "%s", flag->name);
+    snprintf(out->help, sizeof out->help, "%s", flag->help);
+    for (int i = 0; out->choices != NULL && out->choices[i] != NULL; i++)
+        append_text(out->help, sizeof out->help, "%s%s", i == 0 ? "; " : "|", out->choices[i]);
+    if (flag->fallback != NULL)
+        append_text(out->help, sizeof out->help, " [%s]", flag->fallback);
+}
+
+void method_entry(const huddle_option *option, app_entry *out) {
+    static const char *const truth[] = {"true", "false", NULL};
+    char allowed[512];
+    *out = (app_entry){.of_method = true,
+                       .letter = option_letter(option->name),
+                       .value = option_value(option),
+                       .choices = option->type == HUDDLE_OPTION_BOOL ? truth : option->choices,
+                       .kind = FLAG_TEXT};
+    option_flag(option->name, out->name, sizeof out->name);
+    huddle_option_allowed(option, allowed, sizeof allowed);
+    snprintf(out->help, sizeof out->help, "%s; %s [%s]", option->help, allowed, option->fallback);
+}
+
+static void option_entry(const catalogue_option *option, app_entry *out) {
+    char allowed[512], fallback[256], owners[200];
+    method_entry(option->option, out);
+    option_owners(option, owners, sizeof owners);
+    snprintf(out->group, sizeof out->group, "Options %s", owners);
+    huddle_option_allowed(option->option, allowed, sizeof allowed);
+    option_default(option, fallback, sizeof fallback);
+    snprintf(out->help, sizeof out->help, "%s; %s [%s]", option->option->help, allowed, fallback);
+}
+
+static bool has_name(const app_entry *entries, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(entries[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int count_most(const app_command *command) {
+    int count = 0;
+    for (const flag_group *group = command->groups; group->flags != NULL; group++)
+        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+            count++;
+    if (command->method_options)
+        for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
+            count++;
+    return count;
+}
+
+/* The command's first group comes first, then what its methods take, then the others. */
+app_entry *command_entries(const app_command *command, int *count) {
+    app_entry *entries = must(calloc((size_t)count_most(command) + 1, sizeof *entries));
+    int n = 0;
+    for (const flag_group *group = command->groups; group->flags != NULL; group++) {
+        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+            flag_entry(group->title, flag, &entries[n++]);
+        if (group != command->groups || !command->method_options)
+            continue;
+        for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
+            if (!has_name(entries, n, option->flag))
+                option_entry(option, &entries[n++]);
+    }
+    *count = n;
+    return entries;
+}
+
+void entry_names(const app_entry *entry, char *text, size_t size) {
+    if (entry->letter != '\0')
+        snprintf(text, size, "-%c, --%s", entry->letter, entry->name);
+    else
+        snprintf(text, size, "    --%s", entry->name);
+    if (entry->value != NULL)
+        append_text(text, size, " %s", entry->value);
+}
+
+void command_sentence(const app_command *command, char *text, size_t size) {
+    char first = command->summary[0];
+    if (first >= 'a' && first <= 'z')
+        first = (char)(first - 'a' + 'A');
+    snprintf(text, size, "%c%s.", first, command->summary + 1);
+}

@@ -1,0 +1,223 @@
+#include "fitting.h"
+
+#include "catalogue.h"
+#include "output.h"
+#include "talk.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const app_flag method_flags[] = {{.name = "method",
+                                  .letter = 'm',
+                                  .kind = FLAG_CHOICE,
+                                  .value = "METHOD",
+                                  .choices = method_names,
+                                  .help = "how to cluster; huddle methods explains them"},
+                                 {0}};
+
+static const char *const *engine_names(void) {
+    return huddle_engines();
+}
+
+const app_flag compute_flags[] = {
+    {.name = "graph",
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may "
+             "be left out"},
+    {.name = "embedding",
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "use this embedding, a row for each point, instead of finding one"},
+    {.name = "n-threads",
+     .kind = FLAG_COUNT,
+     .value = "N",
+     .min = 1,
+     .help = "threads to compute with; default: as many as this process may use; labels do not "
+             "depend on it"},
+    {.name = "engine",
+     .kind = FLAG_CHOICE,
+     .value = "NAME",
+     .choices = engine_names,
+     .fallback = "cpu",
+     .help = "where to compute"},
+    {0}};
+
+/* ---- the model ---------------------------------------------------------------------------- */
+
+static int foreign_option(const fitting *fit, const app_setting *setting) {
+    const char *method = huddle_model_method(fit->model);
+    char flag[64];
+    option_flag(setting->option, flag, sizeof flag);
+    return usage_error("method %s has no option --%s; see huddle options %s", method, flag, method);
+}
+
+int fitting_configure(fitting *fit, const char *method) {
+    const app_arguments *arguments = fit->arguments;
+    huddle_status status = huddle_model_new(method, &fit->model);
+    if (status != HUDDLE_OK)
+        return failed_call(status, NULL);
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const app_setting *setting = &arguments->settings[i];
+        if (setting->option == NULL)
+            continue;
+        if (huddle_option_find(huddle_model_options(fit->model), setting->option) == NULL)
+            return foreign_option(fit, setting);
+        if (huddle_model_set(fit->model, setting->option, setting->value) != HUDDLE_OK)
+            return usage_error("%s", huddle_last_error());
+    }
+    return EXIT_DONE;
+}
+
+/* ---- the data ----------------------------------------------------------------------------- */
+
+/* DATA is a matrix of affinities or distances, not of points. */
+static bool source_is_graph(const fitting *fit) {
+    const char *affinity = argument(fit->arguments, "affinity");
+    return affinity != NULL && strcmp(affinity, "features") != 0 &&
+           argument(fit->arguments, "graph") == NULL && fit->arguments->n_operands == 1;
+}
+
+static int give_graph(fitting *fit, const char *path) {
+    huddle_csr graph = {0};
+    huddle_status status = huddle_csr_read(fit->context, path, &graph);
+    if (status == HUDDLE_OK)
+        status = huddle_model_give_graph(fit->model, &graph);
+    huddle_csr_free(&graph);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+}
+
+static int give_embedding(fitting *fit, const char *path) {
+    huddle_dense embedding = {0};
+    huddle_status status = huddle_dense_read(fit->context, path, &embedding);
+    if (status == HUDDLE_OK)
+        status = huddle_model_give_embedding(fit->model, &embedding);
+    huddle_dense_free(&embedding);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+}
+
+/* Labels of points that are known by their graph only. */
+static int read_labels(fitting *fit) {
+    const char *path = argument(fit->arguments, "y");
+    huddle_data *data = &fit->data;
+    if (path == NULL || strcmp(path, "none") == 0)
+        return EXIT_DONE;
+    huddle_status status = huddle_labels_read(fit->context, path, &data->points.n, &data->labels,
+                                              &data->n_classes, &data->classes);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+}
+
+static int read_files(fitting *fit) {
+    const app_arguments *arguments = fit->arguments;
+    const char *graph = argument(arguments, "graph");
+    const char *embedding = argument(arguments, "embedding");
+    bool as_graph = source_is_graph(fit);
+    int result = EXIT_DONE;
+    if (as_graph)
+        graph = arguments->operands[0];
+    fit->source = arguments->n_operands == 1 ? arguments->operands[0]
+                  : graph != NULL            ? graph
+                                             : embedding;
+    if (arguments->n_operands == 1 && !as_graph)
+        result = input_read(fit->context, arguments, fit->source, &fit->data);
+    else
+        result = read_labels(fit);
+    if (result == EXIT_DONE && graph != NULL)
+        result = give_graph(fit, graph);
+    if (result == EXIT_DONE && embedding != NULL)
+        result = give_embedding(fit, embedding);
+    return result;
+}
+
+int fitting_read(fitting *fit) {
+    double began = talk_seconds();
+    fit->warnings = json_array();
+    talk_collect(fit->warnings);
+    int result = read_files(fit);
+    talk_collect(NULL);
+    fit->read_seconds = talk_seconds() - began;
+    if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
+        fit->data.labels == NULL)
+        return result;
+    char count[16];
+    snprintf(count, sizeof count, "%d", fit->data.n_classes);
+    huddle_status status = huddle_model_set(fit->model, "n_clusters", count);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
+}
+
+const huddle_points *fitting_points(const fitting *fit) {
+    return fit->data.points.values == NULL ? NULL : &fit->data.points;
+}
+
+/* ---- the fit ------------------------------------------------------------------------------ */
+
+static int score(fitting *fit) {
+    int64_t n = 0;
+    const int32_t *labels = huddle_model_labels(fit->model, &n);
+    if (fit->data.labels == NULL)
+        return EXIT_DONE;
+    if (n != fit->data.points.n)
+        return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
+                      (long long)fit->data.points.n);
+    huddle_status status = huddle_metrics_scores(n, fit->data.labels, labels, &fit->scores);
+    fit->has_scores = status == HUDDLE_OK;
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
+}
+
+int fitting_run(fitting *fit) {
+    /* The model keeps its own warnings; said here only when the report is for a program. */
+    bool json = argument(fit->arguments, "json") != NULL;
+    json_t *unheard = json ? NULL : json_array();
+    talk_collect(unheard);
+    huddle_status status = huddle_model_fit(fit->context, fit->model, fitting_points(fit));
+    talk_collect(NULL);
+    json_decref(unheard);
+    if (status != HUDDLE_OK)
+        return failed_call(status, fit->source);
+    if (talk_cancelled())
+        return failed("cancelled");
+    return score(fit);
+}
+
+void fitting_free(fitting *fit) {
+    json_decref(fit->warnings);
+    huddle_model_free(fit->model);
+    huddle_data_free(&fit->data);
+    talk_end(fit->context);
+}
+
+/* ---- the report --------------------------------------------------------------------------- */
+
+/* The tool read the data, so its seconds begin with that and its total includes it. */
+static void add_read_seconds(json_t *report, double read) {
+    json_t *old = json_object_get(report, "seconds");
+    json_t *seconds = json_pack("{s:f}", "read", read);
+    double total = json_number_value(json_object_get(old, "total")) + read;
+    json_object_update(seconds, old);
+    json_object_set_new(seconds, "total", json_real(total));
+    json_object_set_new(report, "seconds", seconds);
+}
+
+json_t *fitting_report(const fitting *fit) {
+    char *text = NULL;
+    huddle_status status = huddle_model_info_json(fit->model, &text);
+    if (status != HUDDLE_OK) {
+        (void)failed_call(status, fit->source);
+        return NULL;
+    }
+    json_t *info = must(json_loads(text, 0, NULL));
+    huddle_free(text);
+    json_t *report = json_pack("{s:o}", "file", text_json(fit->source));
+    json_object_update(report, info);
+    add_read_seconds(report, fit->read_seconds);
+    if (fit->data.labels != NULL)
+        json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
+    if (fit->has_scores)
+        json_object_set_new(report, "scores", scores_json(&fit->scores));
+    json_t *warnings = json_copy(fit->warnings);
+    json_array_extend(warnings, json_object_get(info, "warnings"));
+    json_object_set_new(report, "warnings", warnings);
+    json_decref(info);
+    return report;
+}

@@ -1,0 +1,118 @@
+/* huddle generate: points with a known shape. */
+#include "input.h"
+#include "talk.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Copies a file to stdout. What goes wrong there is found when stdout is closed. */
+static int print_file(const char *path) {
+    char block[1 << 16];
+    size_t size;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return failed("%s: cannot be read", path);
+    while ((size = fread(block, 1, sizeof block, file)) > 0)
+        if (fwrite(block, 1, size, stdout) != size)
+            break;
+    fclose(file);
+    return EXIT_DONE;
+}
+
+/* The library writes files, whole or not at all: by way of one. */
+static int print_csv(huddle_context *context, const huddle_data *data) {
+    const char *base = getenv("TMPDIR");
+    char folder[4096], path[4200];
+    snprintf(folder, sizeof folder, "%s/huddle-XXXXXX", base == NULL ? "/tmp" : base);
+    if (mkdtemp(folder) == NULL)
+        return failed("%s: no folder for passing files can be made there", folder);
+    snprintf(path, sizeof path, "%s/data.csv", folder);
+    huddle_status status = huddle_data_write(context, data, path);
+    int result = status == HUDDLE_OK ? print_file(path) : failed_call(status, path);
+    unlink(path);
+    rmdir(folder);
+    return result;
+}
+
+static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
+    if (path == NULL)
+        return print_csv(context, data);
+    huddle_status status = huddle_data_write(context, data, path);
+    if (status != HUDDLE_OK)
+        return failed_call(status, path);
+    char text[128];
+    input_describe(data, text, sizeof text);
+    note("%s: %s", path, text);
+    return EXIT_DONE;
+}
+
+static int check_kind(const char *kind) {
+    const char *best = NULL;
+    int distance = NEAR;
+    for (const char *const *known = huddle_data_kinds(); *known != NULL; known++) {
+        if (strcmp(kind, *known) == 0)
+            return EXIT_DONE;
+        nearer(kind, *known, &distance, &best);
+    }
+    if (best != NULL)
+        return usage_error("no kind named '%s'; did you mean '%s'?", kind, best);
+    return usage_error("no kind named '%s'; see huddle help generate", kind);
+}
+
+static int run_generate(const app_arguments *arguments) {
+    const char *kind = arguments->operands[0], *path = argument(arguments, "output");
+    int result = check_kind(kind);
+    huddle_data data = {0};
+    if (result == EXIT_DONE)
+        result = output_check(path);
+    huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
+    if (context == NULL)
+        return result;
+    result = input_read(context, arguments, kind, &data);
+    talk_clear();
+    if (result == EXIT_DONE)
+        result = write_data(context, &data, path);
+    huddle_data_free(&data);
+    talk_end(context);
+    return result;
+}
+
+static const app_flag generate_flags[] = {
+    {.name = "n",
+     .kind = FLAG_COUNT,
+     .value = "N",
+     .min = 1,
+     .fallback = "1000",
+     .help = "points to generate"},
+    {.name = "noise",
+     .kind = FLAG_NUMBER,
+     .value = "NUMBER",
+     .help = "their noise; default: the kind's own"},
+    {.name = "seed", .kind = FLAG_COUNT, .value = "N", .fallback = "0", .help = "random stream"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "write there, in the format of its ending; default: CSV on stdout"},
+    {0}};
+
+static const flag_group generate_groups[] = {
+    {"Options", generate_flags}, {"Other options", quiet_flags}, {0}};
+
+static const char *const generate_examples[] = {
+    "huddle generate moons > moons.csv", "huddle generate rings --n 3000 --noise 0.1 -o rings.npz",
+    NULL};
+
+const app_command generate_command = {
+    .name = "generate",
+    .operands = "KIND",
+    .least = 1,
+    .most = 1,
+    .summary = "make points of a known shape",
+    .text = "KIND is moons, rings, spirals, blobs or swissroll, or the built-in set digits.",
+    .words = huddle_data_kinds,
+    .groups = generate_groups,
+    .examples = generate_examples,
+    .run = run_generate};

@@ -1,0 +1,80 @@
+/* huddle: the tool. Finds the command, reads its arguments, runs it. */
+#include "arguments.h"
+#include "catalogue.h"
+#include "help.h"
+#include "talk.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const app_command *const commands[] = {&cluster_command,
+                                       &path_command,
+                                       &predict_command,
+                                       &score_command,
+                                       &info_command,
+                                       &convert_command,
+                                       &generate_command,
+                                       &methods_command,
+                                       &options_command,
+                                       &help_command,
+                                       &man_command,
+                                       &completion_command,
+                                       NULL};
+
+const char *const *command_names(void) {
+    static const char *names[sizeof commands / sizeof *commands];
+    for (int i = 0; commands[i] != NULL; i++)
+        names[i] = commands[i]->name;
+    return names;
+}
+
+const app_command *find_command(const char *name) {
+    const char *best = NULL;
+    int distance = NEAR;
+    for (const app_command *const *entry = commands; *entry != NULL; entry++) {
+        if (strcmp((*entry)->name, name) == 0)
+            return *entry;
+        nearer(name, (*entry)->name, &distance, &best);
+    }
+    if (best != NULL)
+        (void)usage_error("no command named '%s'; did you mean '%s'?", name, best);
+    else
+        (void)usage_error("no command named '%s'; see huddle help", name);
+    return NULL;
+}
+
+static int run(int count, char **words) {
+    if (count < 2) {
+        print_general_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0) {
+        print_general_help(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(words[1], "--version") == 0) {
+        printf("huddle %s\n", huddle_version());
+        return EXIT_DONE;
+    }
+    if (words[1][0] == '-')
+        return usage_error("the first word is a command; see huddle help");
+    const app_command *command = find_command(words[1]);
+    if (command == NULL)
+        return EXIT_USAGE;
+    app_arguments arguments = {0};
+    int result = arguments_parse(command, count - 2, words + 2, &arguments);
+    if (result == EXIT_DONE && argument(&arguments, "help") != NULL)
+        print_command_help(command);
+    else if (result == EXIT_DONE)
+        result = command->run(&arguments);
+    arguments_free(&arguments);
+    return result;
+}
+
+int main(int count, char **words) {
+    int result = run(count, words);
+    catalogue_free();
+    int closed = close_output();
+    return result != EXIT_DONE ? result : closed;
+}

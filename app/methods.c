@@ -1,0 +1,43 @@
+/* huddle methods: what there is. */
+#include "arguments.h"
+#include "catalogue.h"
+#include "output.h"
+#include "text.h"
+
+#include <string.h>
+
+static json_t *methods_json(void) {
+    json_t *list = json_array();
+    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", (*method)->name, "title",
+                                              (*method)->title, "summary", (*method)->summary));
+    return json_pack("{s:s, s:o}", "default", huddle_default_method(), "methods", list);
+}
+
+static int run_methods(const app_arguments *arguments) {
+    if (argument(arguments, "json") != NULL) {
+        json_t *report = methods_json();
+        print_json(report);
+        json_decref(report);
+        return EXIT_DONE;
+    }
+    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
+        bool chosen = strcmp((*method)->name, huddle_default_method()) == 0;
+        printf("%-12s%s%s\n%12s", (*method)->name, (*method)->title, chosen ? " (default)" : "",
+               "");
+        print_wrapped(stdout, (*method)->summary, 12, 12);
+    }
+    return EXIT_DONE;
+}
+
+static const app_flag methods_flags[] = {
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
+
+static const flag_group methods_groups[] = {
+    {"Options", methods_flags}, {"Other options", common_flags}, {0}};
+
+const app_command methods_command = {.name = "methods",
+                                     .operands = "",
+                                     .summary = "list the methods",
+                                     .groups = methods_groups,
+                                     .run = run_methods};

@@ -1,0 +1,149 @@
+/* huddle options: the options of a method, with defaults and ranges. */
+#include "arguments.h"
+#include "catalogue.h"
+#include "help.h"
+#include "output.h"
+#include "reference.h"
+#include "talk.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static const char *type_name(huddle_option_type type) {
+    static const char *const names[] = {"",     "int",    "seed", "real",
+                                        "bool", "choice", "rule", "range"};
+    return names[type];
+}
+
+/* The default as a number or a boolean where it is one. */
+static json_t *default_json(const huddle_option *option) {
+    char *end;
+    if (option->type == HUDDLE_OPTION_BOOL)
+        return json_boolean(strcmp(option->fallback, "true") == 0);
+    double number = strtod(option->fallback, &end);
+    if (option->choices != NULL || *end != '\0' || end == option->fallback)
+        return json_string(option->fallback);
+    return option->type == HUDDLE_OPTION_REAL ? json_real(number)
+                                              : json_integer((json_int_t)number);
+}
+
+static json_t *bound_json(const huddle_option *option, double bound) {
+    bool real = option->type == HUDDLE_OPTION_REAL;
+    if (!isfinite(bound) || (!real && bound >= INT32_MAX))
+        return json_null();
+    return real ? json_real(bound) : json_integer((json_int_t)bound);
+}
+
+static json_t *option_json(const huddle_option *option) {
+    char allowed[512];
+    huddle_option_allowed(option, allowed, sizeof allowed);
+    json_t *made =
+        json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_name(option->type),
+                  "default", default_json(option), "allowed", allowed);
+    if (option->type == HUDDLE_OPTION_INT || option->type == HUDDLE_OPTION_REAL ||
+        option->type == HUDDLE_OPTION_RANGE) {
+        json_object_set_new(made, "min", bound_json(option, option->min));
+        json_object_set_new(made, "max", bound_json(option, option->max));
+        json_object_set_new(made, "auto", json_boolean(option->allows_auto));
+    }
+    if (option->choices != NULL) {
+        json_t *choices = json_array();
+        for (const char *const *choice = option->choices; *choice != NULL; choice++)
+            json_array_append_new(choices, json_string(*choice));
+        json_object_set_new(made, "choices", choices);
+    }
+    json_object_set_new(made, "help", json_string(option->help));
+    return made;
+}
+
+static json_t *method_json(int method) {
+    const catalogue_of_methods *all = catalogue();
+    json_t *options = json_array();
+    for (const huddle_option *row = all->tables[method]; row->type != HUDDLE_OPTION_END; row++)
+        json_array_append_new(options, option_json(row));
+    return json_pack("{s:s, s:s, s:o}", "method", all->names[method], "title",
+                     all->methods[method]->title, "options", options);
+}
+
+/* One method, or all of them if method is -1. */
+static void print_options_json(int method) {
+    json_t *report, *list = json_array();
+    if (method >= 0)
+        report = method_json(method);
+    else {
+        for (int i = 0; i < catalogue()->n_methods; i++)
+            json_array_append_new(list, method_json(i));
+        report = json_pack("{s:O}", "methods", list);
+    }
+    print_json(report);
+    json_decref(list);
+    json_decref(report);
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+static void print_options(int method) {
+    const catalogue_of_methods *all = catalogue();
+    app_entry entry;
+    printf("%s: %s\n\n", all->names[method], all->methods[method]->title);
+    for (const huddle_option *row = all->tables[method]; row->type != HUDDLE_OPTION_END; row++) {
+        method_entry(row, &entry);
+        print_entry(&entry);
+    }
+}
+
+static int find_method(const char *name) {
+    const catalogue_of_methods *all = catalogue();
+    const char *best = NULL;
+    int distance = NEAR;
+    for (int i = 0; i < all->n_methods; i++) {
+        if (strcmp(all->names[i], name) == 0)
+            return i;
+        nearer(name, all->names[i], &distance, &best);
+    }
+    if (best != NULL)
+        (void)usage_error("no method named '%s'; did you mean '%s'?", name, best);
+    else
+        (void)usage_error("no method named '%s'; see huddle methods", name);
+    return -1;
+}
+
+static int run_options(const app_arguments *arguments) {
+    int method = -1;
+    if (arguments->n_operands == 1) {
+        method = find_method(arguments->operands[0]);
+        if (method < 0)
+            return EXIT_USAGE;
+    }
+    if (argument(arguments, "json") != NULL)
+        print_options_json(method);
+    else if (argument(arguments, "markdown") != NULL)
+        print_options_markdown();
+    else
+        for (int i = 0; i < catalogue()->n_methods; i++)
+            if (method < 0 || i == method) {
+                printf("%s", method < 0 && i > 0 ? "\n" : "");
+                print_options(i);
+            }
+    return EXIT_DONE;
+}
+
+static const app_flag options_flags[] = {
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
+    {.name = "markdown", .kind = FLAG_SWITCH, .help = "the options of all methods as Markdown"},
+    {0}};
+
+static const flag_group options_groups[] = {
+    {"Options", options_flags}, {"Other options", common_flags}, {0}};
+
+const app_command options_command = {.name = "options",
+                                     .operands = "[METHOD]",
+                                     .most = 1,
+                                     .summary = "list the options of a method, or of all",
+                                     .words = method_names,
+                                     .groups = options_groups,
+                                     .run = run_options};

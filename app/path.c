@@ -1,0 +1,3 @@
+/* huddle path: the shrink problem for every gamma. */
+#include "fitting.h"
+const app_command path_command = {.name = "path", .operands = "DATA"};

@@ -1,0 +1,114 @@
+#include "reference.h"
+
+#include "catalogue.h"
+#include "entries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A bar ends a cell of a table. */
+static void print_cell(const char *text) {
+    for (; *text != '\0'; text++) {
+        if (*text == '|')
+            putchar('\\');
+        putchar(*text);
+    }
+}
+
+/* ---- commands ----------------------------------------------------------------------------- */
+
+/* The options of methods have a page of their own. */
+static void print_flag_tables(const app_command *command) {
+    int count;
+    app_entry *entries = command_entries(command, &count);
+    const char *group = "";
+    for (int i = 0; i < count; i++) {
+        char names[128];
+        if (entries[i].of_method || strcmp(entries[i].name, "help") == 0)
+            continue;
+        if (strcmp(entries[i].group, group) != 0)
+            printf("\n| %s | |\n|---|---|\n", entries[i].group);
+        group = entries[i].group;
+        entry_names(&entries[i], names, sizeof names);
+        printf("| `%s` | ", names + strspn(names, " "));
+        print_cell(entries[i].help);
+        printf(" |\n");
+    }
+    free(entries);
+}
+
+static void print_command_markdown(const app_command *command) {
+    char sentence[256];
+    command_sentence(command, sentence, sizeof sentence);
+    printf("\n## huddle %s\n\n`huddle %s [OPTIONS]%s%s`\n\n%s", command->name, command->name,
+           command->operands[0] == '\0' ? "" : " ", command->operands, sentence);
+    if (command->text != NULL)
+        printf(" %s", command->text);
+    printf("\n");
+    print_flag_tables(command);
+    if (command->method_options)
+        printf("\nAlso every option of the method: see [options](options.md).\n");
+    if (command->examples != NULL) {
+        printf("\n```sh\n");
+        for (const char *const *line = command->examples; *line != NULL; line++)
+            printf("%s\n", *line);
+        printf("```\n");
+    }
+}
+
+void print_commands_markdown(void) {
+    printf("# The commands\n\n"
+           "Written by `huddle help --markdown` from the tool's tables; do not edit.\n\n"
+           "Results go to stdout or `-o`, talk and progress to stderr; `-q` keeps stderr silent. "
+           "`--json` prints one JSON object. The exit status is 0 when done, 1 when the work "
+           "failed, 2 when the command line was wrong. Outputs are written whole or not at "
+           "all.\n");
+    for (const app_command *const *command = commands; *command != NULL; command++)
+        print_command_markdown(*command);
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static void print_option_row(const catalogue_option *entry) {
+    char text[512];
+    printf("| `--%s` | ", entry->flag);
+    option_default(entry, text, sizeof text);
+    print_cell(text);
+    huddle_option_allowed(entry->option, text, sizeof text);
+    printf(" | ");
+    print_cell(text);
+    printf(" | ");
+    print_cell(entry->option->help);
+    printf(" |\n");
+}
+
+static void print_methods(const catalogue_of_methods *all) {
+    printf("| method | |\n|---|---|\n");
+    for (int i = 0; i < all->n_methods; i++) {
+        printf("| `%s` | %s. ", all->names[i], all->methods[i]->title);
+        print_cell(all->methods[i]->summary);
+        printf(" |\n");
+    }
+    printf("\nThe default method is `%s`.\n", huddle_default_method());
+}
+
+void print_options_markdown(void) {
+    const catalogue_of_methods *all = catalogue();
+    char owners[512];
+    uint64_t group = 0;
+    printf("# Methods and their options\n\n"
+           "Written by `huddle options --markdown` from the library's tables; do not edit.\n\n"
+           "An option is called the same everywhere: `--n-clusters` of the tool is `n_clusters` "
+           "in C, Python and JSON.\n\n");
+    print_methods(all);
+    for (const catalogue_option *entry = all->options; entry->name != NULL; entry++) {
+        if (entry->methods != group) {
+            option_owners(entry, owners, sizeof owners);
+            printf("\n## Options %s\n\n| option | default | takes | meaning |\n|---|---|---|---|\n",
+                   owners);
+        }
+        group = entry->methods;
+        print_option_row(entry);
+    }
+}

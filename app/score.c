@@ -1,0 +1,180 @@
+/* huddle score: how well labels agree with known classes. */
+#include "input.h"
+#include "output.h"
+#include "talk.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One labelling and how its file writes it. */
+typedef struct labelling {
+    int64_t n;
+    int32_t *labels;
+    int32_t n_classes;
+    char **classes;
+} labelling;
+
+static void labelling_free(labelling *l) {
+    for (int32_t i = 0; i < l->n_classes && l->classes != NULL; i++)
+        huddle_free(l->classes[i]);
+    huddle_free(l->classes);
+    huddle_free(l->labels);
+}
+
+static int read_labelling(huddle_context *context, const char *source, labelling *l) {
+    huddle_status status =
+        huddle_labels_read(context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) {
+    json_t *names = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(names, text_json(l->classes[labels[i]]));
+    return names;
+}
+
+static json_t *confusion_json(const labelling *truth, const labelling *labels,
+                              const huddle_confusion *table) {
+    json_t *counts = json_array();
+    for (int64_t i = 0; i < table->n_classes; i++) {
+        json_t *row = json_array();
+        for (int64_t j = 0; j < table->n_clusters; j++)
+            json_array_append_new(
+                row, json_integer((json_int_t)table->counts[i * table->n_clusters + j]));
+        json_array_append_new(counts, row);
+    }
+    json_t *match = json_array();
+    for (int64_t j = 0; j < table->n_clusters; j++)
+        json_array_append_new(match,
+                              table->match[j] < 0 ? json_null() : json_integer(table->match[j]));
+    return json_pack("{s:o, s:o, s:o, s:o}", "classes",
+                     names_json(truth, table->n_classes, table->classes), "clusters",
+                     names_json(labels, table->n_clusters, table->clusters), "counts", counts,
+                     "match", match);
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+/* Columns in the order of the classes they are matched to, the others last. */
+static int64_t *column_order(const huddle_confusion *table) {
+    int64_t *order = must(calloc((size_t)table->n_clusters + 1, sizeof *order)), filled = 0;
+    for (int64_t i = 0; i < table->n_classes; i++)
+        for (int64_t j = 0; j < table->n_clusters; j++)
+            if (table->match[j] == i)
+                order[filled++] = j;
+    for (int64_t j = 0; j < table->n_clusters; j++)
+        if (table->match[j] < 0)
+            order[filled++] = j;
+    return order;
+}
+
+static int width_of(const labelling *l, int least) {
+    int width = least;
+    for (int32_t i = 0; i < l->n_classes; i++)
+        width = (int)strlen(l->classes[i]) > width ? (int)strlen(l->classes[i]) : width;
+    return width;
+}
+
+static void print_confusion(const labelling *truth, const labelling *labels,
+                            const huddle_confusion *table) {
+    char count[32];
+    int64_t most = 0;
+    for (int64_t i = 0; i < table->n_classes * table->n_clusters; i++)
+        most = table->counts[i] > most ? table->counts[i] : most;
+    int digits = snprintf(count, sizeof count, "%lld", (long long)most);
+    int left = width_of(truth, 5), width = width_of(labels, digits);
+    int64_t *order = column_order(table);
+    printf("\n%-*s  cluster\n%-*s", left, "", left, "class");
+    for (int64_t j = 0; j < table->n_clusters; j++)
+        printf("  %*s", width, labels->classes[table->clusters[order[j]]]);
+    printf("\n");
+    for (int64_t i = 0; i < table->n_classes; i++) {
+        printf("%-*s", left, truth->classes[table->classes[i]]);
+        for (int64_t j = 0; j < table->n_clusters; j++) {
+            int64_t cell = table->counts[i * table->n_clusters + order[j]];
+            snprintf(count, sizeof count, "%lld", (long long)cell);
+            printf("  %*s", width, cell == 0 ? "." : count);
+        }
+        printf("\n");
+    }
+    free(order);
+}
+
+static void print_scores(const huddle_scores *scores) {
+    printf("acc     %.4f\nnmi     %.4f\nari     %.4f\npurity  %.4f\n", scores->acc, scores->nmi,
+           scores->ari, scores->purity);
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static int compare(const app_arguments *arguments, const labelling *truth,
+                   const labelling *labels) {
+    const char *about = arguments->operands[1];
+    huddle_scores scores;
+    huddle_confusion table = {0};
+    if (truth->n != labels->n)
+        return failed("%s: %lld labels, but %s has %lld", about, (long long)labels->n,
+                      arguments->operands[0], (long long)truth->n);
+    huddle_status status = huddle_metrics_scores(truth->n, truth->labels, labels->labels, &scores);
+    if (status == HUDDLE_OK)
+        status = huddle_metrics_confusion(truth->n, truth->labels, labels->labels, &table);
+    if (status != HUDDLE_OK)
+        return failed_call(status, about);
+    if (argument(arguments, "json") != NULL) {
+        json_t *report =
+            json_pack("{s:I, s:o, s:o}", "n", (json_int_t)truth->n, "scores", scores_json(&scores),
+                      "confusion", confusion_json(truth, labels, &table));
+        print_json(report);
+        json_decref(report);
+    } else {
+        print_scores(&scores);
+        print_confusion(truth, labels, &table);
+    }
+    huddle_confusion_free(&table);
+    return EXIT_DONE;
+}
+
+static int run_score(const app_arguments *arguments) {
+    int result = EXIT_DONE;
+    labelling truth = {0}, labels = {0};
+    huddle_context *context = talk_begin(arguments, &result);
+    if (context == NULL)
+        return result;
+    result = read_labelling(context, arguments->operands[0], &truth);
+    if (result == EXIT_DONE)
+        result = read_labelling(context, arguments->operands[1], &labels);
+    talk_clear();
+    if (result == EXIT_DONE)
+        result = compare(arguments, &truth, &labels);
+    labelling_free(&truth);
+    labelling_free(&labels);
+    talk_end(context);
+    return result;
+}
+
+static const app_flag score_flags[] = {
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"}, {0}};
+
+static const flag_group score_groups[] = {
+    {"Options", score_flags}, {"Other options", quiet_flags}, {0}};
+
+static const char *const score_examples[] = {"huddle cluster faces.csv -o labels.csv",
+                                             "huddle score faces.csv labels.csv", NULL};
+
+const app_command score_command = {
+    .name = "score",
+    .operands = "TRUTH LABELS",
+    .least = 2,
+    .most = 2,
+    .summary = "compare labels with known classes",
+    .text = "Both are files of labels, one a row: numbers or words, in any format huddle reads; "
+            "of a data set, its labels. Prints accuracy under the best map of clusters to "
+            "classes, normalised mutual information, adjusted Rand index, purity, and the "
+            "table of counts with the matched clusters on its diagonal.",
+    .groups = score_groups,
+    .examples = score_examples,
+    .run = run_score};

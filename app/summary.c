@@ -1,0 +1,157 @@
+/* The report of a fit, for people. */
+#include "fitting.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+static void label(const char *name) {
+    printf("  %-10s", name);
+}
+
+static double number(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *text_of(const json_t *object, const char *name) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text == NULL ? "" : text;
+}
+
+static void print_title(const json_t *report) {
+    double n = number(report, "n"), d = number(report, "d");
+    printf("%s: %.0f point%s", text_of(report, "file"), n, plural((int64_t)n));
+    if (d > 0)
+        printf(", %.0f feature%s", d, plural((int64_t)d));
+    if (json_object_get(report, "n_classes") != NULL)
+        printf(", %.0f class%s", number(report, "n_classes"),
+               number(report, "n_classes") == 1 ? "" : "es");
+    printf("\n\n");
+}
+
+static void print_method(const json_t *report) {
+    double c = number(report, "n_clusters");
+    const char *rule = text_of(json_object_get(report, "prepare"), "rule");
+    label("method");
+    printf("%s, %.0f cluster%s", text_of(report, "method"), c, plural((int64_t)c));
+    if (rule[0] != '\0' && strcmp(rule, "none") != 0)
+        printf(", prepared by %s", rule);
+    printf("\n");
+}
+
+static void print_scores(const json_t *scores) {
+    const char *name;
+    json_t *value;
+    if (scores == NULL)
+        return;
+    label("scores");
+    json_object_foreach((json_t *)(uintptr_t)scores, name, value)
+        printf("%s %.4f  ", name, json_number_value(value));
+    printf("\n");
+}
+
+static void print_sizes(const json_t *sizes) {
+    char text[4096] = "";
+    size_t n = json_array_size(sizes);
+    for (size_t i = 0; i < n && i < 200; i++)
+        append_text(text, sizeof text, "%s%lld", i == 0 ? "" : " ",
+                    (long long)json_integer_value(json_array_get(sizes, i)));
+    if (n > 200)
+        append_text(text, sizeof text, " ...");
+    label("sizes");
+    print_wrapped(stdout, text, 12, 12);
+}
+
+static void print_graph(const json_t *graph) {
+    if (graph == NULL)
+        return;
+    double components = number(graph, "components"), bridges = number(graph, "bridges");
+    double recall = number(graph, "recall");
+    label("graph");
+    printf("%.0f edges, %.0f component%s", number(graph, "edges"), components,
+           plural((int64_t)components));
+    if (bridges > 0)
+        printf(" joined by %.0f bridge%s", bridges, plural((int64_t)bridges));
+    if (recall < 1)
+        printf(", recall %.3f", recall);
+    printf("\n");
+}
+
+static void print_embedding(const json_t *embed) {
+    if (embed == NULL)
+        return;
+    label("embedding");
+    printf("%s", text_of(embed, "stop"));
+    if (!isnan(number(embed, "residual")))
+        printf(", residual %.1e", number(embed, "residual"));
+    if (!isnan(number(embed, "gap")))
+        printf(", eigengap %.3g", number(embed, "gap"));
+    printf("\n");
+}
+
+static void print_shrink(const json_t *shrink) {
+    if (shrink == NULL)
+        return;
+    double groups = number(shrink, "groups"), gap = number(shrink, "gap");
+    label("shrink");
+    printf("gamma %.4g, %.0f group%s, objective %.6g\n", number(shrink, "gamma"), groups,
+           plural((int64_t)groups), number(shrink, "objective"));
+    label("");
+    if (gap == 0)
+        printf("certified optimal\n");
+    else
+        printf("certified within %.2g %% of the optimum (%s)\n", 100 * gap,
+               text_of(shrink, "stop"));
+}
+
+static void print_seconds(const json_t *seconds) {
+    const char *stage;
+    json_t *value;
+    label("seconds");
+    json_object_foreach((json_t *)(uintptr_t)seconds, stage, value)
+        printf("%s %.2f  ", stage, json_number_value(value));
+    printf("\n");
+}
+
+/* One line for each number of clusters that was tried. */
+static void print_range(const json_t *report) {
+    const json_t *range = json_object_get(report, "range");
+    size_t n = json_array_size(range);
+    if (n == 0)
+        return;
+    printf("\n  %9s %12s %12s %12s %12s\n", "clusters", "inertia", "silhouette", "ncut",
+           "eigengap");
+    for (size_t i = 0; i < n; i++) {
+        static const char *const columns[] = {"inertia", "silhouette", "ncut", "eigengap"};
+        const json_t *trial = json_array_get(range, i);
+        printf("%c %9.0f", number(trial, "n_clusters") == number(report, "n_clusters") ? '*' : ' ',
+               number(trial, "n_clusters"));
+        for (size_t j = 0; j < 4; j++)
+            if (isnan(number(trial, columns[j])))
+                printf(" %12s", "-");
+            else
+                printf(" %12.5g", number(trial, columns[j]));
+        printf("\n");
+    }
+}
+
+static void print_warnings(const json_t *warnings) {
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        label("warning");
+        print_wrapped(stdout, json_string_value(json_array_get(warnings, i)), 12, 12);
+    }
+}
+
+void print_summary(const json_t *report) {
+    print_title(report);
+    print_method(report);
+    print_scores(json_object_get(report, "scores"));
+    print_sizes(json_object_get(report, "sizes"));
+    print_graph(json_object_get(report, "graph"));
+    print_embedding(json_object_get(report, "embed"));
+    print_shrink(json_object_get(report, "shrink"));
+    print_seconds(json_object_get(report, "seconds"));
+    print_warnings(json_object_get(report, "warnings"));
+    print_range(report);
+}

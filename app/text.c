@@ -1,0 +1,80 @@
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void print_wrapped(FILE *file, const char *text, int indent, int column) {
+    int start = column; /* no space before the first word of a line */
+    while (*text != '\0') {
+        if (*text == '\n') {
+            fprintf(file, "\n\n%*s", indent, "");
+            column = start = indent;
+            text += strspn(text, "\n");
+        }
+        int length = (int)strcspn(text, " \n");
+        if (column > start && column + 1 + length > PAGE_WIDTH) {
+            fprintf(file, "\n%*s", indent, "");
+            column = start = indent;
+        }
+        fprintf(file, "%s%.*s", column > start ? " " : "", length, text);
+        column += length + (column > start);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', file);
+}
+
+void append_text(char *text, size_t size, const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, size - length, format, arguments);
+    va_end(arguments);
+}
+
+/* Insertions, deletions, changes and swaps of neighbours that turn one word into the other. */
+static int edit_distance(const char *a, const char *b) {
+    enum { MOST = 40 };
+    int table[MOST + 1][MOST + 1];
+    int n = (int)strlen(a), m = (int)strlen(b);
+    if (n > MOST || m > MOST)
+        return MOST;
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                table[i][j] = i + j;
+                continue;
+            }
+            int least = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            int gap = (table[i - 1][j] < table[i][j - 1] ? table[i - 1][j] : table[i][j - 1]) + 1;
+            least = gap < least ? gap : least;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                table[i - 2][j - 2] + 1 < least)
+                least = table[i - 2][j - 2] + 1;
+            table[i][j] = least;
+        }
+    return table[n][m];
+}
+
+void nearer(const char *word, const char *candidate, int *distance, const char **best) {
+    int found = edit_distance(word, candidate);
+    /* A two-letter word is two edits from any other: no help. */
+    if (found < *distance && found < (int)strlen(candidate)) {
+        *distance = found;
+        *best = candidate;
+    }
+}
+
+const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+void format_real(double number, char *text, size_t size) {
+    static const int digits[] = {6, 9, 12, 15, 16, 17};
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
+        snprintf(text, size, "%.*g", digits[i], number);
+        if (strtod(text, NULL) == number)
+            return;
+    }
+}

@@ -1,0 +1,32 @@
+/* Small things about text. */
+#ifndef HUDDLE_APP_TEXT_H
+#define HUDDLE_APP_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Columns that --help and summaries keep to. */
+enum { PAGE_WIDTH = 90 };
+
+/* Prints text in lines of at most PAGE_WIDTH columns, all but the first indented. `column` is
+ * where the first line begins. An empty line in the text stays one. */
+void print_wrapped(FILE *file, const char *text, int indent, int column);
+
+/* Adds to a text in an array of that size, as far as it fits. */
+void append_text(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Words further apart than this are no help to each other. */
+enum { NEAR = 3 };
+
+/* If word is closer to candidate than *distance edits, remembers it. */
+void nearer(const char *word, const char *candidate, int *distance, const char **best);
+
+/* "1 point", "3 points". */
+const char *plural(int64_t count);
+
+/* A number with the fewest of the usual digits that read back as the same. */
+void format_real(double number, char *text, size_t size);
+
+#endif
