@@ -1,0 +1,210 @@
+#include "embed/block.h"
+
+#include "base/check.h"
+#include "base/rng.h"
+
+#include <string.h>
+
+huddle_status hd_block_new(int64_t n, int64_t width, bool in_double, hd_block *block) {
+    huddle_status status = HUDDLE_OK;
+    size_t size = in_double ? sizeof(double) : sizeof(float);
+    *block = (hd_block){.n = n, .width = width, .in_double = in_double};
+    block->x = hd_alloc_zero(n * width, size);
+    block->y = hd_alloc_zero(n * width, size);
+    if (block->x == NULL || block->y == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for two blocks of %lld x %lld numbers", (long long)n,
+             (long long)width);
+done:
+    if (status != HUDDLE_OK)
+        hd_block_free(block);
+    return status;
+}
+
+void hd_block_free(hd_block *block) {
+    huddle_free(block->x);
+    huddle_free(block->y);
+    memset(block, 0, sizeof *block);
+}
+
+int64_t hd_block_width(int64_t vectors) {
+    return (vectors + 15) / 16 * 16;
+}
+
+huddle_status hd_block_widen(hd_block *block) {
+    hd_block wide;
+    huddle_status status = hd_block_new(block->n, block->width, true, &wide);
+    if (status != HUDDLE_OK)
+        return status;
+    hd_block_load(block, false, 0, block->n, wide.x);
+    hd_block_free(block);
+    *block = wide;
+    return HUDDLE_OK;
+}
+
+void hd_block_load(const hd_block *block, bool from_y, int64_t first, int64_t count, double *rows) {
+    const void *from = from_y ? block->y : block->x;
+    int64_t skip = first * block->width, length = count * block->width;
+    if (block->in_double)
+        memcpy(rows, (const double *)from + skip, (size_t)length * sizeof *rows);
+    else
+        for (int64_t i = 0; i < length; i++)
+            rows[i] = ((const float *)from)[skip + i];
+}
+
+static void add_to(hd_block *block, int64_t place, double term) {
+    if (block->in_double)
+        ((double *)block->x)[place] += term;
+    else
+        ((float *)block->x)[place] = (float)(((float *)block->x)[place] + term);
+}
+
+/* Four numbers from 64 bits: random directions need no more, and it is four times as fast. */
+void hd_block_randomise(hd_block *block, int64_t first, double amplitude, uint64_t seed) {
+    const double scale = amplitude * 1.7320508075688772 / 32767.5;
+    for (int64_t i = 0; i < block->n; i++) {
+        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
+        uint64_t bits = 0;
+        for (int64_t j = 0; j < block->width; j++) {
+            if (j % 4 == 0)
+                bits = hd_rng_bits(&rng);
+            double number = ((double)(bits & 0xffff) - 32767.5) * scale;
+            bits >>= 16;
+            if (j >= first)
+                add_to(block, i * block->width + j, number);
+        }
+    }
+}
+
+/* ---- the product --------------------------------------------------------------------------- */
+
+typedef struct product {
+    const hd_operator *op;
+    const hd_block *block;
+    double alpha, beta, gamma;
+} product;
+
+static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
+    static void (*const in_float[])(const int64_t *, const int32_t *, const float *, int64_t,
+                                    int64_t, int64_t, float, float, float, const float *, float *) =
+        HD_SIMD_TABLE(hd_product_float);
+    static void (*const in_double[])(const int64_t *, const int32_t *, const double *, int64_t,
+                                     int64_t, int64_t, double, double, double, const double *,
+                                     double *) = HD_SIMD_TABLE(hd_product_double);
+    const product *p = argument;
+    const hd_operator *op = p->op;
+    const hd_block *b = p->block;
+    if (b->in_double)
+        in_double[hd_cpu_isa()](op->offsets, op->columns, op->values, chunk.begin, chunk.end,
+                                b->width, p->alpha, p->beta, p->gamma, b->x, b->y);
+    else
+        in_float[hd_cpu_isa()](op->offsets, op->columns, op->rounded, chunk.begin, chunk.end,
+                               b->width, (float)p->alpha, (float)p->beta, (float)p->gamma, b->x,
+                               b->y);
+    return HUDDLE_OK;
+}
+
+static void swap_arrays(hd_block *block) {
+    void *x = block->x;
+    block->x = block->y;
+    block->y = x;
+}
+
+huddle_status hd_block_product(huddle_context *context, const hd_operator *op, double alpha,
+                               double beta, double gamma, bool swap, hd_block *block) {
+    product p = {op, block, alpha, beta, gamma};
+    /* About a million multiplications a chunk: less is not worth waking a thread for. */
+    int64_t per_row = (op->offsets[op->n] / op->n + 2) * block->width;
+    int64_t grain = (1 << 20) / per_row + 1;
+    huddle_status status = hd_parallel(context, NULL, op->n, grain, multiply_rows, &p);
+    if (swap)
+        swap_arrays(block);
+    return status;
+}
+
+static huddle_status combine_rows(void *argument, hd_chunk chunk) {
+    const product *p = argument;
+    const hd_block *b = p->block;
+    int64_t begin = chunk.begin * b->width, end = chunk.end * b->width;
+    float alpha = (float)p->alpha, beta = (float)p->beta;
+    if (b->in_double)
+        for (int64_t i = begin; i < end; i++)
+            ((double *)b->y)[i] = p->alpha * ((double *)b->y)[i] + p->beta * ((double *)b->x)[i];
+    else
+        for (int64_t i = begin; i < end; i++)
+            ((float *)b->y)[i] = alpha * ((float *)b->y)[i] + beta * ((float *)b->x)[i];
+    return HUDDLE_OK;
+}
+
+huddle_status hd_block_combine(huddle_context *context, double alpha, double beta,
+                               hd_block *block) {
+    product p = {NULL, block, alpha, beta, 0};
+    huddle_status status =
+        hd_parallel(context, NULL, block->n, (1 << 20) / block->width + 1, combine_rows, &p);
+    swap_arrays(block);
+    return status;
+}
+
+/* ---- deflation ----------------------------------------------------------------------------- */
+
+typedef struct deflation {
+    const hd_operator *op;
+    const hd_block *block;
+    void *numbers;
+    double *sums; /* chunks x n_null x width */
+} deflation;
+
+static huddle_status add_projections(void *argument, hd_chunk chunk) {
+    const deflation *d = argument;
+    int64_t width = d->block->width;
+    double *sums = d->sums + chunk.index * d->op->n_null * width;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        double *sum = sums + d->op->component[i] * width, entry = d->op->null[i];
+        if (d->block->in_double)
+            for (int64_t k = 0; k < width; k++)
+                sum[k] += entry * ((const double *)d->numbers)[i * width + k];
+        else
+            for (int64_t k = 0; k < width; k++)
+                sum[k] += entry * ((const float *)d->numbers)[i * width + k];
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
+    const deflation *d = argument;
+    int64_t width = d->block->width;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        const double *sum = d->sums + d->op->component[i] * width;
+        double entry = d->op->null[i];
+        if (d->block->in_double)
+            for (int64_t k = 0; k < width; k++)
+                ((double *)d->numbers)[i * width + k] -= entry * sum[k];
+        else
+            for (int64_t k = 0; k < width; k++)
+                ((float *)d->numbers)[i * width + k] -= (float)(entry * sum[k]);
+    }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_block_deflate(huddle_context *context, const hd_operator *op, bool both,
+                               hd_block *block) {
+    huddle_status status = HUDDLE_OK;
+    deflation d = {.op = op, .block = block};
+    /* At most 64 chunks, so that their sums stay small beside the block. */
+    int64_t grain = (1 << 18) / block->width + op->n / 64 + 1;
+    int64_t chunks = hd_chunks(op->n, grain), length = op->n_null * block->width;
+    if (op->n_null == 0)
+        return HUDDLE_OK;
+    for (int pass = 0; pass < (both ? 2 : 1); pass++) {
+        d.numbers = pass == 0 ? block->x : block->y;
+        huddle_free(d.sums);
+        ALLOC_ZERO(d.sums, chunks * length);
+        TRY(hd_parallel(context, NULL, op->n, grain, add_projections, &d));
+        for (int64_t chunk = 1; chunk < chunks; chunk++)
+            for (int64_t k = 0; k < length; k++)
+                d.sums[k] += d.sums[chunk * length + k];
+        TRY(hd_parallel(context, NULL, op->n, grain, subtract_projections, &d));
+    }
+done:
+    huddle_free(d.sums);
+    return status;
+}

@@ -1,0 +1,188 @@
+#include "embed/chebyshev.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rounding brings deflated vectors back, and the filter magnifies them: removed every so often. */
+enum { DEFLATE_EVERY = 24 };
+
+/* Below this residual a block of floats gets no further in earnest. */
+static const double float_floor = 1e-6;
+
+huddle_status hd_run_new(const hd_operator *op, int64_t wanted, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    int64_t width = hd_chebyshev_width(wanted);
+    memset(run, 0, sizeof *run);
+    run->op = op;
+    run->wanted = wanted;
+    TRY(hd_block_new(op->n, width, false, &run->block));
+    TRY(hd_ritz_new(width, &run->ritz));
+done:
+    if (status != HUDDLE_OK)
+        hd_run_free(run);
+    return status;
+}
+
+void hd_run_free(hd_run *run) {
+    hd_block_free(&run->block);
+    hd_ritz_free(&run->ritz);
+}
+
+int64_t hd_chebyshev_width(int64_t wanted) {
+    int64_t guard = wanted / 10 < 4 ? 4 : wanted / 10;
+    return hd_block_width(wanted + guard);
+}
+
+double hd_growth(const hd_operator *op, double a, double theta) {
+    double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
+    double t = (theta - middle) / radius;
+    return t > 1 ? acosh(t) : 0;
+}
+
+/* ---- one round ----------------------------------------------------------------------------- */
+
+/* x becomes the polynomial of x, scaled to be 1 at `upper` so that nothing overflows. On entry
+ * y = op x, which saves the first product. */
+static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    const hd_operator *op = run->op;
+    double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
+    double first = radius / (op->upper - middle), sigma = first;
+    TRY(hd_block_combine(context, first / radius, -first * middle / radius, &run->block));
+    for (int64_t k = 2; k <= degree; k++) {
+        double next = 1 / (2 / first - sigma);
+        TRY(hd_block_product(context, op, 2 * next / radius, -2 * next * middle / radius,
+                             -sigma * next, true, &run->block));
+        sigma = next;
+        if (k % DEFLATE_EVERY == 0)
+            TRY(hd_block_deflate(context, op, true, &run->block));
+    }
+    run->n_products += degree - 1;
+done:
+    return status;
+}
+
+/* Ritz pairs of x; columns that turn out dependent are drawn anew for the next round. */
+static huddle_status find_pairs(huddle_context *context, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_block_deflate(context, run->op, false, &run->block));
+    TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
+    run->n_products++;
+    TRY(hd_rayleigh_ritz(context, &run->block, &run->ritz));
+    if (run->ritz.rank < run->block.width) {
+        hd_block_randomise(&run->block, run->ritz.rank, 1 / sqrt((double)run->op->n),
+                           (uint64_t)run->n_products);
+        TRY(hd_block_deflate(context, run->op, false, &run->block));
+        TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
+        run->n_products++;
+    }
+done:
+    return status;
+}
+
+huddle_status hd_run_round(huddle_context *context, double a, int64_t degree, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    TRY(filter(context, a, degree, run));
+    TRY(find_pairs(context, run));
+done:
+    return status;
+}
+
+huddle_status hd_run_begin(huddle_context *context, bool is_random, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    const hd_operator *op = run->op;
+    TRY(hd_block_deflate(context, op, false, &run->block));
+    if (is_random) {
+        /* Nothing is known yet: damp the lower part of the spectrum. */
+        TRY(hd_block_product(context, op, 1, 0, 0, false, &run->block));
+        run->n_products++;
+        TRY(filter(context, op->lower + .75 * (op->upper - op->lower), 10, run));
+    }
+    TRY(find_pairs(context, run));
+done:
+    return status;
+}
+
+/* ---- the iteration ------------------------------------------------------------------------- */
+
+static double worst_residual(const hd_run *run) {
+    double worst = 0;
+    for (int64_t k = 0; k < run->wanted; k++)
+        worst = fmax(worst, run->ritz.residual[k]);
+    return worst;
+}
+
+/* What the residuals must reach: enough to keep the wanted vectors apart from the next one. */
+static double target(const hd_run *run, double tol) {
+    if (run->ritz.rank <= run->wanted)
+        return tol;
+    double gap = run->ritz.theta[run->wanted - 1] - run->ritz.theta[run->wanted];
+    return gap > tol ? fmin(tol, .1 * gap) : tol;
+}
+
+static double lower_edge(const hd_run *run) {
+    const hd_operator *op = run->op;
+    double spread = op->upper - op->lower;
+    double a = run->ritz.rank > 0 ? run->ritz.theta[run->ritz.rank - 1] : op->lower;
+    return fmin(fmax(a, op->lower + .05 * spread), op->upper - 1e-7 * spread);
+}
+
+/* Enough to bring `worst` to `goal`, within what the arithmetic's range allows between the first
+ * and the last wanted vector, and no more than a limit that rises from round to round while the
+ * interval is still being found. */
+static int64_t choose_degree(const hd_run *run, double a, double worst, double goal) {
+    int64_t round = run->n_iter, limit = round < 3 ? 20 << round : 160;
+    double last = hd_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
+    double first = hd_growth(run->op, a, run->ritz.theta[0]);
+    double range = log(run->block.in_double ? 1e12 : 1e5);
+    double degree = log(3 * worst / goal) / fmax(last, 1e-6);
+    if (first > last)
+        degree = fmin(degree, range / (first - last));
+    return degree < 4 ? 4 : degree > (double)limit ? limit : (int64_t)ceil(degree);
+}
+
+/* From here on in double, from the same vectors. */
+static huddle_status widen(huddle_context *context, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_block_widen(&run->block));
+    TRY(find_pairs(context, run));
+done:
+    return status;
+}
+
+huddle_status hd_run_iterate(huddle_context *context, const char *stage, double tol,
+                             int32_t max_iter, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    double begun = worst_residual(run), best = INFINITY;
+    int idle = 0;
+    for (;; run->n_iter++) {
+        double worst = worst_residual(run), goal = target(run, tol);
+        if (worst <= goal) {
+            run->stop = HUDDLE_STOP_CONVERGED;
+            break;
+        }
+        if (run->n_iter >= max_iter) {
+            run->stop = HUDDLE_STOP_MAX_ITER;
+            break;
+        }
+        idle = worst < .7 * best ? 0 : idle + 1;
+        best = fmin(best, worst);
+        if (!run->block.in_double && goal < float_floor && (worst < 2 * float_floor || idle > 3)) {
+            TRY(widen(context, run));
+            idle = 0;
+            continue;
+        }
+        if (idle > 20) {
+            run->stop = HUDDLE_STOP_STALLED;
+            break;
+        }
+        if (stage != NULL && isfinite(begun))
+            TRY(hd_progress(context, stage, fmax(0, log(begun / worst)), log(begun / goal)));
+        double a = lower_edge(run);
+        TRY(hd_run_round(context, a, choose_degree(run, a, worst, goal), run));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Chebyshev-filtered subspace iteration.
+ *
+ * A polynomial that stays within [-1, 1] on [lower, a] and grows as fast as a polynomial can beyond
+ * is applied to a block of vectors; a Rayleigh-Ritz step then separates what has grown. a is the
+ * smallest Ritz value of the block, so that everything outside the block's reach is damped. */
+#ifndef HUDDLE_SRC_EMBED_CHEBYSHEV_H
+#define HUDDLE_SRC_EMBED_CHEBYSHEV_H
+
+#include "embed/rayleigh.h"
+#include "embed/solver.h"
+
+/* An iteration under way. */
+typedef struct hd_run {
+    const hd_operator *op;
+    int64_t wanted;
+    hd_block block; /* x: Ritz vectors, y: op x */
+    hd_ritz ritz;
+    int64_t n_products; /* of the whole block */
+    int32_t n_iter;
+    huddle_stop stop;
+} hd_run;
+
+/* Makes room; the block's x is then the caller's to fill. */
+huddle_status hd_run_new(const hd_operator *op, int64_t wanted, hd_run *run);
+void hd_run_free(hd_run *run);
+
+/* First step: deflates x, filters it if it is random, and finds its Ritz pairs. */
+huddle_status hd_run_begin(huddle_context *context, bool is_random, hd_run *run);
+
+/* Goes on until the wanted pairs meet tol (and a tenth of the gap behind them, if that is above
+ * tol), or max_iter rounds in all. `stage` is the name for progress, or NULL. */
+huddle_status hd_run_iterate(huddle_context *context, const char *stage, double tol,
+                             int32_t max_iter, hd_run *run);
+
+/* One filter of that degree, and the Ritz pairs of what it leaves. Needs y = op x. */
+huddle_status hd_run_round(huddle_context *context, double a, int64_t degree, hd_run *run);
+
+/* Growth in one degree, as a logarithm, of an eigenvalue theta beyond the interval [lower, a]. */
+double hd_growth(const hd_operator *op, double a, double theta);
+
+/* Fills the run's block from coarser graphs if there is something to gain, else at random, and
+ * begins. */
+huddle_status hd_run_start(huddle_context *context, uint64_t seed, hd_run *run);
+
+#endif

@@ -1,0 +1,85 @@
+/* LAPACK on the full matrix: for small graphs, for nearly all the eigenvectors, and as reference.
+ */
+#include "base/blas.h"
+#include "base/check.h"
+#include "embed/solver.h"
+
+#include <lapacke.h>
+#include <string.h>
+
+/* Eigenvalues beyond the wanted ones that are worth having. */
+enum { EXTRA = 20 };
+
+huddle_status hd_check_lapack(int answer, int64_t n) {
+    if (answer == 0)
+        return HUDDLE_OK;
+    if (answer == LAPACK_WORK_MEMORY_ERROR || answer == LAPACK_TRANSPOSE_MEMORY_ERROR)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a dense eigenproblem of size %lld",
+                       (long long)n);
+    return hd_fail(HUDDLE_NUMERIC, "LAPACK could not solve a dense eigenproblem of size %lld (%d)",
+                   (long long)n, answer);
+}
+
+/* Deflated vectors go below the spectrum: op - t v v' moves their eigenvalue, at most `upper`, by
+ * t. */
+static void fill(const hd_operator *op, double *a) {
+    double shift = 2 * (op->upper - op->lower) + 1;
+    memset(a, 0, (size_t)(op->n * op->n) * sizeof *a);
+    for (int64_t i = 0; i < op->n; i++)
+        for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
+            a[i * op->n + op->columns[e]] = op->values[e];
+    if (op->n_null == 0)
+        return;
+    for (int64_t i = 0; i < op->n; i++)
+        for (int64_t j = 0; j < op->n; j++)
+            if (op->component[i] == op->component[j])
+                a[i * op->n + j] -= shift * op->null[i] * op->null[j];
+}
+
+/* The `count` largest eigenvalues of a, ascending, and their vectors in the rows of z. */
+static huddle_status largest(int64_t n, int64_t count, double *a, double *values, double *z) {
+    huddle_status status = HUDDLE_OK;
+    lapack_int found = 0, size = (lapack_int)n, *support = NULL;
+    ALLOC(support, 2 * n);
+    TRY(hd_check_lapack(LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, a, size, 0, 0,
+                                       (lapack_int)(n - count + 1), size, 0, &found, values, z,
+                                       size, support),
+                        n));
+done:
+    huddle_free(support);
+    return status;
+}
+
+huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem, hd_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    const hd_operator *op = problem->op;
+    double *a = NULL, *values = NULL, *z = NULL;
+    int64_t n = op->n, wanted = problem->wanted, most = n - op->n_null;
+    int64_t count = wanted + EXTRA < most ? wanted + EXTRA : most;
+    hd_blas_enter();
+    TRY(hd_progress(context, "embed", 0, 1));
+    ALLOC(a, n * n);
+    ALLOC(values, n);
+    ALLOC(z, n * count);
+    ALLOC(pairs->theta, count);
+    TRY(huddle_dense_new(n, wanted, &pairs->vectors));
+    fill(op, a);
+    TRY(largest(n, count, a, values, z));
+    for (int64_t k = 0; k < count; k++)
+        pairs->theta[k] = values[count - 1 - k];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < wanted; k++)
+            pairs->vectors.values[i * wanted + k] = z[(count - 1 - k) * n + i];
+    pairs->count = count;
+    pairs->stop = HUDDLE_STOP_CONVERGED;
+    pairs->n_iter = 1;
+    pairs->verified = "inertia";
+    pairs->solver = "dense";
+    TRY(hd_progress(context, "embed", 1, 1));
+done:
+    hd_blas_leave();
+    huddle_free(a);
+    huddle_free(values);
+    huddle_free(z);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* The product of the operator with a block, which is where the embedding spends its time. */
+#include "embed/block.h"
+
+#include <stdint.h>
+
+#define NUMBER   float
+#define LANES    HD_LANES
+#define REGISTER float_register
+#define PASS     float_pass
+#define PRODUCT  HD_SIMD(hd_product_float)
+#include "embed/product_kernel.h"
+
+#undef NUMBER
+#undef LANES
+#undef REGISTER
+#undef PASS
+#undef PRODUCT
+#define NUMBER   double
+#define LANES    (HD_LANES / 2)
+#define REGISTER double_register
+#define PASS     double_pass
+#define PRODUCT  HD_SIMD(hd_product_double)
+#include "embed/product_kernel.h"

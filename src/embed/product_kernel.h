@@ -1,0 +1,37 @@
+/* Included once for each number type; NUMBER, LANES, REGISTER, PASS and PRODUCT say which. */
+
+typedef NUMBER REGISTER __attribute__((vector_size(LANES * sizeof(NUMBER))));
+
+/* One strip of `count` registers of columns. count is a constant wherever this is inlined, so sum
+ * lives in registers. */
+static inline __attribute__((always_inline)) void
+PASS(const int64_t *offsets, const int32_t *columns, const NUMBER *values, int64_t begin,
+     int64_t end, int64_t width, NUMBER alpha, NUMBER beta, NUMBER gamma, const NUMBER *x,
+     NUMBER *z, const int count) {
+    for (int64_t i = begin; i < end; i++) {
+        REGISTER sum[4];
+        for (int k = 0; k < count; k++)
+            sum[k] = (REGISTER){0};
+        for (int64_t e = offsets[i]; e < offsets[i + 1]; e++) {
+            const REGISTER *row = (const REGISTER *)(x + (int64_t)columns[e] * width);
+            for (int k = 0; k < count; k++)
+                sum[k] += values[e] * row[k];
+        }
+        const REGISTER *own = (const REGISTER *)(x + i * width);
+        REGISTER *out = (REGISTER *)(z + i * width);
+        for (int k = 0; k < count; k++)
+            out[k] = alpha * sum[k] + beta * own[k] + gamma * out[k];
+    }
+}
+
+void PRODUCT(const int64_t *offsets, const int32_t *columns, const NUMBER *values, int64_t begin,
+             int64_t end, int64_t width, NUMBER alpha, NUMBER beta, NUMBER gamma, const NUMBER *x,
+             NUMBER *z) {
+    int64_t left = width / LANES;
+    for (; left >= 4; left -= 4, x += 4 * LANES, z += 4 * LANES)
+        PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 4);
+    for (; left >= 2; left -= 2, x += 2 * LANES, z += 2 * LANES)
+        PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 2);
+    if (left > 0)
+        PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 1);
+}

@@ -1,0 +1,378 @@
+#include "embed/rayleigh.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "embed/solver.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+/* Rows that are worked on at once, in a worker's scratch space. */
+enum { STRIP = 256 };
+
+huddle_status hd_ritz_new(int64_t width, hd_ritz *ritz) {
+    huddle_status status = HUDDLE_OK;
+    *ritz = (hd_ritz){.width = width};
+    ALLOC_ZERO(ritz->theta, width);
+    ALLOC_ZERO(ritz->residual, width);
+    ALLOC_ZERO(ritz->rotation, width * width);
+done:
+    if (status != HUDDLE_OK)
+        hd_ritz_free(ritz);
+    return status;
+}
+
+void hd_ritz_free(hd_ritz *ritz) {
+    huddle_free(ritz->theta);
+    huddle_free(ritz->residual);
+    huddle_free(ritz->rotation);
+    memset(ritz, 0, sizeof *ritz);
+}
+
+/* What the loops over rows share. */
+typedef struct step {
+    const hd_operator *op; /* NULL: the products are in the block's y */
+    const hd_block *block;
+    const hd_ritz *ritz;
+    double *scratch;   /* for each worker, two strips */
+    double *partial;   /* for each chunk: two Gram matrices, or squared residuals */
+    float *rotation;   /* as floats, for a block of floats */
+    huddle_dense *out; /* hd_ritz_vectors() */
+    int64_t grain;
+} step;
+
+/* Chunks of some four million multiplications, at most 256 of them. */
+static int64_t row_grain(int64_t n, int64_t width) {
+    int64_t grain = (1 << 22) / (width * width) + n / 256 + 1;
+    return grain < STRIP ? STRIP : grain;
+}
+
+static huddle_status new_step(huddle_context *context, const hd_block *block, const hd_ritz *ritz,
+                              step *s) {
+    huddle_status status = HUDDLE_OK;
+    int64_t width = block->width;
+    *s = (step){.block = block, .ritz = ritz, .grain = row_grain(block->n, width)};
+    ALLOC(s->scratch, hd_workers(context) * 2 * STRIP * width);
+    ALLOC_ZERO(s->partial, hd_chunks(block->n, s->grain) * 2 * width * width);
+    ALLOC(s->rotation, width * width);
+done:
+    return status;
+}
+
+static void free_step(step *s) {
+    huddle_free(s->scratch);
+    huddle_free(s->partial);
+    huddle_free(s->rotation);
+}
+
+/* Adds up the chunks' parts, in their order, into the first. */
+static void combine(const step *s, int64_t length) {
+    int64_t chunks = hd_chunks(s->block->n, s->grain);
+    int64_t stride = 2 * s->block->width * s->block->width;
+    for (int64_t chunk = 1; chunk < chunks; chunk++)
+        for (int64_t k = 0; k < length; k++)
+            s->partial[k] += s->partial[chunk * stride + k];
+}
+
+/* ---- Gram matrices ------------------------------------------------------------------------- */
+
+/* Rows of op x, from the block's x in double. */
+static void multiply_strip(const hd_operator *op, const hd_block *block, int64_t first,
+                           int64_t count, double *rows) {
+    int64_t width = block->width;
+    for (int64_t i = 0; i < count; i++) {
+        double *row = rows + i * width;
+        memset(row, 0, (size_t)width * sizeof *row);
+        for (int64_t e = op->offsets[first + i]; e < op->offsets[first + i + 1]; e++) {
+            double value = op->values[e];
+            int64_t from = op->columns[e] * width;
+            if (block->in_double)
+                for (int64_t k = 0; k < width; k++)
+                    row[k] += value * ((const double *)block->x)[from + k];
+            else
+                for (int64_t k = 0; k < width; k++)
+                    row[k] += value * ((const float *)block->x)[from + k];
+        }
+    }
+}
+
+static huddle_status add_grams(void *argument, hd_chunk chunk) {
+    const step *s = argument;
+    int64_t width = s->block->width;
+    blasint b = (blasint)width;
+    double *x = s->scratch + chunk.worker * 2 * STRIP * width, *y = x + STRIP * width;
+    double *gram = s->partial + chunk.index * 2 * width * width;
+    for (int64_t first = chunk.begin; first < chunk.end; first += STRIP) {
+        int64_t count = chunk.end - first < STRIP ? chunk.end - first : STRIP;
+        hd_block_load(s->block, false, first, count, x);
+        if (s->op != NULL)
+            multiply_strip(s->op, s->block, first, count, y);
+        else
+            hd_block_load(s->block, true, first, count, y);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, b, (blasint)count, 1, x, b, x, b, 1,
+                    gram, b);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, b, (blasint)count, 1, x, b, y, b, 1,
+                    gram + width * width, b);
+    }
+    return HUDDLE_OK;
+}
+
+/* ---- the small eigenproblem ---------------------------------------------------------------- */
+
+/* Eigenvalues ascending; row k of a becomes the k-th eigenvector. */
+static huddle_status eigen(int64_t n, double *a, double *values) {
+    return hd_check_lapack(
+        LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, a, (lapack_int)n, values), n);
+}
+
+/* basis (width x rank, by columns of `gram` as rows) with basis' gram basis = I. Columns are
+ * scaled to norm 1 first; what is dependent to one part in 1e11 is dropped. Row k of gram is
+ * overwritten by the k-th basis vector. Returns the rank. */
+static huddle_status orthonormal_basis(int64_t width, double *gram, double *scale, double *values,
+                                       int64_t *rank) {
+    for (int64_t i = 0; i < width; i++) {
+        double square = gram[i * width + i];
+        scale[i] = square > 0 ? 1 / sqrt(square) : 0;
+    }
+    for (int64_t i = 0; i < width; i++)
+        for (int64_t j = 0; j < width; j++)
+            gram[i * width + j] *= scale[i] * scale[j];
+    huddle_status status = eigen(width, gram, values);
+    *rank = 0;
+    for (int64_t k = width - 1; k >= 0 && status == HUDDLE_OK && values[k] > 1e-11; k--, ++*rank)
+        for (int64_t i = 0; i < width; i++)
+            gram[k * width + i] *= scale[i] / sqrt(values[k]);
+    return status;
+}
+
+/* From the Gram matrices X'X and X'opX: Ritz values, and the rotation that makes Ritz vectors. */
+static huddle_status solve_small(double *gram, double *product, hd_ritz *ritz) {
+    huddle_status status = HUDDLE_OK;
+    double *scale = NULL, *values = NULL, *half = NULL, *small = NULL;
+    int64_t width = ritz->width, rank = 0;
+    blasint b = (blasint)width;
+    ALLOC(scale, width);
+    ALLOC(values, width);
+    ALLOC(half, width * width);
+    ALLOC(small, width * width);
+    TRY(orthonormal_basis(width, gram, scale, values, &rank));
+    blasint r = (blasint)rank;
+    const double *basis = gram + (width - rank) * width; /* rank rows */
+    memset(ritz->rotation, 0, (size_t)(width * width) * sizeof *ritz->rotation);
+    ritz->rank = rank;
+    if (rank == 0)
+        goto done;
+    for (int64_t i = 0; i < width; i++)
+        for (int64_t j = 0; j < i; j++)
+            product[i * width + j] = product[j * width + i] =
+                .5 * (product[i * width + j] + product[j * width + i]);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, r, b, b, 1, basis, b, product, b, 0,
+                half, b);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, r, r, b, 1, half, b, basis, b, 0, small,
+                r);
+    TRY(eigen(rank, small, values));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, r, b, r, 1, small, r, basis, b, 0, half,
+                b);
+    for (int64_t k = 0; k < rank; k++) {
+        ritz->theta[k] = values[rank - 1 - k];
+        for (int64_t i = 0; i < width; i++)
+            ritz->rotation[i * width + k] = half[(rank - 1 - k) * width + i];
+    }
+    for (int64_t k = rank; k < width; k++)
+        ritz->theta[k] = -INFINITY;
+done:
+    huddle_free(scale);
+    huddle_free(values);
+    huddle_free(half);
+    huddle_free(small);
+    return status;
+}
+
+/* ---- rotation and residuals ---------------------------------------------------------------- */
+
+static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t count,
+                         void *scratch) {
+    blasint b = (blasint)s->block->width, rows = (blasint)count;
+    int64_t skip = first * s->block->width, length = count * s->block->width;
+    if (s->block->in_double) {
+        double *place = (double *)numbers + skip;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, b, b, 1, place, b,
+                    s->ritz->rotation, b, 0, scratch, b);
+        memcpy(place, scratch, (size_t)length * sizeof *place);
+    } else {
+        float *place = (float *)numbers + skip;
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, b, b, 1, place, b, s->rotation,
+                    b, 0, scratch, b);
+        memcpy(place, scratch, (size_t)length * sizeof *place);
+    }
+}
+
+static void add_residuals(const step *s, int64_t first, int64_t count, double *squares) {
+    int64_t width = s->block->width;
+    const double *theta = s->ritz->theta;
+    for (int64_t i = first; i < first + count; i++)
+        for (int64_t k = 0; k < s->ritz->rank; k++) {
+            int64_t at = i * width + k;
+            double difference = s->block->in_double
+                                    ? ((const double *)s->block->y)[at] -
+                                          theta[k] * ((const double *)s->block->x)[at]
+                                    : ((const float *)s->block->y)[at] -
+                                          theta[k] * ((const float *)s->block->x)[at];
+            squares[k] += difference * difference;
+        }
+}
+
+static huddle_status rotate_rows(void *argument, hd_chunk chunk) {
+    const step *s = argument;
+    int64_t width = s->block->width;
+    double *scratch = s->scratch + chunk.worker * 2 * STRIP * width;
+    double *squares = s->partial + chunk.index * 2 * width * width;
+    memset(squares, 0, (size_t)width * sizeof *squares);
+    for (int64_t first = chunk.begin; first < chunk.end; first += STRIP) {
+        int64_t count = chunk.end - first < STRIP ? chunk.end - first : STRIP;
+        rotate_strip(s, s->block->x, first, count, scratch);
+        rotate_strip(s, s->block->y, first, count, scratch);
+        add_residuals(s, first, count, squares);
+    }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_rayleigh_ritz(huddle_context *context, hd_block *block, hd_ritz *ritz) {
+    huddle_status status = HUDDLE_OK;
+    step s = {0};
+    int64_t width = block->width;
+    hd_blas_enter();
+    TRY(new_step(context, block, ritz, &s));
+    TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
+    combine(&s, 2 * width * width);
+    TRY(solve_small(s.partial, s.partial + width * width, ritz));
+    for (int64_t i = 0; i < width * width; i++)
+        s.rotation[i] = (float)ritz->rotation[i];
+    TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_rows, &s));
+    combine(&s, width);
+    for (int64_t k = 0; k < width; k++)
+        ritz->residual[k] = k < ritz->rank ? sqrt(s.partial[k]) : INFINITY;
+done:
+    free_step(&s);
+    hd_blas_leave();
+    return status;
+}
+
+/* ---- the exact step at the end ------------------------------------------------------------- */
+
+huddle_status hd_ritz_exact(huddle_context *context, const hd_operator *op, const hd_block *block,
+                            hd_ritz *ritz) {
+    huddle_status status = HUDDLE_OK;
+    step s = {0};
+    int64_t width = block->width;
+    hd_blas_enter();
+    TRY(new_step(context, block, ritz, &s));
+    s.op = op;
+    TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
+    combine(&s, 2 * width * width);
+    TRY(solve_small(s.partial, s.partial + width * width, ritz));
+done:
+    free_step(&s);
+    hd_blas_leave();
+    return status;
+}
+
+static huddle_status rotate_out(void *argument, hd_chunk chunk) {
+    const step *s = argument;
+    blasint b = (blasint)s->block->width;
+    double *rows = s->scratch + chunk.worker * 2 * STRIP * s->block->width;
+    for (int64_t first = chunk.begin; first < chunk.end; first += STRIP) {
+        int64_t count = chunk.end - first < STRIP ? chunk.end - first : STRIP;
+        hd_block_load(s->block, false, first, count, rows);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)count,
+                    (blasint)s->out->cols, b, 1, rows, b, s->ritz->rotation, b, 0,
+                    s->out->values + first * s->out->stride, (blasint)s->out->stride);
+    }
+    return HUDDLE_OK;
+}
+
+/* The block is orthogonal to the null vectors in its own arithmetic only. */
+static huddle_status deflate_vectors(const hd_operator *op, huddle_dense *vectors) {
+    huddle_status status = HUDDLE_OK;
+    double *sums = NULL;
+    int64_t cols = vectors->cols;
+    if (op->n_null == 0)
+        goto done;
+    ALLOC_ZERO(sums, op->n_null * cols);
+    for (int64_t i = 0; i < op->n; i++)
+        for (int64_t k = 0; k < cols; k++)
+            sums[op->component[i] * cols + k] += op->null[i] * vectors->values[i * cols + k];
+    for (int64_t i = 0; i < op->n; i++)
+        for (int64_t k = 0; k < cols; k++)
+            vectors->values[i * cols + k] -= op->null[i] * sums[op->component[i] * cols + k];
+done:
+    huddle_free(sums);
+    return status;
+}
+
+huddle_status hd_ritz_vectors(huddle_context *context, const hd_operator *op, const hd_block *block,
+                              const hd_ritz *ritz, int64_t count, huddle_dense *vectors) {
+    huddle_status status = HUDDLE_OK;
+    step s = {0};
+    hd_blas_enter();
+    TRY(huddle_dense_new(block->n, count, vectors));
+    TRY(new_step(context, block, ritz, &s));
+    s.out = vectors;
+    TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_out, &s));
+    TRY(deflate_vectors(op, vectors));
+done:
+    free_step(&s);
+    hd_blas_leave();
+    return status;
+}
+
+/* ---- residuals of finished vectors --------------------------------------------------------- */
+
+typedef struct residuals {
+    const hd_operator *op;
+    const huddle_dense *vectors;
+    const double *theta;
+    double *squares; /* chunks x columns */
+    double *rows;    /* workers x columns */
+} residuals;
+
+static huddle_status square_residuals(void *argument, hd_chunk chunk) {
+    const residuals *r = argument;
+    const huddle_dense *v = r->vectors;
+    double *squares = r->squares + chunk.index * v->cols, *row = r->rows + chunk.worker * v->cols;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        for (int64_t k = 0; k < v->cols; k++)
+            row[k] = -r->theta[k] * v->values[i * v->stride + k];
+        for (int64_t e = r->op->offsets[i]; e < r->op->offsets[i + 1]; e++)
+            for (int64_t k = 0; k < v->cols; k++)
+                row[k] += r->op->values[e] * v->values[r->op->columns[e] * v->stride + k];
+        for (int64_t k = 0; k < v->cols; k++)
+            squares[k] += row[k] * row[k];
+    }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_largest_residual(huddle_context *context, const hd_operator *op,
+                                  const huddle_dense *vectors, const double *theta,
+                                  double *residual) {
+    huddle_status status = HUDDLE_OK;
+    residuals r = {op, vectors, theta, NULL, NULL};
+    int64_t grain = (1 << 17) / (vectors->cols + 1) + op->n / 256 + 1;
+    int64_t chunks = hd_chunks(op->n, grain);
+    ALLOC_ZERO(r.squares, (chunks + 1) * vectors->cols);
+    ALLOC(r.rows, hd_workers(context) * vectors->cols);
+    TRY(hd_parallel(context, NULL, op->n, grain, square_residuals, &r));
+    *residual = 0;
+    for (int64_t k = 0; k < vectors->cols; k++) {
+        double square = 0;
+        for (int64_t chunk = 0; chunk < chunks; chunk++)
+            square += r.squares[chunk * vectors->cols + k];
+        *residual = fmax(*residual, sqrt(square));
+    }
+done:
+    huddle_free(r.squares);
+    huddle_free(r.rows);
+    return status;
+}

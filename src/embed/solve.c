@@ -1,0 +1,52 @@
+/* The Chebyshev solver from start to verified pairs. */
+#include "base/check.h"
+#include "embed/chebyshev.h"
+#include "embed/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+void hd_pairs_free(hd_pairs *pairs) {
+    huddle_dense_free(&pairs->vectors);
+    huddle_free(pairs->theta);
+    memset(pairs, 0, sizeof *pairs);
+}
+
+/* The final vectors and values, in double. Beyond the wanted values those are kept whose residual
+ * is not much worse; the first of them always, since it tells the gap. */
+static huddle_status take_pairs(huddle_context *context, double tol, hd_run *run, hd_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = run->wanted;
+    const double *residual = run->ritz.residual;
+    while (count < run->ritz.rank && (count == run->wanted || residual[count] < 10 * tol))
+        count++;
+    TRY(hd_ritz_exact(context, run->op, &run->block, &run->ritz));
+    TRY(hd_ritz_vectors(context, run->op, &run->block, &run->ritz, run->wanted, &pairs->vectors));
+    ALLOC(pairs->theta, count);
+    memcpy(pairs->theta, run->ritz.theta, (size_t)count * sizeof *pairs->theta);
+    pairs->count = count;
+    pairs->edge = run->ritz.theta[run->ritz.rank - 1];
+    pairs->cuts_cluster =
+        count > run->wanted && pairs->theta[run->wanted - 1] - pairs->theta[run->wanted] <= tol;
+    pairs->stop = run->stop;
+    pairs->n_iter = run->n_iter;
+    pairs->n_products = run->n_products * run->block.width;
+done:
+    return status;
+}
+
+huddle_status hd_solve_chebyshev(huddle_context *context, const hd_problem *problem,
+                                 hd_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    hd_run run = {0};
+    bool missed = false;
+    TRY(hd_run_new(problem->op, problem->wanted, &run));
+    TRY(hd_run_start(context, problem->seed, &run));
+    TRY(hd_run_iterate(context, "embed", problem->tol, problem->max_iter, &run));
+    TRY(take_pairs(context, problem->tol, &run, pairs));
+    TRY(hd_verify(context, problem, pairs, NULL, &missed));
+    pairs->solver = "chebyshev";
+done:
+    hd_run_free(&run);
+    return status;
+}

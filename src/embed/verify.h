@@ -1,0 +1,13 @@
+/* Were any eigenpairs missed? */
+#ifndef HUDDLE_SRC_EMBED_VERIFY_H
+#define HUDDLE_SRC_EMBED_VERIFY_H
+
+#include "embed/chebyshev.h"
+
+/* Checks, as problem->verify asks, that the pairs are the first of the operator, and sets
+ * pairs->verified. If *missed, some were not; `probe`, if not NULL, then holds vectors that point
+ * to them (the caller frees it in any case). */
+huddle_status hd_verify(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
+                        hd_block *probe, bool *missed);
+
+#endif
