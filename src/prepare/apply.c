@@ -1,0 +1,253 @@
+#include "huddle/prepare.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/parallel.h"
+#include "prepare/centred.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct application {
+    const huddle_preparation *p;
+    const huddle_points *x;
+    huddle_points *y;
+    double *offset;     /* what is taken off stored values: centre less the points' shift */
+    double offset_norm; /* and the norms that say how large rounding can be */
+    double centre_norm;
+    double gain;     /* how much the projection can enlarge it */
+    double *base;    /* offset'projection */
+    double *scratch; /* one piece a worker */
+    int64_t scratch_size;
+    int64_t *zero_rows; /* in each chunk */
+} application;
+
+static double norm(int64_t count, const double *values) {
+    double sum = 0;
+    for (int64_t j = 0; j < count; j++)
+        sum += values[j] * values[j];
+    return sqrt(sum);
+}
+
+static double stored_norm(const huddle_points *x, int64_t i) {
+    int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
+    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
+    double sum = 0;
+    for (int64_t e = begin; e < end; e++)
+        sum += (double)x->values[e] * (double)x->values[e];
+    return sqrt(sum);
+}
+
+/* ---- one row ------------------------------------------------------------------------------- */
+
+/* The factor that makes the row's norm 1; 0, and counted, if its length is only rounding. */
+static double unit_factor(const application *a, int64_t i, double length, int64_t *zero_rows) {
+    double rounding =
+        DBL_EPSILON * a->gain * (16 * (stored_norm(a->x, i) + a->offset_norm) + a->centre_norm);
+    bool moved = a->offset != NULL || a->p->center_rows; /* otherwise there is no rounding */
+    if (length > (moved ? rounding : 0))
+        return 1 / length;
+    ++*zero_rows;
+    return 0;
+}
+
+static void centre_row(int64_t d, double *row) {
+    double mean = 0;
+    for (int64_t j = 0; j < d; j++)
+        mean += row[j];
+    mean /= (double)d;
+    for (int64_t j = 0; j < d; j++)
+        row[j] -= mean;
+}
+
+static void finish_row(const application *a, int64_t i, double *row, int64_t *zero_rows) {
+    int64_t d = a->y->d;
+    double factor = 1;
+    if (a->p->center_rows)
+        centre_row(d, row);
+    if (a->p->unit_rows)
+        factor = unit_factor(a, i, norm(d, row), zero_rows);
+    for (int64_t j = 0; j < d; j++)
+        a->y->values[i * a->y->stride + j] = (float)(factor * row[j]);
+}
+
+/* ---- chunks of rows ------------------------------------------------------------------------ */
+
+static huddle_status scale_chunk(void *argument, hd_chunk chunk) {
+    const application *a = argument;
+    const double *scale = a->p->scale;
+    double *row = a->scratch + chunk.worker * a->scratch_size;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        const float *from = a->x->values + i * a->x->stride;
+        for (int64_t j = 0; j < a->x->d; j++)
+            row[j] = (double)from[j];
+        for (int64_t j = 0; j < a->x->d && a->offset != NULL; j++)
+            row[j] -= a->offset[j];
+        for (int64_t j = 0; j < a->x->d && scale != NULL; j++)
+            row[j] *= scale[j];
+        finish_row(a, i, row, a->zero_rows + chunk.index);
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status project_chunk(void *argument, hd_chunk chunk) {
+    const application *a = argument;
+    const huddle_dense *v = &a->p->projection;
+    hd_centred centred = {.x = a->x, .offset = a->offset};
+    double *tile = a->scratch + chunk.worker * a->scratch_size;
+    double *out = tile + (int64_t)HD_TILE_ROWS * HD_TILE_DEPTH;
+    hd_centred_times_rows(&centred, chunk.begin, chunk.end, v->values, v->cols, v->stride, a->base,
+                          out, v->cols, tile);
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        finish_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index);
+    return HUDDLE_OK;
+}
+
+static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {
+    const application *a = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        double factor = unit_factor(a, i, stored_norm(a->x, i), a->zero_rows + chunk.index);
+        for (int64_t e = a->x->offsets[i]; e < a->x->offsets[i + 1]; e++)
+            a->y->values[e] = (float)(factor * (double)a->x->values[e]);
+    }
+    return HUDDLE_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* What to take off the stored values: the centre, or for none the training points' shift, less
+ * these points' own. Stays NULL when there is nothing. */
+static huddle_status find_offset(application *a) {
+    huddle_status status = HUDDLE_OK;
+    const double *centre = a->p->centre != NULL ? a->p->centre : a->p->shift;
+    const double *shift = a->x->shift;
+    int64_t d = a->x->d;
+    if (centre == NULL && shift == NULL)
+        return status;
+    ALLOC(a->offset, d);
+    for (int64_t j = 0; j < d; j++)
+        a->offset[j] = (centre != NULL ? centre[j] : 0) - (shift != NULL ? shift[j] : 0);
+    a->offset_norm = norm(d, a->offset);
+    a->centre_norm = centre != NULL ? norm(d, centre) : 0;
+done:
+    return status;
+}
+
+static huddle_status prepare_projection(application *a) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *v = &a->p->projection;
+    hd_centred centred = {.x = a->x, .offset = a->offset};
+    a->gain = 0;
+    for (int64_t k = 0; k < v->cols; k++) {
+        double square = 0;
+        for (int64_t j = 0; j < v->rows; j++)
+            square += v->values[j * v->stride + k] * v->values[j * v->stride + k];
+        a->gain = fmax(a->gain, sqrt(square));
+    }
+    ALLOC(a->base, v->cols);
+    hd_centred_base(&centred, v->values, v->cols, v->stride, a->base);
+done:
+    return status;
+}
+
+static huddle_status copy_shift(const huddle_preparation *p, huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    if (p->shift == NULL)
+        return status;
+    ALLOC(y->shift, p->d_in);
+    memcpy(y->shift, p->shift, (size_t)p->d_in * sizeof *y->shift);
+done:
+    return status;
+}
+
+static huddle_status new_like(const huddle_points *x, huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    int64_t nonzeros = x->offsets[x->n];
+    TRY(huddle_points_new_sparse(x->n, x->d, nonzeros, y));
+    memcpy(y->offsets, x->offsets, (size_t)(x->n + 1) * sizeof *y->offsets);
+    memcpy(y->columns, x->columns, (size_t)nonzeros * sizeof *y->columns);
+    memcpy(y->values, x->values, (size_t)nonzeros * sizeof *y->values);
+done:
+    return status;
+}
+
+static huddle_status run(huddle_context *context, application *a, hd_body body, int64_t grain,
+                         huddle_prepare_info *info) {
+    huddle_status status = HUDDLE_OK;
+    int64_t chunks = hd_chunks(a->x->n, grain);
+    ALLOC(a->scratch, a->scratch_size * hd_workers(context));
+    ALLOC_ZERO(a->zero_rows, chunks);
+    hd_blas_enter();
+    status = hd_parallel(context, "prepare", a->x->n, grain, body, a);
+    hd_blas_leave();
+    for (int64_t k = 0; k < chunks && info != NULL; k++)
+        info->zero_rows += a->zero_rows[k];
+done:
+    return status;
+}
+
+static huddle_status apply_sparse(huddle_context *context, application *a,
+                                  huddle_prepare_info *info) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_preparation *p = a->p;
+    if (p->centre != NULL || p->scale != NULL || p->center_rows)
+        FAIL(HUDDLE_INVALID, "prepare = %s would make sparse points dense", p->rule.name);
+    TRY(new_like(a->x, a->y));
+    if (p->unit_rows)
+        TRY(run(context, a, sparse_chunk, 1024, info));
+done:
+    return status;
+}
+
+static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
+    huddle_status status = HUDDLE_OK;
+    enum { VALUES = 1 << 16 };
+    const huddle_points *x = a->x;
+    bool projects = a->p->projection.values != NULL;
+    if (x->offsets != NULL && !projects)
+        return apply_sparse(context, a, info);
+    TRY(find_offset(a));
+    TRY(huddle_points_new(x->n, a->p->d_out, a->y));
+    TRY(copy_shift(a->p, a->y));
+    if (projects) {
+        TRY(prepare_projection(a));
+        a->scratch_size = HD_TILE_ROWS * ((int64_t)HD_TILE_DEPTH + a->p->d_out);
+        TRY(run(context, a, project_chunk, HD_TILE_ROWS, info));
+    } else {
+        a->scratch_size = x->d;
+        TRY(run(context, a, scale_chunk, x->d < VALUES ? VALUES / x->d : 1, info));
+    }
+done:
+    return status;
+}
+
+huddle_status huddle_prepare_apply(huddle_context *context, const huddle_preparation *preparation,
+                                   const huddle_points *x, huddle_points *y,
+                                   huddle_prepare_info *info) {
+    huddle_status status = HUDDLE_OK;
+    application a = {.p = preparation, .x = x, .y = y, .gain = 1};
+    double start = hd_seconds();
+    memset(y, 0, sizeof *y);
+    if (preparation == NULL || preparation->rule.name == NULL)
+        FAIL(HUDDLE_INVALID, "the preparation is not fitted");
+    if (x == NULL)
+        FAIL(HUDDLE_INVALID, "there are no points to prepare");
+    TRY(huddle_points_check(context, x));
+    if (x->d != preparation->d_in)
+        FAIL(HUDDLE_INVALID, "the points have %lld features, those of the preparation had %lld",
+             (long long)x->d, (long long)preparation->d_in);
+    if (info != NULL)
+        *info = (huddle_prepare_info){.variance_kept = preparation->variance_kept};
+    TRY(apply_all(context, &a, info));
+    if (info != NULL)
+        info->seconds = hd_seconds() - start;
+done:
+    huddle_free(a.offset);
+    huddle_free(a.base);
+    huddle_free(a.scratch);
+    huddle_free(a.zero_rows);
+    if (status != HUDDLE_OK)
+        huddle_points_free(y);
+    return status;
+}

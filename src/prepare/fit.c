@@ -1,0 +1,152 @@
+#include "huddle/prepare.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "prepare/pca.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is(const huddle_preparation *p, const char *name) {
+    return strcmp(p->rule.name, name) == 0;
+}
+
+static huddle_status copy_numbers(int64_t count, const double *from, double **to) {
+    huddle_status status = HUDDLE_OK;
+    if (from == NULL)
+        return status;
+    ALLOC(*to, count);
+    memcpy(*to, from, (size_t)count * sizeof **to);
+done:
+    return status;
+}
+
+/* The centre is kept in true coordinates; the mean is of the stored ones. */
+static huddle_status keep_centre(const huddle_points *x, const double *mean,
+                                 huddle_preparation *p) {
+    huddle_status status = HUDDLE_OK;
+    TRY(copy_numbers(x->d, mean, &p->centre));
+    for (int64_t j = 0; j < x->d && x->shift != NULL; j++)
+        p->centre[j] += x->shift[j];
+done:
+    return status;
+}
+
+static huddle_status keep_scale(const huddle_points *x, const double *variance,
+                                huddle_preparation *p) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(p->scale, x->d);
+    for (int64_t j = 0; j < x->d; j++)
+        p->scale[j] = variance[j] > 0 ? 1 / sqrt(variance[j]) : 0;
+done:
+    return status;
+}
+
+static void clip(huddle_context *context, int64_t rank, huddle_preparation *p) {
+    int length = (int)strlen(p->rule.name) - 2;
+    if (rank < 1)
+        hd_warn(context, "prepare: all points are equal; one component of zeros stands for them");
+    else if (rank < p->rule.r)
+        hd_warn(context, "prepare: %.*s:%d is clipped to %.*s:%lld, the rank of the points", length,
+                p->rule.name, p->rule.r, length, p->rule.name, (long long)rank);
+    p->rule.r = (int32_t)(rank < 1 ? 1 : rank);
+    p->d_out = p->rule.r;
+}
+
+/* The projection is the components, for whiten each divided by its standard deviation. */
+static huddle_status project(huddle_context *context, const huddle_points *x, const double *mean,
+                             const double *variance, uint64_t seed, huddle_preparation *p) {
+    huddle_status status = HUDDLE_OK;
+    int64_t shorter = x->n < x->d ? x->n : x->d, rank;
+    int64_t r = p->rule.r < shorter ? p->rule.r : shorter;
+    double *components = NULL, *variances = NULL, kept = 0, total = 0;
+    hd_centred centred = {.x = x, .offset = mean};
+    ALLOC(components, x->d * r);
+    ALLOC(variances, r);
+    TRY(hd_pca(context, &centred, r, seed, components, variances, &rank));
+    clip(context, rank, p);
+    TRY(huddle_dense_new(x->d, p->d_out, &p->projection));
+    for (int64_t k = 0; k < rank; k++) {
+        double factor = is(p, "whiten:R") ? 1 / sqrt(variances[k]) : 1;
+        for (int64_t j = 0; j < x->d; j++)
+            p->projection.values[j * p->d_out + k] = factor * components[j * r + k];
+        kept += variances[k];
+    }
+    for (int64_t j = 0; j < x->d; j++)
+        total += variance[j];
+    p->variance_kept = total > 0 ? fmin(kept / total, 1) : 1;
+done:
+    hd_centred_free(&centred);
+    huddle_free(components);
+    huddle_free(variances);
+    return status;
+}
+
+static huddle_status fit_columns(huddle_context *context, const huddle_points *x, uint64_t seed,
+                                 huddle_preparation *p) {
+    huddle_status status = HUDDLE_OK;
+    double *mean = NULL, *variance = NULL;
+    ALLOC(mean, x->d);
+    ALLOC(variance, x->d);
+    TRY(hd_column_moments(context, x, mean, variance));
+    TRY(keep_centre(x, mean, p));
+    if (is(p, "standard"))
+        TRY(keep_scale(x, variance, p));
+    if (is(p, "pca:R") || is(p, "whiten:R"))
+        TRY(project(context, x, mean, variance, seed, p));
+done:
+    huddle_free(mean);
+    huddle_free(variance);
+    return status;
+}
+
+static huddle_status check(huddle_context *context, const huddle_points *x,
+                           const huddle_prepare_options *options) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_options_check(huddle_prepare_options_table(), options));
+    if (x == NULL)
+        FAIL(HUDDLE_INVALID, "there are no points to prepare");
+    TRY(huddle_points_check(context, x));
+done:
+    return status;
+}
+
+huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x,
+                                 const huddle_prepare_options *options,
+                                 huddle_preparation *preparation, huddle_prepare_info *info) {
+    huddle_status status = HUDDLE_OK;
+    huddle_prepare_options defaults = huddle_prepare_defaults();
+    huddle_preparation *p = preparation;
+    double start = hd_seconds();
+    if (options == NULL)
+        options = &defaults;
+    memset(p, 0, sizeof *p);
+    TRY(check(context, x, options));
+    p->rule = options->prepare;
+    p->d_in = p->d_out = x->d;
+    p->variance_kept = 1;
+    p->center_rows = is(p, "center-rows");
+    p->unit_rows = !is(p, "none") && !is(p, "standard");
+    if (x->offsets != NULL && (is(p, "standard") || p->center_rows || is(p, "center-columns")))
+        FAIL(HUDDLE_INVALID,
+             "prepare = %s would make sparse points dense; none, unit, pca:R and whiten:R do not",
+             p->rule.name);
+    if (is(p, "none"))
+        TRY(copy_numbers(x->d, x->shift, &p->shift));
+    else if (!is(p, "unit") && !p->center_rows)
+        TRY(fit_columns(context, x, options->seed, p));
+    if (info != NULL)
+        *info = (huddle_prepare_info){p->variance_kept, 0, hd_seconds() - start};
+done:
+    if (status != HUDDLE_OK)
+        huddle_preparation_free(p);
+    return status;
+}
+
+void huddle_preparation_free(huddle_preparation *preparation) {
+    huddle_free(preparation->centre);
+    huddle_free(preparation->scale);
+    huddle_free(preparation->shift);
+    huddle_dense_free(&preparation->projection);
+    memset(preparation, 0, sizeof *preparation);
+}

@@ -1,0 +1,235 @@
+/* Block Krylov subspaces from a random start (Halko, Martinsson, Tropp, SIAM Review 2011; Musco
+ * and Musco, NIPS 2015), restarted with the best vectors when the basis is full.
+ *
+ * V is an orthonormal basis, AV its image, H = V'AV. Each round solves the small problem H y =
+ * theta y, takes the residuals A V y - theta V y of the leading vectors, and appends them,
+ * orthonormalised, to V. In exact arithmetic that spans the Krylov space of the first block. */
+#include "prepare/eigen.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "base/rng.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { MORE = 8, BLOCKS = 6, MOST_ROUNDS = 100 };
+
+/* A residual is small when it is below `tolerance` times its eigenvalue, or below what double
+ * can tell from the largest eigenvalue. */
+static const double tolerance = 1e-7;
+static const double floor_of_largest = 1e-13;
+
+typedef struct basis {
+    const hd_operator *a;
+    int64_t m, r, b;        /* size, wanted, block */
+    int64_t most, size;     /* columns there is room for, and in use */
+    double *v, *av;         /* m x most */
+    double *h, *y, *theta;  /* most x most, most x most (vector k in row k), most */
+    double *w, *spare;      /* m x b, m x b */
+    double *small, *values; /* (most + b) x b, b */
+} basis;
+
+/* ---- orthonormal blocks --------------------------------------------------------------------- */
+
+/* c (rows x cols) = alpha op(a) b + beta c, all row-major. */
+static void multiply(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols, int64_t depth,
+                     double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
+                     double beta, double *c, int64_t ldc) {
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, (int)rows, (int)cols, (int)depth, alpha, a,
+                (int)lda, b, (int)ldb, beta, c, (int)ldc);
+}
+
+/* Takes off w what lies in the basis, then makes its columns orthonormal by the eigenvectors of
+ * w'w, dropping directions that are only rounding. Returns how many columns remain. Column norms
+ * are made equal first, so that small residuals count as much as large ones. */
+static huddle_status orthonormalise(const basis *s, int64_t count, double least, int64_t *kept) {
+    double *gram = s->small;
+    int64_t m = s->m;
+    if (s->size > 0) {
+        multiply(CblasTrans, s->size, count, m, 1, s->v, s->most, s->w, s->b, 0, s->small, count);
+        multiply(CblasNoTrans, m, count, s->size, -1, s->v, s->most, s->small, count, 1, s->w,
+                 s->b);
+    }
+    memset(s->values, 0, (size_t)count * sizeof *s->values);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t k = 0; k < count; k++)
+            s->values[k] += s->w[i * s->b + k] * s->w[i * s->b + k];
+    for (int64_t k = 0; k < count; k++)
+        s->values[k] = sqrt(s->values[k]) > least ? 1 / sqrt(s->values[k]) : 0;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t k = 0; k < count; k++)
+            s->w[i * s->b + k] *= s->values[k];
+    multiply(CblasTrans, count, count, m, 1, s->w, s->b, s->w, s->b, 0, gram, count);
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)count, gram, (lapack_int)count,
+                      s->values) != 0)
+        return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyev failed on a block of the PCA");
+    int64_t dropped = 0;
+    while (dropped < count && s->values[dropped] <= 1e-12 * s->values[count - 1])
+        dropped++;
+    *kept = s->values[count - 1] > 0 ? count - dropped : 0;
+    for (int64_t k = dropped; k < count; k++)
+        for (int64_t i = 0; i < count; i++)
+            gram[k * count + i] /= sqrt(s->values[k]);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)*kept, (int)count, 1, s->w,
+                (int)s->b, gram + (count - *kept) * count, (int)count, 0, s->spare, (int)s->b);
+    for (int64_t i = 0; i < m; i++)
+        memcpy(s->w + i * s->b, s->spare + i * s->b, (size_t)*kept * sizeof *s->w);
+    return HUDDLE_OK;
+}
+
+/* Appends the first `count` columns of w to the basis, orthonormalised twice for full accuracy,
+ * and their image. A basis that cannot grow has *grown = 0. */
+static huddle_status append(huddle_context *context, basis *s, int64_t count, double least,
+                            int64_t *grown) {
+    huddle_status status = HUDDLE_OK;
+    int64_t at = s->size;
+    count = count < s->m - at ? count : s->m - at;
+    *grown = 0;
+    if (count > 0)
+        TRY(orthonormalise(s, count, least, &count));
+    if (count > 0)
+        TRY(orthonormalise(s, count, 0, &count));
+    if (count == 0)
+        goto done;
+    for (int64_t i = 0; i < s->m; i++)
+        memcpy(s->v + i * s->most + at, s->w + i * s->b, (size_t)count * sizeof *s->v);
+    TRY(s->a->times(context, s->a->self, s->v + at, count, s->most, s->av + at, s->most));
+    s->size += count;
+    multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->most, s->av + at, s->most, 0, s->h + at,
+             s->most);
+    for (int64_t i = 0; i < s->size; i++)
+        for (int64_t k = at; k < s->size; k++)
+            s->h[k * s->most + i] = s->h[i * s->most + k];
+    *grown = count;
+done:
+    return status;
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+/* H y = theta y, largest first: theta[k] with y in row k. */
+static huddle_status solve_small(basis *s) {
+    int64_t size = s->size;
+    for (int64_t i = 0; i < size; i++)
+        memcpy(s->y + i * size, s->h + i * s->most, (size_t)size * sizeof *s->y);
+    if (LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)size, s->y, (lapack_int)size,
+                       s->theta) != 0)
+        return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyevd failed in the PCA");
+    for (int64_t k = 0; k < size / 2; k++) {
+        int64_t other = size - 1 - k;
+        double swap = s->theta[k];
+        s->theta[k] = s->theta[other];
+        s->theta[other] = swap;
+        cblas_dswap((int)size, s->y + k * size, 1, s->y + other * size, 1);
+    }
+    return HUDDLE_OK;
+}
+
+/* to (m x count, leading dimension ldt) = from * y for the leading vectors. */
+static void combine(const basis *s, const double *from, int64_t count, double *to, int64_t ldt) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->m, (int)count, (int)s->size, 1,
+                from, (int)s->most, s->y, (int)s->size, 0, to, (int)ldt);
+}
+
+/* w = A V y - V y theta for the leading `count`; true if the wanted ones are small. */
+static bool residuals(basis *s, int64_t count) {
+    bool small = true;
+    combine(s, s->av, count, s->w, s->b);
+    combine(s, s->v, count, s->spare, s->b);
+    for (int64_t k = 0; k < count; k++) {
+        double sum = 0;
+        for (int64_t i = 0; i < s->m; i++) {
+            double value = s->w[i * s->b + k] -= s->theta[k] * s->spare[i * s->b + k];
+            sum += value * value;
+        }
+        if (k < s->r && sqrt(sum) > fmax(tolerance * s->theta[k], floor_of_largest * s->theta[0]))
+            small = false;
+    }
+    return small;
+}
+
+/* The basis becomes its leading `count` vectors; w stays. */
+static void restart(basis *s, int64_t count) {
+    double *pair[] = {s->v, s->av};
+    for (int k = 0; k < 2; k++) {
+        combine(s, pair[k], count, s->spare, s->b);
+        for (int64_t i = 0; i < s->m; i++)
+            memcpy(pair[k] + i * s->most, s->spare + i * s->b, (size_t)count * sizeof(double));
+    }
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < count; k++)
+            s->h[i * s->most + k] = i == k ? s->theta[k] : 0;
+    s->size = count;
+}
+
+static void start_at_random(basis *s, uint64_t seed) {
+    for (int64_t i = 0; i < s->m; i++) {
+        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
+        for (int64_t k = 0; k < s->b; k++)
+            s->w[i * s->b + k] = hd_rng_normal(&rng);
+    }
+}
+
+static huddle_status iterate(huddle_context *context, basis *s, bool *converged) {
+    huddle_status status = HUDDLE_OK;
+    int64_t grown;
+    *converged = false;
+    TRY(append(context, s, s->b, 0, &grown));
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        TRY(hd_progress(context, "prepare", round, MOST_ROUNDS));
+        TRY(solve_small(s));
+        int64_t count = s->b < s->size ? s->b : s->size;
+        *converged = residuals(s, count);
+        if (*converged)
+            break;
+        if (s->size + count > s->most)
+            restart(s, count);
+        TRY(append(context, s, count, DBL_EPSILON * s->theta[0], &grown));
+        if (grown == 0) { /* the basis is invariant: nothing more to find */
+            TRY(solve_small(s));
+            *converged = true;
+            break;
+        }
+    }
+done:
+    return status;
+}
+
+huddle_status hd_eigen_krylov(huddle_context *context, const hd_operator *a, int64_t r,
+                              uint64_t seed, double *values, double *vectors, bool *converged) {
+    huddle_status status = HUDDLE_OK;
+    basis s = {.a = a, .m = a->m, .r = r};
+    int64_t wished = r + (r / 10 > MORE ? r / 10 : MORE);
+    s.b = wished < s.m ? wished : s.m;
+    s.most = BLOCKS * s.b < s.m ? BLOCKS * s.b : s.m;
+    ALLOC(s.v, s.m * s.most);
+    ALLOC(s.av, s.m * s.most);
+    ALLOC(s.h, s.most * s.most);
+    ALLOC(s.y, s.most * s.most);
+    ALLOC(s.theta, s.most);
+    ALLOC(s.w, s.m * s.b);
+    ALLOC(s.spare, s.m * s.b);
+    ALLOC(s.small, (s.most + s.b) * s.b);
+    ALLOC(s.values, s.b);
+    start_at_random(&s, seed);
+    TRY(iterate(context, &s, converged));
+    memset(vectors, 0, (size_t)(s.m * r) * sizeof *vectors);
+    combine(&s, s.v, r < s.size ? r : s.size, vectors, r);
+    for (int64_t k = 0; k < r; k++)
+        values[k] = k < s.size ? s.theta[k] : 0;
+done:
+    huddle_free(s.v);
+    huddle_free(s.av);
+    huddle_free(s.h);
+    huddle_free(s.y);
+    huddle_free(s.theta);
+    huddle_free(s.w);
+    huddle_free(s.spare);
+    huddle_free(s.small);
+    huddle_free(s.values);
+    return status;
+}

@@ -1,0 +1,140 @@
+/* Principal components from whichever side is shorter. With C the centred points, C'C (d x d) has
+ * the components as eigenvectors; if n < d, those of CC' (n x n) are found instead and carried
+ * over by C'. A short side of moderate length has its matrix formed and decomposed; a long one is
+ * only multiplied with. */
+#include "prepare/pca.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/context.h"
+#include "prepare/eigen.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* The longest side that is decomposed directly: beyond, iterating is faster. Forming the matrix
+ * of sparse points costs more, so theirs is shorter. */
+enum { DENSE_LIMIT = 3000, SPARSE_LIMIT = 500 };
+
+typedef struct side {
+    const hd_centred *c;
+    bool by_columns;
+    double *half; /* the other side's length x the widest block */
+    int64_t width;
+} side;
+
+/* out = C'C v or CC'v */
+static huddle_status times_both(huddle_context *context, void *self, const double *v, int64_t b,
+                                int64_t ldv, double *out, int64_t ldo) {
+    huddle_status status = HUDDLE_OK;
+    side *s = self;
+    if (b > s->width) {
+        huddle_free(s->half);
+        s->half = NULL;
+        s->width = b;
+        ALLOC(s->half, (s->by_columns ? s->c->x->n : s->c->x->d) * b);
+    }
+    if (s->by_columns) {
+        TRY(hd_centred_times(context, s->c, v, b, ldv, s->half, b));
+        TRY(hd_centred_times_transpose(context, s->c, s->half, b, b, out, ldo));
+    } else {
+        TRY(hd_centred_times_transpose(context, s->c, v, b, ldv, s->half, b));
+        TRY(hd_centred_times(context, s->c, s->half, b, b, out, ldo));
+    }
+done:
+    return status;
+}
+
+static huddle_status decompose(huddle_context *context, const hd_centred *c, bool by_columns,
+                               int64_t r, double *values, double *vectors) {
+    huddle_status status = HUDDLE_OK;
+    int64_t m = by_columns ? c->x->d : c->x->n;
+    double *gram = NULL;
+    ALLOC(gram, m * m);
+    TRY(hd_centred_gram(context, c, by_columns, gram));
+    TRY(hd_eigen_dense(m, gram, r, values, vectors));
+done:
+    huddle_free(gram);
+    return status;
+}
+
+static huddle_status iterate(huddle_context *context, const hd_centred *c, bool by_columns,
+                             int64_t r, uint64_t seed, double *values, double *vectors) {
+    huddle_status status = HUDDLE_OK;
+    side s = {c, by_columns, NULL, 0};
+    hd_operator a = {by_columns ? c->x->d : c->x->n, times_both, &s};
+    bool converged;
+    TRY(hd_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
+    if (!converged)
+        hd_warn(context, "prepare: the principal components did not converge fully");
+done:
+    huddle_free(s.half);
+    return status;
+}
+
+/* From eigenvectors of CC' to unit components; those beyond the rank become zero. */
+static huddle_status carry_over(huddle_context *context, const hd_centred *c, int64_t r,
+                                int64_t rank, const double *vectors, double *components) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = c->x->d;
+    TRY(hd_centred_times_transpose(context, c, vectors, r, r, components, r));
+    for (int64_t k = 0; k < r; k++) {
+        double square = 0;
+        for (int64_t j = 0; j < d; j++)
+            square += components[j * r + k] * components[j * r + k];
+        double factor = k < rank && square > 0 ? 1 / sqrt(square) : 0;
+        for (int64_t j = 0; j < d; j++)
+            components[j * r + k] *= factor;
+    }
+done:
+    return status;
+}
+
+static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
+    for (int64_t k = 0; k < r; k++) {
+        double largest = 0;
+        for (int64_t j = 0; j < d; j++)
+            if (fabs(components[j * r + k]) > fabs(largest))
+                largest = components[j * r + k];
+        double factor = k >= rank ? 0 : largest < 0 ? -1 : 1;
+        for (int64_t j = 0; j < d; j++)
+            components[j * r + k] *= factor;
+    }
+}
+
+static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values) {
+    double least = 16 * (double)(n > d ? n : d) * DBL_EPSILON * values[0];
+    int64_t rank = 0;
+    while (rank < r && rank < n - 1 && values[rank] > least)
+        rank++;
+    return rank;
+}
+
+huddle_status hd_pca(huddle_context *context, hd_centred *c, int64_t r, uint64_t seed,
+                     double *components, double *variances, int64_t *rank) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = c->x->n, d = c->x->d, m = n < d ? n : d;
+    bool by_columns = d <= n;
+    double *vectors = NULL, *values = variances;
+    int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
+    hd_blas_enter();
+    ALLOC(vectors, m * r);
+    TRY(hd_centred_turn(c));
+    if (m <= limit || 4 * r >= m)
+        TRY(decompose(context, c, by_columns, r, values, vectors));
+    else
+        TRY(iterate(context, c, by_columns, r, seed, values, vectors));
+    *rank = count_rank(n, d, r, values);
+    if (by_columns)
+        memcpy(components, vectors, (size_t)(d * r) * sizeof *components);
+    else
+        TRY(carry_over(context, c, r, *rank, vectors, components));
+    fix_signs(d, r, *rank, components);
+    for (int64_t k = 0; k < r; k++)
+        variances[k] = fmax(values[k], 0) / (double)n;
+done:
+    hd_blas_leave();
+    huddle_free(vectors);
+    return status;
+}

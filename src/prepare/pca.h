@@ -1,0 +1,17 @@
+/* Principal components. */
+#ifndef HUDDLE_SRC_PREPARE_PCA_H
+#define HUDDLE_SRC_PREPARE_PCA_H
+
+#include "prepare/centred.h"
+
+/* Mean of each column as stored (no shift added), and variance (over n). */
+huddle_status hd_column_moments(huddle_context *context, const huddle_points *x, double *mean,
+                                double *variance);
+
+/* The first r principal components of the centred points: unit columns of components (d x r,
+ * row-major, largest entry of each positive), their variances (over n), and *rank, how many of
+ * them are more than rounding; those beyond are zero. */
+huddle_status hd_pca(huddle_context *context, hd_centred *centred, int64_t r, uint64_t seed,
+                     double *components, double *variances, int64_t *rank);
+
+#endif
