@@ -28,20 +28,16 @@ static const app_flag *find_letter(const app_command *command, char letter) {
 }
 
 static const char *find_option(const app_command *command, const char *name, size_t length) {
-    if (!command->method_options)
-        return NULL;
-    for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
-        if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
-            return option->name;
+    FOR_EACH_OPTION(option, command->methods)
+    if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
+        return option->name;
     return NULL;
 }
 
 static const char *find_option_letter(const app_command *command, char letter) {
-    if (!command->method_options)
-        return NULL;
-    for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
-        if (option->letter == letter)
-            return option->name;
+    FOR_EACH_OPTION(option, command->methods)
+    if (option->letter == letter)
+        return option->name;
     return NULL;
 }
 
@@ -53,9 +49,8 @@ static int unknown_flag(const app_command *command, const char *word, size_t len
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             nearer(name, flag->name, &distance, &best);
-    if (command->method_options)
-        for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
-            nearer(name, option->flag, &distance, &best);
+    FOR_EACH_OPTION(option, command->methods)
+    nearer(name, option->flag, &distance, &best);
     if (best != NULL)
         return usage_error("%s has no option --%s; did you mean --%s?", command->name, name, best);
     return usage_error("%s has no option --%s; see huddle help %s", command->name, name,

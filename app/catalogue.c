@@ -107,6 +107,20 @@ const catalogue_of_methods *catalogue(void) {
     return &store.made;
 }
 
+const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods) {
+    for (; from->name != NULL; from++)
+        for (int i = 0; i < store.made.n_methods; i++)
+            if ((from->methods >> i & 1) &&
+                (strcmp(methods, "*") == 0 || strcmp(methods, store.made.names[i]) == 0))
+                return from;
+    return from;
+}
+
+const catalogue_option *catalogue_first(const char *methods) {
+    static const catalogue_option none = {0};
+    return methods == NULL ? &none : catalogue_next(catalogue()->options, methods);
+}
+
 void catalogue_free(void) {
     for (int i = 0; i < store.made.n_methods; i++)
         huddle_model_free(store.models[i]);

@@ -31,6 +31,16 @@ void catalogue_free(void);
 /* The names of all methods; ends with NULL. */
 const char *const *method_names(void);
 
+/* The next option from here on that belongs to `methods` ("*": all of them; NULL: none), or the
+ * end of the list. */
+const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods);
+
+/* All of them in turn. */
+#define FOR_EACH_OPTION(option, methods)                                                           \
+    for (const catalogue_option *option = catalogue_first(methods); option->name != NULL;          \
+         option = catalogue_next(option + 1, methods))
+const catalogue_option *catalogue_first(const char *methods);
+
 /* n_clusters as the tool's flag: n-clusters, and its letter, or 0. */
 void option_flag(const char *name, char *flag, size_t size);
 char option_letter(const char *name);

@@ -119,6 +119,6 @@ const app_command cluster_command = {.name = "cluster",
                                      .text = data_text,
                                      .words = huddle_data_kinds,
                                      .groups = cluster_groups,
-                                     .method_options = true,
+                                     .methods = "*",
                                      .examples = cluster_examples,
                                      .run = run_cluster};

@@ -46,7 +46,7 @@ typedef struct app_command {
     const char *text;                  /* paragraphs apart by an empty line; or NULL */
     const char *const *(*words)(void); /* what an operand may be, beside files; or NULL */
     const flag_group *groups;
-    bool method_options; /* also takes every option of every method */
+    const char *methods; /* also takes every option of these: a method, or "*" for all; or NULL */
     bool hidden;         /* not in the short list of commands */
     const char *const *examples;
     int (*run)(const struct app_arguments *arguments);

@@ -1,4 +1,5 @@
 /* --dump: every intermediate of a fit as a file that NumPy and SciPy open. */
+#include "arrays.h"
 #include "fitting.h"
 #include "talk.h"
 #include "text.h"
@@ -14,35 +15,19 @@ static const struct {
     {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
     {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
 
-/* Views of arrays that are only read: the library's structs know no const. */
-static void *mutable(const void *pointer) {
-    union {
-        const void *in;
-        void *out;
-    } view = {pointer};
-    return view.out;
-}
-
 static huddle_status write_array(const huddle_array *array, const char *path) {
+    huddle_points points = array_points(array);
+    huddle_dense dense = array_dense(array);
+    huddle_csr csr = array_csr(array);
     switch (array->type) {
-    case HUDDLE_ARRAY_F32: {
-        huddle_points points = {.n = array->rows,
-                                .d = array->cols,
-                                .stride = array->stride,
-                                .values = mutable(array->values)};
+    case HUDDLE_ARRAY_F32:
         return huddle_points_write_npy(path, &points);
-    }
-    case HUDDLE_ARRAY_F64: {
-        huddle_dense dense = {array->rows, array->cols, array->stride, mutable(array->values)};
+    case HUDDLE_ARRAY_F64:
         return huddle_dense_write_npy(path, &dense);
-    }
     case HUDDLE_ARRAY_I32:
         return huddle_labels_write(path, array->rows, array->values, NULL);
-    case HUDDLE_ARRAY_CSR: {
-        huddle_csr csr = {array->rows, array->cols, mutable(array->offsets),
-                          mutable(array->columns), mutable(array->values)};
+    case HUDDLE_ARRAY_CSR:
         return huddle_csr_write_npz(path, &csr);
-    }
     case HUDDLE_ARRAY_NONE:
         break;
     }

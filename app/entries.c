@@ -56,9 +56,8 @@ static int count_most(const app_command *command) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             count++;
-    if (command->method_options)
-        for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
-            count++;
+    FOR_EACH_OPTION(option, command->methods)
+    count++;
     return count;
 }
 
@@ -69,11 +68,11 @@ app_entry *command_entries(const app_command *command, int *count) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++) {
         for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             flag_entry(group->title, flag, &entries[n++]);
-        if (group != command->groups || !command->method_options)
+        if (group != command->groups)
             continue;
-        for (const catalogue_option *option = catalogue()->options; option->name != NULL; option++)
-            if (!has_name(entries, n, option->flag))
-                option_entry(option, &entries[n++]);
+        FOR_EACH_OPTION(option, command->methods)
+        if (!has_name(entries, n, option->flag))
+            option_entry(option, &entries[n++]);
     }
     *count = n;
     return entries;

@@ -72,13 +72,6 @@ int fitting_configure(fitting *fit, const char *method) {
 
 /* ---- the data ----------------------------------------------------------------------------- */
 
-/* DATA is a matrix of affinities or distances, not of points. */
-static bool source_is_graph(const fitting *fit) {
-    const char *affinity = argument(fit->arguments, "affinity");
-    return affinity != NULL && strcmp(affinity, "features") != 0 &&
-           argument(fit->arguments, "graph") == NULL && fit->arguments->n_operands == 1;
-}
-
 static int give_graph(fitting *fit, const char *path) {
     huddle_csr graph = {0};
     huddle_status status = huddle_csr_read(fit->context, path, &graph);
@@ -112,14 +105,11 @@ static int read_files(fitting *fit) {
     const app_arguments *arguments = fit->arguments;
     const char *graph = argument(arguments, "graph");
     const char *embedding = argument(arguments, "embedding");
-    bool as_graph = source_is_graph(fit);
     int result = EXIT_DONE;
-    if (as_graph)
-        graph = arguments->operands[0];
     fit->source = arguments->n_operands == 1 ? arguments->operands[0]
                   : graph != NULL            ? graph
                                              : embedding;
-    if (arguments->n_operands == 1 && !as_graph)
+    if (arguments->n_operands == 1)
         result = input_read(fit->context, arguments, fit->source, &fit->data);
     else
         result = read_labels(fit);

@@ -1,3 +1,307 @@
-/* huddle path: the shrink problem for every gamma. */
+/* huddle path: the shrink problem for every gamma, from exact fit to collapse. */
+#include "arrays.h"
 #include "fitting.h"
-const app_command path_command = {.name = "path", .operands = "DATA"};
+#include "output.h"
+#include "talk.h"
+#include "text.h"
+
+#include <huddle/path.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A path and what was read from it. */
+typedef struct gamma_walk {
+    fitting fit;
+    huddle_path_options options;
+    huddle_path path;
+    int32_t n_clusters;
+    int32_t *labels;
+    huddle_path_choice choice;
+    double seconds;
+} gamma_walk;
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+/* The fit is there for F and W only: it need not shrink, and one start of K-means will do. */
+static int configure_fit(gamma_walk *walk) {
+    static const char *const settled[][2] = {{"gamma", "0"}, {"n_init", "1"}};
+    if (argument(walk->fit.arguments, "gamma") != NULL)
+        return usage_error("path goes through every gamma: it takes no --gamma");
+    int result = fitting_configure(&walk->fit, "ssc");
+    for (size_t i = 0; i < sizeof settled / sizeof *settled && result == EXIT_DONE; i++)
+        if (huddle_model_set(walk->fit.model, settled[i][0], settled[i][1]) != HUDDLE_OK)
+            result = failed("%s", huddle_last_error());
+    return result;
+}
+
+/* What the shrink stage understands goes to it as well. The method's table has checked it. */
+static int configure_path(gamma_walk *walk) {
+    const app_arguments *arguments = walk->fit.arguments;
+    const huddle_option *table = huddle_shrink_options_table();
+    const char *levels = argument(arguments, "n-gamma");
+    walk->options = huddle_path_defaults();
+    if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
+                                             levels) != HUDDLE_OK)
+        return usage_error("%s", huddle_last_error());
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const app_setting *setting = &arguments->settings[i];
+        if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
+            huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
+                HUDDLE_OK)
+            return usage_error("%s", huddle_last_error());
+    }
+    return EXIT_DONE;
+}
+
+/* ---- the path ----------------------------------------------------------------------------- */
+
+static huddle_status follow(gamma_walk *walk) {
+    huddle_array f = {0}, w = {0};
+    huddle_status status = huddle_model_get(walk->fit.model, "embedding", &f);
+    if (status == HUDDLE_OK)
+        status = huddle_model_get(walk->fit.model, "shrink_graph", &w);
+    if (status != HUDDLE_OK)
+        return status;
+    huddle_dense rows = array_dense(&f);
+    huddle_csr graph = array_csr(&w);
+    walk->n_clusters = (int32_t)f.cols;
+    walk->options.shrink.n_clusters = walk->n_clusters;
+    status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
+    if (status != HUDDLE_OK)
+        return status;
+    walk->labels = must(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
+    status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
+                                walk->labels, &walk->choice);
+    if (status == HUDDLE_OK && walk->fit.has_scores)
+        status = huddle_metrics_scores(walk->path.n, walk->fit.data.labels, walk->labels,
+                                       &walk->fit.scores);
+    return status;
+}
+
+static int run_walk(gamma_walk *walk) {
+    int result = fitting_run(&walk->fit);
+    if (result != EXIT_DONE)
+        return result;
+    double began = talk_seconds();
+    huddle_status status = follow(walk);
+    walk->seconds = talk_seconds() - began;
+    if (status != HUDDLE_OK)
+        return failed_call(status, walk->fit.source);
+    return talk_cancelled() ? failed("cancelled") : EXIT_DONE;
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+static const char *const tree_endings[] = {".csv", ".npy", NULL};
+
+/* Four columns: what fuses (two), where, how many rows. SciPy calls this a linkage. */
+static huddle_status write_tree_npy(const huddle_path *path, const char *file) {
+    huddle_dense tree = {0};
+    huddle_status status = huddle_dense_new(path->n_fusions, 4, &tree);
+    if (status != HUDDLE_OK)
+        return status;
+    for (int64_t i = 0; i < path->n_fusions; i++) {
+        const huddle_path_fusion *fusion = &path->fusions[i];
+        double *row = tree.values + i * tree.stride;
+        row[0] = fusion->a;
+        row[1] = fusion->b;
+        row[2] = fusion->gamma;
+        row[3] = (double)fusion->size;
+    }
+    status = huddle_dense_write_npy(file, &tree);
+    huddle_dense_free(&tree);
+    return status;
+}
+
+static huddle_status write_tree_csv(const huddle_path *path, const char *file) {
+    enum { LINE = 96 };
+    char *text = must(malloc((size_t)(path->n_fusions + 1) * LINE)), gamma[40];
+    size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
+    for (int64_t i = 0; i < path->n_fusions; i++) {
+        const huddle_path_fusion *fusion = &path->fusions[i];
+        format_real(fusion->gamma, gamma, sizeof gamma);
+        size += (size_t)snprintf(text + size, LINE, "%d,%d,%s,%lld\n", fusion->a, fusion->b, gamma,
+                                 (long long)fusion->size);
+    }
+    huddle_status status = huddle_file_write(file, text, size);
+    free(text);
+    return status;
+}
+
+static int write_files(const gamma_walk *walk) {
+    const char *tree = argument(walk->fit.arguments, "output");
+    const char *labels = argument(walk->fit.arguments, "labels");
+    huddle_status status = HUDDLE_OK;
+    if (tree != NULL)
+        status = strcmp(tree + strlen(tree) - 4, ".npy") == 0 ? write_tree_npy(&walk->path, tree)
+                                                              : write_tree_csv(&walk->path, tree);
+    if (status != HUDDLE_OK)
+        return failed_call(status, tree);
+    if (labels != NULL)
+        status = huddle_labels_write(labels, walk->path.n, walk->labels, NULL);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, labels);
+}
+
+/* ---- the report --------------------------------------------------------------------------- */
+
+static json_t *real_json(double number) {
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *levels_json(const huddle_path *path) {
+    json_t *levels = json_array();
+    for (int32_t i = 0; i < path->n_levels; i++) {
+        const huddle_path_level *level = &path->levels[i];
+        json_array_append_new(
+            levels,
+            json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma", real_json(level->gamma),
+                      "objective", real_json(level->objective), "dual", real_json(level->dual),
+                      "gap", real_json(level->gap), "groups", level->n_groups, "n_iter",
+                      level->n_iter, "stop", huddle_stop_name(level->stop)));
+    }
+    return levels;
+}
+
+/* The fit's report up to where shrinking begins, then the path's. */
+static json_t *path_report(const gamma_walk *walk) {
+    static const char *const kept[] = {"file",  "n",         "d",      "graph",
+                                       "embed", "n_classes", "scores", "warnings"};
+    json_t *fit = fitting_report(&walk->fit), *report = json_object();
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
+        if (json_object_get(fit, kept[i]) != NULL)
+            json_object_set(report, kept[i], json_object_get(fit, kept[i]));
+    json_t *seconds = json_object_get(fit, "seconds");
+    double total = json_number_value(json_object_get(seconds, "total")) + walk->seconds;
+    json_object_set_new(report, "seconds",
+                        json_pack("{s:f, s:f}", "path", walk->seconds, "total", total));
+    json_object_set_new(report, "n_clusters", json_integer(walk->n_clusters));
+    json_object_set_new(report, "gamma_fit", real_json(walk->path.gamma_fit));
+    json_object_set_new(report, "gamma_up", real_json(walk->path.gamma_up));
+    json_object_set_new(report, "levels", levels_json(&walk->path));
+    json_object_set_new(report, "fusions", json_integer((json_int_t)walk->path.n_fusions));
+    json_object_set_new(report, "choice",
+                        json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
+                                  real_json(walk->choice.gamma), "n_found", walk->choice.n_found));
+    json_decref(fit);
+    return report;
+}
+
+static void print_choice(const gamma_walk *walk) {
+    const huddle_path_choice *choice = &walk->choice;
+    if (choice->level >= 0)
+        printf("\n  %d clusters from the groups at gamma %.4g\n", choice->n_found, choice->gamma);
+    else
+        printf("\n  no level has %d large groups; the most are %d\n", walk->n_clusters,
+               choice->n_found);
+    if (walk->fit.has_scores)
+        printf("  acc %.4f  nmi %.4f  ari %.4f  purity %.4f\n", walk->fit.scores.acc,
+               walk->fit.scores.nmi, walk->fit.scores.ari, walk->fit.scores.purity);
+}
+
+static void print_path(const gamma_walk *walk) {
+    const huddle_path *path = &walk->path;
+    printf("%s: %lld points; exact fit up to gamma %.4g, collapse from %.4g\n\n", walk->fit.source,
+           (long long)path->n, path->gamma_fit, path->gamma_up);
+    printf("  %12s %14s %10s %8s %6s\n", "gamma", "objective", "gap", "groups", "n_iter");
+    for (int32_t i = 0; i < path->n_levels; i++) {
+        const huddle_path_level *level = &path->levels[i];
+        printf("%c %12.5g %14.7g %10.2g %8d %6d%s%s\n", i == walk->choice.level ? '*' : ' ',
+               level->gamma, level->objective, level->gap, level->n_groups, level->n_iter,
+               level->stop > HUDDLE_STOP_EXACT ? "  " : "",
+               level->stop > HUDDLE_STOP_EXACT ? huddle_stop_name(level->stop) : "");
+    }
+    print_choice(walk);
+}
+
+static int tell(const gamma_walk *walk) {
+    talk_clear();
+    if (argument(walk->fit.arguments, "json") == NULL) {
+        print_path(walk);
+        return EXIT_DONE;
+    }
+    json_t *report = path_report(walk);
+    print_json(report);
+    json_decref(report);
+    return EXIT_DONE;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static int check_arguments(const app_arguments *arguments) {
+    const char *tree = argument(arguments, "output"), *labels = argument(arguments, "labels");
+    int result = output_check_ending(tree, "the tree", tree_endings);
+    if (result == EXIT_DONE)
+        result = output_check_ending(labels, "labels", label_endings);
+    if (result == EXIT_DONE)
+        result = output_check(tree);
+    return result == EXIT_DONE ? output_check(labels) : result;
+}
+
+static int run_path(const app_arguments *arguments) {
+    gamma_walk walk = {.fit = {.arguments = arguments}};
+    int result = check_arguments(arguments);
+    if (result == EXIT_DONE)
+        result = configure_fit(&walk);
+    if (result == EXIT_DONE)
+        result = configure_path(&walk);
+    if (result == EXIT_DONE)
+        walk.fit.context = talk_begin(arguments, &result);
+    if (result == EXIT_DONE)
+        result = fitting_read(&walk.fit);
+    if (result == EXIT_DONE)
+        result = run_walk(&walk);
+    if (result == EXIT_DONE)
+        result = write_files(&walk);
+    if (result == EXIT_DONE)
+        result = tell(&walk);
+    free(walk.labels);
+    huddle_path_free(&walk.path);
+    fitting_free(&walk.fit);
+    return result;
+}
+
+static const app_flag path_flags[] = {
+    {.name = "n-gamma",
+     .kind = FLAG_COUNT,
+     .value = "N",
+     .min = 1,
+     .help = "levels of gamma, evenly spaced in log gamma between both ends"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "write the tree of fusions: two parts, their gamma and their size a row, as .csv or "
+             ".npy (a linkage to SciPy)"},
+    {.name = "labels",
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "write the labels for --n-clusters groups, read from the path, as .npy, .csv or .txt"},
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
+    {0}};
+
+static const flag_group path_groups[] = {{"Options", path_flags},
+                                         {"Input", input_flags},
+                                         {"Computing", compute_flags},
+                                         {"Other options", quiet_flags},
+                                         {0}};
+
+static const char *const path_examples[] = {
+    "huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv", NULL};
+
+const app_command path_command = {
+    .name = "path",
+    .operands = "DATA",
+    .least = 1,
+    .most = 1,
+    .summary = "shrink for every gamma, from exact fit to collapse",
+    .text = "Finds the embedding as huddle cluster -m ssc does, then follows the shrink problem "
+            "from the gamma below which nothing moves to the one from which all is one point. "
+            "The groups of fused rows make a tree; labels for a wanted number of clusters are "
+            "read from it.",
+    .words = huddle_data_kinds,
+    .groups = path_groups,
+    .methods = "ssc",
+    .examples = path_examples,
+    .run = run_path};

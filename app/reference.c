@@ -47,8 +47,9 @@ static void print_command_markdown(const app_command *command) {
         printf(" %s", command->text);
     printf("\n");
     print_flag_tables(command);
-    if (command->method_options)
-        printf("\nAlso every option of the method: see [options](options.md).\n");
+    if (command->methods != NULL)
+        printf("\nAlso every option of %s: see [options](options.md).\n",
+               strcmp(command->methods, "*") == 0 ? "the method" : command->methods);
     if (command->examples != NULL) {
         printf("\n```sh\n");
         for (const char *const *line = command->examples; *line != NULL; line++)
