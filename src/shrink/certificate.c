@@ -1,0 +1,226 @@
+#include "shrink/certificate.h"
+
+#include "base/check.h"
+#include "huddle/shrink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the bound of one piece ---------------------------------------------------------------- */
+
+/* A row that breaks its constraint: {||y_i||, R_i}. */
+static int by_norm(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double hd_dual_l21(double inner, int64_t n, const double *norm, const double *radius,
+                   double *scratch, double *scale) {
+    int64_t count = 0;
+    double slope = inner, constant = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (norm[i] > 1) {
+            scratch[2 * count] = norm[i];
+            scratch[2 * count + 1] = radius[i];
+            count++;
+            slope -= norm[i] * radius[i];
+            constant += radius[i];
+        }
+    *scale = 1;
+    if (slope >= 0)
+        return slope + constant;
+    /* Below s = 1 / ||y_i|| row i costs nothing: walk down the breakpoints until the slope, taken
+     * from the left, is no longer negative. */
+    qsort(scratch, (size_t)count, 2 * sizeof *scratch, by_norm);
+    for (int64_t k = 0; k < count; k++) {
+        *scale = 1 / scratch[2 * k];
+        slope += scratch[2 * k] * scratch[2 * k + 1];
+        constant -= scratch[2 * k + 1];
+        if (slope >= 0)
+            return *scale * slope + constant;
+    }
+    *scale = 0;
+    return 0;
+}
+
+double hd_dual_l2(double inner, double energy, double *scale) {
+    *scale = inner <= 0 ? 0 : 2 * inner >= energy ? 1 : 2 * inner / energy;
+    return *scale * inner - *scale * *scale * energy / 4;
+}
+
+huddle_status hd_radii(int64_t n, int64_t c, const double *f, int64_t stride,
+                       const int32_t *component, int32_t n_components, double *radius) {
+    huddle_status status = HUDDLE_OK;
+    double *mean = NULL, *farthest = NULL;
+    int64_t *size = NULL;
+    ALLOC_ZERO(mean, n_components * c);
+    ALLOC_ZERO(farthest, n_components);
+    ALLOC_ZERO(size, n_components);
+    for (int64_t i = 0; i < n; i++) {
+        size[component[i]]++;
+        for (int64_t k = 0; k < c; k++)
+            mean[component[i] * c + k] += f[i * stride + k];
+    }
+    for (int64_t i = 0; i < n_components * c; i++)
+        mean[i] /= (double)size[i / c];
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < c; k++) {
+            double d = f[i * stride + k] - mean[component[i] * c + k];
+            sum += d * d;
+        }
+        radius[i] = sqrt(sum);
+        farthest[component[i]] = fmax(farthest[component[i]], radius[i]);
+    }
+    for (int64_t i = 0; i < n; i++)
+        radius[i] = (radius[i] + farthest[component[i]]) * (1 + 1e-12);
+done:
+    huddle_free(size);
+    huddle_free(farthest);
+    huddle_free(mean);
+    return status;
+}
+
+double hd_relative_gap(double objective, double dual, double total_norm) {
+    if (objective <= 1e-12 * total_norm)
+        return 0;
+    return fmax(0, objective - dual) / objective;
+}
+
+/* ---- the public certificate ---------------------------------------------------------------- */
+
+static double row_distance(const huddle_dense *a, int64_t i, const huddle_dense *b, int64_t j) {
+    double sum = 0;
+    for (int64_t k = 0; k < a->cols; k++) {
+        double d = a->values[i * a->stride + k] - b->values[j * b->stride + k];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+static double primal(const huddle_dense *f, const hd_edges *edges, double gamma, bool squared,
+                     const huddle_dense *g) {
+    double loss = 0, pull = 0;
+    for (int64_t i = 0; i < f->rows; i++) {
+        double d = row_distance(g, i, f, i);
+        loss += squared ? d * d : d;
+    }
+    for (int64_t e = 0; e < edges->count; e++)
+        pull += edges->weight[e] * row_distance(g, edges->i[e], g, edges->j[e]);
+    return loss + gamma * pull;
+}
+
+/* inner[C] += <Z, BF> and y += B'Z with Z clipped to its balls. */
+static void apply_dual(const huddle_dense *f, const hd_edges *edges, double gamma,
+                       const huddle_dense *z, const int32_t *component, double *inner, double *y) {
+    int64_t c = f->cols;
+    for (int64_t e = 0; e < edges->count; e++) {
+        const double *row = z->values + e * z->stride;
+        double lambda = gamma * edges->weight[e], norm = 0;
+        int64_t i = edges->i[e], j = edges->j[e];
+        for (int64_t k = 0; k < c; k++)
+            norm += row[k] * row[k];
+        norm = sqrt(norm);
+        double clip = norm > lambda ? lambda / norm : 1;
+        for (int64_t k = 0; k < c; k++) {
+            double v = clip * row[k];
+            inner[component[i]] +=
+                v * (f->values[i * f->stride + k] - f->values[j * f->stride + k]);
+            y[i * c + k] += v;
+            y[j * c + k] -= v;
+        }
+    }
+}
+
+/* The best bound of each component, added up. Vertices are visited component by component. */
+static huddle_status bound(const huddle_dense *f, const hd_edges *edges, double gamma, bool squared,
+                           const huddle_dense *z, double *dual) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = f->rows, c = f->cols;
+    int32_t *component = NULL, count = 0;
+    int64_t *first = NULL;
+    double *inner = NULL, *y = NULL, *radius = NULL, *norms = NULL, *radii = NULL, *scratch = NULL;
+    ALLOC(component, n);
+    TRY(hd_edges_components(edges, n, component, &count));
+    ALLOC_ZERO(inner, count);
+    ALLOC_ZERO(first, count + 1);
+    ALLOC_ZERO(y, n * c);
+    ALLOC(radius, n);
+    ALLOC(norms, n);
+    ALLOC(radii, n);
+    ALLOC(scratch, 2 * n);
+    TRY(hd_radii(n, c, f->values, f->stride, component, count, radius));
+    apply_dual(f, edges, gamma, z, component, inner, y);
+    for (int64_t i = 0; i < n; i++)
+        first[component[i] + 1]++;
+    for (int32_t q = 0; q < count; q++)
+        first[q + 1] += first[q];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t place = first[component[i]]++;
+        double sum = 0;
+        for (int64_t k = 0; k < c; k++)
+            sum += y[i * c + k] * y[i * c + k];
+        norms[place] = squared ? sum : sqrt(sum);
+        radii[place] = radius[i];
+    }
+    *dual = 0;
+    for (int32_t q = 0; q < count; q++) {
+        int64_t begin = q == 0 ? 0 : first[q - 1];
+        double scale, energy = 0;
+        for (int64_t i = begin; i < first[q]; i++)
+            energy += norms[i];
+        *dual += squared ? hd_dual_l2(inner[q], energy, &scale)
+                         : hd_dual_l21(inner[q], first[q] - begin, norms + begin, radii + begin,
+                                       scratch, &scale);
+    }
+done:
+    huddle_free(scratch);
+    huddle_free(radii);
+    huddle_free(norms);
+    huddle_free(radius);
+    huddle_free(y);
+    huddle_free(first);
+    huddle_free(inner);
+    huddle_free(component);
+    return status;
+}
+
+huddle_status hd_certify(const huddle_dense *f, const hd_edges *edges, double gamma, bool squared,
+                         const huddle_dense *g, const huddle_dense *z, double *objective,
+                         double *dual) {
+    *objective = primal(f, edges, gamma, squared, g);
+    return z == NULL ? HUDDLE_OK : bound(f, edges, gamma, squared, z, dual);
+}
+
+huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_dense *f,
+                                        const huddle_csr *w, double gamma, const char *loss,
+                                        const huddle_dense *g, const huddle_dense *z,
+                                        double *objective, double *dual) {
+    huddle_status status = HUDDLE_OK;
+    hd_edges edges = {0};
+    bool squared = strcmp(loss, "l2") == 0;
+    (void)context;
+    if (!squared && strcmp(loss, "l21") != 0)
+        FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
+    if (!(gamma >= 0) || isinf(gamma))
+        FAIL(HUDDLE_INVALID, "gamma = %g is not a number from 0", gamma);
+    TRY(hd_edges_read(w, false, &edges));
+    TRY(hd_check_rows(f, "f", w->rows));
+    TRY(hd_check_rows(g, "g", w->rows));
+    if (g->cols != f->cols)
+        FAIL(HUDDLE_INVALID, "g has %lld columns, f has %lld", (long long)g->cols,
+             (long long)f->cols);
+    if (dual == NULL)
+        z = NULL;
+    if (z != NULL) {
+        TRY(hd_check_rows(z, "z", edges.count));
+        if (z->cols != f->cols)
+            FAIL(HUDDLE_INVALID, "z has %lld columns, f has %lld", (long long)z->cols,
+                 (long long)f->cols);
+    }
+    TRY(hd_certify(f, &edges, gamma, squared, g, z, objective, dual));
+done:
+    hd_edges_free(&edges);
+    return status;
+}

@@ -1,0 +1,214 @@
+/* Sparse Cholesky by CHOLMOD: analysed once, refactored with new numbers. Its supernodal part is
+ * GPL, so a build without it leaves this file empty. */
+#include "shrink/linear.h"
+
+#if HUDDLE_GPL
+
+#include "base/blas.h"
+#include "base/check.h"
+
+#include <cholmod.h>
+#include <string.h>
+
+typedef struct direct {
+    hd_linear_graph graph;
+    cholmod_common common;
+    cholmod_sparse *matrix; /* lower triangle */
+    cholmod_factor *factor;
+    int32_t *edge_at;                        /* m: where each edge lies in the matrix */
+    double *work;                            /* n x c: rows in the order of elimination */
+    cholmod_dense *right, *solution, *y, *e; /* for a supernodal factor */
+} direct;
+
+static huddle_status complain(const cholmod_common *common, const char *what) {
+    if (common->status == CHOLMOD_OUT_OF_MEMORY || common->status == CHOLMOD_TOO_LARGE)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory to %s the matrix", what);
+    return hd_fail(HUDDLE_NUMERIC, "CHOLMOD could not %s the matrix (status %d)", what,
+                   common->status);
+}
+
+static void direct_free(void *state) {
+    direct *d = state;
+    if (d == NULL)
+        return;
+    cholmod_free_sparse(&d->matrix, &d->common);
+    cholmod_free_factor(&d->factor, &d->common);
+    cholmod_free_dense(&d->right, &d->common);
+    cholmod_free_dense(&d->solution, &d->common);
+    cholmod_free_dense(&d->y, &d->common);
+    cholmod_free_dense(&d->e, &d->common);
+    cholmod_finish(&d->common);
+    huddle_free(d->edge_at);
+    huddle_free(d->work);
+    huddle_free(d);
+}
+
+/* Columns of the lower triangle: the diagonal first, then the edges of which the column is the
+ * smaller end. Rows within a column need not be sorted. */
+static void lay_out(direct *d) {
+    const hd_linear_graph *g = &d->graph;
+    int32_t *start = d->matrix->p, *row = d->matrix->i;
+    memset(start, 0, ((size_t)g->n + 1) * sizeof *start);
+    for (int64_t e = 0; e < g->m; e++) {
+        int32_t a = g->head[e] - g->base, b = g->tail[e] - g->base;
+        start[(a < b ? a : b) + 1]++;
+    }
+    for (int32_t v = 0; v < g->n; v++)
+        start[v + 1] += start[v] + 1;
+    for (int32_t v = 0; v < g->n; v++)
+        row[start[v]++] = v;
+    for (int64_t e = 0; e < g->m; e++) {
+        int32_t a = g->head[e] - g->base, b = g->tail[e] - g->base;
+        int32_t place = start[a < b ? a : b]++;
+        row[place] = a < b ? b : a;
+        d->edge_at[e] = place;
+    }
+    memmove(start + 1, start, (size_t)g->n * sizeof *start);
+    start[0] = 0;
+}
+
+static huddle_status direct_analyse(huddle_context *context, const hd_linear_graph *graph,
+                                    void **state) {
+    huddle_status status = HUDDLE_OK;
+    direct *d = NULL;
+    (void)context;
+    *state = NULL;
+    ALLOC_ZERO(d, 1);
+    d->graph = *graph;
+    cholmod_start(&d->common);
+    d->common.print = 0;
+    d->common.quick_return_if_not_posdef = 1;
+    d->common.nmethods = 1;
+    d->common.method[0].ordering = CHOLMOD_AMD;
+    d->common.postorder = 1;
+    ALLOC(d->edge_at, graph->m);
+    ALLOC(d->work, graph->n * graph->c);
+    d->matrix =
+        cholmod_allocate_sparse((size_t)graph->n, (size_t)graph->n, (size_t)(graph->n + graph->m),
+                                0, 1, -1, CHOLMOD_REAL, &d->common);
+    if (d->matrix == NULL)
+        TRY(complain(&d->common, "hold"));
+    lay_out(d);
+    d->factor = cholmod_analyze(d->matrix, &d->common);
+    if (d->factor == NULL)
+        TRY(complain(&d->common, "analyse"));
+    *state = d;
+    d = NULL;
+done:
+    direct_free(d);
+    return status;
+}
+
+static bool direct_fits(const void *state) {
+    const direct *d = state;
+    const hd_linear_graph *graph = &d->graph;
+    /* Measured: one iterative solve costs about this many operations a number of the problem. */
+    const double worth = 3000, most_nonzeros = 3e8;
+    double size = (double)(graph->n + graph->m) * (double)graph->c;
+    return d->common.fl <= worth * size + 1e8 && d->common.lnz <= most_nonzeros;
+}
+
+static void fill(direct *d, const double *excess, const double *weight) {
+    const hd_linear_graph *g = &d->graph;
+    const int32_t *start = d->matrix->p;
+    double *value = d->matrix->x;
+    for (int32_t v = 0; v < g->n; v++)
+        value[start[v]] = excess[v];
+    for (int64_t e = 0; e < g->m; e++) {
+        value[d->edge_at[e]] = -weight[e];
+        value[start[g->head[e] - g->base]] += weight[e];
+        value[start[g->tail[e] - g->base]] += weight[e];
+    }
+}
+
+static huddle_status direct_factor(void *state, const double *excess, const double *weight) {
+    direct *d = state;
+    fill(d, excess, weight);
+    hd_blas_enter();
+    /* Rounding can take the last pivots of a nearly singular matrix below 0; a touch more on the
+     * diagonal mends that, and the certificate does not depend on it. */
+    for (double touch = 1e-14; touch < 1e-9; touch *= 100) {
+        cholmod_factorize(d->matrix, d->factor, &d->common);
+        if (d->common.status != CHOLMOD_NOT_POSDEF)
+            break;
+        for (int32_t v = 0; v < d->graph.n; v++)
+            ((double *)d->matrix->x)[((int32_t *)d->matrix->p)[v]] *= 1 + touch;
+    }
+    hd_blas_leave();
+    if (d->common.status < CHOLMOD_OK || d->common.status == CHOLMOD_NOT_POSDEF)
+        return complain(&d->common, "factor");
+    return HUDDLE_OK;
+}
+
+/* L D L' kept by columns, right-hand sides by rows: each entry of L is one short vector step. */
+static void solve_simplicial(direct *d, const double *r, double *x) {
+    const cholmod_factor *factor = d->factor;
+    const int32_t *start = factor->p, *row = factor->i, *count = factor->nz, *order = factor->Perm;
+    const double *value = factor->x;
+    int32_t n = d->graph.n;
+    int64_t c = d->graph.c;
+    for (int32_t v = 0; v < n; v++)
+        memcpy(d->work + v * c, r + order[v] * c, (size_t)c * sizeof *r);
+    for (int32_t v = 0; v < n; v++) {
+        const double *restrict from = d->work + v * c;
+        for (int32_t at = start[v] + 1; at < start[v] + count[v]; at++) {
+            double *restrict to = d->work + row[at] * c;
+            for (int64_t k = 0; k < c; k++)
+                to[k] -= value[at] * from[k];
+        }
+    }
+    for (int32_t v = n; v-- > 0;) {
+        double *restrict to = d->work + v * c, pivot = 1 / value[start[v]];
+        for (int64_t k = 0; k < c; k++)
+            to[k] *= pivot;
+        for (int32_t at = start[v] + 1; at < start[v] + count[v]; at++) {
+            const double *restrict from = d->work + row[at] * c;
+            for (int64_t k = 0; k < c; k++)
+                to[k] -= value[at] * from[k];
+        }
+        memcpy(x + order[v] * c, to, (size_t)c * sizeof *x);
+    }
+}
+
+static huddle_status solve_supernodal(direct *d, const double *r, double *x) {
+    int32_t n = d->graph.n;
+    int64_t c = d->graph.c;
+    if (d->right == NULL)
+        d->right =
+            cholmod_allocate_dense((size_t)n, (size_t)c, (size_t)n, CHOLMOD_REAL, &d->common);
+    if (d->right == NULL)
+        return complain(&d->common, "solve");
+    double *right = d->right->x;
+    for (int32_t v = 0; v < n; v++)
+        for (int64_t k = 0; k < c; k++)
+            right[k * n + v] = r[v * c + k];
+    hd_blas_enter();
+    int solved = cholmod_solve2(CHOLMOD_A, d->factor, d->right, NULL, &d->solution, NULL, &d->y,
+                                &d->e, &d->common);
+    hd_blas_leave();
+    if (!solved)
+        return complain(&d->common, "solve");
+    const double *solution = d->solution->x;
+    for (int32_t v = 0; v < n; v++)
+        for (int64_t k = 0; k < c; k++)
+            x[v * c + k] = solution[k * n + v];
+    return HUDDLE_OK;
+}
+
+static huddle_status direct_solve(void *state, const double *r, double tolerance, double *x) {
+    direct *d = state;
+    (void)tolerance;
+    if (d->factor->is_super)
+        return solve_supernodal(d, r, x);
+    solve_simplicial(d, r, x);
+    return HUDDLE_OK;
+}
+
+const hd_linear hd_linear_cholmod = {.name = "cholmod",
+                                     .analyse = direct_analyse,
+                                     .factor = direct_factor,
+                                     .solve = direct_solve,
+                                     .fits = direct_fits,
+                                     .free = direct_free};
+
+#endif

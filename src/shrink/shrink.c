@@ -1,0 +1,483 @@
+#include "huddle/shrink.h"
+
+#include "base/check.h"
+#include "base/engine.h"
+#include "base/options.h"
+#include "base/parallel.h"
+#include "shrink/certificate.h"
+#include "shrink/groups.h"
+#include "shrink/irls.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+typedef huddle_shrink_options O;
+
+static const char *const losses[] = {"l21", "l2", NULL};
+static const char *const solver_names[] = {"auto", "irls", "newton", "pdhg", "plain", NULL};
+static const char *const linear_names[] = {"auto", "cholmod", "approximate", NULL};
+
+const huddle_option *huddle_shrink_options_table(void) {
+    static const huddle_option table[] = {
+        HD_REAL_AUTO(O, gamma, "auto", 0, 1e15, "strength of the pull; auto is n / n_clusters"),
+        HD_CHOICE(O, loss, "l21", losses, "what holds a row: its distance, or its square"),
+        HD_CHOICE(O, solver, "auto", solver_names, "how to shrink"),
+        HD_CHOICE(O, linear_solver, "auto", linear_names, "how to solve the linear systems"),
+        HD_REAL(O, gap, "1e-4", 1e-12, 1, "relative duality gap to stop at"),
+        HD_BOOL(O, snap, "true", "put each group of fused rows at one point"),
+        {.name = "shrink_max_iter",
+         .type = HUDDLE_OPTION_INT,
+         .offset = offsetof(O, max_iter),
+         .fallback = "auto",
+         .min = 1,
+         .max = INT32_MAX,
+         .allows_auto = true,
+         .help = "most iterations of the shrink; auto suits the solver"},
+        {0}};
+    return table;
+}
+
+huddle_shrink_options huddle_shrink_defaults(void) {
+    huddle_shrink_options options = {0};
+    huddle_options_default(huddle_shrink_options_table(), &options);
+    options.n_clusters = HUDDLE_AUTO;
+    return options;
+}
+
+/* ---- solvers ------------------------------------------------------------------------------- */
+
+typedef struct solver {
+    const char *name;
+    hd_step step;
+    bool systems;     /* solves linear systems */
+    bool remembers;   /* keeps pairs for Anderson acceleration */
+    int32_t max_iter; /* when the caller leaves it open */
+} solver;
+
+static const solver solvers[] = {
+    {"irls", hd_irls_step, true, true, 1000},
+    {"plain", hd_plain_step, true, false, 10000},
+};
+
+static const solver *find_solver(const char *name) {
+    if (strcmp(name, "auto") == 0)
+        name = "irls";
+    for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++)
+        if (strcmp(solvers[k].name, name) == 0)
+            return &solvers[k];
+    return &solvers[0];
+}
+
+/* ---- a solve ------------------------------------------------------------------------------- */
+
+typedef struct solve {
+    huddle_context *context;
+    const huddle_dense *f;
+    const hd_edges *edges;
+    huddle_shrink_options options;
+    const solver *solver;
+    hd_problem problem;
+    hd_arrays arrays;
+    hd_block *blocks;
+    int64_t *small, n_small; /* blocks that are solved side by side */
+    double started;
+    double primal, dual;
+    huddle_shrink_info *info;
+    int64_t history; /* room in info's arrays */
+} solve;
+
+static void solve_free(solve *s) {
+    hd_arrays *a = &s->arrays;
+    double *const all[] = {a->h,    a->best_h, a->delta, a->step,    a->right,  a->x,
+                           a->z,    a->best_z, a->hh,    a->xx,      a->pull,   a->hold,
+                           a->norm, a->excess, a->past,  a->scratch, a->partial};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        huddle_free(all[k]);
+    if (s->blocks != NULL)
+        for (int64_t b = 0; b < s->problem.n_blocks; b++)
+            hd_linear_close(&s->blocks[b].linear);
+    huddle_free(s->blocks);
+    huddle_free(s->small);
+    hd_problem_free(&s->problem);
+}
+
+static huddle_status allocate(solve *s) {
+    huddle_status status = HUDDLE_OK;
+    const hd_problem *p = &s->problem;
+    hd_arrays *a = &s->arrays;
+    int64_t rows = p->n * p->c, edges = p->live * p->c, partials = 0;
+    for (int64_t b = 0; b < p->n_blocks; b++)
+        partials += hd_block_partials(&p->blocks[b]);
+    ALLOC_ZERO(a->h, rows);
+    ALLOC_ZERO(a->best_h, rows);
+    ALLOC_ZERO(a->delta, rows);
+    ALLOC_ZERO(a->step, rows);
+    ALLOC_ZERO(a->right, rows);
+    ALLOC(a->x, edges);
+    ALLOC_ZERO(a->z, edges);
+    ALLOC_ZERO(a->best_z, edges);
+    ALLOC_ZERO(a->hh, p->free);
+    ALLOC(a->xx, p->live);
+    ALLOC(a->pull, p->live);
+    ALLOC(a->hold, p->free);
+    ALLOC(a->excess, p->free);
+    ALLOC(a->norm, p->free);
+    ALLOC(a->scratch, 2 * (int64_t)p->free);
+    ALLOC(a->partial, partials);
+    if (s->solver->remembers)
+        ALLOC(a->past, (2 * HD_PAIRS + 1) * p->free * p->c);
+    ALLOC_ZERO(s->blocks, p->n_blocks);
+    ALLOC(s->small, p->n_blocks);
+done:
+    return status;
+}
+
+/* h and x at the start: G = F, or the caller's guess. */
+static void set_start(solve *s) {
+    const hd_problem *p = &s->problem;
+    const huddle_dense *start = s->options.start;
+    const hd_arrays *a = &s->arrays;
+    int64_t c = p->c;
+    if (start != NULL)
+        for (int64_t v = 0; v < p->free; v++)
+            for (int64_t k = 0; k < c; k++) {
+                double g = start->values[p->vertex[v] * start->stride + k] / p->unit;
+                a->h[v * c + k] = g - p->f[v * c + k];
+                a->hh[v] += a->h[v * c + k] * a->h[v * c + k];
+            }
+    for (int64_t e = 0; e < p->live; e++) {
+        int64_t i = p->head[e] * c, j = p->tail[e] * c;
+        a->xx[e] = 0;
+        for (int64_t k = 0; k < c; k++) {
+            double x = (p->f[i + k] - p->f[j + k]) + (a->h[i + k] - a->h[j + k]);
+            a->x[e * c + k] = x;
+            a->xx[e] += x * x;
+        }
+    }
+}
+
+static huddle_status open_block(solve *s, int64_t index, double *partial) {
+    huddle_status status = HUDDLE_OK;
+    const hd_problem *p = &s->problem;
+    hd_block *b = &s->blocks[index];
+    *b = (hd_block){.context = s->context,
+                    .problem = p,
+                    .arrays = &s->arrays,
+                    .range = p->blocks[index],
+                    .z = s->arrays.z + p->blocks[index].e0 * p->c,
+                    .best_z = s->arrays.best_z + p->blocks[index].e0 * p->c,
+                    .partial = partial,
+                    .tau = s->options.start == NULL ? .3 : .03,
+                    .primal = INFINITY};
+    b->n = b->range.v1 - b->range.v0;
+    b->m = b->range.e1 - b->range.e0;
+    for (int64_t e = b->range.e0; e < b->range.e1; e++)
+        b->sum_lambda += p->lambda[e];
+    TRY(hd_block_weigh(b));
+    if (b->primal <= 1e-15 * p->total_norm * b->n / (double)p->n) {
+        b->exact = b->resting = true;
+        goto done;
+    }
+    if (s->solver->systems) {
+        hd_linear_graph graph = {.n = b->n,
+                                 .m = b->range.anchor - b->range.e0,
+                                 .c = p->c,
+                                 .head = p->head + b->range.e0,
+                                 .tail = p->tail + b->range.e0,
+                                 .base = b->range.v0,
+                                 .seed = s->options.seed + (uint64_t)index};
+        TRY(hd_linear_open(s->context, s->options.linear_solver, &graph, &b->linear));
+    }
+done:
+    return status;
+}
+
+static huddle_status open_blocks(solve *s) {
+    huddle_status status = HUDDLE_OK;
+    double *partial = s->arrays.partial;
+    for (int64_t b = 0; b < s->problem.n_blocks; b++) {
+        TRY(hd_check_cancel(s->context));
+        TRY(open_block(s, b, partial));
+        partial += hd_block_partials(&s->problem.blocks[b]);
+        if (s->blocks[b].m < 4 * HD_GRAIN)
+            s->small[s->n_small++] = b;
+    }
+done:
+    return status;
+}
+
+/* Objective and bound of the whole; what each block may leave open: half in proportion to its own
+ * objective, half to its size, so that all of them together leave at most the wanted gap. */
+static void take_stock(solve *s) {
+    const hd_problem *p = &s->problem;
+    s->primal = s->dual = p->idle;
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        s->primal += s->blocks[k].primal;
+        s->dual += s->blocks[k].dual;
+    }
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        hd_block *b = &s->blocks[k];
+        double share = (double)b->m / (double)p->live;
+        b->target = s->options.gap * .5 * (b->primal + s->dual * share);
+        b->resting = b->exact || b->stalled || b->primal - b->dual <= b->target;
+    }
+}
+
+static huddle_status step_small(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    solve *s = argument;
+    for (int64_t k = chunk.begin; k < chunk.end; k++) {
+        hd_block *b = &s->blocks[s->small[k]];
+        if (!b->resting)
+            TRY(s->solver->step(b));
+    }
+done:
+    return status;
+}
+
+/* One step of every block that needs it: large blocks one after the other, each on all threads,
+ * small ones side by side. */
+static huddle_status step_all(solve *s) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t k = 0; k < s->problem.n_blocks; k++) {
+        hd_block *b = &s->blocks[k];
+        if (!b->resting && b->m >= 4 * HD_GRAIN)
+            TRY(s->solver->step(b));
+    }
+    TRY(hd_parallel(s->context, NULL, s->n_small, 8, step_small, s));
+done:
+    return status;
+}
+
+static huddle_status record(solve *s) {
+    huddle_status status = HUDDLE_OK;
+    huddle_shrink_info *info = s->info;
+    double *const *arrays[] = {&info->history_objective, &info->history_dual,
+                               &info->history_seconds};
+    for (int k = 0; k < 3; k++) {
+        int64_t room = s->history;
+        if (!hd_grow((void *)arrays[k], &room, info->n_history + 1, sizeof(double)))
+            FAIL(HUDDLE_NO_MEMORY, "no memory for %d steps of history", info->n_history + 1);
+        if (k == 2)
+            s->history = room;
+    }
+    info->history_objective[info->n_history] = hd_problem_value(&s->problem, s->primal);
+    info->history_dual[info->n_history] = hd_problem_value(&s->problem, s->dual);
+    info->history_seconds[info->n_history++] = hd_seconds() - s->started;
+done:
+    return status;
+}
+
+static bool all_resting(const solve *s) {
+    for (int64_t k = 0; k < s->problem.n_blocks; k++)
+        if (!s->blocks[k].resting)
+            return false;
+    return true;
+}
+
+static huddle_status iterate(solve *s) {
+    huddle_status status = HUDDLE_OK;
+    int32_t most = s->options.max_iter == HUDDLE_AUTO ? s->solver->max_iter : s->options.max_iter;
+    take_stock(s);
+    while (!all_resting(s) && s->info->n_iter < most) {
+        double gap = hd_relative_gap(s->primal, s->dual, s->problem.total_norm);
+        TRY(hd_progress(s->context, "shrink", log(fmin(gap, 1)) / log(.5 * s->options.gap), 1));
+        TRY(step_all(s));
+        s->info->n_iter++;
+        take_stock(s);
+        TRY(record(s));
+        if (hd_relative_gap(s->primal, s->dual, s->problem.total_norm) <= s->options.gap)
+            break;
+    }
+done:
+    return status;
+}
+
+/* ---- the answer ---------------------------------------------------------------------------- */
+
+static huddle_status write_rows(const solve *s, huddle_dense *g) {
+    huddle_status status = HUDDLE_OK;
+    const hd_problem *p = &s->problem;
+    const huddle_dense *f = s->f;
+    TRY(huddle_dense_new(p->n, p->c, g));
+    for (int64_t v = 0; v < p->n; v++)
+        for (int64_t k = 0; k < p->c; k++) {
+            double at = f->values[p->vertex[v] * f->stride + k];
+            g->values[p->vertex[v] * p->c + k] = at + s->arrays.best_h[v * p->c + k] * p->unit;
+        }
+done:
+    return status;
+}
+
+/* Z in the caller's order, each block scaled as in its bound. Idle edges pull as hard as they can,
+ * along the rows handed out. */
+static huddle_status write_dual(const solve *s, const huddle_dense *g, huddle_dense *z) {
+    huddle_status status = HUDDLE_OK;
+    const hd_problem *p = &s->problem;
+    int64_t c = p->c;
+    TRY(huddle_dense_new(p->m, c, z));
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        const hd_block *b = &s->blocks[k];
+        double scale = b->scale * (p->squared ? p->unit : 1);
+        for (int64_t e = 0; e < b->m; e++) {
+            double *to = z->values + p->edge[b->range.e0 + e] * c;
+            for (int64_t q = 0; q < c; q++)
+                to[q] = (p->turned[b->range.e0 + e] ? -scale : scale) * b->best_z[e * c + q];
+        }
+    }
+    for (int64_t e = p->live; e < p->m; e++) {
+        int32_t edge = p->edge[e];
+        const double *a = g->values + s->edges->i[edge] * c, *b = g->values + s->edges->j[edge] * c;
+        double norm = 0, lambda = p->lambda[e] * (p->squared ? p->unit : 1);
+        for (int64_t q = 0; q < c; q++)
+            norm += (a[q] - b[q]) * (a[q] - b[q]);
+        for (int64_t q = 0; q < c && norm > 0; q++)
+            z->values[edge * c + q] = lambda * (a[q] - b[q]) / sqrt(norm);
+    }
+done:
+    return status;
+}
+
+/* Puts groups at one point if that costs no more than the wanted gap. */
+static huddle_status try_snap(const solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense g = {0};
+    double objective, unused;
+    TRY(huddle_dense_new(s->problem.n, s->problem.c, &g));
+    memcpy(g.values, out->g.values, (size_t)(g.rows * g.cols) * sizeof *g.values);
+    TRY(hd_snap(&s->problem, s->f, out->group, out->n_groups, &g));
+
+    TRY(hd_certify(s->f, s->edges, s->info->gamma, s->problem.squared, &g, NULL, &objective,
+                   &unused));
+    if (objective <= s->info->objective * (1 + s->options.gap)) {
+        huddle_dense swap = out->g;
+        out->g = g;
+        g = swap;
+        s->info->objective = objective;
+        s->info->snapped = true;
+    }
+done:
+    huddle_dense_free(&g);
+    return status;
+}
+
+static huddle_status answer(solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    const hd_problem *p = &s->problem;
+    huddle_shrink_info *info = s->info;
+    bool exact = true;
+    TRY(write_rows(s, &out->g));
+    TRY(write_dual(s, &out->g, &out->z));
+    TRY(hd_certify(s->f, s->edges, info->gamma, p->squared, &out->g, &out->z, &info->objective,
+                   &info->dual));
+    ALLOC(out->group, p->n);
+    TRY(hd_groups(p, s->blocks, s->arrays.best_h,
+                  .05 * fmax(s->options.gap * s->primal, s->primal - s->dual), out->group,
+                  &out->n_groups));
+    if (s->options.snap && out->n_groups < p->n)
+        TRY(try_snap(s, out));
+    if (!s->options.keep_dual)
+        huddle_dense_free(&out->z);
+    info->gap = hd_relative_gap(info->objective, info->dual, hd_problem_value(p, p->total_norm));
+    info->n_groups = out->n_groups;
+    info->n_components = p->n_components;
+    info->n_fixed = p->n - p->free;
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        exact = exact && s->blocks[k].exact;
+        info->n_solves += s->blocks[k].n_solves;
+    }
+    info->solver = exact ? "exact" : s->solver->name;
+    info->linear_solver = exact ? "none" : s->options.linear_solver;
+    info->stop = exact                         ? HUDDLE_STOP_EXACT
+                 : info->gap <= s->options.gap ? HUDDLE_STOP_CONVERGED
+                 : all_resting(s)              ? HUDDLE_STOP_STALLED
+                                               : HUDDLE_STOP_MAX_ITER;
+done:
+    return status;
+}
+
+static huddle_status run(solve *s, const huddle_csr *w, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    hd_edges edges = {0};
+    TRY(hd_edges_read(w, true, &edges));
+    s->edges = &edges;
+    TRY(hd_problem_new(s->f, w, &edges, s->info->gamma, strcmp(s->options.loss, "l2") == 0,
+                       &s->problem));
+    TRY(allocate(s));
+    set_start(s);
+    TRY(open_blocks(s));
+    TRY(iterate(s));
+    TRY(answer(s, out));
+done:
+    solve_free(s);
+    hd_edges_free(&edges);
+    return status;
+}
+
+/* ---- the entry ----------------------------------------------------------------------------- */
+
+static huddle_status check(const huddle_dense *f, const huddle_csr *w,
+                           const huddle_shrink_options *options) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_options_check(huddle_shrink_options_table(), options));
+    if (options->n_clusters != HUDDLE_AUTO && options->n_clusters < 1)
+        FAIL(HUDDLE_INVALID, "n_clusters = %d is less than 1", options->n_clusters);
+    if (w->rows < 1)
+        FAIL(HUDDLE_INVALID, "the graph has no vertices");
+    TRY(hd_check_rows(f, "f", w->rows));
+    if (options->start != NULL) {
+        TRY(hd_check_rows(options->start, "start", w->rows));
+        if (options->start->cols != f->cols)
+            FAIL(HUDDLE_INVALID, "start has %lld columns, f has %lld",
+                 (long long)options->start->cols, (long long)f->cols);
+    }
+done:
+    return status;
+}
+
+huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f, const huddle_csr *w,
+                            const huddle_shrink_options *options, huddle_shrunk *out,
+                            huddle_shrink_info *info) {
+    huddle_status status = HUDDLE_OK;
+    huddle_shrink_info own = {0};
+    solve s = {.context = context, .f = f, .info = &own, .started = hd_seconds()};
+    const hd_engine *engine = hd_context_engine(context);
+    memset(out, 0, sizeof *out);
+    if (info != NULL)
+        memset(info, 0, sizeof *info);
+    s.options = options == NULL ? huddle_shrink_defaults() : *options;
+    TRY(check(f, w, &s.options));
+    if (engine->shrink != NULL)
+        return engine->shrink(context, f, w, &s.options, out, info);
+    own.gamma = s.options.gamma;
+    if (own.gamma == HUDDLE_AUTO)
+        own.gamma = (double)f->rows /
+                    (s.options.n_clusters == HUDDLE_AUTO ? (double)f->cols : s.options.n_clusters);
+    s.solver = find_solver(s.options.solver);
+    TRY(run(&s, w, out));
+    own.seconds = hd_seconds() - s.started;
+done:
+    if (status != HUDDLE_OK)
+        huddle_shrunk_free(out);
+    if (status == HUDDLE_OK && info != NULL)
+        *info = own;
+    else
+        huddle_shrink_info_free(&own);
+    return status;
+}
+
+void huddle_shrunk_free(huddle_shrunk *shrunk) {
+    huddle_dense_free(&shrunk->g);
+    huddle_dense_free(&shrunk->z);
+    huddle_free(shrunk->group);
+    memset(shrunk, 0, sizeof *shrunk);
+}
+
+void huddle_shrink_info_free(huddle_shrink_info *info) {
+    huddle_free(info->history_objective);
+    huddle_free(info->history_dual);
+    huddle_free(info->history_seconds);
+    memset(info, 0, sizeof *info);
+}
