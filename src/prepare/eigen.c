@@ -1,40 +1,74 @@
+/* LAPACK in three steps: to tridiagonal form, all its eigenvectors by divide and conquer, and
+ * only the wanted ones back. That is as fast as asking dsyevr for a few, which returns too few of
+ * them when many eigenvalues are equal. */
 #include "prepare/eigen.h"
 
 #include "base/check.h"
 
 #include <lapacke.h>
 
+typedef struct space {
+    double *diagonal, *beside, *factors; /* m each */
+    double *z;                           /* m x m */
+    double *work;
+    lapack_int *iwork;
+    int64_t work_size, iwork_size;
+} space;
+
+static huddle_status reserve(int64_t m, space *s) {
+    enum { BLOCK = 64 };
+    huddle_status status = HUDDLE_OK;
+    s->work_size = 1 + 4 * m + m * m;
+    s->work_size = s->work_size > BLOCK * m ? s->work_size : BLOCK * m;
+    s->iwork_size = 3 + 5 * m;
+    ALLOC(s->diagonal, m);
+    ALLOC(s->beside, m);
+    ALLOC(s->factors, m);
+    ALLOC(s->z, m * m);
+    ALLOC(s->work, s->work_size);
+    ALLOC(s->iwork, s->iwork_size);
+done:
+    return status;
+}
+
+/* Eigenvalues ascending in diagonal, the vectors of the r largest in the last columns of z. */
+static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const space *s) {
+    lapack_int size = (lapack_int)s->work_size;
+    lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', m, matrix, m, s->diagonal,
+                                          s->beside, s->factors, s->work, size);
+    if (info == 0)
+        info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', m, s->diagonal, s->beside, s->z, m,
+                                   s->work, size, s->iwork, (lapack_int)s->iwork_size);
+    if (info == 0)
+        info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', m, r, matrix, m, s->factors,
+                                   s->z + (int64_t)(m - r) * m, m, s->work, size);
+    return info;
+}
+
 huddle_status hd_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
                              double *vectors) {
+    enum { MOST = 46000 }; /* work_size must fit in a lapack_int */
     huddle_status status = HUDDLE_OK;
-    double *z = NULL, *w = NULL, *work = NULL, size;
-    lapack_int *support = NULL, *iwork = NULL, found, isize, failed, order = (lapack_int)m;
-    lapack_int first = (lapack_int)(m - r + 1);
-    ALLOC(z, m * r);
-    ALLOC(w, m);
-    ALLOC(support, 2 * r);
-    failed = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', order, matrix, order, 0, 0, first,
-                                 order, 0, &found, w, z, order, support, &size, -1, &isize, -1);
-    if (failed == 0) {
-        ALLOC(work, (int64_t)size);
-        ALLOC(iwork, isize);
-        failed = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', order, matrix, order, 0, 0,
-                                     first, order, 0, &found, w, z, order, support, work,
-                                     (lapack_int)size, iwork, isize);
-    }
-    if (failed != 0 || found != r)
-        FAIL(HUDDLE_NUMERIC, "LAPACK's dsyevr failed on a matrix of %lld x %lld (info %d)",
-             (long long)m, (long long)m, (int)failed);
+    space s = {0};
+    if (m > MOST)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld components of a side of %lld are too many to compute",
+             (long long)r, (long long)m);
+    TRY(reserve(m, &s));
+    lapack_int info = decompose((lapack_int)m, (lapack_int)r, matrix, &s);
+    if (info != 0)
+        FAIL(HUDDLE_NUMERIC, "LAPACK could not decompose a matrix of %lld x %lld (info %d)",
+             (long long)m, (long long)m, (int)info);
     for (int64_t k = 0; k < r; k++) {
-        values[k] = w[r - 1 - k];
+        values[k] = s.diagonal[m - 1 - k];
         for (int64_t i = 0; i < m; i++)
-            vectors[i * r + k] = z[(r - 1 - k) * m + i];
+            vectors[i * r + k] = s.z[(m - 1 - k) * m + i];
     }
 done:
-    huddle_free(z);
-    huddle_free(w);
-    huddle_free(work);
-    huddle_free(support);
-    huddle_free(iwork);
+    huddle_free(s.diagonal);
+    huddle_free(s.beside);
+    huddle_free(s.factors);
+    huddle_free(s.z);
+    huddle_free(s.work);
+    huddle_free(s.iwork);
     return status;
 }
