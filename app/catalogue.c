@@ -48,9 +48,10 @@ static void load_methods(void) {
     }
 }
 
-static catalogue_option *find_option(catalogue_option *options, const char *name) {
+/* The entry for an option of this name and meaning, or the empty one after the last. */
+static catalogue_option *find_option(catalogue_option *options, const huddle_option *row) {
     for (; options->name != NULL; options++)
-        if (strcmp(options->name, name) == 0)
+        if (strcmp(options->name, row->name) == 0 && strcmp(options->option->help, row->help) == 0)
             break;
     return options;
 }
@@ -58,7 +59,7 @@ static catalogue_option *find_option(catalogue_option *options, const char *name
 static void add_table(int method) {
     for (const huddle_option *row = store.made.tables[method]; row->type != HUDDLE_OPTION_END;
          row++) {
-        catalogue_option *entry = find_option(store.made.options, row->name);
+        catalogue_option *entry = find_option(store.made.options, row);
         if (entry->name == NULL) {
             entry->name = row->name;
             entry->option = row;
@@ -174,7 +175,8 @@ void option_default(const catalogue_option *entry, char *text, size_t size) {
     snprintf(text, size, "%s", entry->option->fallback);
     for (int i = 0; i < store.made.n_methods; i++) {
         const huddle_option *own = huddle_option_find(store.made.tables[i], entry->name);
-        if (own != NULL && strcmp(own->fallback, entry->option->fallback) != 0)
+        if (own != NULL && (entry->methods >> i & 1) &&
+            strcmp(own->fallback, entry->option->fallback) != 0)
             append_text(text, size, "; %s: %s", store.made.names[i], own->fallback);
     }
 }

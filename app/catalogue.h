@@ -1,4 +1,5 @@
-/* Every method with its options, merged: an option that several methods have is one entry. */
+/* Every method with its options, merged: an option that several methods have, and mean the same
+ * by, is one entry. */
 #ifndef HUDDLE_APP_CATALOGUE_H
 #define HUDDLE_APP_CATALOGUE_H
 

@@ -12,6 +12,14 @@ static void print_words(const char *const *words) {
         printf("%s%s", i == 0 ? "" : " ", words[i]);
 }
 
+/* Two methods may have an option of the same name and mean different things by it. */
+static bool is_repeated(const app_entry *entries, int i) {
+    for (int j = 0; j < i; j++)
+        if (strcmp(entries[i].name, entries[j].name) == 0)
+            return true;
+    return false;
+}
+
 /* ---- bash --------------------------------------------------------------------------------- */
 
 static void print_bash_values(const app_entry *entry) {
@@ -20,12 +28,14 @@ static void print_bash_values(const app_entry *entry) {
     printf("            --%s", entry->name);
     if (entry->letter != '\0')
         printf(" | -%c", entry->letter);
+    printf(") mapfile -t COMPREPLY < <(compgen ");
     if (entry->choices != NULL) {
-        printf(") words=\"");
+        printf("-W \"");
         print_words(entry->choices);
-        printf("\" ;;\n");
+        printf("\"");
     } else
-        printf(") mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); return ;;\n");
+        printf("-d");
+    printf(" -- \"$current\"); return ;;\n");
 }
 
 static void print_bash_command(const app_command *command) {
@@ -36,10 +46,12 @@ static void print_bash_command(const app_command *command) {
         print_words(command->words());
     printf("\"\n        [[ $current == -* ]] && words=\"");
     for (int i = 0; i < count; i++)
-        printf("%s--%s", i == 0 ? "" : " ", entries[i].name);
+        if (!is_repeated(entries, i))
+            printf("%s--%s", i == 0 ? "" : " ", entries[i].name);
     printf("\"\n        case $previous in\n");
     for (int i = 0; i < count; i++)
-        print_bash_values(&entries[i]);
+        if (!is_repeated(entries, i))
+            print_bash_values(&entries[i]);
     printf("        esac\n        ;;\n");
     free(entries);
 }
@@ -108,6 +120,8 @@ static void print_zsh_command(const app_command *command) {
     printf("    %s) _arguments", command->name);
     for (int i = 0; i < count; i++) {
         char letter[2] = {entries[i].letter, '\0'};
+        if (is_repeated(entries, i))
+            continue;
         print_zsh_spec(&entries[i], "--", entries[i].name);
         if (entries[i].letter != '\0')
             print_zsh_spec(&entries[i], "-", letter);
@@ -184,7 +198,8 @@ static void print_fish(void) {
             printf("'\n");
         }
         for (int i = 0; i < count; i++)
-            print_fish_entry(condition, &entries[i]);
+            if (!is_repeated(entries, i))
+                print_fish_entry(condition, &entries[i]);
         free(entries);
     }
 }

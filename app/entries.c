@@ -17,8 +17,9 @@ static void flag_entry(const char *group, const app_flag *flag, app_entry *out) 
     snprintf(out->help, sizeof out->help, "%s", flag->help);
     for (int i = 0; out->choices != NULL && out->choices[i] != NULL; i++)
         append_text(out->help, sizeof out->help, "%s%s", i == 0 ? "; " : "|", out->choices[i]);
-    if (flag->fallback != NULL)
-        append_text(out->help, sizeof out->help, " [%s]", flag->fallback);
+    const char *fallback = flag->fallback_now != NULL ? flag->fallback_now() : flag->fallback;
+    if (fallback != NULL)
+        append_text(out->help, sizeof out->help, " [%s]", fallback);
 }
 
 void method_entry(const huddle_option *option, app_entry *out) {
@@ -44,9 +45,10 @@ static void option_entry(const catalogue_option *option, app_entry *out) {
     snprintf(out->help, sizeof out->help, "%s; %s [%s]", option->option->help, allowed, fallback);
 }
 
-static bool has_name(const app_entry *entries, int count, const char *name) {
+/* The command has a flag of that name itself. */
+static bool has_flag(const app_entry *entries, int count, const char *name) {
     for (int i = 0; i < count; i++)
-        if (strcmp(entries[i].name, name) == 0)
+        if (!entries[i].of_method && strcmp(entries[i].name, name) == 0)
             return true;
     return false;
 }
@@ -71,7 +73,7 @@ app_entry *command_entries(const app_command *command, int *count) {
         if (group != command->groups)
             continue;
         FOR_EACH_OPTION(option, command->methods)
-        if (!has_name(entries, n, option->flag))
+        if (!has_flag(entries, n, option->flag))
             option_entry(option, &entries[n++]);
     }
     *count = n;

@@ -13,6 +13,7 @@ const app_flag method_flags[] = {{.name = "method",
                                   .kind = FLAG_CHOICE,
                                   .value = "METHOD",
                                   .choices = method_names,
+                                  .fallback_now = huddle_default_method,
                                   .help = "how to cluster; huddle methods explains them"},
                                  {0}};
 

@@ -77,7 +77,7 @@ static void print_command_roff(const app_command *command) {
 static int run_man(const app_arguments *arguments) {
     (void)arguments;
     printf(".TH HUDDLE 1 \"\" \"huddle %s\" \"User Commands\"\n", huddle_version());
-    printf(".SH NAME\nhuddle \\- spectral shrunk clustering and its relatives\n"
+    printf(".ad l\n.SH NAME\nhuddle \\- spectral shrunk clustering and its relatives\n"
            ".SH SYNOPSIS\n.B huddle\n.I COMMAND\n[\\fIOPTIONS\\fR] ...\n.SH DESCRIPTION\n"
            "Clusters points, scores the result and predicts new points. Results go to standard "
            "output or where \\fB\\-o\\fR says, talk and progress to standard error; \\fB\\-q\\fR "

@@ -262,11 +262,16 @@ static int run_path(const app_arguments *arguments) {
     return result;
 }
 
+static const char *default_levels(void) {
+    return huddle_option_find(huddle_path_options_table(), "n_gamma")->fallback;
+}
+
 static const app_flag path_flags[] = {
     {.name = "n-gamma",
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
+     .fallback_now = default_levels,
      .help = "levels of gamma, evenly spaced in log gamma between both ends"},
     {.name = "output",
      .letter = 'o',
