@@ -1,0 +1,408 @@
+#include "kmeans/data.h"
+
+#include "base/check.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- survey of the points ----------------------------------------------------------------- */
+
+enum { MOST_CHUNKS = 64, LEAST_ROWS = 1024, CHUNK_SUMS = 4 << 20 };
+
+/* Chunks of rows such that each may keep c x d sums of its own without much memory. */
+static int64_t choose_grain(int64_t n, int64_t d, int64_t c) {
+    int64_t chunks = CHUNK_SUMS / d / (c < 2 ? 2 : c);
+    chunks = chunks > MOST_CHUNKS ? MOST_CHUNKS : chunks < 1 ? 1 : chunks;
+    int64_t grain = (n + chunks - 1) / chunks;
+    grain = grain < LEAST_ROWS ? LEAST_ROWS : grain;
+    return (grain + HD_BLOCK - 1) / HD_BLOCK * HD_BLOCK;
+}
+
+typedef struct survey {
+    const hd_kmeans_data *data;
+    const float *pivot; /* d: a row, so that large means do not drown the variance */
+    double *sums;       /* chunks x 2 x d: of values and of squares */
+    float *largest;     /* chunks x d */
+} survey;
+
+static huddle_status survey_rows(void *argument, hd_chunk chunk) {
+    const survey *s = argument;
+    const huddle_points *x = s->data->x;
+    int64_t d = x->d;
+    double *sum = s->sums + 2 * chunk.index * d, *square = sum + d;
+    float *largest = s->largest + chunk.index * d;
+    memset(sum, 0, 2 * (size_t)d * sizeof *sum);
+    memset(largest, 0, (size_t)d * sizeof *largest);
+    if (x->offsets == NULL) {
+        for (int64_t i = chunk.begin; i < chunk.end; i++)
+            s->data->kernels->moments(x->values + i * x->stride, s->pivot, d, sum, square, largest);
+        return HUDDLE_OK;
+    }
+    for (int64_t e = x->offsets[chunk.begin]; e < x->offsets[chunk.end]; e++) {
+        int32_t j = x->columns[e];
+        double v = (double)x->values[e];
+        sum[j] += v;
+        square[j] += v * v;
+        largest[j] = fmaxf(largest[j], fabsf(x->values[e]));
+    }
+    return HUDDLE_OK;
+}
+
+/* The power of two that brings numbers up to `largest` near 1, as far as float has one. */
+static float choose_scale(float largest) {
+    int exponent = 0;
+    if (largest > 0)
+        (void)frexpf(fminf(largest, FLT_MAX), &exponent);
+    exponent = exponent > 126 ? 126 : exponent < -126 ? -126 : exponent;
+    return ldexpf(1, -exponent);
+}
+
+static void conclude(const survey *s, hd_kmeans_data *data) {
+    int64_t d = data->x->d;
+    double n = (double)data->x->n, variances = 0;
+    float largest = 0;
+    for (int64_t j = 0; j < d; j++) {
+        double sum = 0, square = 0;
+        for (int64_t k = 0; k < data->chunks; k++) {
+            sum += s->sums[2 * k * d + j];
+            square += s->sums[(2 * k + 1) * d + j];
+            largest = fmaxf(largest, s->largest[k * d + j]);
+        }
+        double mean = sum / n;
+        variances += fmax(0, square / n - mean * mean);
+        s->sums[j] = (double)s->pivot[j] + mean;
+    }
+    data->variance = variances / (double)d;
+    data->scale = choose_scale(largest);
+    if (data->x->offsets == NULL)
+        for (int64_t j = 0; j < d; j++)
+            data->origin[j] = (float)((double)data->scale * s->sums[j]);
+}
+
+static const hd_kmeans_kernels *choose_kernels(void) {
+#if defined(__x86_64__)
+    static const hd_kmeans_kernels *const kernels[] = {
+        &hd_kmeans_kernels_base, &hd_kmeans_kernels_avx2, &hd_kmeans_kernels_avx512};
+    return kernels[hd_cpu_isa()];
+#else
+    return &hd_kmeans_kernels_base;
+#endif
+}
+
+huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x,
+                                 const double *weights, int32_t c, hd_kmeans_data *data) {
+    huddle_status status = HUDDLE_OK;
+    survey s = {.data = data};
+    int64_t grain = choose_grain(x->n, x->d, c);
+    *data = (hd_kmeans_data){.context = context,
+                             .kernels = choose_kernels(),
+                             .x = x,
+                             .weights = weights,
+                             .c = c,
+                             .grain = grain,
+                             .chunks = hd_chunks(x->n, grain)};
+    ALLOC_ZERO(data->origin, x->d);
+    ALLOC_ZERO(data->zeros, x->d);
+    ALLOC(s.sums, 2 * data->chunks * x->d);
+    ALLOC(s.largest, data->chunks * x->d);
+    s.pivot = x->offsets == NULL ? x->values : data->zeros;
+    TRY(hd_parallel(context, NULL, x->n, grain, survey_rows, &s));
+    conclude(&s, data);
+done:
+    huddle_free(s.sums);
+    huddle_free(s.largest);
+    if (status != HUDDLE_OK)
+        hd_kmeans_data_free(data);
+    return status;
+}
+
+void hd_kmeans_data_free(hd_kmeans_data *data) {
+    huddle_free(data->origin);
+    huddle_free(data->zeros);
+    data->origin = data->zeros = NULL;
+}
+
+/* ---- centres ------------------------------------------------------------------------------ */
+
+huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity,
+                                    hd_kmeans_centres *centres) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = data->x->d;
+    *centres = (hd_kmeans_centres){.capacity = capacity};
+    ALLOC(centres->square, capacity);
+    ALLOC(centres->half, capacity);
+    ALLOC(centres->rows, capacity * d);
+    ALLOC(centres->tiles, capacity * d);
+    if (data->x->offsets != NULL)
+        ALLOC(centres->columns, capacity * d);
+done:
+    if (status != HUDDLE_OK)
+        hd_kmeans_centres_free(centres);
+    return status;
+}
+
+void hd_kmeans_centres_free(hd_kmeans_centres *centres) {
+    huddle_free(centres->square);
+    huddle_free(centres->half);
+    huddle_free(centres->rows);
+    huddle_free(centres->tiles);
+    huddle_free(centres->columns);
+    memset(centres, 0, sizeof *centres);
+}
+
+/* Rounding of a product of d terms is within (d + 2) u |x| |m|, u = 2^-24, and the inputs were
+ * rounded once each; two scores are compared. The rest of 16 covers products of such factors.
+ * The last term is what underflow can do. */
+static hd_kmeans_error bound_errors(int64_t d, double largest_norm) {
+    double u2 = 0x1p-23, terms = (double)d + 16;
+    return (hd_kmeans_error){
+        .dot = (float)(terms * u2 * largest_norm * 1.001),
+        .score = (float)(4 * u2 * largest_norm * largest_norm + terms * 1e-37),
+        .norm = (float)(terms * u2),
+    };
+}
+
+void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *exact,
+                           hd_kmeans_centres *centres) {
+    int64_t d = data->x->d;
+    int32_t size = hd_kmeans_tile(k);
+    double scale = (double)data->scale, largest = 0;
+    centres->k = k;
+    centres->exact = exact;
+    for (int32_t i = 0; i < k; i++) {
+        int32_t first = i / size * size, width = k - first < size ? k - first : size;
+        float *tile = centres->tiles + first * d + (i - first), *row = centres->rows + i * d;
+        double square = 0, scaled = 0;
+        for (int64_t j = 0; j < d; j++) {
+            double v = exact[i * d + j], m = v * scale - (double)data->origin[j];
+            square += v * v;
+            scaled += m * m;
+            row[j] = tile[j * width] = (float)m;
+        }
+        centres->square[i] = square;
+        centres->half[i] = (float)(scaled / 2);
+        largest = fmax(largest, scaled);
+    }
+    centres->error = bound_errors(d, sqrt(largest));
+    if (centres->columns != NULL)
+        for (int32_t i = 0; i < k; i++)
+            for (int64_t j = 0; j < d; j++)
+                centres->columns[j * k + i] = exact[i * d + j];
+}
+
+huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity,
+                                    hd_kmeans_scratch *scratch) {
+    huddle_status status = HUDDLE_OK;
+    memset(scratch, 0, sizeof *scratch);
+    ALLOC(scratch->panel, HD_PANEL * HD_BLOCK);
+    ALLOC(scratch->scores, (int64_t)capacity * HD_BLOCK);
+    if (data->x->offsets != NULL)
+        ALLOC(scratch->sums, capacity);
+done:
+    if (status != HUDDLE_OK)
+        hd_kmeans_scratch_free(scratch);
+    return status;
+}
+
+void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch) {
+    huddle_free(scratch->panel);
+    huddle_free(scratch->scores);
+    huddle_free(scratch->sums);
+    memset(scratch, 0, sizeof *scratch);
+}
+
+/* ---- one row in double -------------------------------------------------------------------- */
+
+static double exact_dense(const float *x, const double *m, int64_t d) {
+    /* Four sums, so that additions need not wait for each other. */
+    double sum[4] = {0};
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (int q = 0; q < 4; q++) {
+            double t = (double)x[j + q] - m[j + q];
+            sum[q] += t * t;
+        }
+    for (; j < d; j++) {
+        double t = (double)x[j] - m[j];
+        sum[0] += t * t;
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static double sparse_square(const huddle_points *x, int64_t i) {
+    double sum = 0;
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
+        sum += (double)x->values[e] * (double)x->values[e];
+    return sum;
+}
+
+/* |x - m|^2 = sum over the non-zeros of (x - m)^2 - m^2, plus |m|^2. */
+static double exact_sparse(const huddle_points *x, int64_t i, const double *m, double square) {
+    double sum = 0;
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+        double v = (double)x->values[e];
+        sum += v * (v - 2 * m[x->columns[e]]);
+    }
+    return fmax(0, sum + square);
+}
+
+double hd_kmeans_exact(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
+                       int32_t k) {
+    const huddle_points *x = data->x;
+    const double *m = centres->exact + k * x->d;
+    if (x->offsets == NULL)
+        return exact_dense(x->values + i * x->stride, m, x->d);
+    return exact_sparse(x, i, m, centres->square[k]);
+}
+
+void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, double *sum) {
+    const huddle_points *x = data->x;
+    if (x->offsets == NULL) {
+        data->kernels->add(x->values + i * x->stride, x->d, weight, sum);
+        return;
+    }
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
+        sum[x->columns[e]] += weight * (double)x->values[e];
+}
+
+/* ---- blocks of rows ----------------------------------------------------------------------- */
+
+/* Adds up scores of HD_BLOCK vectors against all centres, panel by panel. */
+static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
+                        const float *const *rows, float scale, const float *origin, bool squared,
+                        hd_kmeans_scratch *scratch, float *norm) {
+    const hd_kmeans_kernels *kernels = data->kernels;
+    int64_t d = data->x->d;
+    const float *at[HD_BLOCK];
+    memset(scratch->scores, 0, (size_t)centres->k * HD_BLOCK * sizeof *scratch->scores);
+    for (int64_t first = 0; first < d; first += HD_PANEL) {
+        int64_t width = d - first < HD_PANEL ? d - first : HD_PANEL;
+        for (int r = 0; r < HD_BLOCK; r++)
+            at[r] = rows[r] + first;
+        kernels->pack(at, width, scale, origin + first, scratch->panel);
+        if (norm != NULL)
+            kernels->norms(scratch->panel, width, norm);
+        (squared ? kernels->distances : kernels->products)(
+            scratch->panel, first, width, d, centres->tiles, centres->k, scratch->scores);
+    }
+}
+
+/* Where the rows begin; a short block repeats its last row. */
+static void locate(const huddle_points *x, const int32_t *rows, int32_t count, const float **at) {
+    for (int32_t r = 0; r < HD_BLOCK; r++)
+        at[r] = x->values + rows[r < count ? r : count - 1] * x->stride;
+}
+
+/* Sets lane r from the two smallest squared distances in double. */
+static void settle(const hd_kmeans_data *data, int32_t label, double best, double second,
+                   double doubt, hd_kmeans_near *near, int32_t r) {
+    double scale = (double)data->scale;
+    near->label[r] = label;
+    near->upper[r] = (float)(sqrt(best + doubt) * scale * (1 + 1e-6));
+    near->lower[r] = (float)(sqrt(fmax(0, second - doubt)) * scale * (1 - 1e-6));
+}
+
+static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
+                         hd_kmeans_near *near, int32_t r) {
+    double best = INFINITY, second = INFINITY;
+    int32_t label = 0;
+    for (int32_t k = 0; k < centres->k; k++) {
+        double distance = hd_kmeans_exact(data, centres, i, k);
+        if (distance < best) {
+            second = best;
+            best = distance;
+            label = k;
+        } else if (distance < second) {
+            second = distance;
+        }
+    }
+    settle(data, label, best, second, 0, near, r);
+}
+
+/* Products of row i with all centres, into sums. */
+static void multiply_sparse(const huddle_points *x, const hd_kmeans_centres *centres, int64_t i,
+                            double *restrict sums) {
+    int32_t c = centres->k;
+    memset(sums, 0, (size_t)c * sizeof *sums);
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+        const double *restrict column = centres->columns + (int64_t)x->columns[e] * c;
+        double v = (double)x->values[e];
+        for (int32_t k = 0; k < c; k++)
+            sums[k] += v * column[k];
+    }
+}
+
+static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
+                          hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
+    double square = sparse_square(data->x, i), best = INFINITY, second = INFINITY, largest = 0;
+    int32_t label = 0;
+    multiply_sparse(data->x, centres, i, scratch->sums);
+    for (int32_t k = 0; k < centres->k; k++) {
+        double distance = fmax(0, square + (centres->square[k] - 2 * scratch->sums[k]));
+        largest = fmax(largest, centres->square[k]);
+        if (distance < best) {
+            second = best;
+            best = distance;
+            label = k;
+        } else if (distance < second) {
+            second = distance;
+        }
+    }
+    settle(data, label, best, second, 1e-12 * (square + largest), near, r);
+}
+
+void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
+                       const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch,
+                       hd_kmeans_near *near) {
+    if (data->x->offsets != NULL) {
+        for (int32_t r = 0; r < count; r++)
+            decide_sparse(data, centres, rows[r], scratch, near, r);
+        return;
+    }
+    const float *at[HD_BLOCK];
+    locate(data->x, rows, count, at);
+    memset(near->norm, 0, sizeof near->norm);
+    score_block(data, centres, at, data->scale, data->origin, false, scratch, near->norm);
+    data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, near);
+    for (int32_t r = 0; r < count; r++)
+        if (near->unsure[r])
+            decide_dense(data, centres, rows[r], near, r);
+}
+
+void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
+                         const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch) {
+    const huddle_points *x = data->x;
+    if (x->offsets == NULL) {
+        const float *at[HD_BLOCK];
+        locate(x, rows, count, at);
+        score_block(data, centres, at, data->scale, data->origin, true, scratch, NULL);
+        return;
+    }
+    double scale = (double)data->scale * (double)data->scale;
+    for (int32_t r = 0; r < count; r++) {
+        double square = sparse_square(x, rows[r]);
+        multiply_sparse(x, centres, rows[r], scratch->sums);
+        for (int32_t k = 0; k < centres->k; k++)
+            scratch->scores[(int64_t)k * HD_BLOCK + r] =
+                (float)(fmax(0, square + (centres->square[k] - 2 * scratch->sums[k])) * scale);
+    }
+}
+
+void hd_kmeans_gaps(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
+                    hd_kmeans_scratch *scratch, float *gap) {
+    hd_kmeans_near near;
+    const float *at[HD_BLOCK];
+    /* A centre's nearest centre is itself; the bound on the next is the one wanted. */
+    for (int32_t first = 0; first < centres->k; first += HD_BLOCK) {
+        for (int32_t r = 0; r < HD_BLOCK; r++) {
+            int32_t k = first + r < centres->k ? first + r : centres->k - 1;
+            at[r] = centres->rows + k * data->x->d;
+        }
+        memset(near.norm, 0, sizeof near.norm);
+        score_block(data, centres, at, 1, data->zeros, false, scratch, near.norm);
+        data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, &near);
+        for (int32_t r = 0; r < HD_BLOCK && first + r < centres->k; r++)
+            gap[first + r] = near.lower[r] / 2;
+    }
+}

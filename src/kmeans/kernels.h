@@ -1,0 +1,77 @@
+/* The inner loops of K-means, compiled for each instruction set.
+ *
+ * Dense rows are worked on in blocks of HD_BLOCK, column by column: a panel holds up to HD_PANEL
+ * columns of a block, panel[j * HD_BLOCK + r] being column j of row r. One vector register then
+ * holds the same column of several rows, a sum over the columns stays within its lane, and its
+ * bits do not depend on the width of the register. Panels are scaled by a power of two and
+ * centred, which keeps float's digits for the differences between points.
+ *
+ * Centres stand in tiles: k' centres at a time, their column j side by side (hd_kmeans_tiles). */
+#ifndef HUDDLE_SRC_KMEANS_KERNELS_H
+#define HUDDLE_SRC_KMEANS_KERNELS_H
+
+#include "base/cpu.h"
+
+#include <stdint.h>
+
+enum { HD_BLOCK = 32, HD_PANEL = 128, HD_TILE = 8 };
+
+/* What is known of the rows of a block after all centres were seen. */
+typedef struct hd_kmeans_near {
+    _Alignas(64) float norm[HD_BLOCK]; /* in: squared norms of the scaled, centred rows */
+    int32_t label[HD_BLOCK];           /* nearest centre, the smaller index if float cannot tell */
+    int32_t unsure[HD_BLOCK];          /* not 0: rounding may have chosen the label */
+    float upper[HD_BLOCK];             /* at least the distance to it, scaled */
+    float lower[HD_BLOCK];             /* at most the distance to any other centre, scaled */
+} hd_kmeans_near;
+
+/* Bounds of rounding errors: of a score, dot * |x| + score; of a squared norm, norm * |x|^2. */
+typedef struct hd_kmeans_error {
+    float dot, score, norm;
+} hd_kmeans_error;
+
+/* The panel of `width` columns of HD_BLOCK rows: row[j] * scale - origin[j]. */
+typedef void hd_kmeans_pack_function(const float *const *rows, int64_t width, float scale,
+                                     const float *origin, float *panel);
+
+/* norm[r] += squared norm of row r of the panel. */
+typedef void hd_kmeans_norms_function(const float *panel, int64_t width, float *norm);
+
+/* scores[k * HD_BLOCK + r] += product, or squared distance, of centre k and row r over the
+ * panel's columns, which are columns first .. first + width - 1 of d. */
+typedef void hd_kmeans_scores_function(const float *panel, int64_t first, int64_t width, int64_t d,
+                                       const float *tiles, int32_t c, float *scores);
+
+/* Nearest centres and bounds from scores of products; half[k] is half the squared norm of
+ * centre k, so that half[k] - product orders centres as the distance does. */
+typedef void hd_kmeans_choose_function(const float *scores, const float *half, int32_t c,
+                                       hd_kmeans_error error, hd_kmeans_near *near);
+
+/* sum[j] += weight * row[j]. */
+typedef void hd_kmeans_add_function(const float *row, int64_t d, double weight, double *sum);
+
+/* For t = row - pivot: sum += t, square += t * t, largest = max(largest, |t|), column-wise. */
+typedef void hd_kmeans_moments_function(const float *row, const float *pivot, int64_t d,
+                                        double *sum, double *square, float *largest);
+
+typedef struct hd_kmeans_kernels {
+    hd_kmeans_pack_function *pack;
+    hd_kmeans_norms_function *norms;
+    hd_kmeans_scores_function *products, *distances;
+    hd_kmeans_choose_function *choose;
+    hd_kmeans_add_function *add;
+    hd_kmeans_moments_function *moments;
+} hd_kmeans_kernels;
+
+extern const hd_kmeans_kernels hd_kmeans_kernels_base;
+#if defined(__x86_64__)
+extern const hd_kmeans_kernels hd_kmeans_kernels_avx2, hd_kmeans_kernels_avx512;
+#endif
+
+/* Centres in a full tile: c is cut into equal tiles of at most HD_TILE. */
+static inline int32_t hd_kmeans_tile(int32_t c) {
+    int32_t tiles = (c + HD_TILE - 1) / HD_TILE;
+    return (c + tiles - 1) / tiles;
+}
+
+#endif

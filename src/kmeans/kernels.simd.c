@@ -1,0 +1,188 @@
+/* The inner loops of K-means in GCC's vector types, which clang shares. */
+#include "kmeans/kernels.h"
+
+#include <math.h>
+
+/* Two registers of rows at a time where there are 32 registers, one where there are 16: with a
+ * full tile that fills most of them with sums. */
+enum { VECTORS = HD_LANES == 16 ? 2 : 1, STEP = VECTORS * HD_LANES };
+
+typedef float lanes __attribute__((vector_size(4 * HD_LANES), may_alias));
+typedef int32_t ints __attribute__((vector_size(4 * HD_LANES), may_alias));
+typedef float quad __attribute__((vector_size(16), may_alias));
+typedef float loose_quad __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* ---- panels ------------------------------------------------------------------------------- */
+
+/* Four columns of four rows, transposed. */
+static inline void pack_quads(const float *const *rows, int64_t j, float scale, quad origin,
+                              float *out) {
+    quad a = *(const loose_quad *)(rows[0] + j) * scale - origin;
+    quad b = *(const loose_quad *)(rows[1] + j) * scale - origin;
+    quad c = *(const loose_quad *)(rows[2] + j) * scale - origin;
+    quad d = *(const loose_quad *)(rows[3] + j) * scale - origin;
+    quad ab01 = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    quad ab23 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    quad cd01 = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    quad cd23 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(quad *)(out + 0 * HD_BLOCK) = __builtin_shufflevector(ab01, cd01, 0, 1, 4, 5);
+    *(quad *)(out + 1 * HD_BLOCK) = __builtin_shufflevector(ab01, cd01, 2, 3, 6, 7);
+    *(quad *)(out + 2 * HD_BLOCK) = __builtin_shufflevector(ab23, cd23, 0, 1, 4, 5);
+    *(quad *)(out + 3 * HD_BLOCK) = __builtin_shufflevector(ab23, cd23, 2, 3, 6, 7);
+}
+
+static void pack(const float *const *rows, int64_t width, float scale, const float *origin,
+                 float *panel) {
+    int64_t j = 0;
+    if (width < 4) {
+        for (; j < width; j++)
+            for (int r = 0; r < HD_BLOCK; r++)
+                panel[j * HD_BLOCK + r] = rows[r][j] * scale - origin[j];
+        return;
+    }
+    while (j < width) {
+        /* The last four columns overlap the ones before when width is no multiple of four. */
+        j = j > width - 4 ? width - 4 : j;
+        quad centre = *(const loose_quad *)(origin + j);
+        for (int r = 0; r < HD_BLOCK; r += 4)
+            pack_quads(rows + r, j, scale, centre, panel + j * HD_BLOCK + r);
+        j += 4;
+    }
+}
+
+static void norms(const float *panel, int64_t width, float *norm) {
+    for (int r = 0; r < HD_BLOCK; r += HD_LANES) {
+        lanes sum = *(lanes *)(norm + r);
+        for (int64_t j = 0; j < width; j++) {
+            lanes x = *(const lanes *)(panel + j * HD_BLOCK + r);
+            sum += x * x;
+        }
+        *(lanes *)(norm + r) = sum;
+    }
+}
+
+/* ---- scores ------------------------------------------------------------------------------- */
+
+/* One tile of K centres, K known to the compiler, so that the sums stay in registers. */
+static inline __attribute__((always_inline)) void score_rows(const float *panel, int64_t width,
+                                                             const float *tile, float *scores,
+                                                             const int K, const int squared) {
+    lanes sum[HD_TILE][VECTORS];
+    for (int k = 0; k < K; k++)
+        for (int v = 0; v < VECTORS; v++)
+            sum[k][v] = *(lanes *)(scores + k * HD_BLOCK + v * HD_LANES);
+    for (int64_t j = 0; j < width; j++)
+        for (int v = 0; v < VECTORS; v++) {
+            lanes x = *(const lanes *)(panel + j * HD_BLOCK + v * HD_LANES);
+            for (int k = 0; k < K; k++) {
+                lanes t = x - tile[j * K + k];
+                if (squared)
+                    sum[k][v] += t * t;
+                else
+                    sum[k][v] += x * tile[j * K + k];
+            }
+        }
+    for (int k = 0; k < K; k++)
+        for (int v = 0; v < VECTORS; v++)
+            *(lanes *)(scores + k * HD_BLOCK + v * HD_LANES) = sum[k][v];
+}
+
+#define CASE(K)                                                                                    \
+    case K:                                                                                        \
+        for (int r = 0; r < HD_BLOCK; r += STEP)                                                   \
+            score_rows(panel + r, width, tile, scores + r, K, squared);                            \
+        break
+
+static inline __attribute__((always_inline)) void score_tile(const float *panel, int64_t width,
+                                                             const float *tile, float *scores,
+                                                             int32_t K, const int squared) {
+    switch (K) {
+        CASE(1);
+        CASE(2);
+        CASE(3);
+        CASE(4);
+        CASE(5);
+        CASE(6);
+        CASE(7);
+        CASE(8);
+    }
+}
+
+static void products(const float *panel, int64_t first, int64_t width, int64_t d,
+                     const float *tiles, int32_t c, float *scores) {
+    int32_t size = hd_kmeans_tile(c);
+    for (int32_t k = 0; k < c; k += size) {
+        int32_t K = c - k < size ? c - k : size;
+        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_BLOCK, K, 0);
+    }
+}
+
+static void distances(const float *panel, int64_t first, int64_t width, int64_t d,
+                      const float *tiles, int32_t c, float *scores) {
+    int32_t size = hd_kmeans_tile(c);
+    for (int32_t k = 0; k < c; k += size) {
+        int32_t K = c - k < size ? c - k : size;
+        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_BLOCK, K, 1);
+    }
+}
+
+/* ---- choice ------------------------------------------------------------------------------- */
+
+static inline lanes pick(ints mask, lanes yes, lanes no) {
+    return (lanes)(((ints)yes & mask) | ((ints)no & ~mask));
+}
+
+/* Lane-wise smallest and second smallest score, and where the smallest stands. */
+static inline void two_smallest(const float *scores, const float *half, int32_t c, float *smallest,
+                                float *next, int32_t *label) {
+    lanes best = half[0] - *(const lanes *)scores, second = (lanes){0} + INFINITY;
+    ints index = {0};
+    for (int32_t k = 1; k < c; k++) {
+        lanes score = half[k] - *(const lanes *)(scores + (int64_t)k * HD_BLOCK);
+        ints closer = score < best;
+        lanes other = pick(closer, best, score);
+        second = pick(other < second, other, second);
+        best = pick(closer, score, best);
+        index = (index & ~closer) | (k & closer);
+    }
+    *(lanes *)smallest = best;
+    *(lanes *)next = second;
+    *(ints *)label = index;
+}
+
+static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_error error,
+                   hd_kmeans_near *near) {
+    _Alignas(64) float best[HD_BLOCK], second[HD_BLOCK];
+    for (int r = 0; r < HD_BLOCK; r += HD_LANES)
+        two_smallest(scores + r, half, c, best + r, second + r, near->label + r);
+    for (int r = 0; r < HD_BLOCK; r++) {
+        float norm = near->norm[r];
+        float slack = sqrtf(norm) * error.dot + error.score;
+        float doubt = slack + norm * error.norm;
+        float nearest = norm + 2 * best[r] + doubt, next = norm + 2 * second[r] - doubt;
+        near->unsure[r] = !(second[r] - best[r] > slack); /* true for NaN too */
+        near->upper[r] = sqrtf(nearest > 0 ? nearest : 0) * (1 + 0x1p-21f);
+        near->lower[r] = sqrtf(next > 0 ? next : 0) * (1 - 0x1p-21f);
+    }
+}
+
+/* ---- sums --------------------------------------------------------------------------------- */
+
+static void add(const float *restrict row, int64_t d, double weight, double *restrict sum) {
+    for (int64_t j = 0; j < d; j++)
+        sum[j] += weight * (double)row[j];
+}
+
+static void moments(const float *restrict row, const float *restrict pivot, int64_t d,
+                    double *restrict sum, double *restrict square, float *restrict largest) {
+    for (int64_t j = 0; j < d; j++) {
+        double t = (double)row[j] - (double)pivot[j];
+        float size = fabsf((float)t);
+        sum[j] += t;
+        square[j] += t * t;
+        largest[j] = size > largest[j] ? size : largest[j];
+    }
+}
+
+const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {pack,   norms, products, distances,
+                                                      choose, add,   moments};

@@ -1,0 +1,222 @@
+/* Starting centres: k-means++ (Arthur and Vassilvitskii 2007), each centre the best of a few
+ * candidates, or a plain sample of the rows.
+ *
+ * While seeding, run->labels[i] is the nearest row chosen so far, run->upper[i] the scaled
+ * squared distance D_i to it. A candidate at least 2 sqrt(D_i) away from that row cannot be nearer
+ * to row i; such rows are passed over. */
+#include "kmeans/run.h"
+
+#include "base/check.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+int32_t hd_kmeans_trials(int32_t c) {
+    return c < 3 ? c : 2 + (int32_t)log((double)c);
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+/* Row i with probability proportional to weight_i D_i, run->partial holding the sums of the
+ * chunks. If all is 0, every row is as likely. */
+static int32_t draw(const hd_kmeans_run *run, double total, hd_rng *rng) {
+    const hd_kmeans_data *data = run->data;
+    int64_t n = data->x->n, chunk = 0;
+    if (!(total > 0))
+        return (int32_t)hd_rng_below(rng, n);
+    double left = hd_rng_uniform(rng) * total;
+    while (chunk < data->chunks - 1 && left >= run->partial[chunk])
+        left -= run->partial[chunk++];
+    int64_t begin = chunk * data->grain, end = begin + data->grain < n ? begin + data->grain : n;
+    int64_t last = begin;
+    for (int64_t i = begin; i < end; i++) {
+        double part = hd_kmeans_weight(data, i) * (double)run->upper[i];
+        if (!(part > 0))
+            continue;
+        last = i;
+        if (left < part)
+            break;
+        left -= part;
+    }
+    return (int32_t)last;
+}
+
+/* ---- one round ---------------------------------------------------------------------------- */
+
+typedef struct seeding {
+    hd_kmeans_run *run;
+    const float *reach; /* of each chosen row: the least squared distance to a candidate */
+    bool keep;          /* the one candidate is chosen, as centre `number` */
+    int32_t number;
+} seeding;
+
+/* Adds what a block of rows contributes to each candidate's potential. */
+static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
+                        hd_kmeans_scratch *scratch, double *potential) {
+    hd_kmeans_run *run = s->run;
+    double weight[HD_BLOCK];
+    float before[HD_BLOCK];
+    hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
+    for (int32_t r = 0; r < count; r++) {
+        weight[r] = hd_kmeans_weight(run->data, rows[r]);
+        before[r] = run->upper[rows[r]];
+    }
+    for (int32_t k = 0; k < run->ready.k; k++) {
+        const float *distance = scratch->scores + (int64_t)k * HD_BLOCK;
+        double sum = 0;
+        for (int32_t r = 0; r < count; r++)
+            sum += weight[r] * (double)(distance[r] < before[r] ? distance[r] : before[r]);
+        potential[k] += sum;
+    }
+    if (!s->keep)
+        return;
+    for (int32_t r = 0; r < count; r++)
+        if (scratch->scores[r] < before[r]) {
+            run->upper[rows[r]] = scratch->scores[r];
+            run->labels[rows[r]] = s->number;
+        }
+}
+
+static huddle_status weigh_rows(void *argument, hd_chunk chunk) {
+    const seeding *s = argument;
+    const hd_kmeans_run *run = s->run;
+    int32_t rows[HD_BLOCK], count = 0, k = run->ready.k;
+    double *potential = run->partial + chunk.index * k, idle = 0;
+    memset(potential, 0, (size_t)k * sizeof *potential);
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        /* 3.99 leaves room for rounding. */
+        if (s->reach[run->labels[i]] >= 3.99f * run->upper[i]) {
+            idle += hd_kmeans_weight(run->data, i) * (double)run->upper[i];
+            continue;
+        }
+        rows[count++] = (int32_t)i;
+        if (count == HD_BLOCK) {
+            weigh_block(s, rows, count, &run->scratch[chunk.worker], potential);
+            count = 0;
+        }
+    }
+    if (count > 0)
+        weigh_block(s, rows, count, &run->scratch[chunk.worker], potential);
+    for (int32_t t = 0; t < k; t++)
+        potential[t] += idle;
+    return HUDDLE_OK;
+}
+
+/* Makes rows of x ready as candidates. run->sums is free while seeding. */
+static void set_candidates(hd_kmeans_run *run, const int32_t *rows, int32_t count) {
+    int64_t d = run->data->x->d;
+    memset(run->sums, 0, (size_t)(count * d) * sizeof *run->sums);
+    for (int32_t t = 0; t < count; t++)
+        hd_kmeans_add_row(run->data, rows[t], 1, run->sums + t * d);
+    hd_kmeans_centres_set(run->data, count, run->sums, &run->ready);
+}
+
+/* reach[m] = least squared distance from chosen row m to a candidate. */
+static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
+    for (int32_t first = 0; first < n_chosen; first += HD_BLOCK) {
+        int32_t count = n_chosen - first < HD_BLOCK ? n_chosen - first : HD_BLOCK;
+        hd_kmeans_distances(run->data, &run->ready, run->chosen + first, count, run->scratch);
+        for (int32_t r = 0; r < count; r++) {
+            float least = FLT_MAX;
+            for (int32_t k = 0; k < run->ready.k; k++)
+                least = fminf(least, run->scratch->scores[(int64_t)k * HD_BLOCK + r]);
+            reach[first + r] = least;
+        }
+    }
+}
+
+/* Tries `count` rows as centre `number` and tells what the potential would be with each; with
+ * keep, takes the only one. */
+static huddle_status try_rows(hd_kmeans_run *run, const int32_t *rows, int32_t count,
+                              int32_t number, bool keep, double *totals) {
+    const hd_kmeans_data *data = run->data;
+    seeding s = {.run = run, .reach = run->gap, .keep = keep, .number = number};
+    set_candidates(run, rows, count);
+    run->gap[0] = 0;
+    measure_reach(run, number, run->gap);
+    huddle_status status =
+        hd_parallel(data->context, NULL, data->x->n, data->grain, weigh_rows, &s);
+    memset(totals, 0, (size_t)count * sizeof *totals);
+    for (int64_t chunk = 0; chunk < data->chunks; chunk++)
+        for (int32_t t = 0; t < count; t++)
+            totals[t] += run->partial[chunk * count + t];
+    return status;
+}
+
+/* ---- the two ways ------------------------------------------------------------------------- */
+
+/* A row with probability proportional to its weight. */
+static int32_t draw_first(hd_kmeans_run *run, hd_rng *rng) {
+    const hd_kmeans_data *data = run->data;
+    double total = 0;
+    memset(run->partial, 0, (size_t)data->chunks * sizeof *run->partial);
+    for (int64_t i = 0; i < data->x->n; i++) {
+        run->upper[i] = 1;
+        run->partial[i / data->grain] += hd_kmeans_weight(data, i);
+    }
+    for (int64_t chunk = 0; chunk < data->chunks; chunk++)
+        total += run->partial[chunk];
+    return draw(run, total, rng);
+}
+
+static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
+    enum { MOST_TRIALS = 2 + 22 }; /* 2 + log(2^31) */
+    huddle_status status = HUDDLE_OK;
+    int32_t c = run->data->c, trials = hd_kmeans_trials(c), rows[MOST_TRIALS];
+    double totals[MOST_TRIALS], total;
+    run->chosen[0] = draw_first(run, rng);
+    for (int64_t i = 0; i < run->data->x->n; i++) {
+        run->upper[i] = FLT_MAX;
+        run->labels[i] = 0;
+    }
+    TRY(try_rows(run, run->chosen, 1, 0, true, &total));
+    for (int32_t k = 1; k < c; k++) {
+        int32_t best = 0;
+        for (int32_t t = 0; t < trials; t++)
+            rows[t] = draw(run, total, rng);
+        TRY(try_rows(run, rows, trials, k, false, totals));
+        for (int32_t t = 1; t < trials; t++)
+            best = totals[t] < totals[best] ? t : best;
+        run->chosen[k] = rows[best];
+        TRY(try_rows(run, &run->chosen[k], 1, k, true, &total));
+    }
+done:
+    return status;
+}
+
+/* Draws until c different rows are found; labels serve as marks. When most rows are wanted, it is
+ * the others that are drawn. */
+static void choose_sample(hd_kmeans_run *run, hd_rng *rng) {
+    int64_t n = run->data->x->n, c = run->data->c;
+    bool inverse = c > n / 2;
+    int64_t wanted = inverse ? n - c : c, count = 0;
+    memset(run->labels, 0, (size_t)n * sizeof *run->labels);
+    while (wanted > 0) {
+        int64_t i = hd_rng_below(rng, n);
+        if (run->labels[i])
+            continue;
+        run->labels[i] = 1;
+        wanted--;
+        if (!inverse)
+            run->chosen[count++] = (int32_t)i;
+    }
+    for (int64_t i = 0; inverse && i < n; i++)
+        if (!run->labels[i])
+            run->chosen[count++] = (int32_t)i;
+}
+
+huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_rng *rng) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = run->data->x->d;
+    int32_t c = run->data->c;
+    if (strcmp(init, "sample") == 0)
+        choose_sample(run, rng);
+    else
+        TRY(choose_spread(run, rng));
+    memset(run->centres, 0, (size_t)(c * d) * sizeof *run->centres);
+    for (int32_t k = 0; k < c; k++)
+        hd_kmeans_add_row(run->data, run->chosen[k], 1, run->centres + k * d);
+done:
+    return status;
+}
