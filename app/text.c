@@ -59,6 +59,9 @@ static int edit_distance(const char *a, const char *b) {
 
 void nearer(const char *word, const char *candidate, int *distance, const char **best) {
     int found = edit_distance(word, candidate);
+    /* The beginning of a word is near to it, however long the rest. */
+    if (strlen(word) >= NEAR && strncmp(word, candidate, strlen(word)) == 0)
+        found = found < NEAR - 1 ? found : NEAR - 1;
     /* A two-letter word is two edits from any other: no help. */
     if (found < *distance && found < (int)strlen(candidate)) {
         *distance = found;

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Fits a model to some points, keeps it, and labels points it has not seen: predict.sh [HUDDLE]
+set -eu
+huddle=${1:-huddle}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+"$huddle" generate moons --n 1000 --seed 1 -o old.npz -q
+"$huddle" generate moons --n 500 --seed 2 -o new.npz -q
+"$huddle" cluster old.npz -c 2 --save moons.model -q
+"$huddle" predict moons.model new.npz -o new.txt -q
+echo
+echo "The new points:"
+"$huddle" score new.npz new.txt
