@@ -1,0 +1,387 @@
+/* A kd-tree in double: split at the median of the widest dimension, leaves of 32 points in
+ * panels of 8, a tight box around every node, queries in the order of the leaves.
+ *
+ * Equal points never part: a split is by value, so a node that has no extent is a leaf however
+ * many points it holds. Of such a leaf only the first k + 1 members can matter. Distances are
+ * exact here; nothing needs a second look. */
+#include "base/check.h"
+#include "base/parallel.h"
+#include "graph/kernels.h"
+#include "graph/search.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { LEAF = 32, QUERIES_PER_CHUNK = 128, POINTS_PER_CHUNK = 4096 };
+
+typedef void (*leaf_function)(const double *, const double *, int64_t, double *);
+typedef double (*box_function)(const double *, const double *, const double *, int64_t);
+
+static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_leaf_distances);
+static const box_function box_kernels[] = HD_SIMD_TABLE(hd_box_distance);
+
+/* A box bound is rounded too: it prunes only beyond this factor. */
+static const double caution = 1 - 1e-12;
+
+typedef struct node {
+    int32_t left, right; /* children; left is -1 in a leaf */
+    int32_t begin, end;  /* its points, places in order */
+    int32_t group;       /* the group of all its points, or -1 */
+    bool flat;           /* all its points are equal */
+    int64_t panel;       /* leaf: the first of its panels */
+} node;
+
+typedef struct tree {
+    hd_search *search;
+    int64_t n, d;
+    double *points; /* n x d, by name */
+    int32_t *order; /* names, leaf by leaf */
+    double *panels; /* leaves' points, [panel][feature][8] */
+    int64_t n_panels;
+    node *nodes;
+    double *boxes; /* low and high of each node: nodes x 2 x d */
+    int64_t n_nodes, node_capacity, box_capacity;
+    leaf_function leaf;
+    box_function box;
+    double *queries;   /* query rows x d, or NULL: the points */
+    int32_t *sequence; /* in which order to take the queries, or NULL */
+} tree;
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+static double coordinate(const tree *t, int32_t place, int64_t f) {
+    return t->points[t->order[place] * t->d + f];
+}
+
+static void swap(int32_t *order, int64_t a, int64_t b) {
+    int32_t name = order[a];
+    order[a] = order[b];
+    order[b] = name;
+}
+
+/* The value that would stand at place `middle` of begin .. end - 1 if they were sorted by
+ * coordinate f. Rearranges order. */
+static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, int64_t f) {
+    int64_t low = begin, high = end - 1;
+    while (low < high) {
+        double a = coordinate(t, (int32_t)low, f), c = coordinate(t, (int32_t)high, f);
+        double b = coordinate(t, (int32_t)(low + (high - low) / 2), f);
+        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (coordinate(t, (int32_t)i, f) < pivot)
+                i++;
+            while (coordinate(t, (int32_t)j, f) > pivot)
+                j--;
+            if (i <= j)
+                swap(t->order, i++, j--);
+        }
+        if (middle <= j)
+            high = j;
+        else if (middle >= i)
+            low = i;
+        else
+            break;
+    }
+    return coordinate(t, middle, f);
+}
+
+/* Moves those below value (or, if `including`, not above it) to the front; returns how many. */
+static int32_t partition(tree *t, int32_t begin, int32_t end, int64_t f, double value,
+                         bool including) {
+    int32_t front = begin;
+    for (int32_t place = begin; place < end; place++) {
+        double x = coordinate(t, place, f);
+        if (x < value || (including && x == value))
+            swap(t->order, front++, place);
+    }
+    return front - begin;
+}
+
+/* Splits by value near the middle, so that both sides are as even as equal values allow. */
+static int32_t split(tree *t, int32_t begin, int32_t end, int64_t f) {
+    int32_t size = end - begin;
+    double value = select_value(t, begin, end, begin + size / 2, f);
+    int32_t below = 0, equal = 0;
+    for (int32_t place = begin; place < end; place++) {
+        double x = coordinate(t, place, f);
+        below += x < value;
+        equal += x == value;
+    }
+    bool including = below == 0 || (below + equal < size && size - below - equal > below);
+    return begin + partition(t, begin, end, f, value, including);
+}
+
+/* The box of a node; returns its widest dimension, or -1 if it has no extent. */
+static int64_t measure(const tree *t, int32_t begin, int32_t end, double *low, double *high) {
+    int64_t widest = -1;
+    double width = 0;
+    for (int64_t f = 0; f < t->d; f++)
+        low[f] = high[f] = coordinate(t, begin, f);
+    for (int32_t place = begin + 1; place < end; place++) {
+        const double *p = t->points + t->order[place] * t->d;
+        for (int64_t f = 0; f < t->d; f++) {
+            low[f] = p[f] < low[f] ? p[f] : low[f];
+            high[f] = p[f] > high[f] ? p[f] : high[f];
+        }
+    }
+    for (int64_t f = 0; f < t->d; f++)
+        if (high[f] - low[f] > width) {
+            width = high[f] - low[f];
+            widest = f;
+        }
+    return widest;
+}
+
+static int32_t common_group(const tree *t, int32_t begin, int32_t end) {
+    const int32_t *group = t->search->train_group;
+    if (group == NULL)
+        return -1;
+    for (int32_t place = begin + 1; place < end; place++)
+        if (group[t->order[place]] != group[t->order[begin]])
+            return -1;
+    return group[t->order[begin]];
+}
+
+static void sort_names(int32_t *names, int64_t count) {
+    /* Heap sort: no memory, no bad case, and only leaves come here. */
+    for (int64_t start = count / 2, end = count; end > 1;) {
+        if (start > 0)
+            start--;
+        else
+            swap(names, 0, --end);
+        for (int64_t parent = start, child; (child = 2 * parent + 1) < end; parent = child) {
+            if (child + 1 < end && names[child + 1] > names[child])
+                child++;
+            if (names[parent] >= names[child])
+                break;
+            swap(names, parent, child);
+        }
+    }
+}
+
+/* Adds the node of begin .. end - 1; grow() decides what becomes of it. */
+static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *widest) {
+    int64_t at = t->n_nodes;
+    if (!hd_grow(&t->nodes, &t->node_capacity, at + 1, sizeof *t->nodes) ||
+        !hd_grow(&t->boxes, &t->box_capacity, (at + 1) * 2 * t->d, sizeof *t->boxes))
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for the tree's %lld-th node", (long long)at);
+    double *box = t->boxes + at * 2 * t->d;
+    *widest = measure(t, begin, end, box, box + t->d);
+    t->nodes[at] = (node){.left = -1,
+                          .begin = begin,
+                          .end = end,
+                          .group = common_group(t, begin, end),
+                          .flat = *widest < 0};
+    t->n_nodes++;
+    return HUDDLE_OK;
+}
+
+static void make_leaf(tree *t, node *leaf) {
+    sort_names(t->order + leaf->begin, leaf->end - leaf->begin);
+    leaf->panel = t->n_panels;
+    int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
+    t->n_panels += hd_chunks(size, HD_LEAF_LANES);
+}
+
+/* Grows the tree in depth-first order with a list of nodes still to look at. */
+static huddle_status grow(tree *t) {
+    huddle_status status = HUDDLE_OK;
+    int64_t capacity = 0, waiting = 0, *widest = NULL, widest_capacity = 0;
+    int32_t *stack = NULL;
+    int64_t dimension;
+    TRY(add_node(t, 0, (int32_t)t->n, &dimension));
+    for (int32_t at = 0;;) {
+        node *here = &t->nodes[at];
+        if (dimension < 0 || here->end - here->begin <= LEAF) {
+            make_leaf(t, here);
+            if (waiting == 0)
+                break;
+            at = stack[--waiting];
+            dimension = widest[waiting];
+            continue;
+        }
+        int32_t begin = here->begin, end = here->end, middle = split(t, begin, end, dimension);
+        int32_t left = (int32_t)t->n_nodes;
+        here->left = left;
+        here->right = left + 1;
+        if (!hd_grow(&stack, &capacity, waiting + 1, sizeof *stack) ||
+            !hd_grow(&widest, &widest_capacity, waiting + 1, sizeof *widest))
+            FAIL(HUDDLE_NO_MEMORY, "no memory for the tree's depth of %lld", (long long)waiting);
+        TRY(add_node(t, begin, middle, &dimension));
+        TRY(add_node(t, middle, end, &widest[waiting]));
+        stack[waiting++] = left + 1;
+        at = left;
+    }
+done:
+    huddle_free(stack);
+    huddle_free(widest);
+    return status;
+}
+
+static void fill_leaf(const tree *t, const node *leaf) {
+    int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
+    int64_t count = hd_chunks(size, HD_LEAF_LANES) * HD_LEAF_LANES;
+    for (int64_t c = 0; c < count; c++) {
+        double *to = t->panels + (leaf->panel + c / HD_LEAF_LANES) * HD_LEAF_LANES * t->d;
+        for (int64_t f = 0; f < t->d; f++)
+            to[f * HD_LEAF_LANES + c % HD_LEAF_LANES] =
+                c < size ? coordinate(t, (int32_t)(leaf->begin + c), f) : INFINITY;
+    }
+}
+
+typedef struct reading {
+    const hd_rows *rows;
+    double *to;
+} reading;
+
+static huddle_status read_rows(void *argument, hd_chunk chunk) {
+    const reading *r = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        hd_rows_read(r->rows, i, r->to + i * hd_rows_width(r->rows));
+    return HUDDLE_OK;
+}
+
+static huddle_status build(huddle_context *context, tree *t) {
+    huddle_status status = HUDDLE_OK;
+    hd_search *s = t->search;
+    t->n = s->train->n;
+    t->d = hd_rows_width(s->train);
+    ALLOC(t->points, t->n * t->d);
+    ALLOC(t->order, t->n);
+    for (int64_t i = 0; i < t->n; i++)
+        t->order[i] = (int32_t)i;
+    reading r = {s->train, t->points};
+    TRY(hd_parallel(context, NULL, t->n, POINTS_PER_CHUNK, read_rows, &r));
+    TRY(grow(t));
+    ALLOC(t->panels, t->n_panels * HD_LEAF_LANES * t->d);
+    for (int64_t i = 0; i < t->n_nodes; i++)
+        if (t->nodes[i].left < 0)
+            fill_leaf(t, &t->nodes[i]);
+    t->queries = t->points;
+    t->sequence = t->order;
+    if (s->query != s->train) {
+        t->sequence = NULL;
+        t->queries = NULL;
+        ALLOC(t->queries, s->query->n * t->d);
+        r = (reading){s->query, t->queries};
+        TRY(hd_parallel(context, NULL, s->query->n, POINTS_PER_CHUNK, read_rows, &r));
+    }
+done:
+    return status;
+}
+
+/* ---- searching ----------------------------------------------------------------------------- */
+
+/* A query on its way through the tree. */
+typedef struct visit {
+    const tree *t;
+    int64_t i;
+    const double *q;
+    double *distance2;
+    int32_t *index;
+    int64_t n_distances;
+} visit;
+
+static void offer(visit *v, double value, int32_t name) {
+    hd_search *s = v->t->search;
+    if (value <= v->distance2[s->k - 1] && !hd_search_skips(s, v->i, name))
+        hd_list_insert(v->distance2, v->index, s->k, value, name);
+}
+
+static void scan_leaf(visit *v, const node *leaf) {
+    const tree *t = v->t;
+    double values[HD_LEAF_LANES];
+    int64_t size = leaf->end - leaf->begin;
+    if (leaf->flat) {
+        /* Members stand by ascending name: k of them and perhaps the query itself will do, unless
+         * groups rule out more. */
+        int64_t enough = t->search->train_group != NULL ? size : (int64_t)t->search->k + 1;
+        t->leaf(v->q, t->panels + leaf->panel * HD_LEAF_LANES * t->d, t->d, values);
+        for (int64_t c = 0; c < size && c < enough; c++)
+            offer(v, values[0], t->order[leaf->begin + c]);
+        v->n_distances++;
+        return;
+    }
+    for (int64_t c = 0; c < size; c += HD_LEAF_LANES) {
+        const double *panel = t->panels + (leaf->panel * HD_LEAF_LANES + c) * t->d;
+        t->leaf(v->q, panel, t->d, values);
+        for (int64_t e = c; e < size && e < c + HD_LEAF_LANES; e++)
+            if (values[e - c] <= v->distance2[t->search->k - 1])
+                offer(v, values[e - c], t->order[leaf->begin + e]);
+    }
+    v->n_distances += size;
+}
+
+static double box_distance(const visit *v, int32_t at) {
+    const tree *t = v->t;
+    const double *box = t->boxes + (int64_t)at * 2 * t->d;
+    return caution * t->box(v->q, box, box + t->d, t->d);
+}
+
+static void descend(visit *v, int32_t at) {
+    const tree *t = v->t;
+    for (;;) {
+        const node *here = &t->nodes[at];
+        if (here->group >= 0 && here->group == t->search->query_group[v->i])
+            return;
+        if (here->left < 0) {
+            scan_leaf(v, here);
+            return;
+        }
+        int32_t near = here->left, far = here->right;
+        double near_bound = box_distance(v, near), far_bound = box_distance(v, far);
+        if (far_bound < near_bound) {
+            int32_t name = near;
+            double bound = near_bound;
+            near = far;
+            far = name;
+            near_bound = far_bound;
+            far_bound = bound;
+        }
+        if (near_bound > v->distance2[t->search->k - 1])
+            return;
+        descend(v, near);
+        if (far_bound > v->distance2[t->search->k - 1])
+            return;
+        at = far;
+    }
+}
+
+static huddle_status visit_queries(void *argument, hd_chunk chunk) {
+    const tree *t = argument;
+    hd_search *s = t->search;
+    int64_t n_distances = 0;
+    for (int64_t place = chunk.begin; place < chunk.end; place++) {
+        int64_t i = t->sequence != NULL ? t->sequence[place] : place;
+        visit v = {.t = t,
+                   .i = i,
+                   .q = t->queries + i * t->d,
+                   .distance2 = s->distance2 + i * s->k,
+                   .index = s->index + i * s->k};
+        hd_search_clear(s, i, i + 1);
+        descend(&v, 0);
+        n_distances += v.n_distances;
+    }
+    atomic_fetch_add(&s->n_distances, n_distances);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_search_kdtree(huddle_context *context, hd_search *search) {
+    huddle_status status = HUDDLE_OK;
+    tree t = {.search = search,
+              .leaf = leaf_kernels[search->train->isa],
+              .box = box_kernels[search->train->isa]};
+    TRY(build(context, &t));
+    TRY(hd_parallel(context, "graph", search->query->n, QUERIES_PER_CHUNK, visit_queries, &t));
+done:
+    if (t.queries != t.points)
+        huddle_free(t.queries);
+    huddle_free(t.points);
+    huddle_free(t.order);
+    huddle_free(t.panels);
+    huddle_free(t.nodes);
+    huddle_free(t.boxes);
+    return status;
+}

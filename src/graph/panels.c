@@ -1,0 +1,199 @@
+#include "graph/panels.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { DIFFERENCES_UP_TO = 32, SURVEY_CHUNKS = 16, PANELS_PER_CHUNK = 16 };
+
+static const double u = 0x1p-24;
+
+/* ---- survey -------------------------------------------------------------------------------- */
+
+typedef struct survey {
+    const hd_rows *rows;
+    int64_t width;
+    double *sums, *lows, *highs, *row; /* chunks x width */
+    bool *whole;                       /* chunks */
+} survey;
+
+static huddle_status survey_rows(void *argument, hd_chunk chunk) {
+    const survey *s = argument;
+    int64_t at = chunk.index * s->width;
+    double *sum = s->sums + at, *low = s->lows + at, *high = s->highs + at, *row = s->row + at;
+    bool whole = true;
+    for (int64_t j = 0; j < s->width; j++) {
+        sum[j] = 0;
+        low[j] = DBL_MAX;
+        high[j] = -DBL_MAX;
+    }
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        hd_rows_read(s->rows, i, row);
+        for (int64_t j = 0; j < s->width; j++) {
+            double v = row[j];
+            sum[j] += v;
+            low[j] = v < low[j] ? v : low[j];
+            high[j] = v > high[j] ? v : high[j];
+        }
+        for (int64_t j = 0; j < s->width && whole; j++)
+            whole = row[j] == rint(row[j]);
+    }
+    s->whole[chunk.index] = whole;
+    return HUDDLE_OK;
+}
+
+/* Adds up the chunks into the first of them. */
+static void combine(survey *s, int64_t chunks) {
+    for (int64_t c = 1; c < chunks; c++) {
+        for (int64_t j = 0; j < s->width; j++) {
+            int64_t e = c * s->width + j;
+            s->sums[j] += s->sums[e];
+            s->lows[j] = fmin(s->lows[j], s->lows[e]);
+            s->highs[j] = fmax(s->highs[j], s->highs[e]);
+        }
+        s->whole[0] = s->whole[0] && s->whole[c];
+    }
+}
+
+/* Takes the centre from the first survey, the spread around it from every one. */
+static huddle_status survey_one(huddle_context *context, const hd_rows *rows, bool first,
+                                hd_packing *p, double *spread) {
+    huddle_status status = HUDDLE_OK;
+    survey s = {.rows = rows, .width = p->d};
+    int64_t grain = (rows->n + SURVEY_CHUNKS - 1) / SURVEY_CHUNKS;
+    int64_t chunks = hd_chunks(rows->n, grain);
+    ALLOC(s.sums, chunks * s.width);
+    ALLOC(s.lows, chunks * s.width);
+    ALLOC(s.highs, chunks * s.width);
+    ALLOC(s.row, chunks * s.width);
+    ALLOC(s.whole, chunks);
+    TRY(hd_parallel(context, NULL, rows->n, grain, survey_rows, &s));
+    combine(&s, chunks);
+    p->whole = p->whole && s.whole[0];
+    for (int64_t j = 0; j < s.width; j++) {
+        if (first) {
+            double mean = s.sums[j] / (double)rows->n;
+            p->centre[j] = p->whole ? rint(mean) : mean;
+        }
+        *spread = fmax(*spread, fmax(s.highs[j] - p->centre[j], p->centre[j] - s.lows[j]));
+    }
+done:
+    huddle_free(s.sums);
+    huddle_free(s.lows);
+    huddle_free(s.highs);
+    huddle_free(s.row);
+    huddle_free(s.whole);
+    return status;
+}
+
+huddle_status hd_packing_new(huddle_context *context, const hd_rows *train, const hd_rows *query,
+                             hd_packing *packing) {
+    huddle_status status = HUDDLE_OK;
+    double spread = 0;
+    int exponent = 0;
+    *packing = (hd_packing){.d = hd_rows_width(train), .whole = true};
+    packing->differences = packing->d <= DIFFERENCES_UP_TO;
+    ALLOC(packing->centre, packing->d);
+    TRY(survey_one(context, train, true, packing, &spread));
+    if (query != NULL)
+        TRY(survey_one(context, query, false, packing, &spread));
+    if (spread > 0)
+        frexp(spread, &exponent);
+    packing->scale = ldexp(1, -exponent);
+done:
+    return status;
+}
+
+void hd_packing_free(hd_packing *packing) {
+    huddle_free(packing->centre);
+    *packing = (hd_packing){0};
+}
+
+/* ---- packing ------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    const hd_rows *rows;
+    const hd_packing *packing;
+    hd_panels *panels;
+    double *scratch; /* workers x d */
+} filling;
+
+static void fill_point(const filling *f, int64_t i, double *row) {
+    const hd_packing *p = f->packing;
+    hd_panels *x = f->panels;
+    float *to = x->values + i / HD_PANEL * HD_PANEL * p->d + i % HD_PANEL;
+    if (i >= x->n) {
+        for (int64_t j = 0; j < p->d; j++)
+            to[j * HD_PANEL] = 0;
+        x->base[i] = INFINITY;
+        return;
+    }
+    double norm2 = 0;
+    hd_rows_read(f->rows, i, row);
+    for (int64_t j = 0; j < p->d; j++) {
+        float v = (float)(p->scale * (row[j] - p->centre[j]));
+        to[j * HD_PANEL] = v;
+        norm2 += (double)v * (double)v;
+    }
+    x->norm[i] = sqrt(norm2);
+    x->base[i] = p->differences ? 0 : (float)norm2;
+}
+
+static huddle_status fill_panels(void *argument, hd_chunk chunk) {
+    const filling *f = argument;
+    double *row = f->scratch + chunk.worker * f->packing->d;
+    for (int64_t i = chunk.begin * HD_PANEL; i < chunk.end * HD_PANEL; i++)
+        fill_point(f, i, row);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_panels_new(huddle_context *context, const hd_rows *rows, const hd_packing *packing,
+                            hd_panels *panels) {
+    huddle_status status = HUDDLE_OK;
+    int64_t padded = (rows->n + HD_TILE_COLUMNS - 1) / HD_TILE_COLUMNS * HD_TILE_COLUMNS;
+    filling f = {.rows = rows, .packing = packing, .panels = panels};
+    *panels = (hd_panels){.n = rows->n, .padded = padded, .d = packing->d};
+    ALLOC(panels->values, padded * packing->d);
+    ALLOC(panels->base, padded);
+    ALLOC(panels->norm, rows->n);
+    ALLOC(f.scratch, hd_workers(context) * packing->d);
+    TRY(hd_parallel(context, NULL, padded / HD_PANEL, PANELS_PER_CHUNK, fill_panels, &f));
+    for (int64_t i = 0; i < rows->n; i++)
+        panels->largest = fmax(panels->largest, panels->norm[i]);
+done:
+    huddle_free(f.scratch);
+    return status;
+}
+
+void hd_panels_free(hd_panels *panels) {
+    huddle_free(panels->values);
+    huddle_free(panels->base);
+    huddle_free(panels->norm);
+    *panels = (hd_panels){0};
+}
+
+/* ---- rounding ------------------------------------------------------------------------------ */
+
+bool hd_panels_exact(const hd_packing *packing, const hd_panels *train, const hd_panels *query) {
+    /* Every sum on the way is a whole number of at most (|x| + |y|)^2. */
+    double both = (train->largest + query->largest) / packing->scale;
+    return packing->whole && both * both < 0x1p24;
+}
+
+double hd_packing_limit(const hd_packing *packing, double norm, double distance2) {
+    double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
+    /* The other end is at most r away, and packing moved both. */
+    double other = (norm + r) * (1 + 4 * u);
+    double packed = r + u * (norm + other);
+    double limit = packed * packed;
+    if (packing->differences)
+        limit *= 1 + (d + 4) * u;
+    else if ((d + 6) * u < 0.5)
+        limit += (d + 6) * u / (1 - (d + 6) * u) * (norm * norm + other * other);
+    else
+        return INFINITY;
+    /* A little for the double arithmetic here and for underflow in the kernel. */
+    return limit * (1 + 0x1p-40) + 0x1p-120;
+}

@@ -1,0 +1,155 @@
+/* Graphs and lists from matrices that the caller already has. */
+#include "base/check.h"
+#include "graph/check.h"
+#include "graph/search.h"
+#include "graph/union.h"
+
+#include <math.h>
+
+static huddle_status check_square(int64_t rows, int64_t cols, const char *what) {
+    if (rows != cols || rows < 1 || rows > INT32_MAX)
+        return hd_fail(HUDDLE_INVALID, "%s must be a square matrix, not %lld x %lld", what,
+                       (long long)rows, (long long)cols);
+    return HUDDLE_OK;
+}
+
+static huddle_status check_value(double value, int64_t row, int64_t column, const char *what) {
+    if (isnan(value) || isinf(value))
+        return hd_fail(HUDDLE_INVALID, "%s: row %lld, column %lld: the value is %s", what,
+                       (long long)row + 1, (long long)column + 1,
+                       isnan(value) ? "not a number" : "infinite");
+    if (value < 0)
+        return hd_fail(HUDDLE_INVALID, "%s: row %lld, column %lld: %g is negative", what,
+                       (long long)row + 1, (long long)column + 1, value);
+    return HUDDLE_OK;
+}
+
+static huddle_status check_csr(const huddle_csr *matrix, const char *what) {
+    huddle_status status = HUDDLE_OK;
+    TRY(check_square(matrix->rows, matrix->cols, what));
+    if (matrix->offsets != NULL)
+        for (int64_t i = 0; i < matrix->rows; i++)
+            for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
+                TRY(check_value(matrix->values[e], i, matrix->columns[e], what));
+    TRY(huddle_csr_check(matrix));
+done:
+    return status;
+}
+
+static huddle_status check_dense(const huddle_dense *matrix, const char *what) {
+    huddle_status status = HUDDLE_OK;
+    TRY(check_square(matrix->rows, matrix->cols, what));
+    if (matrix->stride < matrix->cols || matrix->values == NULL)
+        FAIL(HUDDLE_INVALID, "%s: stride = %lld is less than the %lld columns", what,
+             (long long)matrix->stride, (long long)matrix->cols);
+    for (int64_t i = 0; i < matrix->rows; i++)
+        for (int64_t j = 0; j < matrix->cols; j++)
+            TRY(check_value(matrix->values[i * matrix->stride + j], i, j, what));
+done:
+    return status;
+}
+
+/* ---- similarities -------------------------------------------------------------------------- */
+
+static const char affinity_name[] = "the affinity", distances_name[] = "the distances";
+
+huddle_status huddle_graph_from_affinity(const huddle_csr *affinity, huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    *graph = (huddle_csr){0};
+    TRY(check_csr(affinity, affinity_name));
+    TRY(hd_graph_union(affinity, graph));
+done:
+    return status;
+}
+
+huddle_status huddle_graph_from_affinity_dense(const huddle_dense *affinity, huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr sparse = {0};
+    int64_t entries = 0, at = 0;
+    *graph = (huddle_csr){0};
+    TRY(check_dense(affinity, affinity_name));
+    for (int64_t i = 0; i < affinity->rows; i++)
+        for (int64_t j = 0; j < affinity->cols; j++)
+            entries += affinity->values[i * affinity->stride + j] != 0;
+    TRY(huddle_csr_new(affinity->rows, affinity->cols, entries, &sparse));
+    for (int64_t i = 0; i < affinity->rows; i++) {
+        for (int64_t j = 0; j < affinity->cols; j++) {
+            double value = affinity->values[i * affinity->stride + j];
+            if (value == 0)
+                continue;
+            sparse.columns[at] = (int32_t)j;
+            sparse.values[at++] = value;
+        }
+        sparse.offsets[i + 1] = at;
+    }
+    TRY(hd_graph_union(&sparse, graph));
+done:
+    huddle_csr_free(&sparse);
+    return status;
+}
+
+/* ---- distances ----------------------------------------------------------------------------- */
+
+static huddle_status open_lists(int64_t n, int32_t n_neighbors, huddle_neighbors *out) {
+    if (n_neighbors < 1)
+        return hd_fail(HUDDLE_INVALID, "n_neighbors = %d is less than 1", n_neighbors);
+    huddle_status status =
+        hd_neighbors_new(n, n_neighbors < n ? n_neighbors : (int32_t)(n - 1), out);
+    for (int64_t e = 0; status == HUDDLE_OK && e < n * out->k; e++) {
+        out->index[e] = INT32_MAX;
+        out->distance[e] = INFINITY;
+    }
+    return status;
+}
+
+static void offer(huddle_neighbors *out, int64_t i, int64_t j, double distance) {
+    if (i != j && out->k > 0)
+        hd_list_insert(out->distance + i * out->k, out->index + i * out->k, out->k, distance,
+                       (int32_t)j);
+}
+
+huddle_status huddle_graph_from_distances(const huddle_csr *distances, int32_t n_neighbors,
+                                          huddle_neighbors *out) {
+    huddle_status status = HUDDLE_OK;
+    *out = (huddle_neighbors){0};
+    TRY(check_csr(distances, distances_name));
+    TRY(open_lists(distances->rows, n_neighbors, out));
+    for (int64_t i = 0; i < distances->rows; i++)
+        for (int64_t e = distances->offsets[i]; e < distances->offsets[i + 1]; e++)
+            offer(out, i, distances->columns[e], distances->values[e]);
+    for (int64_t e = 0; e < out->n * out->k; e++)
+        if (out->index[e] == INT32_MAX)
+            out->index[e] = -1;
+done:
+    if (status != HUDDLE_OK)
+        huddle_neighbors_free(out);
+    return status;
+}
+
+huddle_status huddle_graph_from_distances_dense(const huddle_dense *distances, int32_t n_neighbors,
+                                                huddle_neighbors *out) {
+    huddle_status status = HUDDLE_OK;
+    *out = (huddle_neighbors){0};
+    TRY(check_dense(distances, distances_name));
+    TRY(open_lists(distances->rows, n_neighbors, out));
+    for (int64_t i = 0; i < distances->rows; i++)
+        for (int64_t j = 0; j < distances->cols; j++)
+            offer(out, i, j, distances->values[i * distances->stride + j]);
+done:
+    if (status != HUDDLE_OK)
+        huddle_neighbors_free(out);
+    return status;
+}
+
+huddle_status huddle_graph_mean_of_distances(const huddle_dense *distances, double *mean) {
+    huddle_status status = HUDDLE_OK;
+    *mean = 0;
+    TRY(check_dense(distances, distances_name));
+    double sum = 0, n = (double)distances->rows;
+    for (int64_t i = 0; i < distances->rows; i++)
+        for (int64_t j = 0; j < distances->cols; j++)
+            sum += i != j ? distances->values[i * distances->stride + j] : 0;
+    *mean = n > 1 ? sum / (n * (n - 1)) : 0;
+done:
+    return status;
+}

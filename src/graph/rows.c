@@ -1,0 +1,98 @@
+#include "graph/rows.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "graph/kernels.h"
+
+#include <math.h>
+
+enum { ROWS_PER_CHUNK = 256 };
+
+typedef double (*single_function)(const float *, const float *, int64_t, double);
+typedef double (*double_function)(const double *, const double *, int64_t, double);
+
+static const single_function distance2_single[] = HD_SIMD_TABLE(hd_distance2_single);
+static const double_function distance2_double[] = HD_SIMD_TABLE(hd_distance2_double);
+
+hd_rows hd_rows_of_points(const huddle_points *x) {
+    return (hd_rows){
+        .n = x->n, .d = x->d, .stride = x->stride, .singles = x->values, .isa = hd_cpu_isa()};
+}
+
+hd_rows hd_rows_of_dense(const huddle_dense *f) {
+    return (hd_rows){
+        .n = f->rows, .d = f->cols, .stride = f->stride, .doubles = f->values, .isa = hd_cpu_isa()};
+}
+
+void hd_rows_free(hd_rows *rows) {
+    huddle_free(rows->scale);
+    huddle_free(rows->owned_shift);
+    *rows = (hd_rows){0};
+}
+
+static int64_t place(const hd_rows *rows, int64_t i) {
+    return (rows->pick != NULL ? rows->pick[i] : i) * rows->stride;
+}
+
+/* The coordinate without its scale. */
+static double value(const hd_rows *rows, int64_t at, int64_t j) {
+    double v = rows->singles != NULL ? (double)rows->singles[at + j] : rows->doubles[at + j];
+    return rows->shift != NULL ? v + rows->shift[j] : v;
+}
+
+static huddle_status measure_rows(void *argument, hd_chunk chunk) {
+    const hd_rows *rows = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        int64_t at = place(rows, i);
+        double largest = 0, sum = 0;
+        for (int64_t j = 0; j < rows->d; j++)
+            largest = fmax(largest, fabs(value(rows, at, j)));
+        for (int64_t j = 0; j < rows->d && largest > 0; j++) {
+            double v = value(rows, at, j) / largest;
+            sum += v * v;
+        }
+        rows->scale[i] = largest > 0 ? 1 / (largest * sqrt(sum)) : 0;
+    }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_rows_normalise(huddle_context *context, hd_rows *rows) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(rows->scale, rows->n);
+    TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, measure_rows, rows));
+    for (int64_t i = 0; i < rows->n && !rows->zeros; i++)
+        rows->zeros = rows->scale[i] == 0;
+done:
+    return status;
+}
+
+int64_t hd_rows_width(const hd_rows *rows) {
+    return rows->d + rows->zeros;
+}
+
+void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates) {
+    int64_t at = place(rows, i);
+    double scale = rows->scale != NULL ? rows->scale[i] : 1;
+    for (int64_t j = 0; j < rows->d; j++)
+        coordinates[j] = value(rows, at, j) * scale;
+    if (rows->zeros)
+        coordinates[rows->d] = scale == 0 ? 1 : 0;
+}
+
+double hd_rows_distance2(const hd_rows *a, int64_t i, const hd_rows *b, int64_t j, double limit) {
+    int64_t p = place(a, i), q = place(b, j);
+    if (a->scale == NULL && a->shift == NULL && b->shift == NULL) {
+        if (a->singles != NULL)
+            return distance2_single[a->isa](a->singles + p, b->singles + q, a->d, limit);
+        return distance2_double[a->isa](a->doubles + p, b->doubles + q, a->d, limit);
+    }
+    double s = a->scale != NULL ? a->scale[i] : 1, t = b->scale != NULL ? b->scale[j] : 1;
+    if (s == 0 || t == 0)
+        return s == t ? 0 : 2;
+    double sum = 0;
+    for (int64_t f = 0; f < a->d; f++) {
+        double difference = value(a, p, f) * s - value(b, q, f) * t;
+        sum += difference * difference;
+    }
+    return sum;
+}

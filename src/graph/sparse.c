@@ -1,0 +1,216 @@
+/* Neighbours of sparse points: products by an inverted index, never a dense row of features.
+ *
+ * For one query, sum up its products with all training points column by column, then read off
+ *
+ *     |x - y|^2 = |x|^2 + |y|^2 - 2 <x, y>
+ *
+ * in double. What cancels there is bounded as in brute.c; the candidates' distances are computed
+ * again by differences. */
+#include "graph/sparse.h"
+#include "base/check.h"
+#include "base/parallel.h"
+#include "graph/search.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { SPARE = 3, QUERIES_PER_CHUNK = 64 };
+
+typedef struct index {
+    hd_search *search;
+    hd_sparse_rows train, own;
+    const hd_sparse_rows *query; /* &train or &own */
+    int64_t *offsets;            /* the training points by columns: d + 1 */
+    int32_t *rows;
+    float *values;
+    double *products; /* workers x n */
+    double *near;     /* workers x spare k */
+    int32_t *near_names;
+    int32_t k;
+} index;
+
+/* ---- the index ----------------------------------------------------------------------------- */
+
+huddle_status hd_sparse_rows_new(const huddle_points *x, bool cosine, hd_sparse_rows *s) {
+    huddle_status status = HUDDLE_OK;
+    *s = (hd_sparse_rows){.x = x};
+    ALLOC(s->scale, x->n);
+    ALLOC(s->norm2, x->n);
+    for (int64_t i = 0; i < x->n; i++) {
+        double sum = 0;
+        for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
+            sum += (double)x->values[e] * (double)x->values[e];
+        s->norm2[i] = cosine ? 1 : sum;
+        s->scale[i] = !cosine ? 1 : sum > 0 ? 1 / sqrt(sum) : 0;
+    }
+done:
+    return status;
+}
+
+void hd_sparse_rows_free(hd_sparse_rows *s) {
+    huddle_free(s->scale);
+    huddle_free(s->norm2);
+    *s = (hd_sparse_rows){0};
+}
+
+static huddle_status invert(index *t) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *x = t->train.x;
+    int64_t nonzeros = x->offsets[x->n];
+    ALLOC_ZERO(t->offsets, x->d + 1);
+    ALLOC(t->rows, nonzeros);
+    ALLOC(t->values, nonzeros);
+    for (int64_t e = 0; e < nonzeros; e++)
+        t->offsets[x->columns[e] + 1]++;
+    for (int64_t f = 0; f < x->d; f++)
+        t->offsets[f + 1] += t->offsets[f];
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+            int64_t at = t->offsets[x->columns[e]]++;
+            t->rows[at] = (int32_t)i;
+            t->values[at] = x->values[e];
+        }
+    /* Every offset has moved to the end of its column, which is the next one's beginning. */
+    memmove(t->offsets + 1, t->offsets, (size_t)x->d * sizeof *t->offsets);
+    t->offsets[0] = 0;
+done:
+    return status;
+}
+
+/* ---- one query ----------------------------------------------------------------------------- */
+
+static double next_difference(const hd_sparse_rows *a, int64_t i, int64_t *p,
+                              const hd_sparse_rows *b, int64_t j, int64_t *q) {
+    int64_t p_end = a->x->offsets[i + 1], q_end = b->x->offsets[j + 1];
+    int32_t cp = *p < p_end ? a->x->columns[*p] : INT32_MAX;
+    int32_t cq = *q < q_end ? b->x->columns[*q] : INT32_MAX;
+    double difference = 0;
+    if (cp <= cq)
+        difference += a->scale[i] * (double)a->x->values[(*p)++];
+    if (cq <= cp)
+        difference -= b->scale[j] * (double)b->x->values[(*q)++];
+    return difference;
+}
+
+double hd_sparse_distance2(const hd_sparse_rows *a, int64_t i, const hd_sparse_rows *b, int64_t j) {
+    if (a->scale[i] == 0 || b->scale[j] == 0)
+        return a->scale[i] == b->scale[j] ? 0 : 2;
+    double sum = 0;
+    int64_t p = a->x->offsets[i], q = b->x->offsets[j];
+    while (p < a->x->offsets[i + 1] || q < b->x->offsets[j + 1]) {
+        double difference = next_difference(a, i, &p, b, j, &q);
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+static void multiply(const index *t, int64_t i, double *products) {
+    const huddle_points *x = t->query->x;
+    memset(products, 0, (size_t)t->train.x->n * sizeof *products);
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+        double v = (double)x->values[e];
+        int64_t column = x->columns[e];
+        for (int64_t p = t->offsets[column]; p < t->offsets[column + 1]; p++)
+            products[t->rows[p]] += v * (double)t->values[p];
+    }
+}
+
+/* The squared distance as the products give it. */
+static double rough(const index *t, int64_t i, int64_t j, const double *products) {
+    double s = t->query->scale[i], r = t->train.scale[j];
+    if (s == 0 || r == 0)
+        return s == r ? 0 : 2;
+    return t->query->norm2[i] + t->train.norm2[j] - 2 * s * r * products[j];
+}
+
+static int64_t look_closely(const index *t, int64_t i, const int32_t *names, int64_t count) {
+    hd_search *s = t->search;
+    for (int64_t c = 0; c < count; c++)
+        hd_list_insert(s->distance2 + i * s->k, s->index + i * s->k, s->k,
+                       hd_sparse_distance2(t->query, i, &t->train, names[c]), names[c]);
+    return count;
+}
+
+/* How far off rough() can be for anything within distance2 of query i. */
+static double doubt(const index *t, int64_t i, double within2) {
+    const huddle_points *x = t->query->x;
+    double terms = (double)(x->offsets[i + 1] - x->offsets[i]) + 16;
+    double norm = sqrt(t->query->norm2[i]), other = norm + sqrt(within2);
+    return terms * 0x1p-52 * (norm * norm + other * other);
+}
+
+static int64_t search_one(const index *t, int64_t i, double *products, double *near,
+                          int32_t *names) {
+    hd_search *s = t->search;
+    int64_t looked = 0;
+    int32_t found = 0;
+    for (int32_t c = 0; c < t->k; c++) {
+        near[c] = INFINITY;
+        names[c] = INT32_MAX;
+    }
+    multiply(t, i, products);
+    for (int64_t j = 0; j < t->train.x->n; j++) {
+        double value = rough(t, i, j, products);
+        if (value <= near[t->k - 1] && !hd_search_skips(s, i, j))
+            hd_list_insert(near, names, t->k, value, (int32_t)j);
+    }
+    hd_search_clear(s, i, i + 1);
+    while (found < t->k && names[found] != INT32_MAX)
+        found++;
+    looked += look_closely(t, i, names, found);
+    double *last = &s->distance2[i * s->k + s->k - 1];
+    double limit = *last + doubt(t, i, *last);
+    if (found < t->k || near[t->k - 1] > limit)
+        return looked;
+    atomic_fetch_add(&s->n_repeated, 1);
+    hd_search_clear(s, i, i + 1);
+    for (int64_t j = 0; j<t->train.x->n && * last> 0; j++) {
+        int32_t name = (int32_t)j;
+        if (rough(t, i, j, products) <= limit && !hd_search_skips(s, i, j))
+            looked += look_closely(t, i, &name, 1);
+    }
+    return looked;
+}
+
+static huddle_status search_queries(void *argument, hd_chunk chunk) {
+    const index *t = argument;
+    double *products = t->products + chunk.worker * t->train.x->n;
+    double *near = t->near + (int64_t)chunk.worker * t->k;
+    int32_t *names = t->near_names + (int64_t)chunk.worker * t->k;
+    int64_t looked = 0;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        looked += search_one(t, i, products, near, names);
+    atomic_fetch_add(&t->search->n_distances, looked);
+    return HUDDLE_OK;
+}
+
+huddle_status hd_search_sparse(huddle_context *context, const huddle_points *train,
+                               const huddle_points *query, bool cosine, hd_search *search) {
+    huddle_status status = HUDDLE_OK;
+    index t = {.search = search};
+    int64_t workers = hd_workers(context);
+    int64_t k = (int64_t)search->k + SPARE;
+    t.k = (int32_t)(k < train->n ? k : train->n);
+    TRY(hd_sparse_rows_new(train, cosine, &t.train));
+    t.query = &t.train;
+    if (query != train) {
+        TRY(hd_sparse_rows_new(query, cosine, &t.own));
+        t.query = &t.own;
+    }
+    TRY(invert(&t));
+    ALLOC(t.products, workers * train->n);
+    ALLOC(t.near, workers * t.k);
+    ALLOC(t.near_names, workers * t.k);
+    TRY(hd_parallel(context, "graph", query->n, QUERIES_PER_CHUNK, search_queries, &t));
+done:
+    hd_sparse_rows_free(&t.train);
+    hd_sparse_rows_free(&t.own);
+    huddle_free(t.offsets);
+    huddle_free(t.rows);
+    huddle_free(t.values);
+    huddle_free(t.products);
+    huddle_free(t.near);
+    huddle_free(t.near_names);
+    return status;
+}

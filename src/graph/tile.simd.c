@@ -1,0 +1,124 @@
+/* The inner loop of the neighbour search: a block of products that never leaves the registers.
+ *
+ * A register block is BLOCK rows by three vectors, 24 accumulators of 16 lanes with AVX-512 and
+ * 12 of 8 or 4 lanes otherwise; as many blocks as it takes cover the tile. */
+#include "base/cpu.h"
+#include "graph/kernels.h"
+
+#include <string.h>
+
+#define BLOCK   (HD_LANES == 16 ? 8 : 4)
+#define VECTORS 3
+#define WIDTH   (VECTORS * HD_LANES)
+
+typedef float lanes __attribute__((vector_size(HD_LANES * sizeof(float))));
+typedef int32_t mask __attribute__((vector_size(HD_LANES * sizeof(float))));
+
+static inline lanes load(const float *p) {
+    lanes v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline lanes larger(lanes a, lanes b) {
+    mask m = a > b;
+    return (lanes)(((mask)a & m) | ((mask)b & ~m));
+}
+
+static inline int any(mask m) {
+    uint64_t words[HD_LANES / 2], all = 0;
+    memcpy(words, &m, sizeof words);
+    for (int i = 0; i < HD_LANES / 2; i++)
+        all |= words[i];
+    return all != 0;
+}
+
+/* acc[r][v] over all features, by STEP(acc, a, b). */
+#define ACCUMULATE(STEP)                                                                           \
+    lanes acc[BLOCK][VECTORS] = {0};                                                               \
+    const float *column[VECTORS];                                                                  \
+    for (int v = 0; v < VECTORS; v++) {                                                            \
+        int64_t c = c0 + v * HD_LANES;                                                             \
+        column[v] = t->columns + c / HD_PANEL * t->panel + c % HD_PANEL;                           \
+    }                                                                                              \
+    const float *row = t->rows + r0;                                                               \
+    for (int64_t f = 0; f < t->d; f++) {                                                           \
+        lanes b[VECTORS];                                                                          \
+        for (int v = 0; v < VECTORS; v++)                                                          \
+            b[v] = load(column[v] + f * HD_PANEL);                                                 \
+        for (int r = 0; r < BLOCK; r++) {                                                          \
+            lanes a = row[f * HD_PANEL + r] - (lanes){0};                                          \
+            for (int v = 0; v < VECTORS; v++)                                                      \
+                STEP(acc[r][v], a, b[v]);                                                          \
+        }                                                                                          \
+    }
+
+#define PRODUCT(acc, a, b) acc += (a) * (b)
+#define DIFFERENCE(acc, a, b)                                                                      \
+    do {                                                                                           \
+        lanes difference = (a) - (b);                                                              \
+        acc += difference * difference;                                                            \
+    } while (0)
+
+/* Turns accumulators into distances, finds hits, and stores the block if there are any. */
+#define FINISH(FACTOR)                                                                             \
+    mask hit[BLOCK], all = {0};                                                                    \
+    for (int r = 0; r < BLOCK; r++) {                                                              \
+        hit[r] = (mask){0};                                                                        \
+        for (int v = 0; v < VECTORS; v++) {                                                        \
+            int64_t c = c0 + v * HD_LANES;                                                         \
+            lanes base = t->row_base[r0 + r] + load(t->column_base + c);                           \
+            acc[r][v] = base + (FACTOR)*acc[r][v];                                                 \
+            lanes tau = larger(t->row_tau[r0 + r] - (lanes){0}, load(t->column_tau + c));          \
+            hit[r] |= acc[r][v] <= tau;                                                            \
+        }                                                                                          \
+        all |= hit[r];                                                                             \
+    }                                                                                              \
+    if (!any(all))                                                                                 \
+        return 0;                                                                                  \
+    unsigned rows = 0;                                                                             \
+    for (int r = 0; r < BLOCK; r++) {                                                              \
+        rows |= (unsigned)any(hit[r]) << (r0 + r);                                                 \
+        for (int v = 0; v < VECTORS; v++)                                                          \
+            memcpy(t->out + (r0 + r) * HD_TILE_COLUMNS + c0 + v * HD_LANES, &acc[r][v],            \
+                   sizeof(lanes));                                                                 \
+    }                                                                                              \
+    return rows
+
+static inline unsigned products(const hd_tile *t, int r0, int c0) {
+    ACCUMULATE(PRODUCT)
+    FINISH(-2.0f);
+}
+
+static inline unsigned differences(const hd_tile *t, int r0, int c0) {
+    ACCUMULATE(DIFFERENCE)
+    FINISH(1.0f);
+}
+
+/* A block without hits leaves its part of out unwritten: the caller looks at whole rows, so mark
+ * it as far away. */
+static void clear(const hd_tile *t, int r0, int c0) {
+    static const float far = 3.4e38f;
+    for (int r = 0; r < BLOCK; r++)
+        for (int c = 0; c < WIDTH; c++)
+            t->out[(r0 + r) * HD_TILE_COLUMNS + c0 + c] = far;
+}
+
+#define COVER(BLOCK_KERNEL)                                                                        \
+    unsigned rows = 0;                                                                             \
+    for (int r0 = 0; r0 < HD_TILE_ROWS; r0 += BLOCK)                                               \
+        for (int c0 = 0; c0 < HD_TILE_COLUMNS; c0 += WIDTH) {                                      \
+            unsigned hit = BLOCK_KERNEL(tile, r0, c0);                                             \
+            if (hit == 0 && BLOCK * WIDTH < HD_TILE_ROWS * HD_TILE_COLUMNS)                        \
+                clear(tile, r0, c0);                                                               \
+            rows |= hit;                                                                           \
+        }                                                                                          \
+    return rows
+
+unsigned HD_SIMD(hd_tile_products)(const hd_tile *tile) {
+    COVER(products);
+}
+
+unsigned HD_SIMD(hd_tile_differences)(const hd_tile *tile) {
+    COVER(differences);
+}

@@ -1,0 +1,48 @@
+#include "graph/union.h"
+
+#include "base/check.h"
+
+/* Merges row i of a and of its transpose b. Writes to graph at `to` unless columns is NULL;
+ * returns how many entries there are. */
+static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, int32_t *columns,
+                         double *values) {
+    int64_t p = a->offsets[i], q = b->offsets[i], count = 0;
+    while (p < a->offsets[i + 1] || q < b->offsets[i + 1]) {
+        int32_t cp = p < a->offsets[i + 1] ? a->columns[p] : INT32_MAX;
+        int32_t cq = q < b->offsets[i + 1] ? b->columns[q] : INT32_MAX;
+        int32_t column = cp < cq ? cp : cq;
+        double value = 0;
+        if (cp == column)
+            value = a->values[p++];
+        if (cq == column) {
+            value = value > b->values[q] ? value : b->values[q];
+            q++;
+        }
+        if (column == i || value == 0)
+            continue;
+        if (columns != NULL) {
+            columns[count] = column;
+            values[count] = value;
+        }
+        count++;
+    }
+    return count;
+}
+
+huddle_status hd_graph_union(const huddle_csr *a, huddle_csr *graph) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr b = {0};
+    int64_t entries = 0;
+    *graph = (huddle_csr){0};
+    TRY(huddle_csr_transpose(a, &b));
+    for (int64_t i = 0; i < a->rows; i++)
+        entries += merge_row(a, &b, i, NULL, NULL);
+    TRY(huddle_csr_new(a->rows, a->rows, entries, graph));
+    for (int64_t i = 0; i < a->rows; i++) {
+        int64_t at = graph->offsets[i];
+        graph->offsets[i + 1] = at + merge_row(a, &b, i, graph->columns + at, graph->values + at);
+    }
+done:
+    huddle_csr_free(&b);
+    return status;
+}
