@@ -1,9 +1,10 @@
 /* Block Krylov subspaces from a random start (Halko, Martinsson, Tropp, SIAM Review 2011; Musco
  * and Musco, NIPS 2015), restarted with the best vectors when the basis is full.
  *
- * V is an orthonormal basis, AV its image, H = V'AV. Each round solves the small problem H y =
- * theta y, takes the residuals A V y - theta V y of the leading vectors, and appends them,
- * orthonormalised, to V. In exact arithmetic that spans the Krylov space of the first block. */
+ * V is an orthonormal basis, AV its image, H = V'AV. A round appends the image of the newest block
+ * to V, orthonormalised, until there is no more room; then it solves the small problem H y =
+ * theta y and begins again with the leading vectors V y and their residuals A V y - theta V y,
+ * which continue the same Krylov space. */
 #include "prepare/eigen.h"
 
 #include "base/check.h"
@@ -11,16 +12,15 @@
 #include "base/rng.h"
 
 #include <cblas.h>
-#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-enum { MORE = 8, BLOCKS = 6, MOST_ROUNDS = 100 };
+enum { MORE = 8, BLOCKS = 6, MOST_ROUNDS = 12 };
 
 /* A residual is small when it is below `tolerance` times its eigenvalue, or below what double
  * can tell from the largest eigenvalue. */
-static const double tolerance = 1e-7;
+static const double tolerance = 1e-6;
 static const double floor_of_largest = 1e-13;
 
 typedef struct basis {
@@ -30,7 +30,7 @@ typedef struct basis {
     double *v, *av;         /* m x most */
     double *h, *y, *theta;  /* most x most, most x most (vector k in row k), most */
     double *w, *spare;      /* m x b, m x b */
-    double *small, *values; /* (most + b) x b, b */
+    double *small, *values; /* (most + b) x b, 2 b */
 } basis;
 
 /* ---- orthonormal blocks --------------------------------------------------------------------- */
@@ -43,39 +43,51 @@ static void multiply(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols, int6
                 (int)lda, b, (int)ldb, beta, c, (int)ldc);
 }
 
-/* Takes off w what lies in the basis, then makes its columns orthonormal by the eigenvectors of
- * w'w, dropping directions that are only rounding. Returns how many columns remain. Column norms
- * are made equal first, so that small residuals count as much as large ones. */
-static huddle_status orthonormalise(const basis *s, int64_t count, double least, int64_t *kept) {
-    double *gram = s->small;
-    int64_t m = s->m;
+static void column_norms(const basis *s, int64_t count, double *norms) {
+    memset(norms, 0, (size_t)count * sizeof *norms);
+    for (int64_t i = 0; i < s->m; i++)
+        for (int64_t k = 0; k < count; k++)
+            norms[k] += s->w[i * s->b + k] * s->w[i * s->b + k];
+    for (int64_t k = 0; k < count; k++)
+        norms[k] = sqrt(norms[k]);
+}
+
+/* Takes off w what lies in the basis and scales its columns to norm 1, so that small ones count
+ * as much as large ones. A column becomes 0 if no more than `least` or rounding remains of it. */
+static void project_out(const basis *s, int64_t count, double least) {
+    double *before = s->values, *after = s->values + count;
+    column_norms(s, count, before);
     if (s->size > 0) {
-        multiply(CblasTrans, s->size, count, m, 1, s->v, s->most, s->w, s->b, 0, s->small, count);
-        multiply(CblasNoTrans, m, count, s->size, -1, s->v, s->most, s->small, count, 1, s->w,
+        multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->most, s->w, s->b, 0, s->small,
+                 count);
+        multiply(CblasNoTrans, s->m, count, s->size, -1, s->v, s->most, s->small, count, 1, s->w,
                  s->b);
     }
-    memset(s->values, 0, (size_t)count * sizeof *s->values);
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t k = 0; k < count; k++)
-            s->values[k] += s->w[i * s->b + k] * s->w[i * s->b + k];
+    column_norms(s, count, after);
     for (int64_t k = 0; k < count; k++)
-        s->values[k] = sqrt(s->values[k]) > least ? 1 / sqrt(s->values[k]) : 0;
-    for (int64_t i = 0; i < m; i++)
+        after[k] = after[k] > fmax(least, 1e-12 * before[k]) ? 1 / after[k] : 0;
+    for (int64_t i = 0; i < s->m; i++)
         for (int64_t k = 0; k < count; k++)
-            s->w[i * s->b + k] *= s->values[k];
+            s->w[i * s->b + k] *= after[k];
+}
+
+/* Makes the columns of w orthonormal, to each other and to the basis, by the eigenvectors of w'w,
+ * dropping directions that are only rounding. *kept columns remain. */
+static huddle_status orthonormalise(const basis *s, int64_t count, double least, int64_t *kept) {
+    double *gram = s->small, *values = s->values;
+    int64_t m = s->m, dropped = 0;
+    project_out(s, count, least);
     multiply(CblasTrans, count, count, m, 1, s->w, s->b, s->w, s->b, 0, gram, count);
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)count, gram, (lapack_int)count,
-                      s->values) != 0)
+                      values) != 0)
         return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyev failed on a block of the PCA");
-    int64_t dropped = 0;
-    while (dropped < count && s->values[dropped] <= 1e-12 * s->values[count - 1])
+    while (dropped < count && values[dropped] <= 1e-12 * values[count - 1])
         dropped++;
-    *kept = s->values[count - 1] > 0 ? count - dropped : 0;
+    *kept = count - dropped;
     for (int64_t k = dropped; k < count; k++)
-        for (int64_t i = 0; i < count; i++)
-            gram[k * count + i] /= sqrt(s->values[k]);
+        cblas_dscal((int)count, 1 / sqrt(values[k]), gram + k * count, 1);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)*kept, (int)count, 1, s->w,
-                (int)s->b, gram + (count - *kept) * count, (int)count, 0, s->spare, (int)s->b);
+                (int)s->b, gram + dropped * count, (int)count, 0, s->spare, (int)s->b);
     for (int64_t i = 0; i < m; i++)
         memcpy(s->w + i * s->b, s->spare + i * s->b, (size_t)*kept * sizeof *s->w);
     return HUDDLE_OK;
@@ -174,26 +186,45 @@ static void start_at_random(basis *s, uint64_t seed) {
     }
 }
 
+/* w = the image of the last `count` vectors: what makes the space a Krylov space. */
+static void take_image(basis *s, int64_t count) {
+    for (int64_t i = 0; i < s->m; i++)
+        memcpy(s->w + i * s->b, s->av + i * s->most + s->size - count,
+               (size_t)count * sizeof *s->w);
+}
+
+/* Appends blocks until the basis is full, or *closed: its image lies within it. */
+static huddle_status fill(huddle_context *context, basis *s, int64_t grown, double least,
+                          bool *closed) {
+    huddle_status status = HUDDLE_OK;
+    while (grown > 0 && s->size + grown <= s->most && s->size < s->m) {
+        TRY(hd_check_cancel(context));
+        take_image(s, grown);
+        TRY(append(context, s, grown, least, &grown));
+    }
+    *closed = grown == 0 || s->size == s->m;
+done:
+    return status;
+}
+
 static huddle_status iterate(huddle_context *context, basis *s, bool *converged) {
     huddle_status status = HUDDLE_OK;
     int64_t grown;
+    double least = 0;
     *converged = false;
     TRY(append(context, s, s->b, 0, &grown));
     for (int round = 0; round < MOST_ROUNDS; round++) {
+        bool closed;
         TRY(hd_progress(context, "prepare", round, MOST_ROUNDS));
+        TRY(fill(context, s, grown, least, &closed));
         TRY(solve_small(s));
         int64_t count = s->b < s->size ? s->b : s->size;
-        *converged = residuals(s, count);
-        if (*converged)
+        *converged = residuals(s, count) || closed;
+        if (*converged || round + 1 == MOST_ROUNDS)
             break;
-        if (s->size + count > s->most)
-            restart(s, count);
-        TRY(append(context, s, count, DBL_EPSILON * s->theta[0], &grown));
-        if (grown == 0) { /* the basis is invariant: nothing more to find */
-            TRY(solve_small(s));
-            *converged = true;
-            break;
-        }
+        least = floor_of_largest * s->theta[0];
+        restart(s, count);
+        TRY(append(context, s, count, least, &grown));
     }
 done:
     return status;
@@ -214,7 +245,7 @@ huddle_status hd_eigen_krylov(huddle_context *context, const hd_operator *a, int
     ALLOC(s.w, s.m * s.b);
     ALLOC(s.spare, s.m * s.b);
     ALLOC(s.small, (s.most + s.b) * s.b);
-    ALLOC(s.values, s.b);
+    ALLOC(s.values, 2 * s.b);
     start_at_random(&s, seed);
     TRY(iterate(context, &s, converged));
     memset(vectors, 0, (size_t)(s.m * r) * sizeof *vectors);

@@ -63,7 +63,7 @@ static void check_pairs(const matrix *a, int64_t r, const double *spectrum, cons
         assert_close(values[k], spectrum[k], 1e-11 * fmax(1, spectrum[0]));
         for (int64_t i = 0; i < a->m; i++)
             residual += pow(image[i * r + k] - values[k] * vectors[i * r + k], 2);
-        assert_true(sqrt(residual) <= 1e-7 * values[k] + 1e-12 * spectrum[0]);
+        assert_true(sqrt(residual) <= 1e-6 * values[k] + 1e-12 * spectrum[0]);
         for (int64_t l = 0; l <= k; l++) {
             double product = 0;
             for (int64_t i = 0; i < a->m; i++)
