@@ -5,8 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+/* Where what is said of each thing begins. */
+enum { INDENT = 13 };
+
 static void label(const char *name) {
-    printf("  %-10s", name);
+    printf("  %-*s", INDENT - 2, name);
 }
 
 static double number(const json_t *object, const char *name) {
@@ -40,6 +43,12 @@ static void print_method(const json_t *report) {
     printf("\n");
 }
 
+/* What stands before a member: nothing before the first. */
+static const char *name_gap(const json_t *object, const char *name) {
+    void *first = json_object_iter((json_t *)(uintptr_t)object);
+    return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
+}
+
 static void print_scores(const json_t *scores) {
     const char *name;
     json_t *value;
@@ -47,7 +56,7 @@ static void print_scores(const json_t *scores) {
         return;
     label("scores");
     json_object_foreach((json_t *)(uintptr_t)scores, name, value)
-        printf("%s %.4f  ", name, json_number_value(value));
+        printf("%s%s %.4f", name_gap(scores, name), name, json_number_value(value));
     printf("\n");
 }
 
@@ -60,7 +69,7 @@ static void print_sizes(const json_t *sizes) {
     if (n > 200)
         append_text(text, sizeof text, " ...");
     label("sizes");
-    print_wrapped(stdout, text, 12, 12);
+    print_wrapped(stdout, text, INDENT, INDENT);
 }
 
 static void print_graph(const json_t *graph) {
@@ -72,7 +81,7 @@ static void print_graph(const json_t *graph) {
     printf("%.0f edges, %.0f component%s", number(graph, "edges"), components,
            plural((int64_t)components));
     if (bridges > 0)
-        printf(" joined by %.0f bridge%s", bridges, plural((int64_t)bridges));
+        printf(" after adding %.0f bridge%s", bridges, plural((int64_t)bridges));
     if (recall < 1)
         printf(", recall %.3f", recall);
     printf("\n");
@@ -110,7 +119,7 @@ static void print_seconds(const json_t *seconds) {
     json_t *value;
     label("seconds");
     json_object_foreach((json_t *)(uintptr_t)seconds, stage, value)
-        printf("%s %.2f  ", stage, json_number_value(value));
+        printf("%s%s %.2f", name_gap(seconds, stage), stage, json_number_value(value));
     printf("\n");
 }
 
@@ -139,7 +148,7 @@ static void print_range(const json_t *report) {
 static void print_warnings(const json_t *warnings) {
     for (size_t i = 0; i < json_array_size(warnings); i++) {
         label("warning");
-        print_wrapped(stdout, json_string_value(json_array_get(warnings, i)), 12, 12);
+        print_wrapped(stdout, json_string_value(json_array_get(warnings, i)), INDENT, INDENT);
     }
 }
 
