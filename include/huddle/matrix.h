@@ -77,6 +77,11 @@ HUDDLE_API huddle_status huddle_points_from_double(huddle_context *context, int6
 HUDDLE_API huddle_status huddle_points_check(huddle_context *context, const huddle_points *points);
 HUDDLE_API huddle_status huddle_csr_check(const huddle_csr *matrix);
 
+/* Copies with arrays of their own; rows of the copy stand close together. */
+HUDDLE_API huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy);
+HUDDLE_API huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy);
+HUDDLE_API huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy);
+
 /* y = the rows of x named by index[0 .. count - 1], copied. */
 HUDDLE_API huddle_status huddle_points_take(const huddle_points *x, const int64_t *index,
                                             int64_t count, huddle_points *y);

@@ -52,6 +52,16 @@ HUDDLE_API huddle_status huddle_model_give_graph(huddle_model *model, const hudd
 HUDDLE_API huddle_status huddle_model_give_embedding(huddle_model *model,
                                                      const huddle_dense *embedding);
 
+/* Several models fitted to the same points under other options do much of the same work. With a
+ * cache in common, graphs and embeddings are made once and copied. One cache is for one x; it may
+ * serve models in several threads, and must outlive their fits. counts tells how often a result
+ * was found there, and how often it had to be made. */
+typedef struct huddle_cache huddle_cache;
+HUDDLE_API huddle_status huddle_cache_new(huddle_cache **cache);
+HUDDLE_API void huddle_cache_free(huddle_cache *cache);
+HUDDLE_API void huddle_cache_counts(huddle_cache *cache, int64_t *hits, int64_t *misses);
+HUDDLE_API void huddle_model_set_cache(huddle_model *model, huddle_cache *cache);
+
 /* Clusters x. A second fit forgets the first. On failure the model is as before it was fitted. */
 HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                           const huddle_points *x);

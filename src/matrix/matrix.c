@@ -90,6 +90,50 @@ void huddle_csr_free(huddle_csr *matrix) {
     memset(matrix, 0, sizeof *matrix);
 }
 
+huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy) {
+    huddle_status status = HUDDLE_OK;
+    memset(copy, 0, sizeof *copy);
+    if (points->offsets != NULL) {
+        int64_t nonzeros = points->offsets[points->n];
+        TRY(huddle_points_new_sparse(points->n, points->d, nonzeros, copy));
+        memcpy(copy->offsets, points->offsets, (size_t)(points->n + 1) * sizeof *copy->offsets);
+        memcpy(copy->columns, points->columns, (size_t)nonzeros * sizeof *copy->columns);
+        memcpy(copy->values, points->values, (size_t)nonzeros * sizeof *copy->values);
+        goto done;
+    }
+    TRY(huddle_points_new(points->n, points->d, copy));
+    for (int64_t i = 0; i < points->n; i++)
+        memcpy(copy->values + i * copy->stride, points->values + i * points->stride,
+               (size_t)points->d * sizeof *copy->values);
+    if (points->shift != NULL) {
+        ALLOC(copy->shift, points->d);
+        memcpy(copy->shift, points->shift, (size_t)points->d * sizeof *copy->shift);
+    }
+done:
+    if (status != HUDDLE_OK)
+        huddle_points_free(copy);
+    return status;
+}
+
+huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy) {
+    huddle_status status = huddle_dense_new(matrix->rows, matrix->cols, copy);
+    for (int64_t i = 0; status == HUDDLE_OK && i < matrix->rows; i++)
+        memcpy(copy->values + i * copy->stride, matrix->values + i * matrix->stride,
+               (size_t)matrix->cols * sizeof *copy->values);
+    return status;
+}
+
+huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy) {
+    int64_t nonzeros = matrix->offsets[matrix->rows];
+    huddle_status status = huddle_csr_new(matrix->rows, matrix->cols, nonzeros, copy);
+    if (status != HUDDLE_OK)
+        return status;
+    memcpy(copy->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *copy->offsets);
+    memcpy(copy->columns, matrix->columns, (size_t)nonzeros * sizeof *copy->columns);
+    memcpy(copy->values, matrix->values, (size_t)nonzeros * sizeof *copy->values);
+    return status;
+}
+
 huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose) {
     huddle_status status = HUDDLE_OK;
     int64_t nonzeros = matrix->offsets[matrix->rows];

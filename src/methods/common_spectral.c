@@ -3,8 +3,9 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "methods/cache.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The eigengap rule looks at no more clusters than this. */
@@ -41,12 +42,15 @@ static int32_t clusters_for_connect(huddle_range n_clusters, int64_t n) {
     return most < 2 ? 2 : most > MOST_CLUSTERS ? MOST_CLUSTERS : (int32_t)most;
 }
 
-static void warn_joined(huddle_context *context, const huddle_connect_info *info,
-                        int32_t n_clusters) {
+static void warn_components(huddle_context *context, const hd_fit *fit, int32_t n_clusters) {
+    const huddle_connect_info *info = &fit->connect_info;
     if (info->bridges > 0)
         hd_warn(context,
                 "the graph had %d components for %d clusters; joined by %d shortest bridges to %d",
                 info->before, n_clusters, info->bridges, info->after);
+    else if (info->after > n_clusters)
+        hd_warn(context, "the graph has %d components for %d clusters and was not joined",
+                info->after, n_clusters);
 }
 
 static huddle_status connect_points(huddle_context *context, const huddle_points *points,
@@ -58,7 +62,6 @@ static huddle_status connect_points(huddle_context *context, const huddle_points
     connect.metric = options->knn.metric;
     TRY(huddle_graph_connect(context, points, &connect, &fit->scale, &fit->graph,
                              &fit->connect_info));
-    warn_joined(context, &fit->connect_info, connect.n_clusters);
 done:
     return status;
 }
@@ -143,7 +146,6 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
     connect.n_clusters = clusters_for_connect(n_clusters, matrix->rows);
     TRY(huddle_graph_connect_distances(context, &distances, &connect, &fit->scale, &fit->graph,
                                        &fit->connect_info));
-    warn_joined(context, &fit->connect_info, connect.n_clusters);
 done:
     huddle_neighbors_free(&neighbors);
     huddle_dense_free(&distances);
@@ -163,19 +165,13 @@ done:
     return status;
 }
 
-/* Counts the components of a graph that cannot be joined, and says so if they are too many. */
-static huddle_status count_components(huddle_context *context, huddle_range n_clusters,
-                                      hd_fit *fit) {
+/* Without distances there are no bridges, but the components are counted. */
+static huddle_status count_components(hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    int32_t *component = NULL, count = 0;
+    int32_t *component = NULL;
     ALLOC(component, fit->graph.rows);
-    TRY(huddle_graph_components(&fit->graph, component, &count));
-    fit->connect_info.before = fit->connect_info.after = count;
-    if (count > clusters_for_connect(n_clusters, fit->graph.rows))
-        hd_warn(context,
-                "the given graph has %d components for %d clusters, and without distances they "
-                "cannot be joined",
-                count, clusters_for_connect(n_clusters, fit->graph.rows));
+    TRY(huddle_graph_components(&fit->graph, component, &fit->connect_info.before));
+    fit->connect_info.after = fit->connect_info.before;
 done:
     huddle_free(component);
     return status;
@@ -196,7 +192,7 @@ static huddle_status graph_of_matrix(huddle_context *context, const hd_input *in
             TRY(graph_of_some_distances(context, &matrix, options, fit));
         else
             TRY(huddle_graph_from_affinity(&matrix, &fit->graph));
-        TRY(count_components(context, n_clusters, fit));
+        TRY(count_components(fit));
     }
     fit->graph_seconds = hd_seconds() - begin;
 done:
@@ -209,9 +205,7 @@ done:
 static huddle_status take_embedding(const huddle_dense *given, hd_fit *fit,
                                     huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    TRY(huddle_dense_new(given->rows, given->cols, &fit->embedding.rows));
-    memcpy(fit->embedding.rows.values, given->values,
-           (size_t)(given->rows * given->cols) * sizeof *given->values);
+    TRY(huddle_dense_copy(given, &fit->embedding.rows));
     if (n_clusters->first == HUDDLE_AUTO)
         n_clusters->first = n_clusters->last = (int32_t)given->cols;
 done:
@@ -232,13 +226,74 @@ static void warn_unconverged(huddle_context *context, const huddle_embed_info *i
                 huddle_stop_name(info->stop), info->n_iter, info->residual);
 }
 
-static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
-                                 hd_fit *fit, huddle_range *n_clusters) {
+/* ---- both, shared with other fits of the same points ---------------------------------------- */
+
+/* What making the graph or the embedding needs. */
+typedef struct spectral_job {
+    const hd_input *input;
+    const hd_spectral_options *options;
+    huddle_range n_clusters;
+    int32_t n_components;
+} spectral_job;
+
+static huddle_status make_graph(huddle_context *context, void *argument, hd_fit *fit) {
+    const spectral_job *job = argument;
+    if (job->input->graph == NULL && is_affinity(job->options, "features"))
+        return graph_of_points(context, job->input->x, job->options, job->n_clusters, fit);
+    return graph_of_matrix(context, job->input, job->options, job->n_clusters, fit);
+}
+
+static huddle_status make_embedding(huddle_context *context, void *argument, hd_fit *fit) {
+    const spectral_job *job = argument;
+    huddle_embed_options embed = job->options->embed;
+    embed.seed = job->options->common.seed;
+    embed.n_components = job->n_components;
+    return huddle_embed(context, &fit->graph, &embed, &fit->embedding, &fit->embed_info);
+}
+
+static const hd_shared_stage graph_stage = {make_graph, hd_copy_graph};
+static const hd_shared_stage embedding_stage = {make_embedding, hd_copy_embedding};
+
+static void add_graph_to_key(const spectral_job *job, int64_t n, hd_key *key) {
+    const hd_spectral_options *o = job->options;
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "%llu;%d", (unsigned long long)o->common.seed,
+             clusters_for_connect(job->n_clusters, n));
+    hd_key_add_text(key, numbers);
+    hd_key_add_text(key, o->affinity);
+    hd_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
+    hd_key_add_options(key, huddle_knn_options_table(), &o->knn);
+    hd_key_add_options(key, huddle_weight_options_table(), &o->weight);
+    hd_key_add_options(key, huddle_connect_options_table(), &o->connect);
+}
+
+static void add_embedding_to_key(const spectral_job *job, hd_key *key) {
+    char number[32];
+    snprintf(number, sizeof number, "embed;%d", job->n_components);
+    hd_key_add_text(key, number);
+    hd_key_add_options(key, huddle_embed_options_table(), &job->options->embed);
+}
+
+huddle_status hd_spectral_embed(huddle_context *context, const hd_input *input,
+                                const hd_spectral_options *options, hd_fit *fit,
+                                huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    huddle_embed_options embed = options->embed;
-    embed.seed = options->common.seed;
-    embed.n_components = components_for(*n_clusters, fit->n);
-    TRY(huddle_embed(context, &fit->graph, &embed, &fit->embedding, &fit->embed_info));
+    spectral_job job = {input, options, options->common.n_clusters, 0};
+    /* A given graph belongs to one model; only what comes from x is shared. */
+    huddle_cache *cache = input->graph == NULL ? input->cache : NULL;
+    *n_clusters = options->common.n_clusters;
+    TRY(hd_check_clusters(*n_clusters, fit->n));
+    if (input->embedding != NULL) {
+        TRY(take_embedding(input->embedding, fit, n_clusters));
+        goto done;
+    }
+    add_graph_to_key(&job, fit->n, &fit->key);
+    TRY(hd_cache_run(context, cache, &fit->key, &graph_stage, &job, fit));
+    fit->has_graph = true;
+    warn_components(context, fit, clusters_for_connect(*n_clusters, fit->n));
+    job.n_components = components_for(*n_clusters, fit->n);
+    add_embedding_to_key(&job, &fit->key);
+    TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, &job, fit));
     fit->has_embedding = true;
     warn_unconverged(context, &fit->embed_info);
     if (n_clusters->first != HUDDLE_AUTO)
@@ -246,26 +301,6 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     TRY(huddle_embed_choose(fit->n, fit->embedding.eigenvalues, fit->embedding.n_eigenvalues,
                             fit->embed_info.components, &fit->choice));
     n_clusters->first = n_clusters->last = fit->choice.candidates[0];
-done:
-    return status;
-}
-
-huddle_status hd_spectral_embed(huddle_context *context, const hd_input *input,
-                                const hd_spectral_options *options, hd_fit *fit,
-                                huddle_range *n_clusters) {
-    huddle_status status = HUDDLE_OK;
-    *n_clusters = options->common.n_clusters;
-    TRY(hd_check_clusters(*n_clusters, fit->n));
-    if (input->embedding != NULL) {
-        TRY(take_embedding(input->embedding, fit, n_clusters));
-        goto done;
-    }
-    if (input->graph == NULL && is_affinity(options, "features"))
-        TRY(graph_of_points(context, input->x, options, *n_clusters, fit));
-    else
-        TRY(graph_of_matrix(context, input, options, *n_clusters, fit));
-    fit->has_graph = true;
-    TRY(embed_graph(context, options, fit, n_clusters));
 done:
     return status;
 }
@@ -298,7 +333,7 @@ huddle_status hd_choose_clusters(huddle_context *context, const huddle_points *p
                                    .weight = huddle_weight_defaults(),
                                    .connect = huddle_connect_defaults(),
                                    .embed = huddle_embed_defaults()};
-    hd_input input = {points, NULL, NULL};
+    hd_input input = {points, NULL, NULL, NULL};
     TRY(hd_spectral_embed(context, &input, &options, &scratch, n_clusters));
     fit->choice = scratch.choice;
 done:

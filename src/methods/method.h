@@ -45,7 +45,21 @@ typedef struct hd_trial {
     int32_t n_clusters;
     double inertia, silhouette;
     double ncut, eigengap; /* NaN without a graph */
+    double alignment;      /* NaN unless the method aligns */
 } hd_trial;
+
+/* How two steps that take turns got on. */
+typedef struct hd_alternation {
+    int32_t n_iter; /* rounds; 0 if the method has none */
+    huddle_stop stop;
+    int32_t n_history; /* length of objective */
+    double *objective; /* before the first round and after each */
+} hd_alternation;
+
+/* The name of a shared result, built option by option (methods/cache.h). */
+typedef struct hd_key {
+    char text[1024];
+} hd_key;
 
 /* Everything a fit found. What a method does not use stays empty. */
 typedef struct hd_fit {
@@ -64,6 +78,15 @@ typedef struct hd_fit {
     huddle_scale shrink_scale;  /* of W's weights */
     huddle_shrunk shrunk;       /* G */
 
+    huddle_preparation reduction;  /* a linear map after the preparation: PCA, LDA; or empty */
+    huddle_points landmarks;       /* prepared points that stand for all */
+    huddle_dense landmark_vectors; /* shares of the landmarks times this is a row of F */
+    hd_alternation alternation;
+
+    bool graph_per_trial; /* each n_clusters has a graph of its own: eigengaps do not compare */
+    bool has_alignment;
+    double alignment; /* how near the rows of F come to the axes of a rotation; 1: on them */
+
     bool has_graph, has_embedding, has_shrink; /* which stages ran */
     huddle_prepare_info prepare_info;
     huddle_knn_info knn_info;
@@ -79,6 +102,7 @@ typedef struct hd_fit {
     int32_t n_trials;
     int32_t *trial_labels; /* n x n_trials */
 
+    hd_key key;                 /* names graph and embedding among shared results */
     huddle_embed_choice choice; /* when n_clusters was auto: the best candidates */
 
     bool judged;
@@ -93,6 +117,7 @@ typedef struct hd_input {
     const huddle_points *x;
     const huddle_csr *graph;
     const huddle_dense *embedding;
+    huddle_cache *cache; /* to share work with other fits of the same x, or NULL */
 } hd_input;
 
 /* ---- methods ------------------------------------------------------------------------------- */
@@ -122,9 +147,15 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view);
 
-/* Applies the fit's preparation to new points; owned is to be freed, view never. */
+/* Applies the fit's preparation and its reduction, if it has one, to new points; owned is to be
+ * freed, view never. HUDDLE_INVALID if they have not as many features as the fit's. */
 huddle_status hd_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
                              huddle_points *owned, huddle_points *view);
+
+/* Applies a fitted map to points; owned is to be freed, view never. An empty or idle map looks at
+ * x itself. */
+huddle_status hd_apply(huddle_context *context, const huddle_preparation *map,
+                       const huddle_points *x, huddle_points *owned, huddle_points *view);
 
 /* HUDDLE_INVALID unless first <= last <= n. */
 huddle_status hd_check_clusters(huddle_range n_clusters, int64_t n);
@@ -138,15 +169,25 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
                                   const huddle_kmeans_options *options, hd_fit *fit);
 
+/* Makes the clusters of `other` those of the fit: labels, centres, medoids and K-means' info. */
+void hd_fit_take_clusters(hd_fit *fit, hd_fit *other);
+
+/* Adds a number to the fit's alternation, or begins it anew. */
+huddle_status hd_alternation_add(hd_fit *fit, double objective);
+void hd_alternation_reset(hd_fit *fit);
+
 /* Fills in labels and the rest of the fit for one number of clusters. */
 typedef huddle_status (*hd_cluster_step)(huddle_context *context, void *argument,
                                          int32_t n_clusters, hd_fit *fit);
 
 /* Runs step for n_clusters; for a range, for each number in it, keeping their labels and scores
- * as trials, and once more for the best: the widest relative eigengap if `eigenvalues` is there,
- * else the largest silhouette of the points (which may be NULL then). */
+ * as trials, and once more for the best: the best alignment if the step aligns, else the widest
+ * relative eigengap if it embeds, else the largest silhouette of the points (which may be NULL). */
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const huddle_points *points, const huddle_csr *graph,
                            hd_cluster_step step, void *argument, hd_fit *fit);
+
+/* Best of several alignments: the largest number whose value is within .001 of the best. */
+int32_t hd_best_alignment(int32_t count, const double *alignments);
 
 #endif

@@ -1,7 +1,9 @@
 #include "methods/spectral.h"
 
 #include "base/check.h"
+#include "methods/cache.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct ssc_options {
@@ -35,8 +37,6 @@ static huddle_status make_shrink_graph(huddle_context *context, const ssc_option
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
     knn.seed = options->spectral.common.seed;
-    huddle_csr_free(&fit->shrink_graph);
-    huddle_scale_free(&fit->shrink_scale);
     TRY(huddle_graph_knn_dense(context, f, &knn, &neighbors, NULL));
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance_dense(context, f, knn.seed, &weight.mean_distance));
@@ -44,6 +44,18 @@ static huddle_status make_shrink_graph(huddle_context *context, const ssc_option
 done:
     huddle_neighbors_free(&neighbors);
     return status;
+}
+
+static const hd_shared_stage shrink_graph_stage = {make_shrink_graph, hd_copy_shrink_graph};
+
+/* W depends on the embedding, on how many of its columns are used, and on its own two options. */
+static hd_key shrink_graph_key(const ssc_options *options, int32_t n_clusters, const hd_fit *fit) {
+    char text[96];
+    hd_key key = fit->key;
+    snprintf(text, sizeof text, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
+             options->shrink_weight.scale);
+    hd_key_add_text(&key, text);
+    return key;
 }
 
 static void warn_uncertified(huddle_context *context, const huddle_shrink_info *info,
@@ -54,17 +66,27 @@ static void warn_uncertified(huddle_context *context, const huddle_shrink_info *
                 huddle_stop_name(info->stop), info->n_iter, info->gap, wanted);
 }
 
+/* What the step for one number of clusters needs. */
+typedef struct ssc_step {
+    ssc_options options;
+    huddle_cache *cache;
+} ssc_step;
+
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    const ssc_options *options = argument;
+    ssc_step *step = argument;
+    ssc_options *options = &step->options;
     huddle_shrink_options shrink = options->shrink;
     huddle_kmeans_options kmeans = options->spectral.kmeans;
+    hd_key key = shrink_graph_key(options, n_clusters, fit);
     shrink.n_clusters = kmeans.n_clusters = n_clusters;
     shrink.seed = kmeans.seed = options->spectral.common.seed;
     TRY(hd_spectral_rows(&options->spectral, n_clusters, fit));
     double begin = hd_seconds();
-    TRY(make_shrink_graph(context, options, fit));
+    huddle_csr_free(&fit->shrink_graph);
+    huddle_scale_free(&fit->shrink_scale);
+    TRY(hd_cache_run(context, step->cache, &key, &shrink_graph_stage, options, fit));
     huddle_shrunk_free(&fit->shrunk);
     huddle_shrink_info_free(&fit->shrink_info);
     TRY(huddle_shrink(context, &fit->embedding.rows, &fit->shrink_graph, &shrink, &fit->shrunk,
@@ -80,11 +102,13 @@ done:
 static huddle_status fit_ssc(huddle_context *context, const hd_input *input, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    ssc_options o = *(const ssc_options *)options;
+    ssc_step step = {*(const ssc_options *)options, NULL};
     huddle_range n_clusters;
-    TRY(hd_spectral_embed(context, input, &o.spectral, fit, &n_clusters));
+    if (input->graph == NULL && input->embedding == NULL)
+        step.cache = input->cache;
+    TRY(hd_spectral_embed(context, input, &step.options.spectral, fit, &n_clusters));
     TRY(hd_fit_range(context, n_clusters, hd_spectral_points(fit),
-                     fit->has_graph ? &fit->graph : NULL, cluster, &o, fit));
+                     fit->has_graph ? &fit->graph : NULL, cluster, &step, fit));
 done:
     return status;
 }

@@ -7,7 +7,8 @@
 #include "model/model.h"
 
 #include "base/check.h"
-#include "io/hdf5_guard.h"
+#include "io/file.h"
+#include "io/hdf5.h"
 #include "io/output.h"
 
 #include <hdf5.h>
@@ -368,9 +369,9 @@ huddle_status huddle_model_save(const huddle_model *model, const char *path) {
     TRY(huddle_model_info_json(model, &report));
     TRY(hd_output_begin(&output, path));
     /* The walk only reads when it saves, but is written once for both directions. */
-    hd_hdf5_enter();
+    hd_hdf5_lock();
     status = write_model((huddle_model *)(uintptr_t)model, hd_output_path(&output), report);
-    hd_hdf5_leave();
+    hd_hdf5_unlock();
     if (status != HUDDLE_OK) {
         status = hd_fail_at(status, "%s", path);
         goto done;
@@ -449,20 +450,23 @@ static huddle_status read_model(hid_t file, huddle_model **model) {
 }
 
 huddle_status huddle_model_load(const char *path, huddle_model **model) {
-    huddle_status status = HUDDLE_OK;
+    hd_file bytes;
     *model = NULL;
-    TRY(hd_input_check(path));
-    hd_hdf5_enter();
+    /* Opened once by hand, so that a missing or empty file gets its own sentence. */
+    huddle_status status = hd_file_open(path, &bytes);
+    if (status != HUDDLE_OK)
+        return hd_fail_at(status, "%s", path);
+    hd_file_close(&bytes);
+    hd_hdf5_lock();
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     status =
         file < 0 ? hd_fail(HUDDLE_FORMAT, "this is not a Huddle model") : read_model(file, model);
     H5Fclose(file);
-    hd_hdf5_leave();
+    hd_hdf5_unlock();
     if (status != HUDDLE_OK) {
         status = hd_fail_at(status, "%s", path);
         huddle_model_free(*model);
         *model = NULL;
     }
-done:
     return status;
 }

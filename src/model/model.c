@@ -89,11 +89,7 @@ huddle_status huddle_model_give_graph(huddle_model *model, const huddle_csr *gra
     huddle_csr copy = {0};
     TRY(check_takes_graph(model, "a graph"));
     TRY(huddle_csr_check(graph));
-    int64_t nonzeros = graph->offsets[graph->rows];
-    TRY(huddle_csr_new(graph->rows, graph->cols, nonzeros, &copy));
-    memcpy(copy.offsets, graph->offsets, (size_t)(graph->rows + 1) * sizeof *copy.offsets);
-    memcpy(copy.columns, graph->columns, (size_t)nonzeros * sizeof *copy.columns);
-    memcpy(copy.values, graph->values, (size_t)nonzeros * sizeof *copy.values);
+    TRY(huddle_csr_copy(graph, &copy));
     huddle_csr_free(&model->given_graph);
     model->given_graph = copy;
 done:
@@ -104,14 +100,15 @@ huddle_status huddle_model_give_embedding(huddle_model *model, const huddle_dens
     huddle_status status = HUDDLE_OK;
     huddle_dense copy = {0};
     TRY(check_takes_graph(model, "an embedding"));
-    TRY(huddle_dense_new(embedding->rows, embedding->cols, &copy));
-    for (int64_t i = 0; i < embedding->rows; i++)
-        memcpy(copy.values + i * copy.stride, embedding->values + i * embedding->stride,
-               (size_t)embedding->cols * sizeof *copy.values);
+    TRY(huddle_dense_copy(embedding, &copy));
     huddle_dense_free(&model->given_embedding);
     model->given_embedding = copy;
 done:
     return status;
+}
+
+void huddle_model_set_cache(huddle_model *model, huddle_cache *cache) {
+    model->cache = cache;
 }
 
 /* ---- fitting and predicting ---------------------------------------------------------------- */
@@ -131,6 +128,7 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
 static huddle_status check_input(huddle_context *context, const huddle_model *model,
                                  const huddle_points *x, hd_input *input) {
     input->x = x;
+    input->cache = model->cache;
     if (model->given_graph.offsets != NULL)
         input->graph = &model->given_graph;
     if (model->given_embedding.values != NULL)

@@ -1,0 +1,72 @@
+/* Copies of what one stage left in a fit, for fits that share it. */
+#include "methods/cache.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+static huddle_status copy_reals(int64_t n, const double *from, double **to) {
+    huddle_status status = HUDDLE_OK;
+    if (from == NULL)
+        return status;
+    ALLOC(*to, n);
+    memcpy(*to, from, (size_t)n * sizeof **to);
+done:
+    return status;
+}
+
+static huddle_status copy_preparation(const huddle_preparation *from, huddle_preparation *to) {
+    huddle_status status = HUDDLE_OK;
+    *to = *from;
+    to->centre = to->scale = NULL;
+    memset(&to->projection, 0, sizeof to->projection);
+    TRY(copy_reals(from->d_in, from->centre, &to->centre));
+    TRY(copy_reals(from->d_in, from->scale, &to->scale));
+    if (from->projection.values != NULL)
+        TRY(huddle_dense_copy(&from->projection, &to->projection));
+done:
+    return status;
+}
+
+static huddle_status copy_scale(const huddle_scale *from, huddle_scale *to) {
+    *to = *from;
+    to->local = NULL;
+    return copy_reals(from->n, from->local, &to->local);
+}
+
+huddle_status hd_copy_graph(const hd_fit *from, hd_fit *to) {
+    huddle_status status = HUDDLE_OK;
+    TRY(copy_preparation(&from->preparation, &to->preparation));
+    if (from->points.values != NULL)
+        TRY(huddle_points_copy(&from->points, &to->points));
+    TRY(huddle_csr_copy(&from->graph, &to->graph));
+    TRY(copy_scale(&from->scale, &to->scale));
+    to->prepare_info = from->prepare_info;
+    to->knn_info = from->knn_info;
+    to->connect_info = from->connect_info;
+    to->graph_seconds = from->graph_seconds;
+done:
+    return status;
+}
+
+huddle_status hd_copy_embedding(const hd_fit *from, hd_fit *to) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_embedding *e = &from->embedding;
+    TRY(huddle_dense_copy(&e->vectors, &to->embedding.vectors));
+    TRY(huddle_dense_copy(&e->rows, &to->embedding.rows));
+    TRY(copy_reals(from->n, e->degrees, &to->embedding.degrees));
+    TRY(copy_reals(e->n_eigenvalues, e->eigenvalues, &to->embedding.eigenvalues));
+    to->embedding.n_eigenvalues = e->n_eigenvalues;
+    to->embed_info = from->embed_info;
+    to->n = from->n;
+done:
+    return status;
+}
+
+huddle_status hd_copy_shrink_graph(const hd_fit *from, hd_fit *to) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_csr_copy(&from->shrink_graph, &to->shrink_graph));
+    TRY(copy_scale(&from->shrink_scale, &to->shrink_scale));
+done:
+    return status;
+}
