@@ -28,9 +28,9 @@ static const hd_section sections[] = {
     {0}};
 
 /* W: neighbours among the rows of the embedding. */
-static huddle_status make_shrink_graph(huddle_context *context, const ssc_options *options,
-                                       hd_fit *fit) {
+static huddle_status make_shrink_graph(huddle_context *context, void *argument, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
+    const ssc_options *options = argument;
     huddle_neighbors neighbors = {0};
     const huddle_dense *f = &fit->embedding.rows;
     huddle_weight_options weight = options->shrink_weight;
