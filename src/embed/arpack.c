@@ -118,7 +118,8 @@ static huddle_status take_pairs(huddle_context *context, const hd_problem *probl
     pairs->count = problem->wanted + (ritz.rank > problem->wanted);
     ALLOC(pairs->theta, pairs->count);
     memcpy(pairs->theta, ritz.theta, (size_t)pairs->count * sizeof *pairs->theta);
-    pairs->edge = ritz.theta[ritz.rank - 1];
+    TRY(hd_largest_residual(context, l->op, &pairs->vectors, pairs->theta, &pairs->residual));
+    pairs->edge = NAN;
 done:
     hd_block_free(&block);
     hd_ritz_free(&ritz);

@@ -1,8 +1,10 @@
 #include "embed/block.h"
 
+#include "base/blas.h"
 #include "base/check.h"
 #include "base/rng.h"
 
+#include <cblas.h>
 #include <string.h>
 
 huddle_status hd_block_new(int64_t n, int64_t width, bool in_double, hd_block *block) {
@@ -49,6 +51,18 @@ void hd_block_load(const hd_block *block, bool from_y, int64_t first, int64_t co
     else
         for (int64_t i = 0; i < length; i++)
             rows[i] = ((const float *)from)[skip + i];
+}
+
+void hd_block_replace(const hd_block *from, int64_t count, int64_t first, hd_block *block) {
+    const float *source = from->x;
+    for (int64_t i = 0; i < block->n; i++)
+        for (int64_t k = 0; k < count; k++) {
+            float number = source[i * from->width + k];
+            if (block->in_double)
+                ((double *)block->x)[i * block->width + first + k] = number;
+            else
+                ((float *)block->x)[i * block->width + first + k] = number;
+        }
 }
 
 static void add_to(hd_block *block, int64_t place, double term) {
@@ -206,5 +220,25 @@ huddle_status hd_block_deflate(huddle_context *context, const hd_operator *op, b
     }
 done:
     huddle_free(d.sums);
+    return status;
+}
+
+huddle_status hd_block_orthogonalise(const float *vectors, int64_t count, bool both,
+                                     hd_block *block) {
+    huddle_status status = HUDDLE_OK;
+    float *sums = NULL;
+    blasint n = (blasint)block->n, width = (blasint)block->width, c = (blasint)count;
+    ALLOC(sums, count * block->width);
+    hd_blas_enter();
+    for (int pass = 0; pass < (both ? 2 : 1); pass++) {
+        float *numbers = pass == 0 ? block->x : block->y;
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, c, width, n, 1, vectors, c, numbers,
+                    width, 0, sums, width);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, width, c, -1, vectors, c, sums,
+                    width, 1, numbers, width);
+    }
+    hd_blas_leave();
+done:
+    huddle_free(sums);
     return status;
 }

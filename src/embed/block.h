@@ -43,6 +43,14 @@ huddle_status hd_block_combine(huddle_context *context, double alpha, double bet
 huddle_status hd_block_deflate(huddle_context *context, const hd_operator *op, bool both,
                                hd_block *block);
 
+/* Removes the parts along `count` orthonormal vectors (n x count) from x of a float block, and from
+ * y too if `both`. */
+huddle_status hd_block_orthogonalise(const float *vectors, int64_t count, bool both,
+                                     hd_block *block);
+
+/* Copies columns 0 .. count - 1 of a float block's x over the columns of x from `first` on. */
+void hd_block_replace(const hd_block *from, int64_t count, int64_t first, hd_block *block);
+
 /* Copies `count` rows of x (or y) from `first` on as doubles, width of them a row. */
 void hd_block_load(const hd_block *block, bool from_y, int64_t first, int64_t count, double *rows);
 

@@ -41,6 +41,16 @@ double hd_growth(const hd_operator *op, double a, double theta) {
     return t > 1 ? acosh(t) : 0;
 }
 
+/* Removes null vectors and found ones. */
+static huddle_status deflate(huddle_context *context, bool both, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_block_deflate(context, run->op, both, &run->block));
+    if (run->found != NULL)
+        TRY(hd_block_orthogonalise(run->found, run->n_found, both, &run->block));
+done:
+    return status;
+}
+
 /* ---- one round ----------------------------------------------------------------------------- */
 
 /* x becomes the polynomial of x, scaled to be 1 at `upper` so that nothing overflows. On entry
@@ -57,7 +67,7 @@ static huddle_status filter(huddle_context *context, double a, int64_t degree, h
                              -sigma * next, true, &run->block));
         sigma = next;
         if (k % DEFLATE_EVERY == 0)
-            TRY(hd_block_deflate(context, op, true, &run->block));
+            TRY(deflate(context, true, run));
     }
     run->n_products += degree - 1;
 done:
@@ -67,14 +77,14 @@ done:
 /* Ritz pairs of x; columns that turn out dependent are drawn anew for the next round. */
 static huddle_status find_pairs(huddle_context *context, hd_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_block_deflate(context, run->op, false, &run->block));
+    TRY(deflate(context, false, run));
     TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
     run->n_products++;
     TRY(hd_rayleigh_ritz(context, &run->block, &run->ritz));
     if (run->ritz.rank < run->block.width) {
         hd_block_randomise(&run->block, run->ritz.rank, 1 / sqrt((double)run->op->n),
                            (uint64_t)run->n_products);
-        TRY(hd_block_deflate(context, run->op, false, &run->block));
+        TRY(deflate(context, false, run));
         TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
         run->n_products++;
     }
@@ -82,27 +92,23 @@ done:
     return status;
 }
 
-huddle_status hd_run_round(huddle_context *context, double a, int64_t degree, hd_run *run) {
+huddle_status hd_run_begin(huddle_context *context, double a, int64_t degree, hd_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(filter(context, a, degree, run));
+    TRY(deflate(context, false, run));
+    if (degree > 0) {
+        TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
+        run->n_products++;
+        TRY(filter(context, a, degree, run));
+    }
     TRY(find_pairs(context, run));
 done:
     return status;
 }
 
-huddle_status hd_run_begin(huddle_context *context, bool is_random, hd_run *run) {
-    huddle_status status = HUDDLE_OK;
+huddle_status hd_run_begin_random(huddle_context *context, uint64_t seed, hd_run *run) {
     const hd_operator *op = run->op;
-    TRY(hd_block_deflate(context, op, false, &run->block));
-    if (is_random) {
-        /* Nothing is known yet: damp the lower part of the spectrum. */
-        TRY(hd_block_product(context, op, 1, 0, 0, false, &run->block));
-        run->n_products++;
-        TRY(filter(context, op->lower + .75 * (op->upper - op->lower), 10, run));
-    }
-    TRY(find_pairs(context, run));
-done:
-    return status;
+    hd_block_randomise(&run->block, 0, 1, seed);
+    return hd_run_begin(context, op->lower + .75 * (op->upper - op->lower), 10, run);
 }
 
 /* ---- the iteration ------------------------------------------------------------------------- */
@@ -181,7 +187,8 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
         if (stage != NULL && isfinite(begun))
             TRY(hd_progress(context, stage, fmax(0, log(begun / worst)), log(begun / goal)));
         double a = lower_edge(run);
-        TRY(hd_run_round(context, a, choose_degree(run, a, worst, goal), run));
+        TRY(filter(context, a, choose_degree(run, a, worst, goal), run));
+        TRY(find_pairs(context, run));
     }
 done:
     return status;

@@ -13,6 +13,9 @@
 typedef struct hd_run {
     const hd_operator *op;
     int64_t wanted;
+    const float
+        *found; /* n x n_found: vectors to stay orthogonal to besides the null ones, or NULL */
+    int64_t n_found;
     hd_block block; /* x: Ritz vectors, y: op x */
     hd_ritz ritz;
     int64_t n_products; /* of the whole block */
@@ -24,16 +27,17 @@ typedef struct hd_run {
 huddle_status hd_run_new(const hd_operator *op, int64_t wanted, hd_run *run);
 void hd_run_free(hd_run *run);
 
-/* First step: deflates x, filters it if it is random, and finds its Ritz pairs. */
-huddle_status hd_run_begin(huddle_context *context, bool is_random, hd_run *run);
+/* First step: deflates x, damps [lower, a] by a filter of that degree (0: none), and finds the Ritz
+ * pairs. */
+huddle_status hd_run_begin(huddle_context *context, double a, int64_t degree, hd_run *run);
+
+/* The same from random vectors, about whose spectrum nothing is known yet. */
+huddle_status hd_run_begin_random(huddle_context *context, uint64_t seed, hd_run *run);
 
 /* Goes on until the wanted pairs meet tol (and a tenth of the gap behind them, if that is above
  * tol), or max_iter rounds in all. `stage` is the name for progress, or NULL. */
 huddle_status hd_run_iterate(huddle_context *context, const char *stage, double tol,
                              int32_t max_iter, hd_run *run);
-
-/* One filter of that degree, and the Ritz pairs of what it leaves. Needs y = op x. */
-huddle_status hd_run_round(huddle_context *context, double a, int64_t degree, hd_run *run);
 
 /* Growth in one degree, as a logarithm, of an eigenvalue theta beyond the interval [lower, a]. */
 double hd_growth(const hd_operator *op, double a, double theta);

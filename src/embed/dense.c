@@ -2,6 +2,7 @@
  */
 #include "base/blas.h"
 #include "base/check.h"
+#include "embed/rayleigh.h"
 #include "embed/solver.h"
 
 #include <lapacke.h>
@@ -70,9 +71,12 @@ huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem,
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < wanted; k++)
             pairs->vectors.values[i * wanted + k] = z[(count - 1 - k) * n + i];
+    TRY(hd_largest_residual(context, op, &pairs->vectors, pairs->theta, &pairs->residual));
     pairs->count = count;
     pairs->stop = HUDDLE_STOP_CONVERGED;
     pairs->n_iter = 1;
+    pairs->cuts_cluster = count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <
+                                                1e-10 * (op->upper - op->lower);
     pairs->verified = "inertia";
     pairs->solver = "dense";
     TRY(hd_progress(context, "embed", 1, 1));

@@ -4,7 +4,6 @@
 #include "base/context.h"
 #include "base/engine.h"
 #include "base/options.h"
-#include "embed/rayleigh.h"
 #include "embed/solver.h"
 
 #include <math.h>
@@ -143,6 +142,7 @@ static huddle_status solve(huddle_context *context, const hd_operator *op,
 
 static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_info *info) {
     info->stop = pairs->stop;
+    info->residual = pairs->residual;
     info->n_iter = pairs->n_iter;
     info->n_products = pairs->n_products;
     info->cuts_cluster = pairs->cuts_cluster;
@@ -185,7 +185,6 @@ static huddle_status embed_by_solver(huddle_context *context, const huddle_csr *
     int64_t q = laplacian->n_components, wanted = options->n_components - q;
     TRY(hd_operator_from_graph(graph, laplacian, &op));
     TRY(solve(context, &op, options, wanted, &pairs));
-    TRY(hd_largest_residual(context, &op, &pairs.vectors, pairs.theta, &info->residual));
     TRY(new_embedding(graph->rows, options->n_components, q + pairs.count, out));
     TRY(write_components(laplacian, q, &out->vectors));
     for (int64_t place = 0; place < graph->rows; place++)
@@ -267,7 +266,6 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
         FAIL(HUDDLE_INVALID, "a spectrum within [%g, %g] is impossible", lower, upper);
     TRY(hd_operator_from_csr(matrix, lower, upper, &op));
     TRY(solve(context, &op, options, c, &pairs));
-    TRY(hd_largest_residual(context, &op, &pairs.vectors, pairs.theta, &info->residual));
     TRY(new_embedding(matrix->rows, c, pairs.count, out));
     memcpy(out->vectors.values, pairs.vectors.values,
            (size_t)(matrix->rows * c) * sizeof *out->vectors.values);

@@ -18,7 +18,8 @@ typedef struct hd_pairs {
     huddle_dense vectors; /* n x wanted, in the operator's order */
     double *theta;        /* descending */
     int64_t count;        /* of theta, at least wanted */
-    double edge;          /* what lies below was damped, not looked at */
+    double residual;      /* largest of the wanted pairs */
+    double edge;          /* all but a few eigenvalues are below; NAN: not known */
     huddle_stop stop;
     int32_t n_iter;
     int64_t n_products;

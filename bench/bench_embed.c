@@ -1,0 +1,128 @@
+/* Times the embedding of one graph by every solver and option asked for.
+ *
+ *     bench_embed [GRAPH] [c] [tol] [solver] [verify] [threads] [repeats]
+ *
+ * GRAPH holds n, the number of entries (int64), n + 1 offsets (int64), columns (int32) and values
+ * (double), as bench/embed.py writes it; "-" or nothing stands for a synthetic graph. Prints one
+ * line of name=value pairs; the times are the least of the repeats. */
+#define _GNU_SOURCE
+#include "base/rng.h"
+#include "huddle/embed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void stop_on(huddle_status status) {
+    if (status == HUDDLE_OK)
+        return;
+    fprintf(stderr, "bench_embed: %s\n", huddle_last_error());
+    exit(1);
+}
+
+static void read_exactly(FILE *file, void *to, size_t size, int64_t count) {
+    if (fread(to, size, (size_t)count, file) == (size_t)count)
+        return;
+    fprintf(stderr, "bench_embed: the graph file is too short\n");
+    exit(1);
+}
+
+static huddle_csr read_graph(const char *path) {
+    huddle_csr graph;
+    int64_t sizes[2];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        perror(path);
+        exit(1);
+    }
+    read_exactly(file, sizes, sizeof *sizes, 2);
+    stop_on(huddle_csr_new(sizes[0], sizes[0], sizes[1], &graph));
+    read_exactly(file, graph.offsets, sizeof *graph.offsets, sizes[0] + 1);
+    read_exactly(file, graph.columns, sizeof *graph.columns, sizes[1]);
+    read_exactly(file, graph.values, sizeof *graph.values, sizes[1]);
+    fclose(file);
+    return graph;
+}
+
+/* Twelve loose clusters: each vertex has edges to others of its ring within reach, and a few edges
+ * lead to the next cluster. */
+static huddle_csr synthetic_graph(int64_t n) {
+    enum { CLUSTERS = 12, EDGES = 3 };
+    huddle_csr half, other, graph;
+    hd_rng rng = hd_rng_stream(1, 0);
+    stop_on(huddle_csr_new(n, n, n * EDGES, &half));
+    for (int64_t i = 0; i < n; i++) {
+        /* Columns ascending: one target in each of EDGES successive ranges. */
+        int64_t reach = n / CLUSTERS / 4 + 1, at = i;
+        half.offsets[i + 1] = half.offsets[i];
+        for (int k = 0; k < EDGES; k++) {
+            at += 1 + hd_rng_below(&rng, reach);
+            bool crosses = at * CLUSTERS / n != i * CLUSTERS / n;
+            if (at >= n || (crosses && hd_rng_uniform(&rng) > .05))
+                break;
+            half.columns[half.offsets[i + 1]] = (int32_t)at;
+            half.values[half.offsets[i + 1]++] = .2 + hd_rng_uniform(&rng);
+        }
+    }
+    stop_on(huddle_csr_transpose(&half, &other));
+    stop_on(huddle_csr_new(n, n, 2 * half.offsets[n], &graph));
+    for (int64_t i = 0, count = 0; i < n; i++) {
+        const huddle_csr *parts[] = {&other, &half};
+        for (int p = 0; p < 2; p++)
+            for (int64_t e = parts[p]->offsets[i]; e < parts[p]->offsets[i + 1]; e++) {
+                graph.columns[count] = parts[p]->columns[e];
+                graph.values[count++] = parts[p]->values[e];
+            }
+        graph.offsets[i + 1] = count;
+    }
+    huddle_csr_free(&half);
+    huddle_csr_free(&other);
+    return graph;
+}
+
+static const char *argument(int argc, char **argv, int k, const char *fallback) {
+    return k < argc ? argv[k] : fallback;
+}
+
+int main(int argc, char **argv) {
+    const char *path = argument(argc, argv, 1, "-");
+    huddle_csr graph = strcmp(path, "-") == 0 ? synthetic_graph(20000) : read_graph(path);
+    huddle_embed_options options = huddle_embed_defaults();
+    huddle_embed_info info;
+    huddle_embedding embedding;
+    huddle_context *context;
+    int repeats = atoi(argument(argc, argv, 7, "5"));
+    double wall = 1e9, cpu = 1e9;
+    options.n_components = atoi(argument(argc, argv, 2, "10"));
+    options.tol = atof(argument(argc, argv, 3, "1e-4"));
+    options.solver = argument(argc, argv, 4, "auto");
+    options.verify = argument(argc, argv, 5, "auto");
+    stop_on(huddle_context_new(&context));
+    stop_on(huddle_context_set_threads(context, atoi(argument(argc, argv, 6, "1"))));
+    for (int i = 0; i < repeats; i++) {
+        double begun = cpu_seconds();
+        stop_on(huddle_embed(context, &graph, &options, &embedding, &info));
+        double used = cpu_seconds() - begun;
+        cpu = used < cpu ? used : cpu;
+        wall = info.seconds < wall ? info.seconds : wall;
+        if (i + 1 < repeats)
+            huddle_embedding_free(&embedding);
+    }
+    printf("n=%lld entries=%lld c=%d wall=%.5f cpu=%.5f residual=%.2e gap=%.2e iterations=%d "
+           "products=%lld components=%d solver=%s verified=%s stop=%s lambda_c=%.9f\n",
+           (long long)graph.rows, (long long)graph.offsets[graph.rows], options.n_components, wall,
+           cpu, info.residual, info.gap, info.n_iter, (long long)info.n_products, info.components,
+           info.solver, info.verified, huddle_stop_name(info.stop),
+           embedding.eigenvalues[options.n_components - 1]);
+    huddle_embedding_free(&embedding);
+    huddle_context_free(context);
+    huddle_csr_free(&graph);
+    return 0;
+}
