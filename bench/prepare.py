@@ -1,0 +1,92 @@
+"""PCA and whitening beside scikit-learn's, in one process: prepare.py [FILE.mat|FILE.npy ...]
+
+Prints for each data set and rule the seconds of Huddle, which is exact, of scikit-learn's exact
+solver and of its default, which is approximate at these sizes; the ratios; and how far Huddle is
+from the exact one (largest difference of an entry after the signs are matched). Without a file,
+made-up points of MNIST's shape. HUDDLE_LIBRARY names the library, build/libhuddle.so unless set. Run with
+Debian's python3.
+"""
+import ctypes
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import normalize
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Points(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_int64), ("d", ctypes.c_int64), ("stride", ctypes.c_int64),
+                ("values", ctypes.POINTER(ctypes.c_float)), ("offsets", ctypes.c_void_p),
+                ("columns", ctypes.c_void_p), ("shift", ctypes.c_void_p)]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("r", ctypes.c_int32), ("seed", ctypes.c_uint64)]
+
+
+lib = ctypes.CDLL(os.environ.get("HUDDLE_LIBRARY", HERE.parent / "build" / "libhuddle.so"))
+lib.huddle_last_error.restype = ctypes.c_char_p
+context = ctypes.c_void_p()
+lib.huddle_context_new(ctypes.byref(context))
+
+
+def ok(status):
+    if status:
+        sys.exit(lib.huddle_last_error().decode())
+
+
+def huddle(x, rule, r):
+    points = Points(*x.shape, x.shape[1], x.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+    options = Options(rule.encode() + b":R", r, 0)
+    preparation, y = (ctypes.c_char * 256)(), Points()
+    ok(lib.huddle_prepare_fit(context, ctypes.byref(points), ctypes.byref(options), preparation, None))
+    ok(lib.huddle_prepare_apply(context, preparation, ctypes.byref(points), ctypes.byref(y), None))
+    result = np.ctypeslib.as_array(y.values, (y.n, y.d)).copy()
+    lib.huddle_points_free(ctypes.byref(y))
+    lib.huddle_preparation_free(preparation)
+    return result
+
+
+def peer(x, rule, r, solver):
+    pca = PCA(r, whiten=rule == "whiten", svd_solver=solver, random_state=0)
+    return normalize(pca.fit_transform(x))
+
+
+def best_of(runs, work, *arguments):
+    seconds = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        result = work(*arguments)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds), result
+
+
+def load(name):
+    if name.endswith(".npy"):
+        return np.load(name)
+    from scipy.io import loadmat
+    variables = {k: v for k, v in loadmat(name).items() if not k.startswith("__")}
+    return max(variables.values(), key=np.size)
+
+
+def made_up():
+    rng = np.random.default_rng(0)
+    strong = rng.normal(size=(10000, 60)) * 20 / np.arange(1, 61)
+    return strong @ rng.uniform(-0.5, 0.5, (60, 784)) + rng.uniform(size=(10000, 784))
+
+
+for name in sys.argv[1:] or [None]:
+    x = np.ascontiguousarray(load(name) if name else made_up(), dtype=np.float32)
+    for rule, r in (("pca", 40), ("whiten", 150)):
+        ours, y = best_of(3, huddle, x, rule, r)
+        quick, _ = best_of(3, peer, x, rule, r, "auto")
+        exact, z = best_of(1, peer, x.astype(float), rule, r, "full")
+        z = z * np.sign((y * z).sum(axis=0))
+        print(f"{pathlib.Path(name).name if name else 'made up'} {x.shape[0]} x {x.shape[1]} "
+              f"{rule}:{r}: huddle {ours:.3f} s, exact {exact:.3f} s, default {quick:.3f} s, "
+              f"ratios {exact / ours:.1f} and {quick / ours:.1f}, apart {np.abs(y - z).max():.1e}")
