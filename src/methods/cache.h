@@ -19,7 +19,10 @@ typedef struct hd_shared_stage {
     huddle_status (*copy)(const hd_fit *from, hd_fit *to);
 } hd_shared_stage;
 
-/* The copies of the stages below. */
+/* The copies of the stages: the points and all that led to them, with A or without; A without the
+ * points; and so on. */
+huddle_status hd_copy_points(const hd_fit *from, hd_fit *to);
+huddle_status hd_copy_graph_alone(const hd_fit *from, hd_fit *to);
 huddle_status hd_copy_graph(const hd_fit *from, hd_fit *to);
 huddle_status hd_copy_embedding(const hd_fit *from, hd_fit *to);
 huddle_status hd_copy_shrink_graph(const hd_fit *from, hd_fit *to);

@@ -18,10 +18,11 @@ done:
 static huddle_status copy_preparation(const huddle_preparation *from, huddle_preparation *to) {
     huddle_status status = HUDDLE_OK;
     *to = *from;
-    to->centre = to->scale = NULL;
+    to->centre = to->scale = to->shift = NULL;
     memset(&to->projection, 0, sizeof to->projection);
     TRY(copy_reals(from->d_in, from->centre, &to->centre));
     TRY(copy_reals(from->d_in, from->scale, &to->scale));
+    TRY(copy_reals(from->d_in, from->shift, &to->shift));
     if (from->projection.values != NULL)
         TRY(huddle_dense_copy(&from->projection, &to->projection));
 done:
@@ -34,17 +35,32 @@ static huddle_status copy_scale(const huddle_scale *from, huddle_scale *to) {
     return copy_reals(from->n, from->local, &to->local);
 }
 
-huddle_status hd_copy_graph(const hd_fit *from, hd_fit *to) {
+huddle_status hd_copy_points(const hd_fit *from, hd_fit *to) {
     huddle_status status = HUDDLE_OK;
     TRY(copy_preparation(&from->preparation, &to->preparation));
+    TRY(copy_preparation(&from->reduction, &to->reduction));
     if (from->points.values != NULL)
         TRY(huddle_points_copy(&from->points, &to->points));
+    to->prepare_info = from->prepare_info;
+done:
+    return status;
+}
+
+huddle_status hd_copy_graph_alone(const hd_fit *from, hd_fit *to) {
+    huddle_status status = HUDDLE_OK;
     TRY(huddle_csr_copy(&from->graph, &to->graph));
     TRY(copy_scale(&from->scale, &to->scale));
-    to->prepare_info = from->prepare_info;
     to->knn_info = from->knn_info;
     to->connect_info = from->connect_info;
     to->graph_seconds = from->graph_seconds;
+done:
+    return status;
+}
+
+huddle_status hd_copy_graph(const hd_fit *from, hd_fit *to) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_copy_points(from, to));
+    TRY(hd_copy_graph_alone(from, to));
 done:
     return status;
 }

@@ -20,6 +20,10 @@ void hd_fit_free(hd_fit *fit) {
     huddle_csr_free(&fit->shrink_graph);
     huddle_scale_free(&fit->shrink_scale);
     huddle_shrunk_free(&fit->shrunk);
+    huddle_preparation_free(&fit->reduction);
+    huddle_points_free(&fit->landmarks);
+    huddle_dense_free(&fit->landmark_vectors);
+    hd_alternation_reset(fit);
     huddle_shrink_info_free(&fit->shrink_info);
     huddle_kmeans_info_free(&fit->kmeans_info);
     huddle_free(fit->trials);
@@ -53,18 +57,33 @@ done:
     return status;
 }
 
-huddle_status hd_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
-                             huddle_points *owned, huddle_points *view) {
+huddle_status hd_apply(huddle_context *context, const huddle_preparation *map,
+                       const huddle_points *x, huddle_points *owned, huddle_points *view) {
     memset(owned, 0, sizeof *owned);
     *view = *x;
-    if (x->d != fit->preparation.d_in)
-        return hd_fail(HUDDLE_INVALID,
-                       "the points have %lld features, the model was fitted to %lld",
-                       (long long)x->d, (long long)fit->preparation.d_in);
-    if (does_nothing(&fit->preparation))
+    if (map->rule.name == NULL || does_nothing(map))
         return HUDDLE_OK;
-    huddle_status status = huddle_prepare_apply(context, &fit->preparation, x, owned, NULL);
+    huddle_status status = huddle_prepare_apply(context, map, x, owned, NULL);
     *view = *owned;
+    return status;
+}
+
+huddle_status hd_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
+                             huddle_points *owned, huddle_points *view) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points prepared = {0}, prepared_view;
+    memset(owned, 0, sizeof *owned);
+    if (x->d != fit->preparation.d_in)
+        FAIL(HUDDLE_INVALID, "the points have %lld features, the model was fitted to %lld",
+             (long long)x->d, (long long)fit->preparation.d_in);
+    TRY(hd_apply(context, &fit->preparation, x, &prepared, &prepared_view));
+    TRY(hd_apply(context, &fit->reduction, &prepared_view, owned, view));
+    if (owned->values == NULL) {
+        *owned = prepared;
+        memset(&prepared, 0, sizeof prepared);
+    }
+done:
+    huddle_points_free(&prepared);
     return status;
 }
 
@@ -131,6 +150,19 @@ static void forget_clusters(hd_fit *fit) {
     fit->medoids = NULL;
     huddle_dense_free(&fit->centres);
     huddle_kmeans_info_free(&fit->kmeans_info);
+}
+
+void hd_fit_take_clusters(hd_fit *fit, hd_fit *other) {
+    forget_clusters(fit);
+    fit->n_clusters = other->n_clusters;
+    fit->labels = other->labels;
+    fit->medoids = other->medoids;
+    fit->centres = other->centres;
+    fit->kmeans_info = other->kmeans_info;
+    other->labels = NULL;
+    other->medoids = NULL;
+    memset(&other->centres, 0, sizeof other->centres);
+    memset(&other->kmeans_info, 0, sizeof other->kmeans_info);
 }
 
 static void warn_few_distinct(huddle_context *context, const huddle_kmeans_options *options,
@@ -309,23 +341,43 @@ static double relative_gap(const huddle_embedding *embedding, int32_t c) {
 static huddle_status judge_trial(huddle_context *context, const huddle_points *points,
                                  const huddle_csr *graph, hd_fit *fit, hd_trial *trial) {
     huddle_status status = HUDDLE_OK;
-    *trial = (hd_trial){fit->n_clusters, fit->kmeans_info.inertia, NAN, NAN, NAN};
+    *trial = (hd_trial){fit->n_clusters, fit->kmeans_info.inertia, NAN, NAN, NAN, NAN};
     if (points != NULL)
         TRY(huddle_metrics_silhouette(context, points, fit->labels, SILHOUETTE_SAMPLE, 0,
                                       &trial->silhouette));
     if (graph != NULL)
         TRY(huddle_metrics_ncut(graph, fit->labels, &trial->ncut));
-    if (fit->has_embedding)
+    if (fit->has_embedding && !fit->graph_per_trial)
         trial->eigengap = relative_gap(&fit->embedding, trial->n_clusters);
+    if (fit->has_alignment)
+        trial->alignment = fit->alignment;
 done:
     return status;
+}
+
+bool hd_alignment_as_good(double alignment, double best) {
+    return alignment >= best - 1e-3;
+}
+
+static int32_t best_aligned(const hd_fit *fit) {
+    int32_t chosen = 0;
+    double best = -INFINITY;
+    for (int32_t t = 0; t < fit->n_trials; t++)
+        best = fmax(best, fit->trials[t].alignment);
+    for (int32_t t = 0; t < fit->n_trials; t++)
+        if (hd_alignment_as_good(fit->trials[t].alignment, best))
+            chosen = t;
+    return chosen;
 }
 
 static int32_t best_trial(const hd_fit *fit) {
     int32_t best = 0;
     double best_score = -INFINITY;
+    bool by_eigengap = fit->has_embedding && !fit->graph_per_trial;
+    if (fit->has_alignment)
+        return best_aligned(fit);
     for (int32_t t = 0; t < fit->n_trials; t++) {
-        double score = fit->has_embedding ? fit->trials[t].eigengap : fit->trials[t].silhouette;
+        double score = by_eigengap ? fit->trials[t].eigengap : fit->trials[t].silhouette;
         if (score > best_score) {
             best_score = score;
             best = t;
@@ -354,4 +406,22 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
     TRY(step(context, argument, fit->trials[best_trial(fit)].n_clusters, fit));
 done:
     return status;
+}
+
+/* ---- steps that take turns ----------------------------------------------------------------- */
+
+void hd_alternation_reset(hd_fit *fit) {
+    huddle_free(fit->alternation.objective);
+    memset(&fit->alternation, 0, sizeof fit->alternation);
+}
+
+huddle_status hd_alternation_add(hd_fit *fit, double objective) {
+    hd_alternation *a = &fit->alternation;
+    int64_t capacity = a->n_history;
+    if (!hd_grow(&a->objective, &capacity, a->n_history + 1, sizeof *a->objective))
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for the objective of %d rounds",
+                       a->n_history + 1);
+    a->objective[a->n_history++] = objective;
+    a->n_iter = a->n_history - 1;
+    return HUDDLE_OK;
 }

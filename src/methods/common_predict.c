@@ -104,3 +104,17 @@ done:
     huddle_points_free(&points);
     return status;
 }
+
+huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
+                                  const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense rows = {0};
+    int64_t *same = NULL;
+    ALLOC(same, x->n);
+    TRY(hd_spectral_new_rows(context, fit, options, x, &rows, same));
+    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+done:
+    huddle_dense_free(&rows);
+    huddle_free(same);
+    return status;
+}

@@ -66,25 +66,23 @@ done:
     return status;
 }
 
-static huddle_status graph_of_points(huddle_context *context, const huddle_points *x,
-                                     const hd_spectral_options *options, huddle_range n_clusters,
-                                     hd_fit *fit) {
+/* A of the fit's points. */
+static huddle_status graph_of_points(huddle_context *context, const hd_spectral_options *options,
+                                     huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_points points;
+    const huddle_points *points = &fit->points;
     huddle_neighbors neighbors = {0};
-    huddle_prepare_options prepare = options->prepare;
     huddle_knn_options knn = options->knn;
     huddle_weight_options weight = options->weight;
-    prepare.seed = knn.seed = options->common.seed;
-    TRY(hd_fit_prepare(context, x, &prepare, true, fit, &points));
     double begin = hd_seconds();
-    TRY(huddle_graph_knn(context, &points, &knn, &neighbors, &fit->knn_info));
+    knn.seed = options->common.seed;
+    TRY(huddle_graph_knn(context, points, &knn, &neighbors, &fit->knn_info));
     if (strcmp(weight.scale, "global") == 0)
-        TRY(huddle_graph_mean_distance(context, &points, knn.metric, knn.seed,
+        TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
                                        &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->graph, &fit->scale));
     huddle_neighbors_free(&neighbors);
-    TRY(connect_points(context, &points, options, n_clusters, fit));
+    TRY(connect_points(context, points, options, n_clusters, fit));
     fit->graph_seconds = hd_seconds() - begin;
 done:
     huddle_neighbors_free(&neighbors);
@@ -237,10 +235,22 @@ typedef struct spectral_job {
 } spectral_job;
 
 static huddle_status make_graph(huddle_context *context, void *argument, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
     const spectral_job *job = argument;
-    if (job->input->graph == NULL && is_affinity(job->options, "features"))
-        return graph_of_points(context, job->input->x, job->options, job->n_clusters, fit);
-    return graph_of_matrix(context, job->input, job->options, job->n_clusters, fit);
+    huddle_points points;
+    huddle_prepare_options prepare = job->options->prepare;
+    prepare.seed = job->options->common.seed;
+    if (job->input->graph != NULL || !is_affinity(job->options, "features"))
+        return graph_of_matrix(context, job->input, job->options, job->n_clusters, fit);
+    TRY(hd_fit_prepare(context, job->input->x, &prepare, true, fit, &points));
+    TRY(graph_of_points(context, job->options, job->n_clusters, fit));
+done:
+    return status;
+}
+
+static huddle_status make_graph_of_points(huddle_context *context, void *argument, hd_fit *fit) {
+    const spectral_job *job = argument;
+    return graph_of_points(context, job->options, job->n_clusters, fit);
 }
 
 static huddle_status make_embedding(huddle_context *context, void *argument, hd_fit *fit) {
@@ -252,6 +262,7 @@ static huddle_status make_embedding(huddle_context *context, void *argument, hd_
 }
 
 static const hd_shared_stage graph_stage = {make_graph, hd_copy_graph};
+static const hd_shared_stage points_stage = {make_graph_of_points, hd_copy_graph_alone};
 static const hd_shared_stage embedding_stage = {make_embedding, hd_copy_embedding};
 
 static void add_graph_to_key(const spectral_job *job, int64_t n, hd_key *key) {
@@ -260,7 +271,7 @@ static void add_graph_to_key(const spectral_job *job, int64_t n, hd_key *key) {
     snprintf(numbers, sizeof numbers, "%llu;%d", (unsigned long long)o->common.seed,
              clusters_for_connect(job->n_clusters, n));
     hd_key_add_text(key, numbers);
-    hd_key_add_text(key, o->affinity);
+    hd_key_add_text(key, o->affinity != NULL ? o->affinity : "features");
     hd_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
     hd_key_add_options(key, huddle_knn_options_table(), &o->knn);
     hd_key_add_options(key, huddle_weight_options_table(), &o->weight);
@@ -274,26 +285,19 @@ static void add_embedding_to_key(const spectral_job *job, hd_key *key) {
     hd_key_add_options(key, huddle_embed_options_table(), &job->options->embed);
 }
 
-huddle_status hd_spectral_embed(huddle_context *context, const hd_input *input,
-                                const hd_spectral_options *options, hd_fit *fit,
+/* Graph and eigenvectors by the graph stage given; settles n_clusters if it is auto. */
+static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
+                                const hd_shared_stage *stage, spectral_job *job, hd_fit *fit,
                                 huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    spectral_job job = {input, options, options->common.n_clusters, 0};
-    /* A given graph belongs to one model; only what comes from x is shared. */
-    huddle_cache *cache = input->graph == NULL ? input->cache : NULL;
-    *n_clusters = options->common.n_clusters;
-    TRY(hd_check_clusters(*n_clusters, fit->n));
-    if (input->embedding != NULL) {
-        TRY(take_embedding(input->embedding, fit, n_clusters));
-        goto done;
-    }
-    add_graph_to_key(&job, fit->n, &fit->key);
-    TRY(hd_cache_run(context, cache, &fit->key, &graph_stage, &job, fit));
+    job->n_clusters = *n_clusters;
+    add_graph_to_key(job, fit->n, &fit->key);
+    TRY(hd_cache_run(context, cache, &fit->key, stage, job, fit));
     fit->has_graph = true;
     warn_components(context, fit, clusters_for_connect(*n_clusters, fit->n));
-    job.n_components = components_for(*n_clusters, fit->n);
-    add_embedding_to_key(&job, &fit->key);
-    TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, &job, fit));
+    job->n_components = components_for(*n_clusters, fit->n);
+    add_embedding_to_key(job, &fit->key);
+    TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, job, fit));
     fit->has_embedding = true;
     warn_unconverged(context, &fit->embed_info);
     if (n_clusters->first != HUDDLE_AUTO)
@@ -305,6 +309,33 @@ done:
     return status;
 }
 
+huddle_status hd_spectral_embed(huddle_context *context, const hd_input *input,
+                                const hd_spectral_options *options, hd_fit *fit,
+                                huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    spectral_job job = {.input = input, .options = options};
+    /* A given graph belongs to one model; only what comes from x is shared. */
+    huddle_cache *cache = input->graph == NULL ? input->cache : NULL;
+    *n_clusters = options->common.n_clusters;
+    TRY(hd_check_clusters(*n_clusters, fit->n));
+    if (input->embedding != NULL)
+        TRY(take_embedding(input->embedding, fit, n_clusters));
+    else
+        TRY(run_stages(context, cache, &graph_stage, &job, fit, n_clusters));
+done:
+    return status;
+}
+
+huddle_status hd_spectral_embed_points(huddle_context *context, huddle_cache *cache,
+                                       const hd_spectral_options *options, hd_fit *fit,
+                                       huddle_range *n_clusters) {
+    spectral_job job = {.options = options};
+    huddle_csr_free(&fit->graph);
+    huddle_scale_free(&fit->scale);
+    huddle_embedding_free(&fit->embedding);
+    return run_stages(context, cache, &points_stage, &job, fit, n_clusters);
+}
+
 huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clusters,
                                hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -314,6 +345,19 @@ huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clu
     huddle_dense_free(&e->rows);
     TRY(huddle_dense_new(e->vectors.rows, n_clusters, &e->rows));
     TRY(huddle_embed_rows(&e->vectors, e->degrees, options->embed.rows, &e->rows));
+done:
+    return status;
+}
+
+huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
+                                  hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const hd_spectral_options *o = options;
+    huddle_kmeans_options kmeans = o->kmeans;
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = o->common.seed;
+    TRY(hd_spectral_rows(o, n_clusters, fit));
+    TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, &kmeans, fit));
 done:
     return status;
 }

@@ -187,7 +187,7 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const huddle_points *points, const huddle_csr *graph,
                            hd_cluster_step step, void *argument, hd_fit *fit);
 
-/* Best of several alignments: the largest number whose value is within .001 of the best. */
-int32_t hd_best_alignment(int32_t count, const double *alignments);
+/* Of several alignments the largest number of clusters that is as good as the best is taken. */
+bool hd_alignment_as_good(double alignment, double best);
 
 #endif

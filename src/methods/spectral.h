@@ -23,10 +23,11 @@ const huddle_option *hd_affinity_table(void);
 /* K-means' options where tol and max_iter could mean the embedding's. */
 extern const hd_rename hd_kmeans_names[];
 
-/* The sections of the struct above, for a method whose options begin with it. */
-#define HD_SPECTRAL_SECTIONS                                                                       \
-    {hd_affinity_table, 0, NULL},                                                                  \
-        {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL},              \
+/* The sections of the struct above, for a method whose options begin with it; and without
+ * affinity, for one that needs features. */
+#define HD_SPECTRAL_SECTIONS {hd_affinity_table, 0, NULL}, HD_FEATURE_SECTIONS
+#define HD_FEATURE_SECTIONS                                                                        \
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL},                  \
         {huddle_knn_options_table, offsetof(hd_spectral_options, knn), NULL},                      \
         {huddle_weight_options_table, offsetof(hd_spectral_options, weight), NULL},                \
         {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL}, {            \
@@ -39,8 +40,19 @@ huddle_status hd_spectral_embed(huddle_context *context, const hd_input *input,
                                 const hd_spectral_options *options, hd_fit *fit,
                                 huddle_range *n_clusters);
 
+/* The same from the points that the fit holds, prepared and reduced already, for *n_clusters. What
+ * an earlier call left is replaced. cache is used if fit->key names those points; else NULL. */
+huddle_status hd_spectral_embed_points(huddle_context *context, huddle_cache *cache,
+                                       const hd_spectral_options *options, hd_fit *fit,
+                                       huddle_range *n_clusters);
+
 /* Makes embedding.rows out of the first n_clusters vectors; a given embedding stays. */
 huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clusters, hd_fit *fit);
+
+/* The step of hd_fit_range() that most share: rows, then K-means on them. options is the method's
+ * struct, which begins with hd_spectral_options. */
+huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
+                                  hd_fit *fit);
 
 /* The fit's points if it has any, to judge labels by; else NULL. */
 const huddle_points *hd_spectral_points(const hd_fit *fit);
@@ -57,6 +69,10 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
 /* Labels new rows by the nearest centre, or by the training row they equal. */
 huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
                                  const huddle_dense *rows, const int64_t *same, int32_t *labels);
+
+/* The two above together: the predict of a method that clusters the embedding by K-means. */
+huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, const void *options,
+                                  const huddle_points *x, int32_t *labels);
 
 /* n_clusters by the eigengap of the points' neighbour graph, for methods without one. */
 huddle_status hd_choose_clusters(huddle_context *context, const huddle_points *points,

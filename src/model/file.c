@@ -229,22 +229,29 @@ static void walk_csr(walk *w, const char *name, huddle_csr *matrix) {
     walk_reals(w, part, nonzeros, &matrix->values);
 }
 
-static void walk_points(walk *w, huddle_points *points) {
+static const char *join(char name[64], const char *prefix, const char *part) {
+    snprintf(name, 64, "%s_%s", prefix, part);
+    return name;
+}
+
+static void walk_points(walk *w, const char *prefix, huddle_points *points) {
+    char name[64];
     int64_t nonzeros = points->offsets != NULL ? points->offsets[points->n] : 0;
     int64_t rows = points->n, cols = points->d;
     void *values = points->values;
-    walk_int(w, "points_n", &points->n);
-    walk_int(w, "points_d", &points->d);
-    walk_int(w, "points_nonzeros", &nonzeros);
-    walk_longs(w, "points_offsets", points->n + 1, &points->offsets);
-    walk_ints(w, "points_columns", nonzeros, &points->columns);
-    walk_reals(w, "points_shift", points->d, &points->shift);
+    walk_int(w, join(name, prefix, "n"), &points->n);
+    walk_int(w, join(name, prefix, "d"), &points->d);
+    walk_int(w, join(name, prefix, "nonzeros"), &nonzeros);
+    walk_longs(w, join(name, prefix, "offsets"), points->n + 1, &points->offsets);
+    walk_ints(w, join(name, prefix, "columns"), nonzeros, &points->columns);
+    walk_reals(w, join(name, prefix, "shift"), points->d, &points->shift);
+    join(name, prefix, "values");
     if (points->offsets != NULL) {
-        walk_vector(w, "points_values", H5T_NATIVE_FLOAT, sizeof(float), nonzeros, &values);
+        walk_vector(w, name, H5T_NATIVE_FLOAT, sizeof(float), nonzeros, &values);
     } else {
-        walk_array(w, "points_values", H5T_NATIVE_FLOAT, sizeof(float), &rows, &cols, &values);
+        walk_array(w, name, H5T_NATIVE_FLOAT, sizeof(float), &rows, &cols, &values);
         if (w->status == HUDDLE_OK && values != NULL && (rows != points->n || cols != points->d))
-            fail_walk(w, "points_values");
+            fail_walk(w, name);
         points->stride = points->d;
     }
     points->values = values;
@@ -252,17 +259,20 @@ static void walk_points(walk *w, huddle_points *points) {
 
 /* ---- the walk ------------------------------------------------------------------------------ */
 
-static void walk_preparation(walk *w, huddle_preparation *p) {
+static void walk_preparation(walk *w, const char *prefix, huddle_preparation *p) {
+    char name[64];
     const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
-    walk_choice(w, "prepare_rule", option, &p->rule.name);
-    walk_int32(w, "prepare_r", &p->rule.r);
-    walk_int(w, "prepare_d_in", &p->d_in);
-    walk_int(w, "prepare_d_out", &p->d_out);
-    walk_bool(w, "prepare_center_rows", &p->center_rows);
-    walk_bool(w, "prepare_unit_rows", &p->unit_rows);
-    walk_reals(w, "prepare_centre", p->d_in, &p->centre);
-    walk_reals(w, "prepare_scale", p->d_in, &p->scale);
-    walk_dense(w, "prepare_projection", &p->projection);
+    walk_choice(w, join(name, prefix, "rule"), option, &p->rule.name);
+    walk_int32(w, join(name, prefix, "r"), &p->rule.r);
+    walk_int(w, join(name, prefix, "d_in"), &p->d_in);
+    walk_int(w, join(name, prefix, "d_out"), &p->d_out);
+    walk_bool(w, join(name, prefix, "center_rows"), &p->center_rows);
+    walk_bool(w, join(name, prefix, "unit_rows"), &p->unit_rows);
+    walk_real(w, join(name, prefix, "variance_kept"), &p->variance_kept);
+    walk_reals(w, join(name, prefix, "centre"), p->d_in, &p->centre);
+    walk_reals(w, join(name, prefix, "scale"), p->d_in, &p->scale);
+    walk_reals(w, join(name, prefix, "shift"), p->d_in, &p->shift);
+    walk_dense(w, join(name, prefix, "projection"), &p->projection);
 }
 
 static void walk_scale(walk *w, const char *prefix, huddle_scale *scale) {
@@ -287,8 +297,11 @@ static void walk_fit(walk *w, hd_fit *fit) {
     walk_ints(w, "labels", fit->n, &fit->labels);
     walk_dense(w, "centres", &fit->centres);
     walk_longs(w, "medoids", fit->centres.rows, &fit->medoids);
-    walk_preparation(w, &fit->preparation);
-    walk_points(w, &fit->points);
+    walk_preparation(w, "prepare", &fit->preparation);
+    walk_preparation(w, "reduce", &fit->reduction);
+    walk_points(w, "points", &fit->points);
+    walk_points(w, "landmarks", &fit->landmarks);
+    walk_dense(w, "landmark_vectors", &fit->landmark_vectors);
     walk_bool(w, "has_graph", &fit->has_graph);
     walk_csr(w, "graph", &fit->graph);
     walk_scale(w, "scale", &fit->scale);
@@ -401,6 +414,11 @@ static huddle_status get_head(walk *w, huddle_model **model) {
     return w->status == HUDDLE_OK ? huddle_model_new(text, model) : w->status;
 }
 
+static bool projection_fits(const huddle_preparation *p) {
+    return p->projection.values == NULL ||
+           (p->projection.rows == p->d_in && p->projection.cols == p->d_out);
+}
+
 /* The sizes agree and every index points into something. The checksum keeps out accidents; this
  * keeps a crafted file from doing harm. */
 static huddle_status check_loaded(const hd_fit *fit) {
@@ -408,6 +426,11 @@ static huddle_status check_loaded(const hd_fit *fit) {
     const huddle_embedding *e = &fit->embedding;
     bool fine = fit->n >= 1 && fit->labels != NULL && fit->n_clusters >= 1;
     fine = fine && (fit->points.values == NULL || fit->points.n == fit->n);
+    fine = fine && projection_fits(&fit->preparation) && projection_fits(&fit->reduction);
+    fine =
+        fine && (fit->reduction.rule.name == NULL || fit->reduction.d_in == fit->preparation.d_out);
+    fine = fine && (fit->landmarks.values == NULL ||
+                    (fit->landmarks.n == fit->landmark_vectors.rows && fit->landmarks.n >= 1));
     fine = fine && (e->rows.values == NULL || e->rows.rows == fit->n);
     fine = fine && (e->vectors.values == NULL ||
                     (e->vectors.rows == fit->n && e->degrees != NULL && e->eigenvalues != NULL &&
@@ -424,6 +447,8 @@ static huddle_status check_loaded(const hd_fit *fit) {
                  (long long)i + 1, fit->labels[i]);
     if (fit->points.values != NULL)
         TRY(huddle_points_check(NULL, &fit->points));
+    if (fit->landmarks.values != NULL)
+        TRY(huddle_points_check(NULL, &fit->landmarks));
     if (fit->graph.offsets != NULL)
         TRY(huddle_csr_check(&fit->graph));
     if (fit->shrink_graph.offsets != NULL)

@@ -72,6 +72,21 @@ static json_t *prepare_json(const hd_fit *fit) {
     return object;
 }
 
+static json_t *reduce_json(const hd_fit *fit) {
+    json_t *object = json_object();
+    json_object_set_new(object, "dim", json_integer(fit->reduction.d_out));
+    json_object_set_new(object, "variance_kept", real(fit->reduction.variance_kept));
+    return object;
+}
+
+static json_t *alternation_json(const hd_alternation *a) {
+    json_t *object = json_object();
+    json_object_set_new(object, "objective", real(a->objective[a->n_history - 1]));
+    json_object_set_new(object, "n_iter", json_integer(a->n_iter));
+    json_object_set_new(object, "stop", json_string(huddle_stop_name(a->stop)));
+    return object;
+}
+
 static json_t *graph_json(const hd_fit *fit) {
     json_t *object = json_object();
     int64_t entries = fit->graph.offsets != NULL ? fit->graph.offsets[fit->graph.rows] : 0;
@@ -170,17 +185,22 @@ static json_t *range_json(const hd_fit *fit) {
         json_object_set_new(object, "silhouette", real(trial->silhouette));
         json_object_set_new(object, "ncut", real(trial->ncut));
         json_object_set_new(object, "eigengap", real(trial->eigengap));
+        if (fit->has_alignment)
+            json_object_set_new(object, "alignment", real(trial->alignment));
         json_array_append_new(array, object);
     }
     return array;
 }
 
-static json_t *choice_json(const huddle_embed_choice *choice) {
+/* Candidates by what they were chosen by. */
+static json_t *choice_json(const hd_fit *fit) {
+    const huddle_embed_choice *choice = &fit->choice;
     json_t *array = json_array();
     for (int32_t i = 0; i < choice->count; i++) {
         json_t *object = json_object();
         json_object_set_new(object, "n_clusters", json_integer(choice->candidates[i]));
-        json_object_set_new(object, "eigengap", real(choice->scores[i]));
+        json_object_set_new(object, fit->has_alignment ? "alignment" : "eigengap",
+                            real(choice->scores[i]));
         json_array_append_new(array, object);
     }
     return array;
@@ -210,12 +230,16 @@ static json_t *model_json(const huddle_model *model) {
     json_object_set_new(object, "seconds", seconds_json(fit));
     json_object_set_new(object, "peak_bytes", json_integer(peak_bytes()));
     json_object_set_new(object, "prepare", prepare_json(fit));
+    if (fit->reduction.rule.name != NULL)
+        json_object_set_new(object, "reduce", reduce_json(fit));
     if (fit->has_graph)
         json_object_set_new(object, "graph", graph_json(fit));
     if (fit->has_embedding)
         json_object_set_new(object, "embed", embed_json(fit));
     if (fit->has_shrink)
         json_object_set_new(object, "shrink", shrink_json(fit));
+    if (fit->alternation.n_history > 0)
+        json_object_set_new(object, "alternation", alternation_json(&fit->alternation));
     json_object_set_new(object, "kmeans", kmeans_json(fit));
     json_object_set_new(object, "sizes", sizes_json(fit));
     json_object_set_new(object, "medoids", medoids_json(fit));
@@ -224,7 +248,7 @@ static json_t *model_json(const huddle_model *model) {
     if (fit->n_trials > 0)
         json_object_set_new(object, "range", range_json(fit));
     if (fit->choice.count > 0)
-        json_object_set_new(object, "choice", choice_json(&fit->choice));
+        json_object_set_new(object, "choice", choice_json(fit));
     json_object_set_new(object, "warnings", warnings_json(fit));
     return object;
 }
