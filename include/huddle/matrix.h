@@ -82,7 +82,8 @@ HUDDLE_API huddle_status huddle_points_copy(const huddle_points *points, huddle_
 HUDDLE_API huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy);
 HUDDLE_API huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy);
 
-/* y = the rows of x named by index[0 .. count - 1], copied. */
+/* y = the rows of x named by index[0 .. count - 1], copied. HUDDLE_INVALID if there is no such
+ * row. */
 HUDDLE_API huddle_status huddle_points_take(const huddle_points *x, const int64_t *index,
                                             int64_t count, huddle_points *y);
 

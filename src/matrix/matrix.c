@@ -15,6 +15,12 @@ static huddle_status check_sizes(int64_t rows, int64_t cols) {
     return HUDDLE_OK;
 }
 
+static huddle_status check_nonzeros(int64_t nonzeros) {
+    if (nonzeros < 0)
+        return hd_fail(HUDDLE_INVALID, "%lld non-zeros are impossible", (long long)nonzeros);
+    return HUDDLE_OK;
+}
+
 huddle_status huddle_points_new(int64_t n, int64_t d, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
@@ -32,6 +38,7 @@ huddle_status huddle_points_new_sparse(int64_t n, int64_t d, int64_t nonzeros,
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
     TRY(check_sizes(n, d));
+    TRY(check_nonzeros(nonzeros));
     ALLOC_ZERO(points->offsets, n + 1);
     ALLOC_ZERO(points->columns, nonzeros);
     ALLOC_ZERO(points->values, nonzeros);
@@ -59,6 +66,7 @@ huddle_status huddle_csr_new(int64_t rows, int64_t cols, int64_t nonzeros, huddl
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
     TRY(check_sizes(rows, cols));
+    TRY(check_nonzeros(nonzeros));
     ALLOC_ZERO(matrix->offsets, rows + 1);
     ALLOC_ZERO(matrix->columns, nonzeros);
     ALLOC_ZERO(matrix->values, nonzeros);

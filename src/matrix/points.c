@@ -37,9 +37,20 @@ static huddle_status check_row(const huddle_points *x, int64_t i) {
     return HUDDLE_OK;
 }
 
+/* All of them before any column is looked at: a wrong offset would lead astray. */
+static huddle_status check_offsets(int64_t rows, const int64_t *offsets, const void *columns,
+                                   const void *values) {
+    if (offsets[0] != 0)
+        return hd_fail(HUDDLE_INVALID, "the first offset is not 0");
+    for (int64_t i = 0; i < rows; i++)
+        if (offsets[i + 1] < offsets[i])
+            return hd_fail(HUDDLE_INVALID, "row %lld: offsets go backwards", (long long)i + 1);
+    if (offsets[rows] > 0 && (columns == NULL || values == NULL))
+        return hd_fail(HUDDLE_INVALID, "the sparse matrix has no columns or no values");
+    return HUDDLE_OK;
+}
+
 static huddle_status check_columns(const huddle_points *x, int64_t i) {
-    if (x->offsets[i + 1] < x->offsets[i])
-        return hd_fail(HUDDLE_INVALID, "row %lld: offsets go backwards", (long long)i + 1);
     int64_t previous = -1;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
         if (x->columns[e] <= previous || x->columns[e] >= x->d)
@@ -67,25 +78,32 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
     if (points->n < 1 || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
                        (long long)points->n, (long long)points->d);
-    if (points->values == NULL || (points->offsets != NULL && points->columns == NULL))
+    if (points->offsets == NULL && points->values == NULL)
         return hd_fail(HUDDLE_INVALID, "the points have no values");
     if (points->offsets == NULL && points->stride < points->d)
         return hd_fail(HUDDLE_INVALID, "stride = %lld is less than the %lld features",
                        (long long)points->stride, (long long)points->d);
-    if (points->offsets != NULL && points->offsets[0] != 0)
-        return hd_fail(HUDDLE_INVALID, "the first offset is not 0");
+    if (points->offsets != NULL) {
+        if (points->shift != NULL)
+            return hd_fail(HUDDLE_INVALID, "sparse points cannot have a shift");
+        huddle_status status =
+            check_offsets(points->n, points->offsets, points->columns, points->values);
+        if (status != HUDDLE_OK)
+            return status;
+    }
     huddle_points view = *points;
     return hd_parallel(context, NULL, points->n, row_grain(points->d), check_rows, &view);
 }
 
 huddle_status huddle_csr_check(const huddle_csr *matrix) {
-    if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX ||
-        matrix->offsets == NULL || matrix->offsets[0] != 0)
+    if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX || matrix->offsets == NULL)
         return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has impossible sizes",
                        (long long)matrix->rows, (long long)matrix->cols);
+    huddle_status status =
+        check_offsets(matrix->rows, matrix->offsets, matrix->columns, matrix->values);
+    if (status != HUDDLE_OK)
+        return status;
     for (int64_t i = 0; i < matrix->rows; i++) {
-        if (matrix->offsets[i + 1] < matrix->offsets[i])
-            return hd_fail(HUDDLE_INVALID, "row %lld: offsets go backwards", (long long)i + 1);
         int64_t previous = -1;
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             if (matrix->columns[e] <= previous || matrix->columns[e] >= matrix->cols)
@@ -218,6 +236,10 @@ huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, i
                                  huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     memset(y, 0, sizeof *y);
+    for (int64_t i = 0; i < count; i++)
+        if (index[i] < 0 || index[i] >= x->n)
+            FAIL(HUDDLE_INVALID, "there is no row %lld among %lld points", (long long)index[i] + 1,
+                 (long long)x->n);
     if (x->offsets == NULL) {
         TRY(huddle_points_new(count, x->d, y));
         for (int64_t i = 0; i < count; i++)

@@ -161,17 +161,6 @@ done:
     return status;
 }
 
-static huddle_status new_like(const huddle_points *x, huddle_points *y) {
-    huddle_status status = HUDDLE_OK;
-    int64_t nonzeros = x->offsets[x->n];
-    TRY(huddle_points_new_sparse(x->n, x->d, nonzeros, y));
-    memcpy(y->offsets, x->offsets, (size_t)(x->n + 1) * sizeof *y->offsets);
-    memcpy(y->columns, x->columns, (size_t)nonzeros * sizeof *y->columns);
-    memcpy(y->values, x->values, (size_t)nonzeros * sizeof *y->values);
-done:
-    return status;
-}
-
 static huddle_status run(huddle_context *context, application *a, hd_body body, int64_t grain,
                          huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -193,7 +182,7 @@ static huddle_status apply_sparse(huddle_context *context, application *a,
     const huddle_preparation *p = a->p;
     if (p->centre != NULL || p->scale != NULL || p->center_rows)
         FAIL(HUDDLE_INVALID, "prepare = %s would make sparse points dense", p->rule.name);
-    TRY(new_like(a->x, a->y));
+    TRY(huddle_points_copy(a->x, a->y));
     if (p->unit_rows)
         TRY(run(context, a, sparse_chunk, 1024, info));
 done:
