@@ -72,21 +72,20 @@ static void add_to(hd_block *block, int64_t place, double term) {
         ((float *)block->x)[place] = (float)(((float *)block->x)[place] + term);
 }
 
-/* Four numbers from 64 bits: random directions need no more, and it is four times as fast. */
+/* Eight numbers from each output of the generator: random directions need no more bits. */
 void hd_block_randomise(hd_block *block, int64_t first, double amplitude, uint64_t seed) {
     const double scale = amplitude * 1.7320508075688772 / 32767.5;
-    for (int64_t i = 0; i < block->n; i++) {
-        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
-        uint64_t bits = 0;
-        for (int64_t j = 0; j < block->width; j++) {
-            if (j % 4 == 0)
-                bits = hd_rng_bits(&rng);
-            double number = ((double)(bits & 0xffff) - 32767.5) * scale;
-            bits >>= 16;
-            if (j >= first)
-                add_to(block, i * block->width + j, number);
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    for (int64_t i = 0; i < block->n; i++)
+        for (int64_t j = first / 8 * 8; j < block->width; j += 8) {
+            uint32_t counter[4] = {(uint32_t)j, 0, (uint32_t)i, (uint32_t)(i >> 32)}, words[4];
+            hd_philox(counter, key, words);
+            for (int64_t k = 0; k < 8; k++) {
+                double number = (double)(words[k / 2] >> (k % 2 * 16) & 0xffff) - 32767.5;
+                if (j + k >= first)
+                    add_to(block, i * block->width + j + k, number * scale);
+            }
         }
-    }
 }
 
 /* ---- the product --------------------------------------------------------------------------- */

@@ -11,6 +11,10 @@ enum { DEFLATE_EVERY = 24 };
 /* Below this residual a block of floats gets no further in earnest. */
 static const double float_floor = 1e-6;
 
+/* The residual falls more slowly than the filter promises, since eigenvalues lie close below the
+ * block's last Ritz value. Aiming lower is cheaper than another round. */
+static const double safety = 8;
+
 huddle_status hd_run_new(const hd_operator *op, int64_t wanted, hd_run *run) {
     huddle_status status = HUDDLE_OK;
     int64_t width = hd_chebyshev_width(wanted);
@@ -128,7 +132,7 @@ static double target(const hd_run *run, double tol) {
     return gap > tol ? fmin(tol, .1 * gap) : tol;
 }
 
-static double lower_edge(const hd_run *run) {
+double hd_run_edge(const hd_run *run) {
     const hd_operator *op = run->op;
     double spread = op->upper - op->lower;
     double a = run->ritz.rank > 0 ? run->ritz.theta[run->ritz.rank - 1] : op->lower;
@@ -143,7 +147,7 @@ static int64_t choose_degree(const hd_run *run, double a, double worst, double g
     double last = hd_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
     double first = hd_growth(run->op, a, run->ritz.theta[0]);
     double range = log(run->block.in_double ? 1e12 : 1e5);
-    double degree = log(3 * worst / goal) / fmax(last, 1e-6);
+    double degree = log(safety * worst / goal) / fmax(last, 1e-6);
     if (first > last)
         degree = fmin(degree, range / (first - last));
     return degree < 4 ? 4 : degree > (double)limit ? limit : (int64_t)ceil(degree);
@@ -186,7 +190,7 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
         }
         if (stage != NULL && isfinite(begun))
             TRY(hd_progress(context, stage, fmax(0, log(begun / worst)), log(begun / goal)));
-        double a = lower_edge(run);
+        double a = hd_run_edge(run);
         TRY(filter(context, a, choose_degree(run, a, worst, goal), run));
         TRY(find_pairs(context, run));
     }

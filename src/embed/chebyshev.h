@@ -42,6 +42,9 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
 /* Growth in one degree, as a logarithm, of an eigenvalue theta beyond the interval [lower, a]. */
 double hd_growth(const hd_operator *op, double a, double theta);
 
+/* Where the filter's interval should end: the smallest Ritz value, kept inside the spectrum. */
+double hd_run_edge(const hd_run *run);
+
 /* Fills the run's block from coarser graphs if there is something to gain, else at random, and
  * begins. */
 huddle_status hd_run_start(huddle_context *context, uint64_t seed, hd_run *run);

@@ -13,6 +13,9 @@
 /* Below this many vertices a random start is as quick. */
 enum { SMALLEST = 2500 };
 
+/* Smooths the steps between aggregates before anything is measured. */
+enum { START_DEGREE = 20 };
+
 /* Coarse pairs need not be better than the prolongation is. */
 static const double coarse_tolerance = 1e-2;
 
@@ -167,7 +170,7 @@ static huddle_status start_from_coarse(huddle_context *context, const int32_t *a
     TRY(hd_run_start(context, seed, &coarse));
     TRY(hd_run_iterate(context, NULL, coarse_tolerance, 10, &coarse));
     prolong(&coarse, aggregate, seed, run);
-    TRY(hd_run_begin(context, 0, 0, run));
+    TRY(hd_run_begin(context, hd_run_edge(&coarse), START_DEGREE, run));
 done:
     hd_run_free(&coarse);
     hd_operator_free(&smaller);

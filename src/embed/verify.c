@@ -62,10 +62,10 @@ done:
 }
 
 /* Degree of the filter: a missed eigenvector is a part of about 1 / sqrt(n) of a random vector and
- * shall stand out thirtyfold. 0 if no filter can do that. */
+ * shall stand out tenfold from what each is made of. 0 if no filter can do that. */
 static int64_t probe_degree(const hd_problem *problem, const hd_pairs *pairs) {
     double growth = hd_growth(problem->op, pairs->edge, pairs->theta[problem->wanted - 1]);
-    double degree = ceil(log(30 * sqrt((double)problem->op->n)) / growth);
+    double degree = ceil(log(10 * sqrt((double)problem->op->n)) / growth);
     return degree < 2000 ? (int64_t)degree : 0;
 }
 
