@@ -376,22 +376,21 @@ static huddle_status write_model(huddle_model *model, const char *path, char *re
 }
 
 huddle_status huddle_model_save(const huddle_model *model, const char *path) {
-    huddle_status status = HUDDLE_OK;
     char *report = NULL;
-    hd_output output = {0};
-    TRY(huddle_model_info_json(model, &report));
-    TRY(hd_output_begin(&output, path));
-    /* The walk only reads when it saves, but is written once for both directions. */
-    hd_hdf5_lock();
-    status = write_model((huddle_model *)(uintptr_t)model, hd_output_path(&output), report);
-    hd_hdf5_unlock();
-    if (status != HUDDLE_OK) {
-        status = hd_fail_at(status, "%s", path);
-        goto done;
+    hd_output output;
+    huddle_status status = huddle_model_info_json(model, &report);
+    if (status != HUDDLE_OK)
+        return status;
+    status = hd_output_begin(path, true, &output);
+    if (status == HUDDLE_OK) {
+        /* The walk only reads when it saves, but is written once for both directions. */
+        hd_hdf5_lock();
+        status = write_model((huddle_model *)(uintptr_t)model, output.temporary, report);
+        hd_hdf5_unlock();
+        if (status != HUDDLE_OK)
+            status = hd_fail_at(status, "%s", path);
     }
-    TRY(hd_output_commit(&output));
-done:
-    hd_output_abort(&output);
+    status = hd_output_end(&output, status);
     huddle_free(report);
     return status;
 }
