@@ -1,0 +1,322 @@
+/* LDA and K-means in turn (Ding and Li, ICML 2007).
+ *
+ * S_b = B B' with one column sqrt(n_k) (m_k - m) for each cluster, so the generalised problem is
+ * solved by a factorisation of S_t, made once, and an eigenproblem of c x c. P is scaled so that
+ * P'S_t P = I: then both steps raise the trace of P'S_b P. */
+#include "methods/lda.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "prepare/pca.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ROUNDS = 50 };
+static const double ridge = 1e-3; /* times the mean eigenvalue of S_t */
+
+typedef struct lda {
+    const huddle_points *y; /* n x m */
+    int64_t n, m;
+    int32_t c;
+    double *mean;   /* m */
+    double *factor; /* m x m, lower: S_t = factor factor' */
+    double *b;      /* m x c */
+    huddle_dense p; /* m x r */
+    double *best_p; /* of the best round */
+    int64_t best_r;
+    int32_t *best_labels;
+} lda;
+
+static void lda_free(lda *l) {
+    huddle_free(l->mean);
+    huddle_free(l->factor);
+    huddle_free(l->b);
+    huddle_free(l->best_p);
+    huddle_free(l->best_labels);
+    huddle_dense_free(&l->p);
+}
+
+void hd_lda_begin(hd_fit *fit, hd_lda_start *start) {
+    start->points = fit->points;
+    start->map = fit->reduction;
+    memset(&fit->points, 0, sizeof fit->points);
+    memset(&fit->reduction, 0, sizeof fit->reduction);
+}
+
+void hd_lda_start_free(hd_lda_start *start) {
+    huddle_points_free(&start->points);
+    huddle_preparation_free(&start->map);
+}
+
+/* S_t with its ridge, factored. *flat if the points have no spread at all. */
+static huddle_status factor_total(huddle_context *context, lda *l, bool *flat) {
+    huddle_status status = HUDDLE_OK;
+    double *variance = NULL, trace = 0;
+    hd_centred centred = {.x = l->y};
+    ALLOC(variance, l->m);
+    ALLOC(l->mean, l->m);
+    ALLOC(l->factor, l->m * l->m);
+    TRY(hd_column_moments(context, l->y, l->mean, variance));
+    centred.offset = l->mean;
+    TRY(hd_centred_gram(context, &centred, true, l->factor));
+    for (int64_t j = 0; j < l->m; j++)
+        trace += l->factor[j * l->m + j];
+    *flat = !(trace > 0);
+    for (int64_t j = 0; j < l->m; j++)
+        l->factor[j * l->m + j] += ridge * trace / (double)l->m;
+    if (!*flat && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (int)l->m, l->factor, (int)l->m) != 0)
+        FAIL(HUDDLE_NUMERIC, "the total scatter of %lld components cannot be factored",
+             (long long)l->m);
+done:
+    huddle_free(variance);
+    return status;
+}
+
+/* B: the clusters' means less the mean of all, times the root of their sizes. */
+static huddle_status between(lda *l, const int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL;
+    ALLOC_ZERO(sizes, l->c);
+    memset(l->b, 0, (size_t)(l->m * l->c) * sizeof *l->b);
+    for (int64_t i = 0; i < l->n; i++) {
+        const float *row = l->y->values + i * l->y->stride;
+        sizes[labels[i]]++;
+        for (int64_t j = 0; j < l->m; j++)
+            l->b[j * l->c + labels[i]] += (double)row[j] - l->mean[j];
+    }
+    for (int64_t j = 0; j < l->m; j++)
+        for (int32_t k = 0; k < l->c; k++)
+            l->b[j * l->c + k] /= sizes[k] > 0 ? sqrt((double)sizes[k]) : 1;
+done:
+    huddle_free(sizes);
+    return status;
+}
+
+/* trace of (P'S_t P)^-1 P'S_b P, whatever the scale of P. */
+static huddle_status trace_objective(const lda *l, double *trace) {
+    huddle_status status = HUDDLE_OK;
+    int r = (int)l->p.cols, m = (int)l->m, c = l->c;
+    double *root = NULL, *total = NULL, *pb = NULL;
+    ALLOC(root, m * r);
+    ALLOC(total, r * r);
+    ALLOC(pb, r * c);
+    memcpy(root, l->p.values, (size_t)(m * r) * sizeof *root);
+    cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, m, r, 1, l->factor,
+                m, root, r);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, r, m, 1, root, r, 0, total, r);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, c, m, 1, l->p.values, r, l->b, c, 0, pb,
+                c);
+    if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', r, total, r) != 0)
+        FAIL(HUDDLE_NUMERIC, "the scatter of %d discriminant directions cannot be factored", r);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, r, c, 1, total, r,
+                pb, c);
+    *trace = cblas_ddot(r * c, pb, 1, pb, 1);
+done:
+    huddle_free(root);
+    huddle_free(total);
+    huddle_free(pb);
+    return status;
+}
+
+/* P <- the leading generalised eigenvectors for the present B, P'S_t P = I. With Q = L^-1 B they
+ * are L^-T Q v / sqrt(mu), (mu, v) the eigenpairs of Q'Q. *found is false if B vanishes. */
+static huddle_status discriminate(lda *l, bool *found) {
+    huddle_status status = HUDDLE_OK;
+    int m = (int)l->m, c = l->c, r = 0;
+    double *q = NULL, *small = NULL, *mu = NULL;
+    ALLOC(q, m * c);
+    ALLOC(small, c * c);
+    ALLOC(mu, c);
+    memcpy(q, l->b, (size_t)(m * c) * sizeof *q);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, m, c, 1,
+                l->factor, m, q, c);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, c, m, 1, q, c, 0, small, c);
+    if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', c, small, c, mu) != 0)
+        FAIL(HUDDLE_NUMERIC, "the eigensolver failed on the scatter between %d clusters", c);
+    while (r < c - 1 && r < m && mu[c - 1 - r] > 1e-12 * mu[c - 1] && mu[c - 1] > 0)
+        r++;
+    *found = r > 0;
+    if (r == 0)
+        goto done;
+    huddle_dense_free(&l->p);
+    TRY(huddle_dense_new(m, r, &l->p));
+    for (int k = 0; k < r; k++) /* the largest come last */
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, m, c, 1 / sqrt(mu[c - 1 - k]), q, c,
+                    small + c - 1 - k, c, 0, l->p.values + k, r);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, m, r, 1, l->factor,
+                m, l->p.values, r);
+done:
+    huddle_free(q);
+    huddle_free(small);
+    huddle_free(mu);
+    return status;
+}
+
+/* The map of the fit: the principal components, then p. */
+static huddle_status set_reduction(const hd_lda_start *start, const huddle_dense *p, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_preparation *pca = &start->map;
+    huddle_preparation *map = &fit->reduction;
+    huddle_preparation_free(map);
+    map->rule = (huddle_rule){"pca:R", (int32_t)p->cols};
+    map->d_in = pca->d_in;
+    map->d_out = p->cols;
+    map->variance_kept = pca->variance_kept;
+    ALLOC(map->centre, pca->d_in);
+    memcpy(map->centre, pca->centre, (size_t)pca->d_in * sizeof *map->centre);
+    TRY(huddle_dense_new(pca->d_in, p->cols, &map->projection));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)pca->d_in, (int)p->cols,
+                (int)p->rows, 1, pca->projection.values, (int)pca->projection.stride, p->values,
+                (int)p->stride, 0, map->projection.values, (int)map->projection.stride);
+done:
+    return status;
+}
+
+/* X P as points. */
+static huddle_status project(huddle_context *context, const lda *l, huddle_points *points) {
+    huddle_preparation map = {.rule = {"pca:R", (int32_t)l->p.cols},
+                              .d_in = l->m,
+                              .d_out = l->p.cols,
+                              .centre = l->mean,
+                              .projection = l->p};
+    huddle_points_free(points);
+    return huddle_prepare_apply(context, &map, l->y, points, NULL);
+}
+
+/* Centres of the labels in the present projection, to go on from. */
+static huddle_status centres_of(const huddle_points *points, const int32_t *labels, int32_t c,
+                                huddle_dense *centres) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL, d = points->d;
+    huddle_dense_free(centres);
+    ALLOC_ZERO(sizes, c);
+    TRY(huddle_dense_new(c, d, centres));
+    for (int64_t i = 0; i < points->n; i++) {
+        sizes[labels[i]]++;
+        for (int64_t j = 0; j < d; j++)
+            centres->values[labels[i] * d + j] += (double)points->values[i * points->stride + j];
+    }
+    for (int32_t k = 0; k < c; k++)
+        for (int64_t j = 0; j < d; j++)
+            centres->values[k * d + j] /= sizes[k] > 0 ? (double)sizes[k] : 1;
+done:
+    huddle_free(sizes);
+    return status;
+}
+
+static void keep(lda *l, const hd_fit *now) {
+    l->best_r = l->p.cols;
+    memcpy(l->best_p, l->p.values, (size_t)(l->m * l->p.cols) * sizeof *l->best_p);
+    memcpy(l->best_labels, now->labels, (size_t)l->n * sizeof *l->best_labels);
+}
+
+/* Notes the clusters' objective, and keeps them and P if it is the best so far. */
+static huddle_status note_round(lda *l, hd_fit *now, hd_fit *fit, double *best) {
+    huddle_status status = HUDDLE_OK;
+    double trace;
+    TRY(between(l, now->labels));
+    TRY(trace_objective(l, &trace));
+    TRY(hd_alternation_add(fit, trace));
+    if (trace > *best) {
+        *best = trace;
+        keep(l, now);
+    }
+done:
+    return status;
+}
+
+/* One round after the first: P from the labels, then K-means from where they are. */
+static huddle_status next_round(huddle_context *context, lda *l,
+                                const huddle_kmeans_options *kmeans, hd_fit *now, bool *stays) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense centres = {0};
+    huddle_kmeans_options warm = *kmeans;
+    int32_t *before = NULL;
+    bool found;
+    TRY(discriminate(l, &found));
+    *stays = !found;
+    if (!found)
+        goto done;
+    TRY(project(context, l, &now->points));
+    TRY(centres_of(&now->points, now->labels, l->c, &centres));
+    before = now->labels;
+    now->labels = NULL;
+    warm.start = &centres;
+    TRY(hd_fit_kmeans(context, &now->points, &warm, now));
+    *stays = memcmp(before, now->labels, (size_t)l->n * sizeof *before) == 0;
+done:
+    huddle_free(before);
+    huddle_dense_free(&centres);
+    return status;
+}
+
+static huddle_status alternate(huddle_context *context, lda *l, const huddle_kmeans_options *kmeans,
+                               hd_fit *now, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    double best = -INFINITY;
+    bool flat, stays = false;
+    TRY(factor_total(context, l, &flat));
+    TRY(project(context, l, &now->points));
+    TRY(hd_fit_kmeans(context, &now->points, kmeans, now));
+    if (flat || l->c == 1) {
+        keep(l, now);
+        goto done;
+    }
+    TRY(note_round(l, now, fit, &best));
+    for (int round = 0; round < MOST_ROUNDS && !stays; round++) {
+        TRY(hd_progress(context, "lda", round, MOST_ROUNDS));
+        TRY(next_round(context, l, kmeans, now, &stays));
+        TRY(note_round(l, now, fit, &best));
+    }
+    fit->alternation.stop = stays ? HUDDLE_STOP_CONVERGED : HUDDLE_STOP_MAX_ITER;
+done:
+    return status;
+}
+
+/* The best P's clusters, on points that went through the one map that new points will: K-means
+ * goes on from the labels it had, which are the same but for rounding. */
+static huddle_status finish(huddle_context *context, const huddle_points *x,
+                            const hd_lda_start *start, const lda *l,
+                            const huddle_kmeans_options *kmeans, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense p = {l->m, l->best_r, l->best_r, l->best_p}, centres = {0};
+    huddle_points owned = {0}, view;
+    huddle_kmeans_options warm = *kmeans;
+    TRY(set_reduction(start, &p, fit));
+    TRY(hd_apply(context, &fit->preparation, x, &owned, &view));
+    TRY(hd_fit_reduce(context, &view, fit));
+    TRY(centres_of(&fit->points, l->best_labels, l->c, &centres));
+    warm.start = &centres;
+    TRY(hd_fit_kmeans(context, &fit->points, &warm, fit));
+done:
+    huddle_points_free(&owned);
+    huddle_dense_free(&centres);
+    return status;
+}
+
+huddle_status hd_lda(huddle_context *context, const huddle_points *x, const hd_lda_start *start,
+                     const huddle_kmeans_options *kmeans, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    int64_t m = start->points.d, most = kmeans->n_clusters - 1;
+    lda l = {.y = &start->points, .n = start->points.n, .m = m, .c = kmeans->n_clusters};
+    hd_fit now = {.n = start->points.n};
+    int64_t r = most < 1 ? 1 : most < m ? most : m;
+    hd_alternation_reset(fit);
+    hd_blas_enter();
+    ALLOC(l.b, m * l.c);
+    ALLOC(l.best_p, m * r);
+    ALLOC(l.best_labels, l.n);
+    TRY(huddle_dense_new(m, r, &l.p));
+    for (int64_t k = 0; k < r; k++)
+        l.p.values[k * r + k] = 1;
+    TRY(alternate(context, &l, kmeans, &now, fit));
+    TRY(finish(context, x, start, &l, kmeans, fit));
+done:
+    hd_blas_leave();
+    hd_fit_free(&now);
+    lda_free(&l);
+    return status;
+}

@@ -1,0 +1,211 @@
+/* Principal components as a step of a method. */
+#include "methods/reduce.h"
+
+#include "base/check.h"
+#include "base/options.h"
+#include "methods/cache.h"
+#include "prepare/pca.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Protocols try dimensions up to this; auto stays below it too. */
+enum { MOST_DIM = 150 };
+
+const huddle_option *hd_reduce_table(void) {
+    static const huddle_option table[] = {
+        HD_INT_AUTO(hd_reduce_options, dim, "auto", 1, INT32_MAX,
+                    "principal components to keep; auto = those with 9/10 of the variance"),
+        {0}};
+    return table;
+}
+
+/* ---- one map ------------------------------------------------------------------------------- */
+
+static huddle_status set_projection(const double *components, int64_t r, int64_t rank,
+                                    huddle_preparation *map) {
+    huddle_status status = HUDDLE_OK;
+    map->d_out = rank < 1 ? 1 : rank;
+    map->rule = (huddle_rule){"pca:R", (int32_t)map->d_out};
+    TRY(huddle_dense_new(map->d_in, map->d_out, &map->projection));
+    for (int64_t j = 0; j < map->d_in; j++)
+        for (int64_t k = 0; k < rank; k++)
+            map->projection.values[j * map->d_out + k] = components[j * r + k];
+done:
+    return status;
+}
+
+huddle_status hd_principal_map(huddle_context *context, const huddle_points *points, int64_t r,
+                               uint64_t seed, huddle_preparation *map, double *variances,
+                               double *total) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = points->d, rank;
+    double *spread = NULL, *mean = NULL, *components = NULL, kept = 0;
+    hd_centred centred = {.x = points};
+    map->d_in = d;
+    ALLOC(mean, d);
+    ALLOC(spread, d);
+    ALLOC(components, d * r);
+    TRY(hd_column_moments(context, points, mean, spread));
+    centred.offset = mean;
+    TRY(hd_pca(context, &centred, r, seed, components, variances, &rank));
+    TRY(set_projection(components, r, rank, map));
+    *total = 0;
+    for (int64_t j = 0; j < d; j++) {
+        *total += spread[j];
+        mean[j] += points->shift != NULL ? points->shift[j] : 0;
+    }
+    for (int64_t k = 0; k < rank; k++)
+        kept += variances[k];
+    map->variance_kept = *total > 0 ? fmin(kept / *total, 1) : 1;
+    map->centre = mean;
+    mean = NULL;
+done:
+    hd_centred_free(&centred);
+    huddle_free(mean);
+    huddle_free(spread);
+    huddle_free(components);
+    return status;
+}
+
+huddle_status hd_fit_reduce(huddle_context *context, const huddle_points *points, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points reduced = {0};
+    TRY(huddle_prepare_apply(context, &fit->reduction, points, &reduced, NULL));
+    huddle_points_free(&fit->points);
+    fit->points = reduced;
+done:
+    return status;
+}
+
+/* ---- PCA, shared by fits of different dim -------------------------------------------------- */
+
+typedef struct pca_job {
+    const hd_input *input;
+    huddle_prepare_options prepare;
+    int64_t r;
+} pca_job;
+
+static huddle_status make_components(huddle_context *context, void *argument, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const pca_job *job = argument;
+    huddle_points points;
+    double *variances = NULL, total;
+    ALLOC(variances, job->r);
+    TRY(hd_fit_prepare(context, job->input->x, &job->prepare, false, fit, &points));
+    double begin = hd_seconds();
+    int64_t most = points.n < points.d ? points.n : points.d;
+    TRY(hd_principal_map(context, &points, job->r < most ? job->r : most, job->prepare.seed,
+                         &fit->reduction, variances, &total));
+    TRY(hd_fit_reduce(context, &points, fit));
+    fit->prepare_info.seconds += hd_seconds() - begin;
+done:
+    huddle_free(variances);
+    return status;
+}
+
+static const hd_shared_stage components_stage = {make_components, hd_copy_points};
+
+/* Sum of squares of each column: the components are centred. */
+static huddle_status column_squares(const huddle_points *points, double **squares) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC_ZERO(*squares, points->d);
+    for (int64_t i = 0; i < points->n; i++)
+        for (int64_t k = 0; k < points->d; k++) {
+            double value = (double)points->values[i * points->stride + k];
+            (*squares)[k] += value * value;
+        }
+done:
+    return status;
+}
+
+static int64_t automatic_dim(int64_t all, const double *squares, double kept_by_all) {
+    static const double enough = 0.9;
+    double total = 0, sum = 0;
+    int64_t dim = 0;
+    for (int64_t k = 0; k < all; k++)
+        total += squares[k];
+    while (dim < all && dim < MOST_DIM && (dim == 0 || sum * kept_by_all < enough * total))
+        sum += squares[dim++];
+    return dim;
+}
+
+/* Keeps the first dim columns of the projection and of the points. */
+static huddle_status cut(int64_t dim, const double *squares, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_preparation *map = &fit->reduction;
+    huddle_points points = {0};
+    huddle_dense projection = {0};
+    double kept = 0, total = 0;
+    TRY(huddle_points_new(fit->points.n, dim, &points));
+    TRY(huddle_dense_new(map->d_in, dim, &projection));
+    for (int64_t i = 0; i < points.n; i++)
+        memcpy(points.values + i * dim, fit->points.values + i * fit->points.stride,
+               (size_t)dim * sizeof *points.values);
+    for (int64_t j = 0; j < map->d_in; j++)
+        memcpy(projection.values + j * dim, map->projection.values + j * map->projection.stride,
+               (size_t)dim * sizeof *projection.values);
+    for (int64_t k = 0; k < map->d_out; k++) {
+        kept += k < dim ? squares[k] : 0;
+        total += squares[k];
+    }
+    map->variance_kept *= total > 0 ? kept / total : 1;
+    map->d_out = dim;
+    map->rule.r = (int32_t)dim;
+    huddle_dense_free(&map->projection);
+    huddle_points_free(&fit->points);
+    map->projection = projection;
+    fit->points = points;
+    memset(&projection, 0, sizeof projection);
+    memset(&points, 0, sizeof points);
+done:
+    huddle_dense_free(&projection);
+    huddle_points_free(&points);
+    return status;
+}
+
+static void name_points(const pca_job *job, hd_key *key) {
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "pca;%llu;%lld", (unsigned long long)job->prepare.seed,
+             (long long)job->r);
+    hd_key_add_text(key, numbers);
+    hd_key_add_options(key, huddle_prepare_options_table(), &job->prepare);
+}
+
+huddle_status hd_fit_pca(huddle_context *context, const hd_input *input,
+                         const huddle_prepare_options *prepare, int32_t dim, uint64_t seed,
+                         hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    pca_job job = {input, *prepare, dim > MOST_DIM ? dim : MOST_DIM};
+    double *squares = NULL;
+    char text[32];
+    job.prepare.seed = seed;
+    name_points(&job, &fit->key);
+    TRY(hd_cache_run(context, input->cache, &fit->key, &components_stage, &job, fit));
+    TRY(column_squares(&fit->points, &squares));
+    int64_t all = fit->reduction.d_out, wanted = dim;
+    if (dim == HUDDLE_AUTO)
+        wanted = automatic_dim(all, squares, fit->reduction.variance_kept);
+    else if (dim > all)
+        hd_warn(context, "dim = %d is clipped to %lld, the rank of the points", dim,
+                (long long)all);
+    if (wanted < all)
+        TRY(cut(wanted, squares, fit));
+    snprintf(text, sizeof text, "dim;%lld", (long long)fit->reduction.d_out);
+    hd_key_add_text(&fit->key, text);
+done:
+    huddle_free(squares);
+    return status;
+}
+
+huddle_status hd_reduced_predict(huddle_context *context, const hd_fit *fit, const void *options,
+                                 const huddle_points *x, int32_t *labels) {
+    (void)options;
+    huddle_points owned, view;
+    huddle_status status = hd_prepare_new(context, fit, x, &owned, &view);
+    if (status == HUDDLE_OK)
+        status = huddle_kmeans_assign(context, &view, &fit->centres, labels);
+    huddle_points_free(&owned);
+    return status;
+}

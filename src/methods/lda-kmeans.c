@@ -1,0 +1,58 @@
+#include "base/check.h"
+#include "methods/lda.h"
+#include "methods/spectral.h"
+
+typedef struct lda_options {
+    hd_common common;
+    huddle_prepare_options prepare;
+    hd_reduce_options reduce;
+    huddle_kmeans_options kmeans;
+} lda_options;
+
+static const hd_section sections[] = {
+    {huddle_prepare_options_table, offsetof(lda_options, prepare), NULL},
+    {hd_reduce_table, offsetof(lda_options, reduce), NULL},
+    {huddle_kmeans_options_table, offsetof(lda_options, kmeans), NULL},
+    {0}};
+
+typedef struct lda_step {
+    const huddle_points *x;
+    const lda_options *options;
+    hd_lda_start start;
+} lda_step;
+
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    const lda_step *step = argument;
+    huddle_kmeans_options kmeans = step->options->kmeans;
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = step->options->common.seed;
+    return hd_lda(context, step->x, &step->start, &kmeans, fit);
+}
+
+static huddle_status fit_lda_kmeans(huddle_context *context, const hd_input *input,
+                                    const void *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const lda_options *o = options;
+    lda_step step = {.x = input->x, .options = o};
+    huddle_range n_clusters = o->common.n_clusters;
+    TRY(hd_check_clusters(n_clusters, fit->n));
+    TRY(hd_fit_pca(context, input, &o->prepare, o->reduce.dim, o->common.seed, fit));
+    hd_lda_begin(fit, &step.start);
+    if (n_clusters.first == HUDDLE_AUTO)
+        TRY(hd_choose_clusters(context, &step.start.points, o->common.seed, fit, &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &step.start.points, NULL, cluster, &step, fit));
+done:
+    hd_lda_start_free(&step.start);
+    return status;
+}
+
+const hd_method hd_method_lda_kmeans = {
+    .text = {"lda-kmeans", "K-means with discriminant directions",
+             "Alternates K-means with linear discriminant analysis: clusters decide the "
+             "directions that separate them best, and those decide the clusters. Begins with "
+             "principal components."},
+    .options_size = sizeof(lda_options),
+    .sections = sections,
+    .fit = fit_lda_kmeans,
+    .predict = hd_reduced_predict};

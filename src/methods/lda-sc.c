@@ -1,0 +1,63 @@
+#include "base/check.h"
+#include "methods/lda.h"
+#include "methods/spectral.h"
+
+typedef struct lda_sc_options {
+    hd_spectral_options spectral;
+    hd_reduce_options reduce;
+} lda_sc_options;
+
+static const hd_section sections[] = {
+    HD_FEATURE_SECTIONS,
+    {hd_reduce_table, offsetof(lda_sc_options, reduce), NULL},
+    {huddle_kmeans_options_table, offsetof(lda_sc_options, spectral.kmeans), hd_kmeans_names},
+    {0}};
+
+typedef struct lda_sc_step {
+    const huddle_points *x;
+    lda_sc_options options;
+    hd_lda_start start;
+} lda_sc_step;
+
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    lda_sc_step *step = argument;
+    hd_spectral_options *options = &step->options.spectral;
+    huddle_kmeans_options kmeans = options->kmeans;
+    huddle_range wanted = {n_clusters, n_clusters};
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = options->common.seed;
+    TRY(hd_lda(context, step->x, &step->start, &kmeans, fit));
+    TRY(hd_spectral_embed_points(context, NULL, options, fit, &wanted));
+    TRY(hd_spectral_cluster(context, options, n_clusters, fit));
+done:
+    return status;
+}
+
+static huddle_status fit_lda_sc(huddle_context *context, const hd_input *input, const void *options,
+                                hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    lda_sc_step step = {.x = input->x, .options = *(const lda_sc_options *)options};
+    const hd_spectral_options *o = &step.options.spectral;
+    huddle_range n_clusters = o->common.n_clusters;
+    TRY(hd_check_clusters(n_clusters, fit->n));
+    TRY(hd_fit_pca(context, input, &o->prepare, step.options.reduce.dim, o->common.seed, fit));
+    hd_lda_begin(fit, &step.start);
+    if (n_clusters.first == HUDDLE_AUTO)
+        TRY(hd_choose_clusters(context, &step.start.points, o->common.seed, fit, &n_clusters));
+    fit->graph_per_trial = true;
+    TRY(hd_fit_range(context, n_clusters, &step.start.points, NULL, cluster, &step, fit));
+done:
+    hd_lda_start_free(&step.start);
+    return status;
+}
+
+const hd_method hd_method_lda_sc = {
+    .text = {"lda-sc", "spectral clustering with discriminant directions",
+             "Finds discriminant directions by alternating K-means with linear discriminant "
+             "analysis, then clusters the points in those directions by spectral clustering."},
+    .options_size = sizeof(lda_sc_options),
+    .sections = sections,
+    .fit = fit_lda_sc,
+    .predict = hd_spectral_predict};

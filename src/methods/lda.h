@@ -1,0 +1,25 @@
+/* Discriminant directions found together with the clusters they discriminate. */
+#ifndef HUDDLE_SRC_LDA_H
+#define HUDDLE_SRC_LDA_H
+
+#include "methods/reduce.h"
+
+/* What LDA starts from: the principal components of the points, and the map to them. */
+typedef struct hd_lda_start {
+    huddle_points points; /* n x m */
+    huddle_preparation map;
+} hd_lda_start;
+
+/* Takes the points and the reduction that hd_fit_pca() left in the fit. */
+void hd_lda_begin(hd_fit *fit, hd_lda_start *start);
+void hd_lda_start_free(hd_lda_start *start);
+
+/* Alternates K-means on X P with P <- the leading solutions of S_b p = mu S_t p, beginning with the
+ * first principal components, until the labels stay or 50 rounds are over. The round with the
+ * largest trace of (P'S_t P)^-1 P'S_b P is kept: its clusters are the fit's, its map, P after the
+ * principal components, is fit->reduction, and X P is fit->points. x is what the method was given.
+ */
+huddle_status hd_lda(huddle_context *context, const huddle_points *x, const hd_lda_start *start,
+                     const huddle_kmeans_options *kmeans, hd_fit *fit);
+
+#endif

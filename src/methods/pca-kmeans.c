@@ -1,0 +1,48 @@
+#include "base/check.h"
+#include "methods/reduce.h"
+#include "methods/spectral.h"
+
+typedef struct pca_options {
+    hd_common common;
+    huddle_prepare_options prepare;
+    hd_reduce_options reduce;
+    huddle_kmeans_options kmeans;
+} pca_options;
+
+static const hd_section sections[] = {
+    {huddle_prepare_options_table, offsetof(pca_options, prepare), NULL},
+    {hd_reduce_table, offsetof(pca_options, reduce), NULL},
+    {huddle_kmeans_options_table, offsetof(pca_options, kmeans), NULL},
+    {0}};
+
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    const pca_options *options = argument;
+    huddle_kmeans_options kmeans = options->kmeans;
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = options->common.seed;
+    return hd_fit_kmeans(context, &fit->points, &kmeans, fit);
+}
+
+static huddle_status fit_pca_kmeans(huddle_context *context, const hd_input *input,
+                                    const void *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    pca_options o = *(const pca_options *)options;
+    huddle_range n_clusters = o.common.n_clusters;
+    TRY(hd_check_clusters(n_clusters, fit->n));
+    TRY(hd_fit_pca(context, input, &o.prepare, o.reduce.dim, o.common.seed, fit));
+    if (n_clusters.first == HUDDLE_AUTO)
+        TRY(hd_choose_clusters(context, &fit->points, o.common.seed, fit, &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &fit->points, NULL, cluster, &o, fit));
+done:
+    return status;
+}
+
+const hd_method hd_method_pca_kmeans = {
+    .text = {"pca-kmeans", "principal components, then K-means",
+             "Projects the prepared points to their first principal components and clusters those "
+             "by K-means."},
+    .options_size = sizeof(pca_options),
+    .sections = sections,
+    .fit = fit_pca_kmeans,
+    .predict = hd_reduced_predict};
