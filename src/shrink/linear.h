@@ -12,6 +12,11 @@ typedef struct hd_linear_graph {
     int64_t c; /* right-hand sides, side by side in rows */
     const int32_t *head, *tail;
     int32_t base; /* head and tail are numbered from here */
+    /* The edges of vertex v: 2 e if it is the head, 2 e + 1 if the tail, e counted from first_edge
+     * on; edges beyond the m above are not part of the matrix. */
+    const int64_t *incident_at;
+    const uint32_t *incident;
+    int64_t first_edge;
     uint64_t seed;
 } hd_linear_graph;
 

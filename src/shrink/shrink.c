@@ -187,6 +187,9 @@ static huddle_status open_block(solve *s, int64_t index, double *partial) {
                                  .head = p->head + b->range.e0,
                                  .tail = p->tail + b->range.e0,
                                  .base = b->range.v0,
+                                 .incident_at = p->incident_at + b->range.v0,
+                                 .incident = p->incident,
+                                 .first_edge = b->range.e0,
                                  .seed = s->options.seed + (uint64_t)index};
         TRY(hd_linear_open(s->context, s->options.linear_solver, &graph, &b->linear));
     }

@@ -1,0 +1,463 @@
+/* Conjugate gradients preconditioned by a randomised incomplete Cholesky factor.
+ *
+ * The matrix is the Laplacian of the graph with one more vertex, the ground, joined to each vertex
+ * by its excess. Eliminating a vertex exactly would join all its neighbours; instead each
+ * neighbour but the heaviest gets one random edge to a heavier one, drawn and weighted so that the
+ * expectation is right (Kyng and Sachdeva 2016, in the form of Laplacians.jl's approxChol). So the
+ * number of edges never grows, and vertices of the fewest edges go first. */
+#include "shrink/linear.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAIN = 2048, MOST_ITERATIONS = 1000 };
+
+/* Half of an edge, in the list of one end. weight 0: it is gone. */
+typedef struct half {
+    int32_t to;
+    int32_t next; /* in the same list, or -1 */
+    double weight;
+} half; /* the other half of k is k ^ 1 */
+
+/* Vertices by the number of their edges: a doubly linked list for each number. */
+typedef struct queue {
+    int32_t *first, *next, *previous, *key;
+    int32_t lowest;
+} queue;
+
+enum { MOST_KEYS = 1024 /* more edges than that count as that many */ };
+
+typedef struct neighbour {
+    double weight;
+    int32_t to;   /* n: the ground */
+    int32_t half; /* -1 for the ground */
+} neighbour;
+
+typedef struct approximate {
+    huddle_context *context;
+    hd_linear_graph graph;
+    const double *weight; /* of the matrix at hand; the caller's, valid between factor and solve */
+    double *excess;       /* n: as given */
+    double *ground;       /* n: as elimination proceeds */
+    half *halves;         /* 2 m */
+    int32_t *list;        /* n: first half of each vertex */
+    queue queue;
+    neighbour *around; /* n + 1: of the vertex being eliminated */
+    int64_t *start;    /* n + 1: columns of L in the order of elimination */
+    int32_t *row;      /* places of rows in that order */
+    double *value;
+    int64_t row_room, value_room;
+    double *pivot;                                 /* n */
+    int32_t *order;                                /* n: vertex at each place */
+    int32_t *place;                                /* n */
+    double *residual, *direction, *image, *solved; /* n x c */
+    double *work;                                  /* n x c: in the order of elimination */
+    double *partial;                               /* chunks x (c + 1) */
+    double *alpha, *product;                       /* c */
+} approximate;
+
+static void approximate_free(void *state) {
+    approximate *a = state;
+    if (a == NULL)
+        return;
+    void *const all[] = {a->excess,     a->ground,         a->halves,    a->list,   a->queue.first,
+                         a->queue.next, a->queue.previous, a->queue.key, a->around, a->start,
+                         a->row,        a->value,          a->pivot,     a->order,  a->place,
+                         a->residual,   a->direction,      a->image,     a->solved, a->work,
+                         a->partial,    a->alpha,          a->product};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        huddle_free(all[k]);
+    huddle_free(a);
+}
+
+static huddle_status approximate_analyse(huddle_context *context, const hd_linear_graph *graph,
+                                         void **state) {
+    huddle_status status = HUDDLE_OK;
+    approximate *a = NULL;
+    int64_t n = graph->n, m = graph->m, c = graph->c;
+    *state = NULL;
+    ALLOC_ZERO(a, 1);
+    a->context = context;
+    a->graph = *graph;
+    ALLOC(a->excess, n);
+    ALLOC(a->ground, n);
+    ALLOC(a->halves, 2 * m);
+    ALLOC(a->list, n);
+    ALLOC(a->queue.first, MOST_KEYS + 1);
+    ALLOC(a->queue.next, n);
+    ALLOC(a->queue.previous, n);
+    ALLOC(a->queue.key, n);
+    ALLOC(a->around, n + 1);
+    ALLOC(a->start, n + 1);
+    ALLOC(a->pivot, n);
+    ALLOC(a->order, n);
+    ALLOC(a->place, n);
+    ALLOC(a->residual, n * c);
+    ALLOC(a->direction, n * c);
+    ALLOC(a->image, n * c);
+    ALLOC(a->solved, n * c);
+    ALLOC(a->work, n * c);
+    ALLOC(a->partial, hd_chunks(n, GRAIN) * (c + 1));
+    ALLOC(a->alpha, c);
+    ALLOC(a->product, c);
+    *state = a;
+    a = NULL;
+done:
+    approximate_free(a);
+    return status;
+}
+
+/* ---- vertices by their number of edges ----------------------------------------------------- */
+
+static int32_t bucket(int32_t key) {
+    return key < MOST_KEYS ? key : MOST_KEYS;
+}
+
+static void queue_put(queue *q, int32_t v) {
+    int32_t k = bucket(q->key[v]), first = q->first[k];
+    q->next[v] = first;
+    q->previous[v] = -1;
+    if (first >= 0)
+        q->previous[first] = v;
+    q->first[k] = v;
+    if (k < q->lowest)
+        q->lowest = k;
+}
+
+static void queue_take(queue *q, int32_t v) {
+    int32_t next = q->next[v], previous = q->previous[v];
+    if (next >= 0)
+        q->previous[next] = previous;
+    if (previous >= 0)
+        q->next[previous] = next;
+    else
+        q->first[bucket(q->key[v])] = next;
+}
+
+static void queue_change(queue *q, int32_t v, int32_t by) {
+    queue_take(q, v);
+    q->key[v] += by;
+    queue_put(q, v);
+}
+
+static int32_t queue_pop(queue *q) {
+    while (q->first[q->lowest] < 0)
+        q->lowest++;
+    int32_t v = q->first[q->lowest];
+    queue_take(q, v);
+    return v;
+}
+
+/* ---- elimination --------------------------------------------------------------------------- */
+
+static void load(approximate *a, const double *excess, const double *weight) {
+    const hd_linear_graph *g = &a->graph;
+    a->weight = weight;
+    memcpy(a->excess, excess, (size_t)g->n * sizeof *excess);
+    memcpy(a->ground, excess, (size_t)g->n * sizeof *excess);
+    memset(a->list, -1, (size_t)g->n * sizeof *a->list);
+    memset(a->queue.key, 0, (size_t)g->n * sizeof *a->queue.key);
+    memset(a->queue.first, -1, (MOST_KEYS + 1) * sizeof *a->queue.first);
+    a->queue.lowest = MOST_KEYS;
+    for (int64_t e = 0; e < g->m; e++) {
+        int32_t i = g->head[e] - g->base, j = g->tail[e] - g->base, k = (int32_t)(2 * e);
+        a->halves[k] = (half){j, a->list[i], weight[e]};
+        a->list[i] = k;
+        a->halves[k + 1] = (half){i, a->list[j], weight[e]};
+        a->list[j] = k + 1;
+        a->queue.key[i]++;
+        a->queue.key[j]++;
+    }
+    for (int32_t v = g->n; v-- > 0;)
+        queue_put(&a->queue, v);
+}
+
+static int by_vertex(const void *x, const void *y) {
+    const neighbour *a = x, *b = y;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (a->half > b->half) - (a->half < b->half);
+}
+
+static int by_weight(const void *x, const void *y) {
+    const neighbour *a = x, *b = y;
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* The neighbours of v, parallel edges merged, the ground among them, by ascending weight. */
+static int32_t gather(approximate *a, int32_t v) {
+    int32_t count = 0, kept = 0;
+    for (int32_t k = a->list[v]; k >= 0; k = a->halves[k].next)
+        if (a->halves[k].weight > 0)
+            a->around[count++] = (neighbour){a->halves[k].weight, a->halves[k].to, k};
+    qsort(a->around, (size_t)count, sizeof *a->around, by_vertex);
+    for (int32_t k = 0; k < count; k++) {
+        if (kept > 0 && a->around[kept - 1].to == a->around[k].to) {
+            a->around[kept - 1].weight += a->around[k].weight;
+            a->halves[a->around[k].half ^ 1].weight = 0;
+            queue_change(&a->queue, a->around[k].to, -1);
+        } else {
+            a->around[kept++] = a->around[k];
+        }
+    }
+    if (a->ground[v] > 0)
+        a->around[kept++] = (neighbour){a->ground[v], a->graph.n, -1};
+    qsort(a->around, (size_t)kept, sizeof *a->around, by_weight);
+    return kept;
+}
+
+/* Joins neighbours u and t by a new edge in place of u's edge to the eliminated vertex. */
+static void join(approximate *a, const neighbour *u, const neighbour *t, double weight) {
+    int32_t n = a->graph.n;
+    if (u->to == n) {
+        a->ground[t->to] += weight;
+        return;
+    }
+    half *back = &a->halves[u->half ^ 1], *mine = &a->halves[u->half];
+    if (t->to == n) {
+        a->ground[u->to] += weight;
+        back->weight = 0;
+        queue_change(&a->queue, u->to, -1);
+        return;
+    }
+    back->to = t->to;
+    back->weight = weight;
+    *mine = (half){u->to, a->list[t->to], weight};
+    a->list[t->to] = u->half;
+    queue_change(&a->queue, t->to, 1);
+}
+
+/* The neighbour after `k` at which the running weight passes a random part of what is left. */
+static int32_t draw(const neighbour *around, int32_t count, int32_t k, double left, hd_rng *rng) {
+    double mark = hd_rng_uniform(rng) * left;
+    for (int32_t t = k + 1; t < count - 1; t++) {
+        mark -= around[t].weight;
+        if (mark < 0)
+            return t;
+    }
+    return count - 1;
+}
+
+static huddle_status eliminate(approximate *a, int32_t v, int32_t step) {
+    int32_t count = gather(a, v);
+    neighbour *around = a->around;
+    int64_t at = a->start[step];
+    hd_rng rng = hd_rng_stream(a->graph.seed, (uint64_t)v);
+    double total = 0;
+    if (!hd_grow(&a->row, &a->row_room, at + count, sizeof *a->row) ||
+        !hd_grow(&a->value, &a->value_room, at + count, sizeof *a->value))
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a factor of %lld entries",
+                       (long long)at + count);
+    for (int32_t k = 0; k < count; k++)
+        total += around[k].weight;
+    a->pivot[step] = total;
+    for (int32_t k = 0; k < count; k++)
+        if (around[k].to < a->graph.n) {
+            a->row[at] = around[k].to;
+            a->value[at++] = around[k].weight / total;
+        }
+    a->start[step + 1] = at;
+    double left = total;
+    for (int32_t k = 0; k + 1 < count; k++) {
+        left = fmax(left - around[k].weight, around[count - 1].weight);
+        int32_t t = draw(around, count, k, left, &rng);
+        join(a, &around[k], &around[t], around[k].weight * left / total);
+    }
+    if (count > 0 && around[count - 1].to < a->graph.n) {
+        a->halves[around[count - 1].half ^ 1].weight = 0;
+        queue_change(&a->queue, around[count - 1].to, -1);
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status approximate_factor(void *state, const double *excess, const double *weight) {
+    huddle_status status = HUDDLE_OK;
+    approximate *a = state;
+    int32_t n = a->graph.n;
+    load(a, excess, weight);
+    a->start[0] = 0;
+    for (int32_t step = 0; step < n; step++) {
+        if ((step & 0xffff) == 0)
+            TRY(hd_check_cancel(a->context));
+        int32_t v = queue_pop(&a->queue);
+        a->order[step] = v;
+        a->place[v] = step;
+        TRY(eliminate(a, v, step));
+    }
+    for (int64_t at = 0; at < a->start[n]; at++)
+        a->row[at] = a->place[a->row[at]];
+done:
+    return status;
+}
+
+/* ---- conjugate gradients ------------------------------------------------------------------- */
+
+/* Columns chunk.begin .. chunk.end - 1 of solved = (L D L')^-1 residual. */
+static huddle_status precondition(void *argument, hd_chunk chunk) {
+    approximate *a = argument;
+    int64_t c = a->graph.c, first = chunk.begin, count = chunk.end - chunk.begin;
+    int32_t n = a->graph.n;
+    double *work = a->work;
+    for (int32_t s = 0; s < n; s++)
+        memcpy(work + s * c + first, a->residual + a->order[s] * c + first,
+               (size_t)count * sizeof *work);
+    for (int32_t s = 0; s < n; s++) {
+        const double *restrict from = work + s * c + first;
+        for (int64_t at = a->start[s]; at < a->start[s + 1]; at++) {
+            double *restrict to = work + a->row[at] * c + first;
+            for (int64_t k = 0; k < count; k++)
+                to[k] += a->value[at] * from[k];
+        }
+    }
+    for (int32_t s = n; s-- > 0;) {
+        double *restrict to = work + s * c + first, pivot = 1 / a->pivot[s];
+        for (int64_t k = 0; k < count; k++)
+            to[k] *= pivot;
+        for (int64_t at = a->start[s]; at < a->start[s + 1]; at++) {
+            const double *restrict from = work + a->row[at] * c + first;
+            for (int64_t k = 0; k < count; k++)
+                to[k] += a->value[at] * from[k];
+        }
+        memcpy(a->solved + a->order[s] * c + first, to, (size_t)count * sizeof *to);
+    }
+    return HUDDLE_OK;
+}
+
+/* image = M direction, and the products of both, column by column. */
+static huddle_status apply(void *argument, hd_chunk chunk) {
+    approximate *a = argument;
+    const hd_linear_graph *g = &a->graph;
+    int64_t c = g->c;
+    double *sums = a->partial + chunk.index * (c + 1);
+    memset(sums, 0, (size_t)(c + 1) * sizeof *sums);
+    for (int64_t v = chunk.begin; v < chunk.end; v++) {
+        const double *p = a->direction + v * c;
+        double *restrict q = a->image + v * c;
+        for (int64_t k = 0; k < c; k++)
+            q[k] = a->excess[v] * p[k];
+        for (int64_t at = g->incident_at[v]; at < g->incident_at[v + 1]; at++) {
+            int64_t e = (int64_t)(g->incident[at] >> 1) - g->first_edge;
+            if (e >= g->m)
+                continue;
+            int32_t u = (g->incident[at] & 1 ? g->head[e] : g->tail[e]) - g->base;
+            const double *other = a->direction + u * c;
+            for (int64_t k = 0; k < c; k++)
+                q[k] += a->weight[e] * (p[k] - other[k]);
+        }
+        for (int64_t k = 0; k < c; k++)
+            sums[k] += p[k] * q[k];
+    }
+    return HUDDLE_OK;
+}
+
+typedef struct advance {
+    approximate *a;
+    double *x;
+} advance;
+
+/* x += alpha direction, residual -= alpha image; the lengths of the residual's rows. */
+static huddle_status advance_rows(void *argument, hd_chunk chunk) {
+    const advance *step = argument;
+    approximate *a = step->a;
+    int64_t c = a->graph.c;
+    double sum = 0;
+    for (int64_t v = chunk.begin; v < chunk.end; v++) {
+        double *restrict x = step->x + v * c, *restrict r = a->residual + v * c, norm = 0;
+        const double *p = a->direction + v * c, *q = a->image + v * c;
+        for (int64_t k = 0; k < c; k++) {
+            x[k] += a->alpha[k] * p[k];
+            r[k] -= a->alpha[k] * q[k];
+            norm += r[k] * r[k];
+        }
+        sum += sqrt(norm);
+    }
+    a->partial[chunk.index * (c + 1)] = sum;
+    return HUDDLE_OK;
+}
+
+/* The products of residual and solved, column by column. */
+static huddle_status multiply(void *argument, hd_chunk chunk) {
+    approximate *a = argument;
+    int64_t c = a->graph.c;
+    double *sums = a->partial + chunk.index * (c + 1);
+    memset(sums, 0, (size_t)(c + 1) * sizeof *sums);
+    for (int64_t v = chunk.begin; v < chunk.end; v++)
+        for (int64_t k = 0; k < c; k++)
+            sums[k] += a->residual[v * c + k] * a->solved[v * c + k];
+    return HUDDLE_OK;
+}
+
+/* direction = solved + alpha direction, alpha standing for CG's beta. */
+static huddle_status turn(void *argument, hd_chunk chunk) {
+    approximate *a = argument;
+    int64_t c = a->graph.c;
+    for (int64_t v = chunk.begin; v < chunk.end; v++)
+        for (int64_t k = 0; k < c; k++)
+            a->direction[v * c + k] = a->solved[v * c + k] + a->alpha[k] * a->direction[v * c + k];
+    return HUDDLE_OK;
+}
+
+static double column_sum(const approximate *a, int64_t k) {
+    double sum = 0;
+    for (int64_t chunk = 0; chunk < hd_chunks(a->graph.n, GRAIN); chunk++)
+        sum += a->partial[chunk * (a->graph.c + 1) + k];
+    return sum;
+}
+
+/* A column whose product has vanished is solved: it moves no more. */
+static double ratio(double above, double below) {
+    return below > 0 && isfinite(above / below) ? above / below : 0;
+}
+
+/* solved = preconditioned residual; alpha = new products over old, product = the new ones. */
+static huddle_status next_products(approximate *a) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = a->graph.c;
+    /* Columns are independent, so any cut gives the same bits. */
+    int64_t together = a->graph.n < 4096 ? c : c / hd_workers(a->context);
+    TRY(hd_parallel(a->context, NULL, c, together < 4 ? 4 : together + 1, precondition, a));
+    TRY(hd_parallel(a->context, NULL, a->graph.n, GRAIN, multiply, a));
+    for (int64_t k = 0; k < c; k++) {
+        double product = column_sum(a, k);
+        a->alpha[k] = ratio(product, a->product[k]);
+        a->product[k] = product;
+    }
+done:
+    return status;
+}
+
+static huddle_status approximate_solve(void *state, const double *r, double tolerance, double *x) {
+    huddle_status status = HUDDLE_OK;
+    approximate *a = state;
+    int64_t n = a->graph.n, c = a->graph.c;
+    advance step = {a, x};
+    memset(x, 0, (size_t)(n * c) * sizeof *x);
+    memset(a->direction, 0, (size_t)(n * c) * sizeof *a->direction);
+    memset(a->product, 0, (size_t)c * sizeof *a->product);
+    memcpy(a->residual, r, (size_t)(n * c) * sizeof *r);
+    for (int32_t iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
+        TRY(next_products(a));
+        TRY(hd_parallel(a->context, NULL, n, GRAIN, turn, a));
+        TRY(hd_parallel(a->context, NULL, n, GRAIN, apply, a));
+        for (int64_t k = 0; k < c; k++)
+            a->alpha[k] = ratio(a->product[k], column_sum(a, k));
+        TRY(hd_parallel(a->context, NULL, n, GRAIN, advance_rows, &step));
+        if (column_sum(a, 0) <= tolerance)
+            break;
+    }
+done:
+    return status;
+}
+
+const hd_linear hd_linear_approximate = {.name = "approximate",
+                                         .analyse = approximate_analyse,
+                                         .factor = approximate_factor,
+                                         .solve = approximate_solve,
+                                         .free = approximate_free};
