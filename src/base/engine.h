@@ -10,8 +10,11 @@
 #ifndef HUDDLE_SRC_ENGINE_H
 #define HUDDLE_SRC_ENGINE_H
 
-#include "huddle/matrix.h"
+#include "huddle/base.h"
 
+struct huddle_points;
+struct huddle_dense;
+struct huddle_csr;
 struct huddle_knn_options;
 struct huddle_knn_info;
 struct huddle_neighbors;
@@ -27,16 +30,16 @@ struct huddle_kmeans_result;
 
 typedef struct hd_engine {
     const char *name;
-    huddle_status (*knn)(huddle_context *context, const huddle_points *x,
+    huddle_status (*knn)(huddle_context *context, const struct huddle_points *x,
                          const struct huddle_knn_options *options, struct huddle_neighbors *out,
                          struct huddle_knn_info *info);
-    huddle_status (*embed)(huddle_context *context, const huddle_csr *graph,
+    huddle_status (*embed)(huddle_context *context, const struct huddle_csr *graph,
                            const struct huddle_embed_options *options, struct huddle_embedding *out,
                            struct huddle_embed_info *info);
-    huddle_status (*shrink)(huddle_context *context, const huddle_dense *f, const huddle_csr *w,
-                            const struct huddle_shrink_options *options, struct huddle_shrunk *out,
-                            struct huddle_shrink_info *info);
-    huddle_status (*kmeans)(huddle_context *context, const huddle_points *x,
+    huddle_status (*shrink)(huddle_context *context, const struct huddle_dense *f,
+                            const struct huddle_csr *w, const struct huddle_shrink_options *options,
+                            struct huddle_shrunk *out, struct huddle_shrink_info *info);
+    huddle_status (*kmeans)(huddle_context *context, const struct huddle_points *x,
                             const double *row_weights, const struct huddle_kmeans_options *options,
                             struct huddle_kmeans_result *out, struct huddle_kmeans_info *info);
 } hd_engine;

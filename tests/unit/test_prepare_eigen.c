@@ -1,4 +1,5 @@
 /* prepare: the iterative eigensolver of the PCA beside LAPACK. */
+#include "base/blas.h"
 #include "base/rng.h"
 #include "prepare/eigen.h"
 #include "support/support.h"
@@ -154,6 +155,7 @@ static void every_allocation_may_fail(void **state) {
 }
 
 int main(void) {
+    hd_blas_enter(); /* as the callers of the solver do */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(falling_spectra_are_solved),
         cmocka_unit_test(repeated_eigenvalues_are_solved),
@@ -161,5 +163,7 @@ int main(void) {
         cmocka_unit_test(small_matrices_are_solved),
         cmocka_unit_test(every_allocation_may_fail),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    hd_blas_leave();
+    return failed;
 }

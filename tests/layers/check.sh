@@ -1,0 +1,171 @@
+#!/bin/sh
+# Reads the #includes under include/, src/, app/ and engines/ and fails, naming file and line, when
+# a layer sees one that it must not:
+#
+#     base < matrix < stages < methods < model < app, engines
+#
+# Stages are peers: none includes another. Public headers include only public headers. The tool
+# includes only public headers, its own and those of the system.
+#
+#     check.sh [ROOT]        checks the project in ROOT, or the one this script belongs to
+#     check.sh --self-test   proves, in a temporary folder, that violations are caught
+set -eu
+
+check() {
+    # awk must see at least one file; a tree without sources is no project.
+    files=$(cd "$1" && find include src app engines -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
+    if [ -z "$files" ]; then
+        echo "layers: no sources under $1" >&2
+        return 1
+    fi
+    # shellcheck disable=SC2086 # file names of the project have no spaces
+    (cd "$1" && awk '
+    BEGIN {
+        rank["base"] = 1
+        rank["matrix"] = 2
+        split("io prepare graph embed shrink kmeans metrics", stages, " ")
+        for (i in stages)
+            rank[stages[i]] = 3
+        rank["methods"] = 4
+        rank["model"] = 5
+        rank["huddle"] = 6 # the header that includes all others
+        # Public headers that are not named after a folder.
+        room["version"] = "base"
+        room["path"] = "shrink"
+        for (i = 1; i < ARGC; i++)
+            exists[ARGV[i]] = 1
+    }
+
+    function wrong(why) {
+        printf "%s:%d: %s\n", FILENAME, FNR, why > "/dev/stderr"
+        faults++
+    }
+
+    # The room whose things the public header huddle/NAME.h declares.
+    function room_of(path, name) {
+        name = path
+        sub(/^huddle\//, "", name)
+        sub(/\.h$/, "", name)
+        return name in room ? room[name] : name
+    }
+
+    # May a file of room `here` look into room `there`?
+    function sees(here, there) {
+        return here == there || rank[there] < rank[here]
+    }
+
+    FNR == 1 {
+        split(FILENAME, part, "/")
+        top = part[1]
+        here = top == "src" ? part[2] : top == "include" ? room_of(part[2] "/" part[3]) : top
+        folder = FILENAME
+        sub(/\/[^\/]*$/, "", folder)
+        if ((top == "src" || top == "include") && !(here in rank))
+            wrong("no layer is known for " here)
+    }
+
+    /^[ \t]*#[ \t]*include[ \t]*["<]/ {
+        quoted = $0 ~ /include[ \t]*"/
+        target = $0
+        sub(/^[^"<]*["<]/, "", target)
+        sub(/[">].*$/, "", target)
+        first = target
+        sub(/\/.*$/, "", first)
+        public = target ~ /^huddle\/[^\/]*\.h$/
+        internal = target ~ /\// && !public && first in rank
+
+        if (target ~ /(^|\/)\.\.?\// || target ~ /^(src|include|app|tests)\//)
+            wrong("includes " target " by a way around")
+        else if (public) {
+            if (!(("include/" target) in exists))
+                wrong("includes " target ", which is no public header")
+            else if (top != "app" && top != "engines" && !sees(here, room_of(target)))
+                wrong(here " must not see " room_of(target) " (" target ")")
+        } else if (internal && top == "app")
+            wrong("the tool must not see the library inside (" target ")")
+        else if (internal && top == "include")
+            wrong("a public header must not include an internal one (" target ")")
+        else if (internal && top == "src" && !sees(here, first))
+            wrong(here " must not see " first " (" target ")")
+        else if (quoted && !internal && top == "include")
+            wrong("a public header must include huddle/... or <...>, not \"" target "\"")
+        else if (quoted && !internal && target !~ /\.inc$/ && !((folder "/" target) in exists))
+            wrong("no \"" target "\" beside this file")
+    }
+
+    END {
+        if (faults > 0)
+            exit 1
+    }' $files)
+}
+
+# expect pass|FRAGMENT TITLE: checks the little project in $root.
+expect() {
+    if check "$root" 2>"$root/said"; then said=pass; else said=$(cat "$root/said"); fi
+    case $said in
+    *"$1"*) ;;
+    *)
+        echo "layers: self-test: $2: expected '$1', got '$said'" >&2
+        exit 1
+        ;;
+    esac
+}
+
+# trial FILE LINE FRAGMENT: adds one #include to FILE, expects the complaint, takes it back.
+trial() {
+    cp "$root/$1" "$root/kept"
+    echo "$2" >>"$root/$1"
+    expect "$1:$(awk 'END { print NR }' "$root/$1"): $3" "$2 in $1"
+    cp "$root/kept" "$root/$1"
+}
+
+self_test() {
+    root=$(mktemp -d)
+    trap 'rm -rf "$root"' EXIT
+    trap 'exit 1' HUP INT TERM
+    for room in base matrix io graph methods model; do
+        mkdir -p "$root/src/$room" "$root/include/huddle" "$root/app"
+        echo "#include \"$room/own.h\"" >"$root/src/$room/own.c"
+        echo '#include <stdio.h>' >"$root/src/$room/own.h"
+        echo '#include <stddef.h>' >"$root/include/huddle/$room.h"
+    done
+    printf '#include "huddle/io.h"\n#include "base/own.h"\n' >>"$root/src/io/own.c"
+    printf '#include "huddle/io.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
+    printf '#include "huddle/io.h"\n#include "huddle/model.h"\n' >"$root/include/huddle/huddle.h"
+    echo '#include "own.h"' >"$root/app/own.c"
+    echo '#include <huddle/huddle.h>' >"$root/app/own.h"
+    echo '  #  include "methods.inc"' >>"$root/src/methods/own.c"
+    echo '// a comment may say #include "model/own.h"' >>"$root/src/base/own.c"
+    expect pass 'a project in order'
+
+    trial src/base/own.c '#include "matrix/own.h"' 'base must not see matrix'
+    trial src/base/own.h '#include "huddle/matrix.h"' 'base must not see matrix'
+    trial src/matrix/own.c '#include "io/own.h"' 'matrix must not see io'
+    trial src/io/own.c '#include "graph/own.h"' 'io must not see graph'
+    trial src/io/own.c '#include "huddle/graph.h"' 'io must not see graph'
+    trial src/io/own.c '  #  include <huddle/graph.h>' 'io must not see graph'
+    trial src/io/own.c '#include "../graph/own.h"' 'includes ../graph/own.h by a way around'
+    trial src/io/own.c '#include "io/../graph/own.h"' 'includes io/../graph/own.h by a way around'
+    trial src/io/own.c '#include "src/graph/own.h"' 'includes src/graph/own.h by a way around'
+    trial src/io/own.c '#include "huddle/absent.h"' 'includes huddle/absent.h, which is no'
+    trial src/io/own.c '#include "absent.h"' 'no "absent.h" beside this file'
+    trial src/methods/own.c '#include "model/own.h"' 'methods must not see model'
+    trial include/huddle/io.h '#include "base/own.h"' 'a public header must not include an'
+    trial include/huddle/io.h '#include "huddle/graph.h"' 'io must not see graph'
+    trial include/huddle/io.h '#include "own.h"' 'a public header must include huddle/'
+    trial app/own.c '#include "base/own.h"' 'the tool must not see the library inside'
+    trial app/own.c '#include <model/own.h>' 'the tool must not see the library inside'
+    mkdir "$root/src/attic"
+    echo '#include <stdio.h>' >"$root/src/attic/own.c"
+    expect 'src/attic/own.c:1: no layer is known for attic' 'an unknown folder'
+    rm -r "$root/src" "$root/include" "$root/app"
+    expect 'no sources' 'an empty project'
+    echo "layers: self-test passed"
+}
+
+if [ "${1:-}" = --self-test ]; then
+    self_test
+else
+    check "${1:-$(dirname "$0")/../..}"
+    echo "layers: in order"
+fi
