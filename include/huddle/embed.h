@@ -59,7 +59,8 @@ typedef struct huddle_embedding {
     huddle_dense rows;     /* n x c, the vectors after the row rule: F */
     double *degrees;       /* n; of huddle_embed_symmetric(): NULL */
     double *eigenvalues;   /* lambda, ascending, c and then as many more as came out well, among
-                              them lambda_{c+1} unless there is none or no iteration was needed */
+                              them lambda_{c+1} (to a few percent of the gap) unless there is none
+                              or no iteration was needed */
     int32_t n_eigenvalues; /* length of eigenvalues, at least c */
 } huddle_embedding;
 

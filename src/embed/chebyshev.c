@@ -132,6 +132,14 @@ static double target(const hd_run *run, double tol) {
     return gap > tol ? fmin(tol, .1 * gap) : tol;
 }
 
+/* Is the first pair beyond the wanted ones good enough to tell the gap? */
+static bool gap_is_known(const hd_run *run, double goal) {
+    if (run->ritz.rank <= run->wanted)
+        return true;
+    double gap = run->ritz.theta[run->wanted - 1] - run->ritz.theta[run->wanted];
+    return run->ritz.residual[run->wanted] <= fmax(10 * goal, .2 * gap);
+}
+
 double hd_run_edge(const hd_run *run) {
     const hd_operator *op = run->op;
     double spread = op->upper - op->lower;
@@ -169,7 +177,7 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
     int idle = 0;
     for (;; run->n_iter++) {
         double worst = worst_residual(run), goal = target(run, tol);
-        if (worst <= goal) {
+        if (worst <= goal && gap_is_known(run, goal)) {
             run->stop = HUDDLE_STOP_CONVERGED;
             break;
         }

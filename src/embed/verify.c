@@ -21,7 +21,7 @@ enum { CHEAP_ENTRIES = 30000 };
 static bool choose_shift(const hd_problem *problem, const hd_pairs *pairs, double *shift,
                          int64_t *expected, double *room) {
     double error = sqrt((double)problem->wanted) * pairs->residual;
-    error = fmax(error, 1e-12 * (problem->op->upper - problem->op->lower));
+    error = fmax(error, 1e-9 * (problem->op->upper - problem->op->lower));
     *room = .5 * error;
     for (int64_t j = problem->wanted; j > 0; j--) {
         double next = j < pairs->count ? pairs->theta[j] : -INFINITY;
