@@ -50,30 +50,38 @@ done:
     return status;
 }
 
-huddle_status hd_solve_chebyshev(huddle_context *context, const hd_problem *problem,
-                                 hd_pairs *pairs) {
+huddle_status hd_run_finish(huddle_context *context, const hd_problem *problem, hd_run *run,
+                            hd_pairs *pairs) {
     enum { ATTEMPTS = 4 };
     huddle_status status = HUDDLE_OK;
-    hd_run run = {0};
     hd_block probe = {0};
     bool missed = false;
-    TRY(hd_run_new(problem->op, problem->wanted, &run));
-    TRY(hd_run_start(context, problem->seed, &run));
-    TRY(hd_run_iterate(context, "embed", problem->tol, problem->max_iter, &run));
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         hd_pairs_free(pairs);
-        TRY(take_pairs(context, problem->tol, &run, pairs));
+        TRY(take_pairs(context, problem->tol, run, pairs));
         hd_block_free(&probe);
         TRY(hd_verify(context, problem, pairs, &probe, &missed));
         if (!missed)
             break;
-        TRY(go_on_with(context, problem, &probe, &run));
+        TRY(go_on_with(context, problem, &probe, run));
     }
     if (missed)
         hd_warn(context, "eigenvectors are missing: %d searches found more every time", ATTEMPTS);
-    pairs->solver = "chebyshev";
 done:
     hd_block_free(&probe);
+    return status;
+}
+
+huddle_status hd_solve_chebyshev(huddle_context *context, const hd_problem *problem,
+                                 hd_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    hd_run run = {0};
+    TRY(hd_run_new(problem->op, problem->wanted, &run));
+    TRY(hd_run_start(context, problem->seed, &run));
+    TRY(hd_run_iterate(context, "embed", problem->tol, problem->max_iter, &run));
+    TRY(hd_run_finish(context, problem, &run, pairs));
+    pairs->solver = "chebyshev";
+done:
     hd_run_free(&run);
     return status;
 }

@@ -10,4 +10,9 @@
 huddle_status hd_verify(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
                         hd_block *probe, bool *missed);
 
+/* Takes the pairs of a finished run and verifies them; where some were missed, they are brought
+ * into the block and the iteration goes on. */
+huddle_status hd_run_finish(huddle_context *context, const hd_problem *problem, hd_run *run,
+                            hd_pairs *pairs);
+
 #endif

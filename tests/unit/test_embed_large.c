@@ -281,6 +281,35 @@ static void each_missed_vector_is_noticed(void **state) {
     }
 }
 
+/* A block of true eigenvectors, but for one: the probe must bring it in. */
+static void a_missed_vector_is_brought_in(void **state) {
+    (void)state;
+    for (int in_double = 0; in_double < 2; in_double++) {
+        known k;
+        hd_run run;
+        hd_pairs pairs = {0};
+        solve_known(golden_graph(800, 8), 20, &k);
+        k.problem.wanted = 8;
+        assert_ok(hd_run_new(&k.op, 8, &run));
+        for (int64_t i = 0; i < 800; i++)
+            for (int64_t j = 0; j < 16; j++)
+                ((float *)run.block.x)[i * 16 + j] =
+                    (float)k.pairs.vectors.values[i * 20 + j + (j >= 3)];
+        if (in_double)
+            assert_ok(hd_block_widen(&run.block));
+        assert_ok(hd_run_begin(NULL, 0, 0, &run));
+        assert_ok(hd_run_iterate(NULL, NULL, 1e-4, 100, &run));
+        assert_true(run.ritz.theta[6] < k.pairs.theta[6] - .01);
+        assert_ok(hd_run_finish(NULL, &k.problem, &run, &pairs));
+        for (int64_t j = 0; j < 8; j++)
+            assert_close(pairs.theta[j], k.pairs.theta[j], 1e-6);
+        assert_string_equal(pairs.verified, "inertia");
+        hd_pairs_free(&pairs);
+        hd_run_free(&run);
+        free_known(&k);
+    }
+}
+
 static void verification_can_be_chosen(void **state) {
     (void)state;
     huddle_csr graph = golden_graph(3000, 12);
@@ -326,6 +355,7 @@ int main(void) {
         cmocka_unit_test(inertia_counts_eigenvalues),
         cmocka_unit_test(a_singular_pivot_is_no_proof),
         cmocka_unit_test(each_missed_vector_is_noticed),
+        cmocka_unit_test(a_missed_vector_is_brought_in),
         cmocka_unit_test(verification_can_be_chosen),
         cmocka_unit_test(every_allocation_may_fail),
     };
