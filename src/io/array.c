@@ -1,0 +1,312 @@
+#define _DEFAULT_SOURCE
+#include "io/array.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Doubles that stay in a core's cache while rows pass through them. */
+enum { TILE = 1 << 15, LEAST_ROWS = 16 };
+
+int64_t hd_element_size(hd_element element) {
+    static const int64_t sizes[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
+    return sizes[element];
+}
+
+bool hd_element_narrow(hd_element element) {
+    return hd_element_size(element) <= 2 || element == HD_F4;
+}
+
+void hd_array_pack(hd_array *array, bool first_fastest) {
+    int64_t step = 1;
+    for (int32_t k = 0; k < array->rank; k++) {
+        int32_t axis = first_fastest ? k : array->rank - 1 - k;
+        array->steps[axis] = step;
+        step *= array->dims[axis];
+    }
+}
+
+int64_t hd_array_count(const hd_array *array, int64_t most) {
+    int64_t room = most / hd_element_size(array->element), count = 1;
+    bool empty = false;
+    for (int32_t k = 0; k < array->rank; k++) {
+        int64_t length = array->dims[k];
+        empty = empty || length == 0;
+        length = length == 0 ? 1 : length;
+        if (length < 0 || count > room / length)
+            return -1;
+        count *= length;
+    }
+    return empty ? 0 : count;
+}
+
+hd_samples hd_array_samples(const hd_array *array, bool in_columns) {
+    int32_t rank = array->rank;
+    hd_samples s = {.array = *array, .n = 1, .d = 1, .width = 1};
+    if (rank == 0)
+        return s;
+    int32_t axis = in_columns ? rank - 1 : 0, first = in_columns ? 0 : 1;
+    s.n = array->dims[axis];
+    s.sample_step = array->steps[axis];
+    if (rank == 3) {
+        s.row_step = array->steps[first];
+        s.width = array->dims[first + 1];
+        s.step = array->steps[first + 1];
+        s.d = array->dims[first] * s.width;
+    } else if (rank == 2) {
+        s.d = s.width = array->dims[first];
+        s.step = array->steps[first];
+    }
+    return s;
+}
+
+bool hd_samples_packed(const hd_samples *s) {
+    return (s->step == 1 || s->width == 1) && (s->row_step == s->width || s->d == s->width) &&
+           (s->sample_step == s->d || s->n == 1);
+}
+
+/* ---- elements to doubles -------------------------------------------------------------------- */
+
+static double from_half(uint16_t bits) {
+    int exponent = bits >> 10 & 31;
+    double mantissa = (double)(bits & 1023), value;
+    if (exponent == 31)
+        value = mantissa != 0 ? (double)NAN : (double)INFINITY;
+    else if (exponent == 0)
+        value = mantissa * 0x1p-24;
+    else
+        value = ldexp(1024 + mantissa, exponent - 25);
+    return (bits & 0x8000) != 0 ? -value : value;
+}
+
+static void reverse(char *bytes, size_t size) {
+    for (size_t i = 0; i < size / 2; i++) {
+        char c = bytes[i];
+        bytes[i] = bytes[size - 1 - i];
+        bytes[size - 1 - i] = c;
+    }
+}
+
+/* load_TYPE: count elements, `step` apart, to doubles `gap` apart. Files do not align. */
+#define LOADER(type, convert)                                                                      \
+    static void load_##type(const char *from, int64_t step, int64_t count, bool swapped,           \
+                            double *to, int64_t gap) {                                             \
+        type##_t v;                                                                                \
+        if (step == 1 && gap == 1 && !swapped) {                                                   \
+            for (int64_t i = 0; i < count; i++) {                                                  \
+                memcpy(&v, from + i * (int64_t)sizeof v, sizeof v);                                \
+                to[i] = convert(v);                                                                \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t i = 0; i < count; i++) {                                                      \
+            memcpy(&v, from + i * step * (int64_t)sizeof v, sizeof v);                             \
+            if (swapped)                                                                           \
+                reverse((char *)&v, sizeof v);                                                     \
+            to[i * gap] = convert(v);                                                              \
+        }                                                                                          \
+    }
+
+typedef uint16_t half_t;
+typedef float single_t;
+typedef double real_t;
+LOADER(half, from_half)
+LOADER(single, (double))
+LOADER(real, (double))
+LOADER(int8, (double))
+LOADER(int16, (double))
+LOADER(int32, (double))
+LOADER(int64, (double))
+LOADER(uint8, (double))
+LOADER(uint16, (double))
+LOADER(uint32, (double))
+LOADER(uint64, (double))
+
+typedef void (*loader)(const char *from, int64_t step, int64_t count, bool swapped, double *to,
+                       int64_t gap);
+
+static loader loader_of(hd_element element) {
+    static const loader loaders[] = {load_half,   load_single, load_real,  load_int8,
+                                     load_int16,  load_int32,  load_int64, load_uint8,
+                                     load_uint16, load_uint32, load_uint64};
+    return loaders[element];
+}
+
+void hd_samples_load(const hd_samples *s, int64_t begin, int64_t end, double *values) {
+    loader load = loader_of(s->array.element);
+    int64_t size = hd_element_size(s->array.element), rows = end - begin;
+    const char *base = s->array.bytes + begin * s->sample_step * size;
+    bool across = s->sample_step < s->step; /* neighbours in memory are different samples */
+    for (int64_t f = 0; f < s->d; f += across ? 1 : s->width) {
+        const char *from = base + (f / s->width * s->row_step + f % s->width * s->step) * size;
+        if (across)
+            load(from, s->sample_step, rows, s->array.swapped, values + f, s->d);
+        else
+            for (int64_t i = 0; i < rows; i++)
+                load(from + i * s->sample_step * size, s->step, s->width, s->array.swapped,
+                     values + i * s->d + f, 1);
+    }
+}
+
+bool hd_array_whole(const hd_array *array, int64_t i, int64_t *value, double *as_double) {
+    int64_t size = hd_element_size(array->element), step = 0;
+    for (int32_t k = 0; k < array->rank; k++)
+        if (array->dims[k] != 1)
+            step = array->steps[k];
+    const char *from = array->bytes + i * step * size;
+    loader_of(array->element)(from, 1, 1, array->swapped, as_double, 1);
+    if (array->element == HD_I8 || array->element == HD_U8) {
+        memcpy(value, from, sizeof *value);
+        if (array->swapped)
+            reverse((char *)value, sizeof *value);
+        return array->element == HD_I8 || *value >= 0;
+    }
+    if (!(fabs(*as_double) <= 0x1p53) || floor(*as_double) != *as_double)
+        return false;
+    *value = (int64_t)*as_double;
+    return true;
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+huddle_status hd_points_reserve(int64_t n, int64_t d, huddle_points *points) {
+    enum { LARGE = 1 << 22, PAGE = 4096 };
+    huddle_status status = HUDDLE_OK;
+    memset(points, 0, sizeof *points);
+    if (n < 1 || d < 1)
+        FAIL(HUDDLE_FORMAT, "there are no points in it: the array is %lld x %lld", (long long)n,
+             (long long)d);
+    if (n > INT32_MAX || d > INT32_MAX)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld points of %lld features are more than 2147483647",
+             (long long)n, (long long)d);
+    ALLOC(points->values, n * d);
+    points->n = n;
+    points->d = d;
+    points->stride = d;
+    /* Large pages spare most of the first touches; it is only advice, so failing is fine. */
+    uintptr_t begin = ((uintptr_t)points->values + PAGE - 1) / PAGE * PAGE;
+    if (n * d >= LARGE)
+        (void)madvise((void *)begin, (size_t)(n * d) * sizeof(float) / PAGE * PAGE - PAGE,
+                      MADV_HUGEPAGE);
+done:
+    return status;
+}
+
+huddle_status hd_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
+                              hd_intake *intake) {
+    huddle_status status = HUDDLE_OK;
+    int64_t size = hd_workers(context) * points->d;
+    *intake = (hd_intake){.points = points};
+    if (narrow)
+        goto done;
+    ALLOC(intake->low, size);
+    ALLOC(intake->high, size);
+    for (int64_t j = 0; j < size; j++) {
+        intake->low[j] = DBL_MAX;
+        intake->high[j] = -DBL_MAX;
+    }
+done:
+    return status;
+}
+
+static huddle_status refuse_row(int64_t row, const double *values, int64_t d) {
+    for (int64_t j = 0; j < d; j++)
+        if (!(fabs(values[j]) <= (double)FLT_MAX)) {
+            if (isfinite(values[j]))
+                return hd_fail(HUDDLE_INVALID,
+                               "row %lld, column %lld: %g is beyond single precision",
+                               (long long)row + 1, (long long)j + 1, values[j]);
+            return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
+                           (long long)row + 1, (long long)j + 1,
+                           isnan(values[j]) ? "not a number" : "infinite");
+        }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_intake_row(hd_intake *intake, int32_t worker, int64_t row, const double *values) {
+    huddle_points *x = intake->points;
+    int64_t d = x->d;
+    float *to = x->values + row * x->stride;
+    int good = 1;
+    for (int64_t j = 0; j < d; j++) {
+        good &= fabs(values[j]) <= (double)FLT_MAX;
+        to[j] = (float)values[j];
+    }
+    if (!good)
+        return refuse_row(row, values, d);
+    if (intake->low == NULL)
+        return HUDDLE_OK;
+    double *low = intake->low + worker * d, *high = intake->high + worker * d;
+    for (int64_t j = 0; j < d; j++) {
+        low[j] = values[j] < low[j] ? values[j] : low[j];
+        high[j] = values[j] > high[j] ? values[j] : high[j];
+    }
+    return HUDDLE_OK;
+}
+
+bool hd_intake_shifts(huddle_context *context, const hd_intake *intake) {
+    static const double least_spread = 0x1p-14; /* as in huddle_points_from_double() */
+    int64_t d = intake->points->d, workers = hd_workers(context);
+    for (int64_t j = 0; j < d && intake->low != NULL; j++) {
+        double low = DBL_MAX, high = -DBL_MAX;
+        for (int64_t w = 0; w < workers; w++) {
+            low = fmin(low, intake->low[w * d + j]);
+            high = fmax(high, intake->high[w * d + j]);
+        }
+        if (high > low && high - low < least_spread * fmax(fabs(low), fabs(high)))
+            return true;
+    }
+    return false;
+}
+
+void hd_intake_free(hd_intake *intake) {
+    huddle_free(intake->low);
+    huddle_free(intake->high);
+    *intake = (hd_intake){0};
+}
+
+typedef struct filling {
+    hd_intake *intake; /* or values */
+    double *values;
+    const hd_samples *samples;
+    int64_t first_row;
+} filling;
+
+static int64_t tile_rows(int64_t d) {
+    int64_t rows = TILE / (d > 0 ? d : 1);
+    return rows < LEAST_ROWS ? LEAST_ROWS : rows;
+}
+
+static huddle_status fill_rows(void *argument, hd_chunk chunk) {
+    const filling *f = argument;
+    huddle_status status = HUDDLE_OK;
+    double *tile = NULL;
+    int64_t d = f->samples->d;
+    if (f->values != NULL) {
+        hd_samples_load(f->samples, chunk.begin, chunk.end, f->values + chunk.begin * d);
+        return status;
+    }
+    ALLOC(tile, (chunk.end - chunk.begin) * d);
+    hd_samples_load(f->samples, chunk.begin, chunk.end, tile);
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        TRY(hd_intake_row(f->intake, chunk.worker, f->first_row + i, tile + (i - chunk.begin) * d));
+done:
+    huddle_free(tile);
+    return status;
+}
+
+huddle_status hd_intake_samples(huddle_context *context, hd_intake *intake,
+                                const hd_samples *samples, int64_t first_row) {
+    filling f = {intake, NULL, samples, first_row};
+    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
+}
+
+huddle_status hd_samples_to_double(huddle_context *context, const hd_samples *samples,
+                                   double *values) {
+    filling f = {NULL, values, samples, 0};
+    return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
+}

@@ -1,0 +1,85 @@
+#include "base/check.h"
+#include "base/context.h"
+#include "io/file.h"
+#include "io/number.h"
+#include "io/output.h"
+#include "io/writers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Quotes a text where it would be misread: separators, quotes, line ends, blanks around it. */
+static huddle_status write_text(hd_output *output, const char *text, char separator) {
+    huddle_status status = HUDDLE_OK;
+    size_t length = strlen(text);
+    char special[] = {separator, '"', '\n', '\r', '\0'};
+    if (length > 0 && strpbrk(text, special) == NULL && text[0] != ' ' && text[0] != '#' &&
+        text[length - 1] != ' ')
+        return hd_output_write(output, text, (int64_t)length);
+    TRY(hd_output_write(output, "\"", 1));
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            TRY(hd_output_write(output, text, 1));
+        TRY(hd_output_write(output, text, 1));
+    }
+    TRY(hd_output_write(output, "\"", 1));
+done:
+    return status;
+}
+
+static huddle_status write_header(hd_output *output, const huddle_data *data, char separator) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t j = 0; j < data->points.d; j++) {
+        char name[32];
+        snprintf(name, sizeof name, "x%lld", (long long)j + 1);
+        if (j > 0)
+            TRY(hd_output_write(output, &separator, 1));
+        TRY(write_text(output, data->features != NULL ? data->features[j] : name, separator));
+    }
+    if (data->labels != NULL) {
+        TRY(hd_output_write(output, &separator, 1));
+        TRY(hd_output_write(output, "label", 5));
+    }
+    TRY(hd_output_write(output, "\n", 1));
+done:
+    return status;
+}
+
+static huddle_status write_row(hd_output *output, const huddle_data *data, int64_t i,
+                               char separator) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *x = &data->points;
+    for (int64_t j = 0; j < x->d; j++) {
+        char text[40];
+        double value = (double)x->values[i * x->stride + j];
+        if (x->shift != NULL)
+            value += x->shift[j];
+        int length = hd_number_write(value, x->shift != NULL && x->shift[j] != 0, text);
+        text[length++] = j + 1 < x->d || data->labels != NULL ? separator : '\n';
+        TRY(hd_output_write(output, text, length));
+    }
+    if (data->labels != NULL) {
+        char number[12];
+        snprintf(number, sizeof number, "%d", data->labels[i]);
+        TRY(write_text(output, data->classes != NULL ? data->classes[data->labels[i]] : number,
+                       separator));
+        TRY(hd_output_write(output, "\n", 1));
+    }
+done:
+    return status;
+}
+
+huddle_status hd_csv_write(huddle_context *context, const huddle_data *data, const char *path) {
+    huddle_status status = HUDDLE_OK;
+    hd_output output;
+    char separator = hd_has_extension(path, "tsv") ? '\t' : ',';
+    TRY(hd_output_begin(path, false, &output));
+    TRY(write_header(&output, data, separator));
+    for (int64_t i = 0; i < data->points.n; i++) {
+        TRY(write_row(&output, data, i, separator));
+        if (i % 256 == 0)
+            TRY(hd_progress(context, "write", (double)i, (double)data->points.n));
+    }
+done:
+    return hd_output_end(&output, status);
+}

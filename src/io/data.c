@@ -1,0 +1,242 @@
+/* The entry points that read. */
+#include "base/check.h"
+#include "base/context.h"
+#include "io/formats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void huddle_data_free(huddle_data *data) {
+    huddle_free(data->name);
+    huddle_free(data->labels);
+    hd_classes_free(data->classes, data->n_classes);
+    hd_classes_free(data->features, data->points.d);
+    hd_classes_free(data->names, data->n_names);
+    huddle_points_free(&data->points);
+    memset(data, 0, sizeof *data);
+}
+
+static huddle_status read_file(hd_request *request, const char *path, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    hd_file file = {.descriptor = -1};
+    hd_container container = {0};
+    const hd_format *format;
+    TRY(hd_file_open(path, &file));
+    TRY(hd_detect(&file, &format));
+    if (format->open == NULL) {
+        TRY(hd_csv_read(request, &file, data));
+        goto done;
+    }
+    TRY(hd_open(request, format, &file, &container));
+    TRY(hd_container_read(request, &container, data));
+done:
+    hd_container_close(&container);
+    if (file.text != NULL)
+        hd_file_close(&file);
+    return status;
+}
+
+static huddle_status read_source(hd_request *request, const char *source, huddle_data *data) {
+    struct stat about;
+    if (stat(source, &about) != 0)
+        return hd_fail(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return hd_images_read(request, source, data);
+    return read_file(request, source, data);
+}
+
+/* Puts the file's name before a sentence that is about it. */
+static huddle_status blame(const hd_request *request, huddle_status status) {
+    if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
+        request->culprit == NULL)
+        return status;
+    return hd_fail_at(status, "%s", request->culprit);
+}
+
+huddle_status huddle_data_read(huddle_context *context, const char *source,
+                               const huddle_read_options *options, huddle_data *data) {
+    static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
+    huddle_status status = HUDDLE_OK;
+    hd_request request = {context, options != NULL ? options : &plain, source};
+    memset(data, 0, sizeof *data);
+    data->name = hd_copy_text(source);
+    if (data->name == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
+    if (strcmp(source, "digits") == 0)
+        status = hd_digits_make(data);
+    else if (hd_is_kind(source))
+        status = hd_generate(context, source, request.options, data);
+    else
+        status = read_source(&request, source, data);
+    TRY(blame(&request, status));
+    TRY(blame(&request, hd_data_select(context, request.options, data)));
+done:
+    if (status != HUDDLE_OK)
+        huddle_data_free(data);
+    return status;
+}
+
+/* ---- labels --------------------------------------------------------------------------------- */
+
+/* Opens a file's container or, if it is CSV, leaves *format->open NULL. */
+static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
+                               const hd_format **format, hd_container *container) {
+    static const huddle_read_options plain = {0};
+    hd_request request = {context, &plain, path};
+    huddle_status status = hd_file_open(path, file);
+    if (status == HUDDLE_OK)
+        status = hd_detect(file, format);
+    if (status == HUDDLE_OK && (*format)->open != NULL)
+        status = hd_open(&request, *format, file, container);
+    return status;
+}
+
+huddle_status hd_labels_read_raw(huddle_context *context, const char *path, hd_labels *labels) {
+    huddle_status status = HUDDLE_OK;
+    hd_file file = {.descriptor = -1};
+    hd_container container = {0};
+    const hd_format *format = NULL;
+    *labels = (hd_labels){0};
+    TRY(open_file(context, path, &file, &format, &container));
+    if (format->open == NULL)
+        TRY(hd_csv_labels(context, &file, labels));
+    else
+        TRY(hd_container_labels(&container, labels));
+    TRY(hd_labels_simplify(labels));
+done:
+    hd_container_close(&container);
+    if (file.text != NULL)
+        hd_file_close(&file);
+    if (status != HUDDLE_OK)
+        hd_labels_free(labels);
+    return blame(&(hd_request){context, NULL, path}, status);
+}
+
+huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
+                                 int32_t **labels, int32_t *n_classes, char ***classes) {
+    hd_labels raw;
+    *n = 0;
+    *labels = NULL;
+    *n_classes = 0;
+    *classes = NULL;
+    huddle_status status = hd_labels_read_raw(context, path, &raw);
+    if (status == HUDDLE_OK)
+        status = hd_labels_map(&raw, labels, n_classes, classes);
+    if (status == HUDDLE_OK)
+        *n = raw.n;
+    hd_labels_free(&raw);
+    return status;
+}
+
+/* ---- matrices ------------------------------------------------------------------------------- */
+
+static huddle_status dense_from_csr(const huddle_csr *from, huddle_dense *matrix) {
+    huddle_status status = huddle_dense_new(from->rows, from->cols, matrix);
+    for (int64_t i = 0; status == HUDDLE_OK && i < from->rows; i++)
+        for (int64_t e = from->offsets[i]; e < from->offsets[i + 1]; e++)
+            matrix->values[i * matrix->stride + from->columns[e]] = from->values[e];
+    return status;
+}
+
+static huddle_status dense_from_array(huddle_context *context, const hd_array *array,
+                                      huddle_dense *matrix) {
+    hd_samples samples = hd_array_samples(array, false);
+    huddle_status status = huddle_dense_new(samples.n, samples.d, matrix);
+    return status == HUDDLE_OK ? hd_samples_to_double(context, &samples, matrix->values) : status;
+}
+
+static huddle_status check_finite(const huddle_dense *matrix) {
+    for (int64_t i = 0; i < matrix->rows; i++)
+        for (int64_t j = 0; j < matrix->cols; j++)
+            if (!isfinite(matrix->values[i * matrix->stride + j]))
+                return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
+                               (long long)i + 1, (long long)j + 1,
+                               isnan(matrix->values[i * matrix->stride + j]) ? "not a number"
+                                                                             : "infinite");
+    return HUDDLE_OK;
+}
+
+huddle_status huddle_dense_read(huddle_context *context, const char *path, huddle_dense *matrix) {
+    huddle_status status = HUDDLE_OK;
+    hd_file file = {.descriptor = -1};
+    hd_container container = {0};
+    const hd_format *format = NULL;
+    hd_variable *variable = NULL;
+    memset(matrix, 0, sizeof *matrix);
+    TRY(open_file(context, path, &file, &format, &container));
+    if (format->open == NULL) {
+        TRY(hd_csv_dense(context, &file, matrix));
+    } else {
+        TRY(hd_container_matrix(&container, &variable));
+        if (variable->kind == HD_SPARSE)
+            TRY(dense_from_csr(&variable->sparse, matrix));
+        else
+            TRY(dense_from_array(context, &variable->array, matrix));
+    }
+    TRY(check_finite(matrix));
+done:
+    hd_container_close(&container);
+    if (file.text != NULL)
+        hd_file_close(&file);
+    if (status != HUDDLE_OK)
+        huddle_dense_free(matrix);
+    return blame(&(hd_request){context, NULL, path}, status);
+}
+
+/* The entries that are not zero. */
+static huddle_status csr_from_dense(const huddle_dense *from, huddle_csr *matrix) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = 0;
+    for (int64_t i = 0; i < from->rows; i++)
+        for (int64_t j = 0; j < from->cols; j++)
+            count += from->values[i * from->stride + j] != 0;
+    TRY(huddle_csr_new(from->rows, from->cols, count, matrix));
+    count = 0;
+    for (int64_t i = 0; i < from->rows; i++) {
+        for (int64_t j = 0; j < from->cols; j++) {
+            double value = from->values[i * from->stride + j];
+            if (value == 0)
+                continue;
+            matrix->columns[count] = (int32_t)j;
+            matrix->values[count++] = value;
+        }
+        matrix->offsets[i + 1] = count;
+    }
+done:
+    return status;
+}
+
+huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_csr *matrix) {
+    huddle_status status = HUDDLE_OK;
+    hd_file file = {.descriptor = -1};
+    hd_container container = {0};
+    const hd_format *format = NULL;
+    hd_variable *variable = NULL;
+    huddle_dense dense = {0};
+    memset(matrix, 0, sizeof *matrix);
+    TRY(open_file(context, path, &file, &format, &container));
+    if (format->open == NULL) {
+        TRY(hd_csv_dense(context, &file, &dense));
+    } else {
+        TRY(hd_container_matrix(&container, &variable));
+        if (variable->kind == HD_SPARSE) {
+            *matrix = variable->sparse;
+            variable->sparse = (huddle_csr){0};
+        } else {
+            TRY(dense_from_array(context, &variable->array, &dense));
+        }
+    }
+    if (matrix->offsets == NULL)
+        TRY(csr_from_dense(&dense, matrix));
+    TRY(huddle_csr_check(matrix));
+done:
+    huddle_dense_free(&dense);
+    hd_container_close(&container);
+    if (file.text != NULL)
+        hd_file_close(&file);
+    if (status != HUDDLE_OK)
+        huddle_csr_free(matrix);
+    return blame(&(hd_request){context, NULL, path}, status);
+}

@@ -1,0 +1,38 @@
+/* The digits that are always there: 1797 images of 8 x 8 pixels, gray 0 .. 16. See data/. */
+#include "base/check.h"
+#include "io/formats.h"
+
+#include <stdio.h>
+
+enum { SAMPLES = 1797, PIXELS = 64, CLASSES = 10 };
+
+/* 64 pixels and the label, a row each. */
+static const unsigned char digits[SAMPLES * (PIXELS + 1)] = {
+#include "digits.inc"
+};
+
+huddle_status hd_digits_make(huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    data->format = "digits";
+    TRY(huddle_points_new(SAMPLES, PIXELS, &data->points));
+    ALLOC(data->labels, SAMPLES);
+    ALLOC_ZERO(data->classes, CLASSES);
+    data->n_classes = CLASSES;
+    data->classes_numeric = true;
+    data->height = data->width = 8;
+    for (int i = 0; i < SAMPLES; i++) {
+        const unsigned char *row = digits + i * (PIXELS + 1);
+        for (int j = 0; j < PIXELS; j++)
+            data->points.values[i * PIXELS + j] = (float)row[j];
+        data->labels[i] = row[PIXELS];
+    }
+    for (int k = 0; k < CLASSES; k++) {
+        char text[4];
+        snprintf(text, sizeof text, "%d", k);
+        data->classes[k] = hd_copy_text(text);
+        if (data->classes[k] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
+    }
+done:
+    return status;
+}

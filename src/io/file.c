@@ -1,0 +1,117 @@
+#include "io/file.h"
+
+#include "base/check.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Pipes and devices have no size and cannot be mapped. */
+static huddle_status read_stream(int descriptor, hd_file *file) {
+    enum { STEP = 1 << 20 };
+    huddle_status status = HUDDLE_OK;
+    char *bytes = NULL;
+    int64_t capacity = 0, size = 0;
+    for (;;) {
+        if (!hd_grow(&bytes, &capacity, size + STEP, 1))
+            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)size + STEP);
+        ssize_t got = read(descriptor, bytes + size, STEP);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            FAIL(HUDDLE_IO, "cannot be read: %s", strerror(errno));
+        if (got == 0)
+            break;
+        size += got;
+    }
+    file->text = bytes;
+    file->size = size;
+    bytes = NULL;
+done:
+    huddle_free(bytes);
+    return status;
+}
+
+static huddle_status map_file(int descriptor, int64_t size, hd_file *file) {
+    if (size == 0)
+        return HUDDLE_OK;
+    void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (bytes == MAP_FAILED)
+        return hd_fail(HUDDLE_IO, "cannot be mapped: %s", strerror(errno));
+    file->text = bytes;
+    file->size = size;
+    file->descriptor = descriptor;
+    return HUDDLE_OK;
+}
+
+huddle_status hd_file_open(const char *path, hd_file *file) {
+    huddle_status status = HUDDLE_OK;
+    struct stat about;
+    *file = (hd_file){.path = path, .descriptor = -1};
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        FAIL(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
+    if (fstat(descriptor, &about) != 0)
+        FAIL(HUDDLE_IO, "cannot be read: %s", strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        FAIL(HUDDLE_IO, "is a directory");
+    if (S_ISREG(about.st_mode))
+        TRY(map_file(descriptor, about.st_size, file));
+    else
+        TRY(read_stream(descriptor, file));
+    if (file->size == 0)
+        FAIL(HUDDLE_FORMAT, "the file is empty");
+done:
+    if (descriptor >= 0 && file->descriptor < 0)
+        close(descriptor);
+    if (status != HUDDLE_OK)
+        hd_file_close(file);
+    return status;
+}
+
+void hd_file_close(hd_file *file) {
+    if (file->descriptor >= 0) {
+        munmap((void *)(uintptr_t)file->text, (size_t)file->size);
+        close(file->descriptor);
+    } else {
+        huddle_free((void *)(uintptr_t)file->text);
+    }
+    *file = (hd_file){.descriptor = -1};
+}
+
+bool hd_same_word(const char *a, const char *b) {
+    while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+        a++;
+        b++;
+    }
+    return *a == '\0' && *b == '\0';
+}
+
+bool hd_has_extension(const char *path, const char *extension) {
+    size_t length = strlen(path), tail = strlen(extension);
+    return length > tail && path[length - tail - 1] == '.' &&
+           hd_same_word(path + length - tail, extension);
+}
+
+char *hd_copy_part(const char *text, int64_t length) {
+    char *copy = hd_alloc(length + 1, 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, (size_t)length);
+    copy[length] = '\0';
+    return copy;
+}
+
+char *hd_join_text(const char *first, const char *second) {
+    size_t head = strlen(first), tail = strlen(second);
+    char *text = hd_alloc((int64_t)(head + tail + 1), 1);
+    if (text == NULL)
+        return NULL;
+    memcpy(text, first, head);
+    memcpy(text + head, second, tail + 1);
+    return text;
+}

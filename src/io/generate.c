@@ -1,0 +1,136 @@
+/* Point sets with a known answer. Point i is made from stream i of the seed, so that the thread
+ * count does not matter, and belongs to class i mod c, so that every prefix is balanced. */
+#include "base/check.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "io/formats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+typedef struct shape {
+    const char *name;
+    int32_t d, n_classes;
+    double noise; /* standard deviation, chosen so that 5 neighbours stay within a class */
+    void (*place)(hd_rng *rng, int32_t class, double *x);
+} shape;
+
+/* Two half circles that reach into each other. */
+static void place_moon(hd_rng *rng, int32_t class, double *x) {
+    double angle = pi * hd_rng_uniform(rng);
+    x[0] = class == 0 ? cos(angle) : 1 - cos(angle);
+    x[1] = class == 0 ? sin(angle) : 0.5 - sin(angle);
+}
+
+/* Three circles around one centre, of radius 1, 2 and 3. */
+static void place_ring(hd_rng *rng, int32_t class, double *x) {
+    double angle = 2 * pi * hd_rng_uniform(rng);
+    x[0] = (class + 1) * cos(angle);
+    x[1] = (class + 1) * sin(angle);
+}
+
+/* Three arms of an Archimedean spiral, even along the arm, one turn each. */
+static void place_spiral(hd_rng *rng, int32_t class, double *x) {
+    double radius = sqrt(0.25 + 8.75 * hd_rng_uniform(rng)); /* 0.5 .. 3 */
+    double angle = 2 * pi * ((radius - 0.5) / 2.5 + class / 3.0);
+    x[0] = radius * cos(angle);
+    x[1] = radius * sin(angle);
+}
+
+/* Five centres on a circle of radius 10. */
+static void place_blob(hd_rng *rng, int32_t class, double *x) {
+    (void)rng;
+    x[0] = 10 * cos(2 * pi * class / 5);
+    x[1] = 10 * sin(2 * pi * class / 5);
+}
+
+/* A sheet of width 21 rolled by the spiral of radius t, t from 3 pi / 2 to 9 pi / 2, even along
+ * its length, which is (t^2 - t0^2) / 2 nearly. It is cut into four strips with gaps of an
+ * eighth of their length: along the sheet they are apart, through the air some are not. */
+static void place_on_roll(hd_rng *rng, int32_t class, double *x) {
+    double along = (class + 0.875 * hd_rng_uniform(rng)) / 3.875;
+    double t = pi * sqrt(2.25 + 18 * along);
+    x[0] = t * cos(t);
+    x[1] = 21 * hd_rng_uniform(rng);
+    x[2] = t * sin(t);
+}
+
+static const shape kinds[] = {
+    {"moons", 2, 2, 0.05, place_moon},        {"rings", 2, 3, 0.07, place_ring},
+    {"spirals", 2, 3, 0.03, place_spiral},    {"blobs", 2, 5, 1.0, place_blob},
+    {"swissroll", 3, 4, 0.05, place_on_roll},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const char *const *huddle_data_kinds(void) {
+    static const char *const names[] = {"digits", "moons",     "rings", "spirals",
+                                        "blobs",  "swissroll", NULL};
+    return names;
+}
+
+bool hd_is_kind(const char *name) {
+    for (const char *const *known = huddle_data_kinds(); *known != NULL; known++)
+        if (strcmp(name, *known) == 0)
+            return true;
+    return false;
+}
+
+typedef struct making {
+    const shape *kind;
+    huddle_data *data;
+    uint64_t seed;
+    double noise;
+} making;
+
+static huddle_status make_points(void *argument, hd_chunk chunk) {
+    const making *m = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        hd_rng rng = hd_rng_stream(m->seed, (uint64_t)i);
+        int32_t class = (int32_t)(i % m->kind->n_classes);
+        double x[3];
+        m->kind->place(&rng, class, x);
+        for (int32_t j = 0; j < m->kind->d; j++)
+            m->data->points.values[i * m->kind->d + j] =
+                (float)(x[j] + m->noise * hd_rng_normal(&rng));
+        m->data->labels[i] = class;
+    }
+    return HUDDLE_OK;
+}
+
+huddle_status hd_generate(huddle_context *context, const char *name,
+                          const huddle_read_options *options, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    int which = 0;
+    while (which < KINDS && strcmp(kinds[which].name, name) != 0)
+        which++;
+    if (which == KINDS)
+        FAIL(HUDDLE_INVALID, "nothing named '%s' can be generated", name);
+    const shape *kind = &kinds[which];
+    int64_t n = options->n == 0 ? 1000 : options->n;
+    double noise = options->noise == HUDDLE_AUTO ? kind->noise : options->noise;
+    if (n < kind->n_classes || n > INT32_MAX)
+        FAIL(HUDDLE_INVALID, "n = %lld is outside [%d, 2147483647]", (long long)n, kind->n_classes);
+    if (!(noise >= 0 && noise <= 1e6))
+        FAIL(HUDDLE_INVALID, "noise = %g is outside [0, 1e+06]", noise);
+    making m = {kind, data, options->seed, noise};
+    data->format = kind->name;
+    TRY(hd_points_reserve(n, kind->d, &data->points));
+    ALLOC(data->labels, n);
+    ALLOC_ZERO(data->classes, kind->n_classes);
+    data->n_classes = kind->n_classes;
+    data->classes_numeric = true;
+    for (int32_t k = 0; k < kind->n_classes; k++) {
+        char text[12];
+        snprintf(text, sizeof text, "%d", k);
+        data->classes[k] = hd_copy_text(text);
+        if (data->classes[k] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
+    }
+    TRY(hd_parallel(context, "generate", n, 4096, make_points, &m));
+done:
+    return status;
+}

@@ -1,0 +1,309 @@
+#include "io/hdf5.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "io/formats.h"
+
+#include <hdf5.h>
+#include <pthread.h>
+#include <string.h>
+
+/* Deflate cannot shrink further than this; what is less than SMALL need not be stored at all. */
+enum { MOST_RATIO = 1032, SMALL = 1 << 16 };
+
+static pthread_mutex_t library = PTHREAD_MUTEX_INITIALIZER;
+static H5E_auto2_t callers_printer; /* guarded by library */
+static void *callers_stream;
+
+void hd_hdf5_lock(void) {
+    pthread_mutex_lock(&library);
+    H5Eget_auto2(H5E_DEFAULT, &callers_printer, &callers_stream);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+void hd_hdf5_unlock(void) {
+    H5Eset_auto2(H5E_DEFAULT, callers_printer, callers_stream);
+    pthread_mutex_unlock(&library);
+}
+
+bool hd_hdf5_is(const hd_file *file) {
+    static const char signature[] = "\x89HDF\r\n\x1a\n";
+    for (int64_t at = 0; at + 8 <= file->size; at = at == 0 ? 512 : 2 * at)
+        if (memcmp(file->text + at, signature, 8) == 0)
+            return true;
+    return false;
+}
+
+/* ---- what there is -------------------------------------------------------------------------- */
+
+static bool element_of(hid_t type, hd_element *element) {
+    size_t size = H5Tget_size(type);
+    bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
+    if (H5Tget_class(type) == H5T_FLOAT) {
+        *element = size <= 2 ? HD_F2 : size <= 4 ? HD_F4 : HD_F8;
+        return true;
+    }
+    if (H5Tget_class(type) != H5T_INTEGER || size > 8 || size == 0)
+        return false;
+    int width = size == 1 ? 0 : size == 2 ? 1 : size <= 4 ? 2 : 3;
+    *element = (hd_element)((is_signed ? HD_I1 : HD_U1) + width);
+    return true;
+}
+
+/* The memory type to read an element as; half floats come as floats. */
+static hid_t memory_type(hd_element element) {
+    switch (element) {
+    case HD_F2:
+    case HD_F4:
+        return H5T_NATIVE_FLOAT;
+    case HD_F8:
+        return H5T_NATIVE_DOUBLE;
+    case HD_I1:
+        return H5T_NATIVE_INT8;
+    case HD_I2:
+        return H5T_NATIVE_INT16;
+    case HD_I4:
+        return H5T_NATIVE_INT32;
+    case HD_I8:
+        return H5T_NATIVE_INT64;
+    case HD_U1:
+        return H5T_NATIVE_UINT8;
+    case HD_U2:
+        return H5T_NATIVE_UINT16;
+    case HD_U4:
+        return H5T_NATIVE_UINT32;
+    default:
+        return H5T_NATIVE_UINT64;
+    }
+}
+
+static void describe_type(hid_t set, hd_variable *variable) {
+    hid_t type = H5Dget_type(set), base = -1;
+    H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+    variable->kind = HD_ARRAY;
+    if (class == H5T_ENUM)
+        base = H5Tget_super(type); /* Python's booleans */
+    if (class == H5T_STRING) {
+        variable->kind = HD_TEXTS;
+    } else if (!element_of(base >= 0 ? base : type, &variable->array.element)) {
+        variable->kind = HD_OTHER;
+        variable->trouble = class == H5T_COMPOUND ? "holds records or complex numbers"
+                                                  : "holds neither numbers nor texts";
+    }
+    if (variable->kind == HD_ARRAY && variable->array.element == HD_F2)
+        variable->array.element = HD_F4;
+    if (base >= 0)
+        H5Tclose(base);
+    if (type >= 0)
+        H5Tclose(type);
+}
+
+/* Shape; an array that claims more than its stored bytes can unpack to is damaged. */
+static void describe_shape(hid_t set, int64_t file_size, hd_variable *variable) {
+    hsize_t dims[H5S_MAX_RANK] = {0}, stored = H5Dget_storage_size(set);
+    hid_t space = H5Dget_space(set);
+    int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    if (rank > 3 || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
+        variable->kind = HD_OTHER;
+        variable->trouble = rank > 3 ? "has more than three dimensions" : "holds nothing";
+    } else {
+        H5Sget_simple_extent_dims(space, dims, NULL);
+        variable->array.rank = rank;
+        for (int k = 0; k < rank; k++)
+            variable->array.dims[k] = dims[k] > INT64_MAX / 2 ? -1 : (int64_t)dims[k];
+        int64_t room = stored > (hsize_t)file_size ? -1 : (int64_t)stored * MOST_RATIO + SMALL;
+        if (hd_array_count(&variable->array, room) < 0) {
+            variable->kind = HD_OTHER;
+            variable->trouble = "claims more elements than the file can hold";
+            variable->array.rank = 0;
+        }
+        hd_array_pack(&variable->array, false);
+    }
+    if (space >= 0)
+        H5Sclose(space);
+}
+
+/* H5Lvisit's callback: 0 goes on, negative stops. */
+static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, void *user) {
+    hd_container *container = user;
+    if (link->type != H5L_TYPE_HARD)
+        return 0;
+    hid_t object = H5Oopen(root, name, H5P_DEFAULT);
+    if (object < 0)
+        return 0;
+    if (H5Iget_type(object) == H5I_DATASET) {
+        hd_variable *variable = hd_container_add(container, name, (int64_t)strlen(name));
+        if (variable == NULL) {
+            H5Oclose(object);
+            return -1;
+        }
+        describe_type(object, variable);
+        describe_shape(object, container->file->size, variable);
+    }
+    H5Oclose(object);
+    return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static huddle_status damaged(const hd_variable *variable) {
+    return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
+}
+
+static int64_t count_of(const hd_variable *variable) {
+    int64_t count = 1;
+    for (int32_t k = 0; k < variable->array.rank; k++)
+        count *= variable->array.dims[k];
+    return count;
+}
+
+/* Texts of one length lie in a block; others are pointers that HDF5 allocated. */
+static huddle_status collect_texts(hd_variable *variable, const char *block, char *const *pointers,
+                                   int64_t width, bool pad_spaces) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = count_of(variable), bytes = 0;
+    hd_labels *texts = &variable->texts;
+    for (int64_t i = 0; i < count; i++)
+        bytes += 1 + (pointers == NULL ? width
+                                       : (pointers[i] == NULL ? 0 : (int64_t)strlen(pointers[i])));
+    ALLOC(texts->texts, count);
+    ALLOC(texts->arena, bytes);
+    texts->n = count;
+    char *to = texts->arena;
+    for (int64_t i = 0; i < count; i++) {
+        const char *from = pointers == NULL      ? block + i * width
+                           : pointers[i] == NULL ? ""
+                                                 : pointers[i];
+        int64_t length = (int64_t)(pointers == NULL ? strnlen(from, (size_t)width) : strlen(from));
+        while (pad_spaces && length > 0 && from[length - 1] == ' ')
+            length--;
+        memcpy(to, from, (size_t)length);
+        texts->texts[i] = (hd_span){to, length};
+        to += length;
+        *to++ = '\n';
+    }
+done:
+    if (status != HUDDLE_OK)
+        hd_labels_free(texts);
+    return status;
+}
+
+static huddle_status load_texts(hid_t set, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    char **pointers = NULL, *block = NULL;
+    int64_t count = count_of(variable), width = (int64_t)H5Tget_size(type);
+    bool read = false, variable_length = H5Tis_variable_str(type) > 0;
+    if (variable_length) {
+        ALLOC_ZERO(pointers, count);
+        read = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers) >= 0;
+    } else {
+        if (width < 1 || count > INT64_MAX / 2 / width ||
+            (hsize_t)(count * width) / MOST_RATIO > H5Dget_storage_size(set) + SMALL)
+            TRY(damaged(variable));
+        ALLOC_ZERO(block, count * width);
+        read = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, block) >= 0;
+    }
+    if (!read)
+        TRY(damaged(variable));
+    TRY(collect_texts(variable, block, pointers, width, H5Tget_strpad(type) == H5T_STR_SPACEPAD));
+done:
+    if (read && variable_length)
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers);
+    huddle_free(pointers);
+    huddle_free(block);
+    H5Sclose(space);
+    H5Tclose(type);
+    return status;
+}
+
+static huddle_status load_array(hid_t set, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    char *bytes = NULL;
+    ALLOC(bytes, count_of(variable) * hd_element_size(variable->array.element));
+    if (H5Dread(set, memory_type(variable->array.element), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) <
+        0)
+        TRY(damaged(variable));
+    variable->owned = bytes;
+    variable->array.bytes = bytes;
+    bytes = NULL;
+done:
+    huddle_free(bytes);
+    return status;
+}
+
+typedef struct state {
+    hid_t file;
+} state;
+
+static huddle_status load(hd_container *container, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    const state *s = container->state;
+    hd_hdf5_lock();
+    hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
+    if (set < 0)
+        TRY(damaged(variable));
+    if (variable->kind == HD_TEXTS)
+        TRY(load_texts(set, variable));
+    else
+        TRY(load_array(set, variable));
+done:
+    if (set >= 0)
+        H5Dclose(set);
+    hd_hdf5_unlock();
+    return status;
+}
+
+/* Every narrow element becomes a float without loss, by HDF5's own conversion. */
+static huddle_status read_floats(hd_request *request, hd_container *container,
+                                 const hd_variable *variable, float *values, bool *placed) {
+    huddle_status status = HUDDLE_OK;
+    const state *s = container->state;
+    *placed = true;
+    TRY(hd_check_cancel(request->context));
+    hd_hdf5_lock();
+    hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
+    if (set < 0 || H5Dread(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+        status = damaged(variable);
+    if (set >= 0)
+        H5Dclose(set);
+    hd_hdf5_unlock();
+done:
+    return status;
+}
+
+static void close_file(hd_container *container) {
+    state *s = container->state;
+    if (s == NULL)
+        return;
+    hd_hdf5_lock();
+    if (s->file >= 0)
+        H5Fclose(s->file);
+    hd_hdf5_unlock();
+    huddle_free(s);
+}
+
+huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    state *s = NULL;
+    (void)request;
+    ALLOC(s, 1);
+    s->file = -1;
+    container->state = s;
+    container->close = close_file;
+    container->load = load;
+    container->read_floats = read_floats;
+    hd_hdf5_lock();
+    s->file = H5Fopen(file->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    herr_t visited =
+        s->file < 0 ? 0 : H5Lvisit(s->file, H5_INDEX_NAME, H5_ITER_INC, add_dataset, container);
+    hd_hdf5_unlock();
+    if (s->file < 0)
+        FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
+    if (visited < 0)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for the names, or HDF5 finds them damaged");
+    if (container->count == 0)
+        FAIL(HUDDLE_FORMAT, "the file holds no data sets");
+done:
+    return status;
+}

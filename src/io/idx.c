@@ -1,0 +1,182 @@
+/* IDX, the format of MNIST: 0, 0, type, rank, the dimensions as big-endian 32-bit numbers, then
+ * the elements. Often packed by gzip. */
+#include "base/check.h"
+#include "io/formats.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { MOST_RATIO = 1032 };
+
+static bool is_packed(const hd_file *file) {
+    return file->size >= 18 && memcmp(file->text, "\x1f\x8b\x08", 3) == 0;
+}
+
+static bool is_header(const unsigned char *b) {
+    return b[0] == 0 && b[1] == 0 && b[2] >= 0x08 && b[2] <= 0x0E && b[2] != 0x0A && b[3] >= 1 &&
+           b[3] <= 4;
+}
+
+/* Unpacks at most `size` bytes from the beginning; *got tells how many there were. */
+static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t *got) {
+    enum { STEP = 1 << 30 };
+    z_stream stream = {0};
+    int64_t eaten = 0, code = Z_OK;
+    *got = 0;
+    if (inflateInit2(&stream, 15 + 16) != Z_OK)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack");
+    while (*got < size && code == Z_OK) {
+        int64_t in = file->size - eaten, out = size - *got;
+        stream.next_in = (unsigned char *)(uintptr_t)(file->text + eaten);
+        stream.avail_in = (unsigned)(in < STEP ? in : STEP);
+        stream.next_out = (unsigned char *)to + *got;
+        stream.avail_out = (unsigned)(out < STEP ? out : STEP);
+        unsigned offered = stream.avail_in, room = stream.avail_out;
+        code = inflate(&stream, Z_NO_FLUSH);
+        eaten += offered - stream.avail_in;
+        *got += room - stream.avail_out;
+        if (offered == stream.avail_in && room == stream.avail_out)
+            break;
+    }
+    inflateEnd(&stream);
+    return HUDDLE_OK;
+}
+
+bool hd_idx_is(const hd_file *file) {
+    unsigned char head[4] = {1};
+    int64_t got = file->size < 4 ? 0 : 4;
+    if (is_packed(file)) {
+        if (unpack(file, (char *)head, 4, &got) != HUDDLE_OK)
+            return false;
+    } else if (got == 4) {
+        memcpy(head, file->text, 4);
+    }
+    return got == 4 && is_header(head);
+}
+
+static huddle_status parse_header(const unsigned char *head, int64_t size, hd_array *array,
+                                  int64_t *length) {
+    static const hd_element elements[] = {HD_U1, HD_I1, HD_U1, HD_I2, HD_I4, HD_F4, HD_F8};
+    const uint16_t one = 1;
+    int32_t rank = head[3];
+    *length = 4 + 4 * rank;
+    if (size < *length)
+        return hd_fail(HUDDLE_FORMAT, "the IDX header is cut short");
+    if (rank > 3)
+        return hd_fail(HUDDLE_UNSUPPORTED, "the array has %d dimensions, more than three", rank);
+    array->element = elements[head[2] - 8];
+    array->swapped = *(const unsigned char *)&one == 1;
+    array->rank = rank;
+    for (int32_t k = 0; k < rank; k++) {
+        const unsigned char *b = head + 4 + 4 * k;
+        array->dims[k] =
+            (int64_t)b[0] << 24 | (int64_t)b[1] << 16 | (int64_t)b[2] << 8 | (int64_t)b[3];
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status too_short(int64_t count, int64_t there) {
+    return hd_fail(HUDDLE_FORMAT, "the IDX header claims %lld bytes, but there are %lld",
+                   (long long)count, (long long)there);
+}
+
+/* Makes the array of a file available in `variable`. */
+static huddle_status read_array(const hd_file *file, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    unsigned char head[20] = {0};
+    char *bytes = NULL;
+    int64_t there = file->size < 20 ? file->size : 20, length;
+    bool packed = is_packed(file);
+    if (packed)
+        TRY(unpack(file, (char *)head, sizeof head, &there));
+    else
+        memcpy(head, file->text, (size_t)there);
+    TRY(parse_header(head, there, &variable->array, &length));
+    int64_t room = packed ? file->size * MOST_RATIO : file->size - length;
+    int64_t count = hd_array_count(&variable->array, room);
+    if (count < 0)
+        FAIL(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
+    hd_array_pack(&variable->array, false);
+    int64_t size = count * hd_element_size(variable->array.element);
+    variable->array.bytes = file->text + length;
+    if (packed) {
+        ALLOC(bytes, size + length);
+        TRY(unpack(file, bytes, size + length, &there));
+        if (there < size + length)
+            TRY(too_short(size + length, there));
+        variable->owned = bytes;
+        variable->array.bytes = bytes + length;
+        bytes = NULL;
+    }
+done:
+    huddle_free(bytes);
+    return status;
+}
+
+/* "train-images-idx3-ubyte.gz" to "train-labels-idx1-ubyte"; false if the name is not like it. */
+static bool labels_path(const char *path, char *labels, size_t size) {
+    const char *name = strrchr(path, '/');
+    name = name == NULL ? path : name + 1;
+    const char *images = strstr(name, "images");
+    if (images == NULL || strlen(path) + 8 > size)
+        return false;
+    snprintf(labels, size, "%.*slabels%s", (int)(images - path), path, images + 6);
+    char *rank = strstr(labels + (images - path), "idx3");
+    if (rank != NULL)
+        rank[3] = '1';
+    if (hd_has_extension(labels, "gz"))
+        labels[strlen(labels) - 3] = '\0';
+    return true;
+}
+
+/* Labels beside an images file, plain or packed, join it as variable "labels". */
+static huddle_status find_labels(hd_request *request, const hd_file *file,
+                                 hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    char path[4096];
+    hd_file labels = {.descriptor = -1};
+    hd_variable *variable = NULL;
+    if (!labels_path(file->path, path, sizeof path))
+        goto done;
+    for (int packed = 0; packed < 2 && labels.text == NULL; packed++) {
+        if (packed)
+            strcat(path, ".gz");
+        (void)hd_file_open(path, &labels);
+    }
+    if (labels.text == NULL || !hd_idx_is(&labels))
+        goto done;
+    variable = hd_container_add(container, "labels", 6);
+    if (variable == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    status = read_array(&labels, variable);
+    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY) {
+        status = hd_fail_at(status, "%s", path);
+        request->culprit = NULL;
+    }
+    TRY(status);
+    if (variable->owned == NULL) {
+        int64_t size = hd_array_count(&variable->array, INT64_MAX / 8) *
+                       hd_element_size(variable->array.element);
+        variable->owned = hd_copy_part(variable->array.bytes, size);
+        variable->array.bytes = variable->owned;
+        if (variable->owned == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)size);
+    }
+done:
+    if (labels.text != NULL)
+        hd_file_close(&labels);
+    return status;
+}
+
+huddle_status hd_idx_open(hd_request *request, const hd_file *file, hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    hd_variable *variable = hd_container_add(container, "images", 6);
+    if (variable == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    TRY(read_array(file, variable));
+    if (variable->array.rank > 1 && !hd_labels_unwanted(request->options))
+        TRY(find_labels(request, file, container));
+done:
+    return status;
+}

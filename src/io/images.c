@@ -1,0 +1,187 @@
+/* A folder of gray images: one sub-folder a class, or images alone without labels. */
+#include "base/check.h"
+#include "base/parallel.h"
+#include "io/formats.h"
+#include "io/image.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct list {
+    char **items;
+    int64_t count, capacity;
+} list;
+
+static void free_list(list *names) {
+    hd_classes_free(names->items, names->count);
+    *names = (list){0};
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static huddle_status add(list *names, char *name) {
+    if (name == NULL ||
+        !hd_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items)) {
+        huddle_free(name);
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a file's name");
+    }
+    names->items[names->count++] = name;
+    return HUDDLE_OK;
+}
+
+static char *join_path(const char *folder, const char *name) {
+    size_t head = strlen(folder), tail = strlen(name);
+    char *path = hd_alloc((int64_t)(head + tail + 2), 1);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder, head);
+    path[head] = '/';
+    memcpy(path + head + (head == 0 || folder[head - 1] != '/'), name, tail + 1);
+    return path;
+}
+
+/* Paths of the images and of the folders in a folder, sorted; hidden ones are left out. */
+static huddle_status list_folder(const char *folder, list *images, list *folders) {
+    huddle_status status = HUDDLE_OK;
+    struct dirent *entry;
+    DIR *directory = opendir(folder);
+    if (directory == NULL)
+        FAIL(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
+    while ((entry = readdir(directory)) != NULL) {
+        struct stat about;
+        if (entry->d_name[0] == '.')
+            continue;
+        char *path = join_path(folder, entry->d_name);
+        if (path == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
+        if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && folders != NULL)
+            TRY(add(folders, path));
+        else if (hd_has_extension(path, "pgm") || hd_has_extension(path, "png"))
+            TRY(add(images, path));
+        else
+            huddle_free(path);
+    }
+    if (images->count > 0)
+        qsort(images->items, (size_t)images->count, sizeof *images->items, by_text);
+    if (folders != NULL && folders->count > 0)
+        qsort(folders->items, (size_t)folders->count, sizeof *folders->items, by_text);
+done:
+    if (directory != NULL)
+        closedir(directory);
+    return status;
+}
+
+/* Images of all class folders, in order, and the class folder of each. */
+static huddle_status list_classes(const list *folders, list *images, int64_t **class_of) {
+    huddle_status status = HUDDLE_OK;
+    list found = {0};
+    int64_t capacity = 0;
+    for (int64_t k = 0; k < folders->count; k++) {
+        TRY(list_folder(folders->items[k], &found, NULL));
+        for (int64_t i = 0; i < found.count; i++) {
+            char *path = found.items[i];
+            found.items[i] = NULL;
+            TRY(add(images, path));
+            if (!hd_grow(class_of, &capacity, images->count, sizeof **class_of))
+                FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)images->count);
+            (*class_of)[images->count - 1] = k;
+        }
+        free_list(&found);
+    }
+done:
+    free_list(&found);
+    return status;
+}
+
+typedef struct reading {
+    const list *images;
+    huddle_data *data;
+} reading;
+
+static huddle_status read_some(void *argument, hd_chunk chunk) {
+    const reading *r = argument;
+    huddle_status status = HUDDLE_OK;
+    hd_image image = {0};
+    int64_t d = r->data->points.d;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        const char *path = r->images->items[i];
+        TRY(hd_image_read(path, &image));
+        if (image.height != r->data->height || image.width != r->data->width)
+            FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,
+                 image.width, r->images->items[0], r->data->height, r->data->width);
+        memcpy(r->data->points.values + i * d, image.pixels, (size_t)d * sizeof *image.pixels);
+        huddle_free(image.pixels);
+        image.pixels = NULL;
+    }
+done:
+    huddle_free(image.pixels);
+    return status;
+}
+
+static huddle_status read_pixels(hd_request *request, const list *images, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    hd_image first = {0};
+    reading r = {images, data};
+    const char *culprit = request->culprit;
+    request->culprit = NULL; /* sentences name the image */
+    TRY(hd_image_read(images->items[0], &first));
+    data->height = first.height;
+    data->width = first.width;
+    TRY(hd_points_reserve(images->count, (int64_t)first.height * first.width, &data->points));
+    TRY(hd_parallel(request->context, "read", images->count, 8, read_some, &r));
+    request->culprit = culprit;
+done:
+    huddle_free(first.pixels);
+    return status;
+}
+
+static huddle_status set_classes(const list *folders, const int64_t *class_of, int64_t n,
+                                 huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    hd_labels labels = {.n = n};
+    ALLOC(labels.texts, n);
+    for (int64_t i = 0; i < n; i++) {
+        const char *name = strrchr(folders->items[class_of[i]], '/') + 1;
+        labels.texts[i] = (hd_span){name, (int64_t)strlen(name)};
+    }
+    TRY(hd_data_set_labels(data, &labels));
+done:
+    hd_labels_free(&labels);
+    return status;
+}
+
+huddle_status hd_images_read(hd_request *request, const char *folder, huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    list images = {0}, loose = {0}, folders = {0};
+    int64_t *class_of = NULL;
+    hd_labels labels = {0};
+    data->format = "images";
+    TRY(list_folder(folder, &loose, &folders));
+    TRY(list_classes(&folders, &images, &class_of));
+    bool classed = images.count > 0;
+    if (images.count + loose.count == 0)
+        FAIL(HUDDLE_FORMAT, "the folder holds no PGM or PNG images, nor folders of them");
+    if (classed && loose.count > 0)
+        hd_warn(request->context, "%s: %lld images outside the class folders are left out", folder,
+                (long long)loose.count);
+    TRY(read_pixels(request, classed ? &images : &loose, data));
+    if (request->options->n_y > 0 && !hd_labels_unwanted(request->options)) {
+        TRY(hd_labels_from_files(request, &labels));
+        TRY(hd_data_set_labels(data, &labels));
+    } else if (classed && request->options->n_y == 0) {
+        TRY(set_classes(&folders, class_of, images.count, data));
+    }
+done:
+    hd_labels_free(&labels);
+    huddle_free(class_of);
+    free_list(&images);
+    free_list(&loose);
+    free_list(&folders);
+    return status;
+}

@@ -1,0 +1,268 @@
+#include "io/labels.h"
+
+#include "base/check.h"
+#include "io/file.h"
+#include "io/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hd_labels_free(hd_labels *labels) {
+    huddle_free(labels->numbers);
+    huddle_free(labels->texts);
+    huddle_free(labels->arena);
+    *labels = (hd_labels){0};
+}
+
+void hd_classes_free(char **classes, int64_t count) {
+    for (int64_t k = 0; classes != NULL && k < count; k++)
+        huddle_free(classes[k]);
+    huddle_free(classes);
+}
+
+huddle_status hd_labels_from_array(const hd_array *array, hd_labels *labels) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = 1;
+    *labels = (hd_labels){0};
+    for (int32_t k = 0; k < array->rank; k++)
+        n *= array->dims[k];
+    ALLOC(labels->numbers, n);
+    labels->n = n;
+    for (int64_t i = 0; i < n; i++) {
+        double value;
+        if (!hd_array_whole(array, i, &labels->numbers[i], &value))
+            FAIL(HUDDLE_INVALID, "label %lld is %g, which is not a whole number", (long long)i + 1,
+                 value);
+    }
+done:
+    if (status != HUDDLE_OK)
+        hd_labels_free(labels);
+    return status;
+}
+
+/* Joins the arenas' texts in one arena, or the numbers in one array. */
+static huddle_status join_texts(const hd_labels *a, const hd_labels *b, hd_labels *both) {
+    huddle_status status = HUDDLE_OK;
+    const hd_labels *parts[] = {a, b};
+    int64_t bytes = 0, place = 0, at = 0;
+    for (int p = 0; p < 2; p++)
+        for (int64_t i = 0; i < parts[p]->n; i++)
+            bytes += parts[p]->texts[i].length + 1;
+    ALLOC(both->texts, both->n);
+    ALLOC(both->arena, bytes);
+    for (int p = 0; p < 2; p++)
+        for (int64_t i = 0; i < parts[p]->n; i++) {
+            hd_span text = parts[p]->texts[i];
+            both->texts[at++] = (hd_span){both->arena + place, text.length};
+            memcpy(both->arena + place, text.begin, (size_t)text.length);
+            place += text.length;
+            both->arena[place++] = '\n'; /* so that reading a number stops */
+        }
+done:
+    return status;
+}
+
+huddle_status hd_labels_append(hd_labels *labels, const hd_labels *more) {
+    huddle_status status = HUDDLE_OK;
+    hd_labels both = {.n = labels->n + more->n};
+    if (labels->n > 0 && (labels->texts != NULL) != (more->texts != NULL))
+        FAIL(HUDDLE_INVALID, "some parts of the labels are numbers and some are texts");
+    if (more->texts != NULL) {
+        TRY(join_texts(labels, more, &both));
+    } else {
+        ALLOC(both.numbers, both.n);
+        if (labels->n > 0)
+            memcpy(both.numbers, labels->numbers, (size_t)labels->n * sizeof *both.numbers);
+        memcpy(both.numbers + labels->n, more->numbers, (size_t)more->n * sizeof *both.numbers);
+    }
+    hd_labels_free(labels);
+    *labels = both;
+    both = (hd_labels){0};
+done:
+    hd_labels_free(&both);
+    return status;
+}
+
+huddle_status hd_labels_simplify(hd_labels *labels) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *numbers = NULL, i = 0;
+    if (labels->texts == NULL)
+        goto done;
+    ALLOC(numbers, labels->n);
+    for (; i < labels->n; i++) {
+        hd_span text = labels->texts[i];
+        if (!hd_number_whole(text.begin, text.begin + text.length, &numbers[i]))
+            break;
+    }
+    if (i == labels->n) {
+        hd_labels_free(labels);
+        labels->n = i;
+        labels->numbers = numbers;
+        numbers = NULL;
+    }
+done:
+    huddle_free(numbers);
+    return status;
+}
+
+char *hd_put_utf8(uint32_t c, char *to) {
+    if (c < 0x80) {
+        *to++ = (char)c;
+    } else if (c < 0x800) {
+        *to++ = (char)(0xC0 | c >> 6);
+        *to++ = (char)(0x80 | (c & 63));
+    } else if (c < 0x10000) {
+        *to++ = (char)(0xE0 | c >> 12);
+        *to++ = (char)(0x80 | (c >> 6 & 63));
+        *to++ = (char)(0x80 | (c & 63));
+    } else {
+        *to++ = (char)(0xF0 | (c >> 18 & 7));
+        *to++ = (char)(0x80 | (c >> 12 & 63));
+        *to++ = (char)(0x80 | (c >> 6 & 63));
+        *to++ = (char)(0x80 | (c & 63));
+    }
+    return to;
+}
+
+/* ---- mapping -------------------------------------------------------------------------------- */
+
+/* Distinct labels in order of first appearance, found by open addressing. */
+typedef struct distinct {
+    const hd_labels *labels;
+    int64_t *slots; /* 1 + number of the distinct label, 0 if free */
+    int64_t mask;
+    int64_t *first; /* an index with this label */
+    int64_t count, capacity;
+} distinct;
+
+static hd_span key_of(const hd_labels *labels, int64_t i) {
+    if (labels->texts != NULL)
+        return labels->texts[i];
+    return (hd_span){(const char *)&labels->numbers[i], sizeof *labels->numbers};
+}
+
+static uint64_t hash(hd_span key) {
+    uint64_t h = 0xcbf29ce484222325;
+    for (int64_t i = 0; i < key.length; i++)
+        h = (h ^ (unsigned char)key.begin[i]) * 0x100000001b3;
+    return h ^ h >> 29;
+}
+
+static int64_t *slot_of(const distinct *set, hd_span key) {
+    for (int64_t at = (int64_t)hash(key) & set->mask;; at = (at + 1) & set->mask) {
+        int64_t *slot = &set->slots[at];
+        if (*slot == 0)
+            return slot;
+        hd_span other = key_of(set->labels, set->first[*slot - 1]);
+        if (other.length == key.length && memcmp(other.begin, key.begin, (size_t)key.length) == 0)
+            return slot;
+    }
+}
+
+static huddle_status make_room(distinct *set) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *larger = NULL, size = set->slots == NULL ? 256 : 2 * (set->mask + 1);
+    ALLOC_ZERO(larger, size);
+    huddle_free(set->slots);
+    set->slots = larger;
+    set->mask = size - 1;
+    for (int64_t k = 0; k < set->count; k++)
+        *slot_of(set, key_of(set->labels, set->first[k])) = k + 1;
+done:
+    return status;
+}
+
+/* numbers[i] = the number of label i among the distinct ones. */
+static huddle_status find_distinct(distinct *set, int32_t *numbers) {
+    huddle_status status = HUDDLE_OK;
+    TRY(make_room(set));
+    for (int64_t i = 0; i < set->labels->n; i++) {
+        int64_t *slot = slot_of(set, key_of(set->labels, i));
+        if (*slot == 0) {
+            if (!hd_grow(&set->first, &set->capacity, set->count + 1, sizeof *set->first))
+                FAIL(HUDDLE_NO_MEMORY, "no memory for %lld classes", (long long)set->count + 1);
+            set->first[set->count++] = i;
+            *slot = set->count;
+            numbers[i] = (int32_t)(set->count - 1);
+            if (2 * set->count > set->mask)
+                TRY(make_room(set));
+        } else {
+            numbers[i] = (int32_t)(*slot - 1);
+        }
+    }
+done:
+    return status;
+}
+
+typedef struct ranked {
+    hd_span text;
+    int64_t number;
+    int32_t name; /* among the distinct labels */
+} ranked;
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = ((const ranked *)a)->number, y = ((const ranked *)b)->number;
+    return (x > y) - (x < y);
+}
+
+static int by_text(const void *a, const void *b) {
+    hd_span x = ((const ranked *)a)->text, y = ((const ranked *)b)->text;
+    int order = memcmp(x.begin, y.begin, (size_t)(x.length < y.length ? x.length : y.length));
+    return order != 0 ? order : (x.length > y.length) - (x.length < y.length);
+}
+
+static char *class_text(const hd_labels *labels, const ranked *class) {
+    char text[24];
+    if (labels->texts != NULL)
+        return hd_copy_part(class->text.begin, class->text.length);
+    snprintf(text, sizeof text, "%lld", (long long)class->number);
+    return hd_copy_text(text);
+}
+
+huddle_status hd_labels_map(const hd_labels *labels, int32_t **mapped, int32_t *n_classes,
+                            char ***classes) {
+    huddle_status status = HUDDLE_OK;
+    distinct set = {.labels = labels};
+    ranked *order = NULL;
+    int32_t *rank = NULL;
+    *mapped = NULL;
+    *classes = NULL;
+    *n_classes = 0;
+    if (labels->n > INT32_MAX)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld labels are more than 2147483647", (long long)labels->n);
+    ALLOC(*mapped, labels->n);
+    TRY(find_distinct(&set, *mapped));
+    ALLOC(order, set.count);
+    ALLOC(rank, set.count);
+    ALLOC_ZERO(*classes, set.count + 1);
+    *n_classes = (int32_t)set.count;
+    for (int32_t k = 0; k < set.count; k++) {
+        int64_t i = set.first[k];
+        order[k] = labels->texts != NULL ? (ranked){labels->texts[i], 0, k}
+                                         : (ranked){{NULL, 0}, labels->numbers[i], k};
+    }
+    if (set.count > 0)
+        qsort(order, (size_t)set.count, sizeof *order, labels->texts != NULL ? by_text : by_number);
+    for (int32_t k = 0; k < set.count; k++) {
+        rank[order[k].name] = k;
+        (*classes)[k] = class_text(labels, &order[k]);
+        if ((*classes)[k] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a class's name");
+    }
+    for (int64_t i = 0; i < labels->n; i++)
+        (*mapped)[i] = rank[(*mapped)[i]];
+done:
+    huddle_free(set.slots);
+    huddle_free(set.first);
+    huddle_free(order);
+    huddle_free(rank);
+    if (status != HUDDLE_OK) {
+        huddle_free(*mapped);
+        hd_classes_free(*classes, *n_classes);
+        *mapped = NULL;
+        *classes = NULL;
+        *n_classes = 0;
+    }
+    return status;
+}

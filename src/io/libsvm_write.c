@@ -1,0 +1,60 @@
+#include "base/check.h"
+#include "base/context.h"
+#include "io/number.h"
+#include "io/output.h"
+#include "io/writers.h"
+
+#include <stdio.h>
+
+/* " 12:0.5" */
+static huddle_status put(hd_output *output, int64_t column, double value, bool wide) {
+    char text[64];
+    int length = snprintf(text, sizeof text, " %lld:", (long long)column + 1);
+    length += hd_number_write(value, wide, text + length);
+    return hd_output_write(output, text, length);
+}
+
+/* The first line names the last feature even if it is zero: readers count features by it. */
+static huddle_status put_row(hd_output *output, const huddle_points *x, int64_t i) {
+    huddle_status status = HUDDLE_OK;
+    int64_t begin = x->offsets != NULL ? x->offsets[i] : 0;
+    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : x->d, last = -1;
+    for (int64_t e = begin; e < end; e++) {
+        int64_t column = x->offsets != NULL ? x->columns[e] : e;
+        double value = (double)x->values[x->offsets != NULL ? e : i * x->stride + e];
+        if (x->shift != NULL)
+            value += x->shift[column];
+        if (value == 0)
+            continue;
+        TRY(put(output, column, value, x->shift != NULL));
+        last = column;
+    }
+    if (i == 0 && last < x->d - 1)
+        TRY(put(output, x->d - 1, 0, false));
+    TRY(hd_output_write(output, "\n", 1));
+done:
+    return status;
+}
+
+huddle_status hd_libsvm_write(huddle_context *context, const huddle_data *data, const char *path) {
+    huddle_status status = HUDDLE_OK;
+    hd_output output;
+    int64_t *numbers = NULL;
+    TRY(hd_output_begin(path, false, &output));
+    TRY(hd_label_numbers(data, &numbers));
+    if (data->labels != NULL && numbers == NULL)
+        hd_warn(context, "%s: labels that are texts are written as 0 .. %d", path,
+                data->n_classes - 1);
+    for (int64_t i = 0; i < data->points.n; i++) {
+        char label[24];
+        int64_t number = numbers != NULL ? numbers[i] : data->labels != NULL ? data->labels[i] : 0;
+        TRY(hd_output_write(&output, label,
+                            snprintf(label, sizeof label, "%lld", (long long)number)));
+        TRY(put_row(&output, &data->points, i));
+        if (i % 256 == 0)
+            TRY(hd_progress(context, "write", (double)i, (double)data->points.n));
+    }
+done:
+    huddle_free(numbers);
+    return hd_output_end(&output, status);
+}

@@ -1,0 +1,35 @@
+/* A text cut into pieces that end with a line, for reading in parallel. */
+#ifndef HUDDLE_SRC_IO_LINES_H
+#define HUDDLE_SRC_IO_LINES_H
+
+#include "huddle/base.h"
+
+typedef struct hd_piece {
+    const char *begin, *end; /* the last character is a line feed */
+    int64_t first_line;      /* 1, 2, ... in the file */
+    int64_t first_row;       /* of the data: lines that are not blank */
+    int64_t lines, rows;
+} hd_piece;
+
+typedef struct hd_pieces {
+    hd_piece *items;
+    int64_t count, capacity;
+    int64_t rows;
+    char *tail; /* a copy of the last line, if the text does not end with a line feed */
+} hd_pieces;
+
+/* Cuts the text between begin and end, whose first line is number first_line. `quoted` says that
+ * line feeds may stand inside quotes; a quote counts where a field may begin. With keep_blank,
+ * blank lines are rows too. */
+huddle_status hd_pieces_cut(huddle_context *context, const char *begin, const char *end,
+                            int64_t first_line, char separator, bool quoted, bool keep_blank,
+                            hd_pieces *pieces);
+void hd_pieces_free(hd_pieces *pieces);
+
+/* The end of the record that begins at p: one past its line feed. */
+const char *hd_record_end(const char *p, const char *end, char separator, bool quoted);
+
+/* True if only blanks stand between begin and the line feed. */
+bool hd_is_blank_line(const char *begin, const char *end);
+
+#endif

@@ -1,0 +1,291 @@
+#include "base/check.h"
+#include "base/context.h"
+#include "io/formats.h"
+#include "io/npy.h"
+#include "io/sparse.h"
+
+#include <string.h>
+#include <zip.h>
+
+/* Deflate cannot shrink further than this, so a member that claims more lies. */
+enum { MOST_RATIO = 1032, MOST_HEADER = 1 << 16 };
+
+bool hd_npz_is(const hd_file *file) {
+    return file->size >= 4 &&
+           (memcmp(file->text, "PK\3\4", 4) == 0 || memcmp(file->text, "PK\5\6", 4) == 0);
+}
+
+static void close_archive(hd_container *container) {
+    if (container->state != NULL)
+        zip_discard(container->state);
+}
+
+static huddle_status open_archive(const hd_file *file, zip_t **archive) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source =
+        zip_source_buffer_create(file->text, (zip_uint64_t)file->size, 0, &error);
+    *archive = source == NULL ? NULL : zip_open_from_source(source, ZIP_RDONLY, &error);
+    huddle_status status = HUDDLE_OK;
+    if (*archive == NULL) {
+        status = hd_fail(HUDDLE_FORMAT, "the archive is damaged: %s", zip_error_strerror(&error));
+        zip_source_free(source);
+    }
+    zip_error_fini(&error);
+    return status;
+}
+
+/* Reads exactly `size` bytes. */
+static huddle_status read_exactly(zip_file_t *member, const char *name, char *to, int64_t size) {
+    while (size > 0) {
+        zip_int64_t got = zip_fread(member, to, (zip_uint64_t)size);
+        if (got <= 0)
+            return hd_fail(HUDDLE_FORMAT, "'%s' is cut short or damaged", name);
+        to += got;
+        size -= got;
+    }
+    return HUDDLE_OK;
+}
+
+/* Opens member `place`, reads its header and leaves it standing at the first element. */
+static huddle_status open_member(zip_t *archive, int64_t place, const char *name,
+                                 zip_file_t **member, hd_npy *npy) {
+    huddle_status status = HUDDLE_OK;
+    char *header = NULL;
+    zip_stat_t about;
+    memset(npy, 0, sizeof *npy);
+    *member = NULL;
+    if (zip_stat_index(archive, (zip_uint64_t)place, 0, &about) != 0 ||
+        (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE))
+        FAIL(HUDDLE_UNSUPPORTED, "'%s' is packed in an unusual way", name);
+    if (about.size / MOST_RATIO > about.comp_size + 64)
+        FAIL(HUDDLE_FORMAT, "'%s' claims to unpack to an impossible %llu bytes", name,
+             (unsigned long long)about.size);
+    *member = zip_fopen_index(archive, (zip_uint64_t)place, 0);
+    if (*member == NULL)
+        FAIL(HUDDLE_FORMAT, "'%s' cannot be unpacked: %s", name, zip_strerror(archive));
+    ALLOC(header, MOST_HEADER);
+    TRY(read_exactly(*member, name, header, 12));
+    int64_t length = hd_npy_header_length(header, 12);
+    if (length < 12 || length > MOST_HEADER)
+        FAIL(HUDDLE_FORMAT, "'%s' is not an array of NumPy", name);
+    TRY(read_exactly(*member, name, header + 12, length - 12));
+    status = hd_npy_parse(header, length, npy);
+    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
+        status = hd_fail_at(status, "'%s'", name);
+    TRY(status);
+    if (npy->kind != HD_OTHER && npy->bytes > (int64_t)about.size - length)
+        FAIL(HUDDLE_FORMAT, "'%s' needs %lld bytes, but only %lld follow its header", name,
+             (long long)npy->bytes, (long long)about.size - length);
+done:
+    huddle_free(header);
+    if (status != HUDDLE_OK && *member != NULL) {
+        zip_fclose(*member);
+        *member = NULL;
+    }
+    return status;
+}
+
+static huddle_status load_member(hd_container *container, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    zip_file_t *member = NULL;
+    char *bytes = NULL;
+    hd_npy npy;
+    TRY(open_member(container->state, variable->place, variable->name, &member, &npy));
+    ALLOC(bytes, npy.bytes);
+    TRY(read_exactly(member, variable->name, bytes, npy.bytes));
+    if (npy.kind == HD_TEXTS) {
+        TRY(hd_npy_texts(&npy, bytes, &variable->texts));
+        goto done;
+    }
+    variable->owned = bytes;
+    variable->array.bytes = bytes;
+    bytes = NULL;
+done:
+    if (member != NULL)
+        zip_fclose(member);
+    huddle_free(bytes);
+    return status;
+}
+
+static huddle_status read_floats(hd_request *request, hd_container *container,
+                                 const hd_variable *variable, float *values, bool *placed) {
+    huddle_status status = HUDDLE_OK;
+    zip_file_t *member = NULL;
+    hd_npy npy;
+    *placed = variable->array.element == HD_F4 && !variable->array.swapped;
+    if (!*placed)
+        return status;
+    TRY(hd_check_cancel(request->context));
+    TRY(open_member(container->state, variable->place, variable->name, &member, &npy));
+    TRY(read_exactly(member, variable->name, (char *)values, npy.bytes));
+done:
+    if (member != NULL)
+        zip_fclose(member);
+    return status;
+}
+
+static huddle_status list_members(hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    zip_int64_t count = zip_get_num_entries(container->state, 0);
+    for (zip_int64_t k = 0; k < count; k++) {
+        const char *name = zip_get_name(container->state, (zip_uint64_t)k, 0);
+        zip_file_t *member = NULL;
+        hd_npy npy;
+        if (name == NULL || !hd_has_extension(name, "npy"))
+            continue;
+        hd_variable *variable = hd_container_add(container, name, (int64_t)strlen(name) - 4);
+        if (variable == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+        TRY(open_member(container->state, k, variable->name, &member, &npy));
+        zip_fclose(member);
+        variable->kind = npy.kind;
+        variable->trouble = npy.trouble;
+        variable->array = npy.array;
+        variable->place = k;
+    }
+    if (container->count == 0)
+        FAIL(HUDDLE_FORMAT, "the archive holds no arrays of NumPy");
+done:
+    return status;
+}
+
+/* ---- scipy.sparse --------------------------------------------------------------------------- */
+
+static hd_variable *member(hd_container *container, const char *name) {
+    for (int64_t k = 0; k < container->count; k++)
+        if (strcmp(container->variables[k].name, name) == 0)
+            return &container->variables[k];
+    return NULL;
+}
+
+/* A vector as int64, or as doubles. */
+static huddle_status load_vector(hd_container *container, const char *name, int64_t **wholes,
+                                 double **reals, int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    hd_variable *v = member(container, name);
+    double value;
+    if (v == NULL || v->kind != HD_ARRAY || v->array.rank != 1)
+        FAIL(HUDDLE_FORMAT, "the sparse matrix has no vector '%s'", name);
+    TRY(hd_variable_load(container, v));
+    *count = v->array.dims[0];
+    if (reals != NULL) {
+        hd_samples samples = hd_array_samples(&v->array, false);
+        ALLOC(*reals, *count);
+        hd_samples_load(&samples, 0, *count, *reals);
+        goto done;
+    }
+    ALLOC(*wholes, *count);
+    for (int64_t i = 0; i < *count; i++)
+        if (!hd_array_whole(&v->array, i, &(*wholes)[i], &value))
+            FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix holds %g", name, value);
+done:
+    if (v != NULL)
+        hd_variable_unload(v);
+    return status;
+}
+
+typedef struct parts {
+    int64_t *shape, *first, *second; /* indptr and indices, or row and col */
+    double *values;
+    int64_t n_first, n_second, n_values;
+} parts;
+
+static huddle_status load_sparse(hd_container *container, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    parts p = {0};
+    int64_t n_shape, rows = variable->array.dims[0], cols = variable->array.dims[1];
+    bool entries = variable->place == 'o', by_columns = variable->place == 'c';
+    TRY(load_vector(container, entries ? "row" : "indptr", &p.first, NULL, &p.n_first));
+    TRY(load_vector(container, entries ? "col" : "indices", &p.second, NULL, &p.n_second));
+    TRY(load_vector(container, "data", NULL, &p.values, &p.n_values));
+    TRY(load_vector(container, "shape", &p.shape, NULL, &n_shape));
+    int64_t first = entries ? p.n_values : (by_columns ? cols : rows) + 1;
+    if (p.n_first != first || p.n_second != p.n_values)
+        FAIL(HUDDLE_FORMAT, "the sparse matrix has %lld offsets, %lld indices and %lld values",
+             (long long)p.n_first, (long long)p.n_second, (long long)p.n_values);
+    if (entries)
+        TRY(hd_csr_from_entries(rows, cols, p.n_values, p.first, p.second, p.values,
+                                &variable->sparse));
+    else
+        TRY(hd_csr_from_lines(
+            &(hd_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
+            &variable->sparse));
+done:
+    huddle_free(p.shape);
+    huddle_free(p.first);
+    huddle_free(p.second);
+    huddle_free(p.values);
+    return status;
+}
+
+static huddle_status load(hd_container *container, hd_variable *variable) {
+    return variable->kind == HD_SPARSE ? load_sparse(container, variable)
+                                       : load_member(container, variable);
+}
+
+/* The text of 'format', which SciPy stores as an array of no dimensions. */
+static huddle_status sparse_format(hd_container *container, char format[4]) {
+    huddle_status status = HUDDLE_OK;
+    hd_variable *v = member(container, "format");
+    format[0] = '\0';
+    if (v == NULL || v->kind != HD_TEXTS || v->array.rank != 0 ||
+        member(container, "shape") == NULL || member(container, "data") == NULL)
+        goto done;
+    TRY(hd_variable_load(container, v));
+    if (v->texts.n == 1 && v->texts.texts[0].length == 3) {
+        memcpy(format, v->texts.texts[0].begin, 3);
+        format[3] = '\0';
+    }
+    hd_variable_unload(v);
+done:
+    return status;
+}
+
+/* The parts of a sparse matrix are shown as one variable X, before the others. Parts stay in
+ * the list, behind it, for load_sparse(). */
+static huddle_status find_sparse(hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *shape = NULL, rank = 0;
+    char format[4];
+    TRY(sparse_format(container, format));
+    if (format[0] == '\0')
+        goto done;
+    TRY(load_vector(container, "shape", &shape, NULL, &rank));
+    if (rank != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
+        FAIL(HUDDLE_FORMAT, "the sparse matrix has an impossible shape");
+    hd_variable *variable = hd_container_add(container, "X", 1);
+    if (variable == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    variable->kind = HD_SPARSE;
+    variable->array.rank = 2;
+    variable->array.dims[0] = shape[0];
+    variable->array.dims[1] = shape[1];
+    if (strcmp(format, "csr") != 0 && strcmp(format, "csc") != 0 && strcmp(format, "coo") != 0) {
+        variable->kind = HD_OTHER;
+        variable->trouble = "is a sparse matrix neither csr, csc nor coo";
+    }
+    variable->place = format[1] == 'o' ? 'o' : format[2];
+    hd_variable first = *variable;
+    memmove(container->variables + 1, container->variables,
+            (size_t)(container->count - 1) * sizeof first);
+    container->variables[0] = first;
+done:
+    huddle_free(shape);
+    return status;
+}
+
+huddle_status hd_npz_open(hd_request *request, const hd_file *file, hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    zip_t *archive = NULL;
+    (void)request;
+    container->load = load;
+    container->read_floats = read_floats;
+    container->close = close_archive;
+    TRY(open_archive(file, &archive));
+    container->state = archive;
+    TRY(list_members(container));
+    TRY(find_sparse(container));
+done:
+    return status;
+}

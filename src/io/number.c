@@ -1,0 +1,147 @@
+#define _GNU_SOURCE
+#include "io/number.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* 5^27 is the last power of five that fits 64 bits. */
+enum { MOST_FIVES = 27 };
+
+static uint64_t power_of_five(int64_t k) {
+    uint64_t power = 1;
+    while (k-- > 0)
+        power *= 5;
+    return power;
+}
+
+static int leading_zeros(wide x) {
+    uint64_t high = (uint64_t)(x >> 64);
+    return high != 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
+}
+
+/* x * 2^exponent to the nearest double, ties to even; `more` says that a little was cut off.
+ * The result must be a normal number. */
+static double nearest(wide x, bool more, int64_t exponent) {
+    int zeros = leading_zeros(x);
+    x <<= zeros;
+    exponent -= zeros;
+    uint64_t mantissa = (uint64_t)(x >> 75); /* 53 bits */
+    wide rest = x & (((wide)1 << 75) - 1), half = (wide)1 << 74;
+    if (rest > half || (rest == half && (more || (mantissa & 1) != 0)))
+        mantissa++;
+    return ldexp((double)mantissa, (int)exponent + 75);
+}
+
+/* mantissa * 10^exponent with exponent in -27 .. 27: 128 bits hold the product, and the quotient
+ * with whether there is a remainder says all that rounding needs. */
+static double scale(uint64_t mantissa, int64_t exponent) {
+    if (exponent >= 0)
+        return nearest((wide)mantissa * power_of_five(exponent), false, exponent);
+    uint64_t divisor = power_of_five(-exponent);
+    int zeros = __builtin_clzll(mantissa);
+    wide dividend = (wide)(mantissa << zeros) << 63;
+    wide quotient = dividend / divisor;
+    return nearest(quotient, quotient * divisor != dividend, exponent - 63 - zeros);
+}
+
+/* strtod() minds the locale's decimal point; this does not. */
+static double read_any(const char *begin, const char *end) {
+    char room[512], *text = room;
+    size_t length = (size_t)(end - begin);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (length >= sizeof room)
+        text = malloc(length + 1);
+    if (text == NULL || plain == (locale_t)0)
+        return NAN;
+    memcpy(text, begin, length);
+    text[length] = '\0';
+    double value = strtod_l(text, NULL, plain);
+    freelocale(plain);
+    if (text != room)
+        free(text);
+    return value;
+}
+
+double hd_number_hard(const char *begin, const char *end, bool exact, uint64_t mantissa,
+                      int64_t exponent) {
+    if (exact && mantissa == 0)
+        return 0;
+    if (exact && exponent >= -MOST_FIVES && exponent <= MOST_FIVES)
+        return scale(mantissa, exponent);
+    return read_any(begin, end);
+}
+
+bool hd_number_whole(const char *begin, const char *end, int64_t *value) {
+    double v;
+    const char *p = begin + (*begin == '-' || *begin == '+');
+    uint64_t magnitude = 0;
+    if (p < end && end - p <= 18 && hd_digits(p, &magnitude) == end) {
+        *value = *begin == '-' ? -(int64_t)magnitude : (int64_t)magnitude;
+        return true;
+    }
+    if (begin == end || hd_number(begin, &v) != end || v != floor(v) || fabs(v) > 0x1p53)
+        return false;
+    *value = (int64_t)v;
+    return true;
+}
+
+/* The digits of a whole number below 10^19. */
+static int write_digits(uint64_t number, char *text) {
+    char digits[20];
+    int count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    for (int i = 0; i < count; i++)
+        text[i] = digits[count - 1 - i];
+    return count;
+}
+
+/* Finds the fewest decimals, at most 9, after which the number reads back as the same float;
+ * -1 if none do. */
+static int decimals_needed(double value, double *scaled) {
+    float target = (float)value;
+    for (int decimals = 1; decimals <= 9; decimals++) {
+        double m = rint(value * hd_tens[decimals]);
+        if (m >= 1e9)
+            return -1;
+        if ((float)(m / hd_tens[decimals]) == target) {
+            *scaled = m;
+            return decimals;
+        }
+    }
+    return -1;
+}
+
+static int write_fixed(double scaled, int decimals, char *text) {
+    uint64_t m = (uint64_t)scaled, unit = (uint64_t)hd_tens[decimals];
+    int length = write_digits(m / unit, text);
+    text[length++] = '.';
+    uint64_t fraction = m % unit;
+    for (int i = decimals - 1; i >= 0; i--) {
+        text[length + i] = (char)('0' + fraction % 10);
+        fraction /= 10;
+    }
+    return length + decimals;
+}
+
+int hd_number_write(double value, bool wide_digits, char *text) {
+    double magnitude = fabs(value), scaled = 0;
+    int sign = 0, decimals;
+    if (value < 0)
+        text[sign++] = '-';
+    if (magnitude < 1e9 && magnitude == floor(magnitude))
+        return sign + write_digits((uint64_t)magnitude, text + sign);
+    if (!wide_digits && magnitude >= 1e-3 && (decimals = decimals_needed(magnitude, &scaled)) > 0)
+        return sign + write_fixed(scaled, decimals, text + sign);
+    int length = snprintf(text, 32, "%.*g", wide_digits ? 17 : 9, value);
+    for (char *p = text; *p != '\0'; p++)
+        if (*p == ',')
+            *p = '.';
+    return length;
+}

@@ -1,0 +1,132 @@
+/* Keeping some classes, and the first so many samples of each. */
+#include "base/check.h"
+#include "base/context.h"
+#include "io/formats.h"
+#include "io/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Marks the class of that text, or the classes from `first` to `last` by number. */
+static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
+    int64_t marked = 0;
+    for (int32_t k = 0; k < data->n_classes; k++)
+        if (strcmp(data->classes[k], text) == 0) {
+            kept[k] = true;
+            marked++;
+        }
+    if (marked > 0 || !data->classes_numeric)
+        return marked;
+    char *dash = strchr(text + 1, '-'); /* after the first: -3--1 are three numbers */
+    int64_t first, last;
+    if (text[0] == '\0' ||
+        !hd_number_whole(text, dash != NULL ? dash : text + strlen(text), &first))
+        return 0;
+    last = first;
+    if (dash != NULL && !hd_number_whole(dash + 1, dash + strlen(dash), &last))
+        return 0;
+    for (int32_t k = 0; k < data->n_classes; k++) {
+        int64_t value = strtoll(data->classes[k], NULL, 10);
+        if (value >= first && value <= last) {
+            kept[k] = true;
+            marked++;
+        }
+    }
+    return marked;
+}
+
+/* "11-36,40": every part must name a class that is there. */
+static huddle_status mark_classes(const huddle_data *data, const char *text, bool *kept) {
+    huddle_status status = HUDDLE_OK;
+    char *copy = hd_copy_text(text), *next = NULL;
+    if (copy == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a line of text");
+    for (char *part = copy; part != NULL; part = next) {
+        next = strchr(part, ',');
+        if (next != NULL)
+            *next++ = '\0';
+        while (*part == ' ')
+            part++;
+        if (mark(data, part, kept) == 0)
+            FAIL(HUDDLE_INVALID, "classes = '%.100s': no class %.100s; they run from %s to %s",
+                 text, part, data->classes[0], data->classes[data->n_classes - 1]);
+    }
+done:
+    huddle_free(copy);
+    return status;
+}
+
+/* Samples to keep, in order; counts[k] of class k. */
+static int64_t choose(const huddle_data *data, const bool *kept, int64_t per_class, int64_t *counts,
+                      int64_t *index) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < data->points.n; i++) {
+        int32_t k = data->labels[i];
+        if (!kept[k] || (per_class > 0 && counts[k] == per_class))
+            continue;
+        counts[k]++;
+        index[count++] = i;
+    }
+    return count;
+}
+
+/* Classes that were left out lose their text, the others their gaps. */
+static void renumber(huddle_data *data, const bool *kept, int32_t *rank) {
+    int32_t left = 0;
+    for (int32_t k = 0; k < data->n_classes; k++) {
+        if (!kept[k]) {
+            huddle_free(data->classes[k]);
+            continue;
+        }
+        rank[k] = left;
+        data->classes[left++] = data->classes[k];
+    }
+    data->n_classes = left;
+}
+
+static void warn_of_few(huddle_context *context, const huddle_data *data, const bool *kept,
+                        const int64_t *counts, int64_t per_class) {
+    for (int32_t k = 0; k < data->n_classes; k++)
+        if (kept[k] && counts[k] < per_class) {
+            hd_warn(context, "class %s has %lld samples, fewer than per_class = %lld",
+                    data->classes[k], (long long)counts[k], (long long)per_class);
+            return;
+        }
+}
+
+huddle_status hd_data_select(huddle_context *context, const huddle_read_options *options,
+                             huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    bool *kept = NULL;
+    int64_t *counts = NULL, *index = NULL;
+    int32_t *rank = NULL;
+    huddle_points points = {0};
+    if (options->classes == NULL && options->per_class == 0)
+        goto done;
+    if (options->per_class < 0)
+        FAIL(HUDDLE_INVALID, "per_class = %lld is negative", (long long)options->per_class);
+    if (data->labels == NULL)
+        FAIL(HUDDLE_INVALID, "there are no labels to choose classes by");
+    ALLOC_ZERO(kept, data->n_classes);
+    ALLOC_ZERO(counts, data->n_classes);
+    ALLOC_ZERO(rank, data->n_classes);
+    ALLOC(index, data->points.n);
+    if (options->classes == NULL)
+        memset(kept, 1, (size_t)data->n_classes * sizeof *kept);
+    else
+        TRY(mark_classes(data, options->classes, kept));
+    int64_t count = choose(data, kept, options->per_class, counts, index);
+    warn_of_few(context, data, kept, counts, options->per_class);
+    TRY(huddle_points_take(&data->points, index, count, &points));
+    huddle_points_free(&data->points);
+    data->points = points;
+    renumber(data, kept, rank);
+    for (int64_t i = 0; i < count; i++)
+        data->labels[i] = rank[data->labels[index[i]]];
+done:
+    huddle_free(kept);
+    huddle_free(counts);
+    huddle_free(index);
+    huddle_free(rank);
+    return status;
+}

@@ -1,0 +1,103 @@
+/* huddle_data_write(): which writer, and what writers share. */
+#include "base/check.h"
+#include "io/file.h"
+#include "io/output.h"
+#include "io/writers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *extension;
+    bool sparse; /* can hold sparse points */
+    huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
+} writers[] = {
+    {"csv", false, hd_csv_write},        {"tsv", false, hd_csv_write},
+    {"txt", false, hd_csv_write},        {"npy", false, hd_npy_write},
+    {"npz", true, hd_npz_write},         {"mat", true, hd_mat_write},
+    {"h5", false, hd_hdf5_write},        {"hdf5", false, hd_hdf5_write},
+    {"svm", true, hd_libsvm_write},      {"libsvm", true, hd_libsvm_write},
+    {"svmlight", true, hd_libsvm_write},
+};
+
+huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
+                                const char *path) {
+    for (size_t k = 0; k < sizeof writers / sizeof *writers; k++) {
+        if (!hd_has_extension(path, writers[k].extension))
+            continue;
+        if (data->points.offsets != NULL && !writers[k].sparse)
+            return hd_fail(HUDDLE_UNSUPPORTED,
+                           "%s: sparse points are not made dense; write .npz, .mat or .svm", path);
+        return writers[k].write(context, data, path);
+    }
+    return hd_fail(HUDDLE_INVALID,
+                   "%s: the name must end in .csv, .tsv, .npy, .npz, .mat, .h5 or .svm", path);
+}
+
+huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
+                                  const char *const *texts) {
+    huddle_status status = HUDDLE_OK;
+    hd_output output;
+    if (hd_has_extension(path, "npy"))
+        return hd_labels_write_npy(path, n, values);
+    TRY(hd_output_begin(path, false, &output));
+    for (int64_t i = 0; i < n; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", values[i]);
+        const char *text = texts != NULL ? texts[values[i]] : number;
+        TRY(hd_output_write(&output, text, (int64_t)strlen(text)));
+        TRY(hd_output_write(&output, "\n", 1));
+    }
+done:
+    return hd_output_end(&output, status);
+}
+
+huddle_status hd_label_numbers(const huddle_data *data, int64_t **numbers) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *values = NULL;
+    *numbers = NULL;
+    if (data->labels == NULL || (data->classes != NULL && !data->classes_numeric))
+        goto done;
+    ALLOC(values, data->n_classes);
+    ALLOC(*numbers, data->points.n);
+    for (int32_t k = 0; k < data->n_classes; k++)
+        values[k] = data->classes != NULL ? strtoll(data->classes[k], NULL, 10) : k;
+    for (int64_t i = 0; i < data->points.n; i++)
+        (*numbers)[i] = values[data->labels[i]];
+done:
+    huddle_free(values);
+    return status;
+}
+
+static void copy_floats(const huddle_points *x, bool by_columns, float *to) {
+    int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t j = 0; j < x->d; j++)
+            to[i * row_step + j * step] = x->values[i * x->stride + j];
+}
+
+static void copy_doubles(const huddle_points *x, bool by_columns, double *to) {
+    int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t j = 0; j < x->d; j++)
+            to[i * row_step + j * step] = (double)x->values[i * x->stride + j] + x->shift[j];
+}
+
+huddle_status hd_block_make(const huddle_points *points, bool by_columns, hd_block *block) {
+    huddle_status status = HUDDLE_OK;
+    float *floats = NULL;
+    double *doubles = NULL;
+    *block = (hd_block){.wide = points->shift != NULL, .values = points->values};
+    if (block->wide) {
+        ALLOC(doubles, points->n * points->d);
+        copy_doubles(points, by_columns, doubles);
+        block->values = block->owned = doubles;
+    } else if (by_columns || points->stride != points->d) {
+        ALLOC(floats, points->n * points->d);
+        copy_floats(points, by_columns, floats);
+        block->values = block->owned = floats;
+    }
+done:
+    return status;
+}
