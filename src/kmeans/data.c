@@ -80,6 +80,15 @@ static void conclude(const survey *s, hd_kmeans_data *data) {
             data->origin[j] = (float)((double)data->scale * s->sums[j]);
 }
 
+static huddle_status measure_norms(void *argument, hd_chunk chunk) {
+    const hd_kmeans_data *data = argument;
+    const huddle_points *x = data->x;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        data->norms[i] =
+            data->kernels->norm(x->values + i * x->stride, x->d, data->scale, data->origin);
+    return HUDDLE_OK;
+}
+
 static const hd_kmeans_kernels *choose_kernels(void) {
 #if defined(__x86_64__)
     static const hd_kmeans_kernels *const kernels[] = {
@@ -101,14 +110,19 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
                              .weights = weights,
                              .c = c,
                              .grain = grain,
+                             .stride = (x->d + HD_WIDEST - 1) / HD_WIDEST * HD_WIDEST,
                              .chunks = hd_chunks(x->n, grain)};
-    ALLOC_ZERO(data->origin, x->d);
-    ALLOC_ZERO(data->zeros, x->d);
+    ALLOC_ZERO(data->origin, data->stride);
+    ALLOC_ZERO(data->zeros, data->stride);
     ALLOC(s.sums, 2 * data->chunks * x->d);
     ALLOC(s.largest, data->chunks * x->d);
     s.pivot = x->offsets == NULL ? x->values : data->zeros;
     TRY(hd_parallel(context, NULL, x->n, grain, survey_rows, &s));
     conclude(&s, data);
+    if (x->offsets == NULL) {
+        ALLOC(data->norms, x->n);
+        TRY(hd_parallel(context, NULL, x->n, grain, measure_norms, data));
+    }
 done:
     huddle_free(s.sums);
     huddle_free(s.largest);
@@ -120,7 +134,8 @@ done:
 void hd_kmeans_data_free(hd_kmeans_data *data) {
     huddle_free(data->origin);
     huddle_free(data->zeros);
-    data->origin = data->zeros = NULL;
+    huddle_free(data->norms);
+    data->origin = data->zeros = data->norms = NULL;
 }
 
 /* ---- centres ------------------------------------------------------------------------------ */
@@ -132,7 +147,7 @@ huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity
     *centres = (hd_kmeans_centres){.capacity = capacity};
     ALLOC(centres->square, capacity);
     ALLOC(centres->half, capacity);
-    ALLOC(centres->rows, capacity * d);
+    ALLOC_ZERO(centres->rows, capacity * data->stride);
     ALLOC(centres->tiles, capacity * d);
     if (data->x->offsets != NULL)
         ALLOC(centres->columns, capacity * d);
@@ -172,7 +187,8 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
     centres->exact = exact;
     for (int32_t i = 0; i < k; i++) {
         int32_t first = i / size * size, width = k - first < size ? k - first : size;
-        float *tile = centres->tiles + first * d + (i - first), *row = centres->rows + i * d;
+        float *tile = centres->tiles + first * d + (i - first),
+              *row = centres->rows + i * data->stride;
         double square = 0, scaled = 0;
         for (int64_t j = 0; j < d; j++) {
             double v = exact[i * d + j], m = v * scale - (double)data->origin[j];
@@ -268,30 +284,41 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
 
 /* ---- blocks of rows ----------------------------------------------------------------------- */
 
-/* Adds up scores of HD_BLOCK vectors against all centres, panel by panel. */
+enum { LONG_ROW = 64 };
+
+/* Scores of HD_BLOCK vectors against all centres, panel by panel: products, or squared distances.
+ */
 static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                         const float *const *rows, float scale, const float *origin, bool squared,
-                        hd_kmeans_scratch *scratch, float *norm) {
+                        hd_kmeans_scratch *scratch) {
     const hd_kmeans_kernels *kernels = data->kernels;
     int64_t d = data->x->d;
     const float *at[HD_BLOCK];
+    if (!squared && d >= LONG_ROW) {
+        kernels->multiply(rows, d, scale, origin, centres->rows, data->stride, centres->k,
+                          scratch->scores);
+        return;
+    }
     memset(scratch->scores, 0, (size_t)centres->k * HD_BLOCK * sizeof *scratch->scores);
     for (int64_t first = 0; first < d; first += HD_PANEL) {
         int64_t width = d - first < HD_PANEL ? d - first : HD_PANEL;
         for (int r = 0; r < HD_BLOCK; r++)
             at[r] = rows[r] + first;
         kernels->pack(at, width, scale, origin + first, scratch->panel);
-        if (norm != NULL)
-            kernels->norms(scratch->panel, width, norm);
         (squared ? kernels->distances : kernels->products)(
             scratch->panel, first, width, d, centres->tiles, centres->k, scratch->scores);
     }
 }
 
-/* Where the rows begin; a short block repeats its last row. */
+/* Where the rows begin; a short block repeats its last row. After the block stand the rows that
+ * probably come next. */
 static void locate(const huddle_points *x, const int32_t *rows, int32_t count, const float **at) {
     for (int32_t r = 0; r < HD_BLOCK; r++)
         at[r] = x->values + rows[r < count ? r : count - 1] * x->stride;
+    for (int32_t r = HD_BLOCK; r < HD_BLOCK + HD_AHEAD; r++) {
+        int64_t next = rows[count - 1] + 1 + r - HD_BLOCK;
+        at[r] = x->values + (next < x->n ? next : x->n - 1) * x->stride;
+    }
 }
 
 /* Sets lane r from the two smallest squared distances in double. */
@@ -360,10 +387,11 @@ void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *cent
             decide_sparse(data, centres, rows[r], scratch, near, r);
         return;
     }
-    const float *at[HD_BLOCK];
+    const float *at[HD_BLOCK + HD_AHEAD];
     locate(data->x, rows, count, at);
-    memset(near->norm, 0, sizeof near->norm);
-    score_block(data, centres, at, data->scale, data->origin, false, scratch, near->norm);
+    for (int32_t r = 0; r < HD_BLOCK; r++)
+        near->norm[r] = data->norms[rows[r < count ? r : count - 1]];
+    score_block(data, centres, at, data->scale, data->origin, false, scratch);
     data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, near);
     for (int32_t r = 0; r < count; r++)
         if (near->unsure[r])
@@ -374,9 +402,9 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
                          const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;
     if (x->offsets == NULL) {
-        const float *at[HD_BLOCK];
+        const float *at[HD_BLOCK + HD_AHEAD];
         locate(x, rows, count, at);
-        score_block(data, centres, at, data->scale, data->origin, true, scratch, NULL);
+        score_block(data, centres, at, data->scale, data->origin, true, scratch);
         return;
     }
     double scale = (double)data->scale * (double)data->scale;
@@ -392,15 +420,16 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
 void hd_kmeans_gaps(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                     hd_kmeans_scratch *scratch, float *gap) {
     hd_kmeans_near near;
-    const float *at[HD_BLOCK];
+    const float *at[HD_BLOCK + HD_AHEAD];
     /* A centre's nearest centre is itself; the bound on the next is the one wanted. */
     for (int32_t first = 0; first < centres->k; first += HD_BLOCK) {
-        for (int32_t r = 0; r < HD_BLOCK; r++) {
+        for (int32_t r = 0; r < HD_BLOCK + HD_AHEAD; r++) {
             int32_t k = first + r < centres->k ? first + r : centres->k - 1;
-            at[r] = centres->rows + k * data->x->d;
+            at[r] = centres->rows + k * data->stride;
+            if (r < HD_BLOCK)
+                near.norm[r] = 2 * centres->half[k];
         }
-        memset(near.norm, 0, sizeof near.norm);
-        score_block(data, centres, at, 1, data->zeros, false, scratch, near.norm);
+        score_block(data, centres, at, 1, data->zeros, false, scratch);
         data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, &near);
         for (int32_t r = 0; r < HD_BLOCK && first + r < centres->k; r++)
             gap[first + r] = near.lower[r] / 2;

@@ -20,8 +20,10 @@ typedef struct hd_kmeans_data {
     int32_t c;
     int64_t grain, chunks; /* rows in chunks, fixed by the sizes alone */
     float scale;           /* a power of two that brings the data to about 1 */
-    float *origin;         /* d: scaled mean; 0 if sparse */
-    float *zeros;          /* d */
+    int64_t stride;        /* d, rounded up to whole vectors */
+    float *origin;         /* stride: scaled mean; 0 if sparse */
+    float *zeros;          /* stride */
+    float *norms;          /* n, dense only: squared norms of the rows, scaled and centred */
     double variance;       /* mean over the columns */
 } hd_kmeans_data;
 
@@ -36,7 +38,7 @@ typedef struct hd_kmeans_centres {
     const double *exact; /* k x d, unscaled; the caller's */
     double *square;      /* k: squared norms of exact */
     double *columns;     /* sparse points only: exact, transposed */
-    float *rows, *tiles; /* scaled and centred: k x d, and in tiles */
+    float *rows, *tiles; /* scaled and centred: k x stride, and in tiles of d columns */
     float *half;         /* k: half the squared norms of rows */
     hd_kmeans_error error;
 } hd_kmeans_centres;

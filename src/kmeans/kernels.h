@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-enum { HD_BLOCK = 32, HD_PANEL = 128, HD_TILE = 8 };
+enum { HD_BLOCK = 32, HD_PANEL = 128, HD_TILE = 8, HD_WIDEST = 16, HD_AHEAD = 4 };
 
 /* What is known of the rows of a block after all centres were seen. */
 typedef struct hd_kmeans_near {
@@ -34,13 +34,22 @@ typedef struct hd_kmeans_error {
 typedef void hd_kmeans_pack_function(const float *const *rows, int64_t width, float scale,
                                      const float *origin, float *panel);
 
-/* norm[r] += squared norm of row r of the panel. */
-typedef void hd_kmeans_norms_function(const float *panel, int64_t width, float *norm);
-
 /* scores[k * HD_BLOCK + r] += product, or squared distance, of centre k and row r over the
  * panel's columns, which are columns first .. first + width - 1 of d. */
 typedef void hd_kmeans_scores_function(const float *panel, int64_t first, int64_t width, int64_t d,
                                        const float *tiles, int32_t c, float *scores);
+
+/* scores[k * HD_BLOCK + r] = product of centre k and row r, scaled and centred as in a panel: for
+ * long rows, which are best read as they stand. Row k of centres is at k * stride, a multiple of
+ * HD_WIDEST, filled up with 0 as is origin. After the HD_BLOCK rows stand HD_AHEAD more that may
+ * be wanted next. */
+typedef void hd_kmeans_multiply_function(const float *const *rows, int64_t d, float scale,
+                                         const float *origin, const float *centres, int64_t stride,
+                                         int32_t c, float *scores);
+
+/* The squared norm of a row, scaled and centred. */
+typedef float hd_kmeans_norm_function(const float *row, int64_t d, float scale,
+                                      const float *origin);
 
 /* Nearest centres and bounds from scores of products; half[k] is half the squared norm of
  * centre k, so that half[k] - product orders centres as the distance does. */
@@ -56,8 +65,9 @@ typedef void hd_kmeans_moments_function(const float *row, const float *pivot, in
 
 typedef struct hd_kmeans_kernels {
     hd_kmeans_pack_function *pack;
-    hd_kmeans_norms_function *norms;
     hd_kmeans_scores_function *products, *distances;
+    hd_kmeans_multiply_function *multiply;
+    hd_kmeans_norm_function *norm;
     hd_kmeans_choose_function *choose;
     hd_kmeans_add_function *add;
     hd_kmeans_moments_function *moments;

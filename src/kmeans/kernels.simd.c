@@ -2,6 +2,7 @@
 #include "kmeans/kernels.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* Two registers of rows at a time where there are 32 registers, one where there are 16: with a
  * full tile that fills most of them with sums. */
@@ -11,6 +12,7 @@ typedef float lanes __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef int32_t ints __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef float quad __attribute__((vector_size(16), may_alias));
 typedef float loose_quad __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float loose_lanes __attribute__((vector_size(4 * HD_LANES), aligned(4), may_alias));
 
 /* ---- panels ------------------------------------------------------------------------------- */
 
@@ -47,17 +49,6 @@ static void pack(const float *const *rows, int64_t width, float scale, const flo
         for (int r = 0; r < HD_BLOCK; r += 4)
             pack_quads(rows + r, j, scale, centre, panel + j * HD_BLOCK + r);
         j += 4;
-    }
-}
-
-static void norms(const float *panel, int64_t width, float *norm) {
-    for (int r = 0; r < HD_BLOCK; r += HD_LANES) {
-        lanes sum = *(lanes *)(norm + r);
-        for (int64_t j = 0; j < width; j++) {
-            lanes x = *(const lanes *)(panel + j * HD_BLOCK + r);
-            sum += x * x;
-        }
-        *(lanes *)(norm + r) = sum;
     }
 }
 
@@ -126,6 +117,105 @@ static void distances(const float *panel, int64_t first, int64_t width, int64_t 
     }
 }
 
+/* ---- long rows ---------------------------------------------------------------------------- */
+
+/* Four rows at a time share what is loaded of a centre; fewer centres fit where registers are few.
+ */
+enum { ROWS = 4, FEW = HD_LANES == 16 ? 5 : 2 };
+
+/* The sums of the lanes of four vectors, by transposing their folded halves. */
+static inline quad fold(const lanes *v) {
+    quad part[4];
+    for (int r = 0; r < 4; r++) {
+        part[r] = ((const quad *)&v[r])[0];
+        for (int q = 1; q < HD_LANES / 4; q++)
+            part[r] += ((const quad *)&v[r])[q];
+    }
+    quad ab01 = __builtin_shufflevector(part[0], part[1], 0, 4, 1, 5);
+    quad ab23 = __builtin_shufflevector(part[0], part[1], 2, 6, 3, 7);
+    quad cd01 = __builtin_shufflevector(part[2], part[3], 0, 4, 1, 5);
+    quad cd23 = __builtin_shufflevector(part[2], part[3], 2, 6, 3, 7);
+    quad ab = ab01 + ab23, cd = cd01 + cd23;
+    return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) +
+           __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+static inline __attribute__((always_inline)) void
+multiply_step(const float *const *x, float scale, const float *origin, const float *centres,
+              int64_t stride, lanes sum[FEW][ROWS], const int K) {
+    lanes row[ROWS];
+    for (int r = 0; r < ROWS; r++)
+        row[r] = *(const loose_lanes *)x[r] * scale - *(const lanes *)origin;
+    for (int k = 0; k < K; k++) {
+        lanes m = *(const lanes *)(centres + k * stride);
+        for (int r = 0; r < ROWS; r++)
+            sum[k][r] += row[r] * m;
+    }
+}
+
+/* Products of four rows and K centres; the last columns are copied to be filled up with 0. The
+ * rows to come are fetched meanwhile: four streams at once are too many for the CPU to foresee. */
+static inline __attribute__((always_inline)) void
+multiply_rows(const float *const *rows, const float *const *ahead, int64_t d, float scale,
+              const float *origin, const float *centres, int64_t stride, float *scores,
+              const int K) {
+    lanes sum[FEW][ROWS] = {0};
+    const float *x[ROWS];
+    int64_t j = 0;
+    for (; j + HD_LANES <= d; j += HD_LANES) {
+        for (int r = 0; r < ROWS; r++)
+            x[r] = rows[r] + j;
+        if (ahead != NULL)
+            for (int r = 0; r < ROWS; r++)
+                __builtin_prefetch(ahead[r] + j);
+        multiply_step(x, scale, origin + j, centres + j, stride, sum, K);
+    }
+    if (j < d) {
+        float last[ROWS][HD_LANES] = {0};
+        for (int r = 0; r < ROWS; r++) {
+            x[r] = last[r];
+            for (int64_t e = j; e < d; e++)
+                last[r][e - j] = rows[r][e];
+        }
+        multiply_step(x, scale, origin + j, centres + j, stride, sum, K);
+    }
+    for (int k = 0; k < K; k++)
+        *(quad *)(scores + k * HD_BLOCK) = fold(sum[k]);
+}
+
+static void multiply(const float *const *rows, int64_t d, float scale, const float *origin,
+                     const float *centres, int64_t stride, int32_t c, float *scores) {
+    for (int r = 0; r < HD_BLOCK; r += ROWS)
+        for (int32_t k = 0; k < c;) {
+            int32_t left = c - k;
+            const float *const *ahead = k == 0 ? rows + r + ROWS : NULL;
+            const float *m = centres + k * stride;
+            float *out = scores + (int64_t)k * HD_BLOCK + r;
+            if (left >= FEW)
+                multiply_rows(rows + r, ahead, d, scale, origin, m, stride, out, FEW);
+            else if (left >= 2)
+                multiply_rows(rows + r, ahead, d, scale, origin, m, stride, out, 2);
+            else
+                multiply_rows(rows + r, ahead, d, scale, origin, m, stride, out, 1);
+            k += left >= FEW ? FEW : left >= 2 ? 2 : 1;
+        }
+}
+
+static float norm(const float *row, int64_t d, float scale, const float *origin) {
+    lanes sum = {0};
+    float total = 0;
+    int64_t j = 0;
+    for (; j + HD_LANES <= d; j += HD_LANES) {
+        lanes x = *(const loose_lanes *)(row + j) * scale - *(const lanes *)(origin + j);
+        sum += x * x;
+    }
+    for (; j < d; j++)
+        total += (row[j] * scale - origin[j]) * (row[j] * scale - origin[j]);
+    for (int l = 0; l < HD_LANES; l++)
+        total += sum[l];
+    return total;
+}
+
 /* ---- choice ------------------------------------------------------------------------------- */
 
 static inline lanes pick(ints mask, lanes yes, lanes no) {
@@ -184,5 +274,5 @@ static void moments(const float *restrict row, const float *restrict pivot, int6
     }
 }
 
-const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {pack,   norms, products, distances,
-                                                      choose, add,   moments};
+const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {pack, products, distances, multiply,
+                                                      norm, choose,   add,       moments};
