@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,7 +16,27 @@ static const struct {
     {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
     {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
 
-static huddle_status write_array(const huddle_array *array, const char *path) {
+/* A vector is no matrix of one column to NumPy. Doubles as this machine has them. */
+static huddle_status write_vector(const huddle_array *array, const char *path) {
+    enum { HEADER = 128 };
+    const uint16_t one = 1;
+    size_t size = (size_t)array->rows * sizeof(double);
+    char *bytes = must(malloc(HEADER + size)), text[HEADER];
+    int length =
+        snprintf(text, sizeof text, "{'descr': '%cf8', 'fortran_order': False, 'shape': (%lld,), }",
+                 *(const char *)&one == 1 ? '<' : '>', (long long)array->rows);
+    memset(bytes, ' ', HEADER);
+    memcpy(bytes, "\x93NUMPY\x01\x00\x76\x00", 10); /* 118 bytes of text follow */
+    memcpy(bytes + 10, text, (size_t)length);
+    bytes[HEADER - 1] = '\n';
+    if (size > 0)
+        memcpy(bytes + HEADER, array->values, size);
+    huddle_status status = huddle_file_write(path, bytes, HEADER + size);
+    free(bytes);
+    return status;
+}
+
+static huddle_status write_array(const huddle_array *array, bool is_vector, const char *path) {
     huddle_points points = array_points(array);
     huddle_dense dense = array_dense(array);
     huddle_csr csr = array_csr(array);
@@ -23,7 +44,7 @@ static huddle_status write_array(const huddle_array *array, const char *path) {
     case HUDDLE_ARRAY_F32:
         return huddle_points_write_npy(path, &points);
     case HUDDLE_ARRAY_F64:
-        return huddle_dense_write_npy(path, &dense);
+        return is_vector ? write_vector(array, path) : huddle_dense_write_npy(path, &dense);
     case HUDDLE_ARRAY_I32:
         return huddle_labels_write(path, array->rows, array->values, NULL);
     case HUDDLE_ARRAY_CSR:
@@ -69,7 +90,7 @@ int fitting_dump(const fitting *fit, const char *folder) {
         snprintf(path, sizeof path, "%s/%s.%s", folder, dumped[i].file,
                  array.type == HUDDLE_ARRAY_CSR ? "npz" : "npy");
         if (status == HUDDLE_OK && known)
-            status = write_array(&array, path);
+            status = write_array(&array, strcmp(dumped[i].file, "eigenvalues") == 0, path);
         else if (status == HUDDLE_OK && i == 0)
             status = dump_points(fit, folder);
         if (status != HUDDLE_OK)

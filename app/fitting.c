@@ -73,13 +73,20 @@ int fitting_configure(fitting *fit, const char *method) {
 
 /* ---- the data ----------------------------------------------------------------------------- */
 
+/* A method that has no use for it is a mistake of the command line. */
+static int given(huddle_status status, const char *path) {
+    if (status == HUDDLE_UNSUPPORTED)
+        return usage_error("%s: %s", path, huddle_last_error());
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+}
+
 static int give_graph(fitting *fit, const char *path) {
     huddle_csr graph = {0};
     huddle_status status = huddle_csr_read(fit->context, path, &graph);
     if (status == HUDDLE_OK)
         status = huddle_model_give_graph(fit->model, &graph);
     huddle_csr_free(&graph);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return given(status, path);
 }
 
 static int give_embedding(fitting *fit, const char *path) {
@@ -88,7 +95,7 @@ static int give_embedding(fitting *fit, const char *path) {
     if (status == HUDDLE_OK)
         status = huddle_model_give_embedding(fit->model, &embedding);
     huddle_dense_free(&embedding);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    return given(status, path);
 }
 
 /* Labels of points that are known by their graph only. */

@@ -88,6 +88,8 @@ void *must(void *pointer) {
 int close_output(void) {
     bool broken = ferror(stdout) != 0;
     errno = 0;
+    if (broken) /* why, is long forgotten; once more, to learn it */
+        (void)(putchar('\n') == EOF || fflush(stdout) != 0);
     if (fclose(stdout) != 0 || broken)
         return failed("standard output: %s", errno == 0 ? "cannot be written" : strerror(errno));
     return EXIT_DONE;
