@@ -16,6 +16,7 @@
  *
  * and the simple way, which runs them in order for a method chosen by name:
  *
+ *   huddle/methods.h   what methods there are
  *   huddle/model.h     new, set, fit, labels, predict, save, load
  *
  * Below all of them: huddle/matrix.h (the three containers) and huddle/base.h (status, context,
@@ -38,6 +39,7 @@
 #include "huddle/io.h"
 #include "huddle/kmeans.h"
 #include "huddle/matrix.h"
+#include "huddle/methods.h"
 #include "huddle/metrics.h"
 #include "huddle/model.h"
 #include "huddle/path.h"

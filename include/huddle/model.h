@@ -13,22 +13,11 @@
 #ifndef HUDDLE_MODEL_H
 #define HUDDLE_MODEL_H
 
-#include "huddle/matrix.h"
+#include "huddle/methods.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A method, for whoever lists them. */
-typedef struct huddle_method_text {
-    const char *name;    /* "ssc" */
-    const char *title;   /* "spectral shrunk clustering" */
-    const char *summary; /* a sentence or two */
-} huddle_method_text;
-
-/* All methods, and the one used when none is named; the array ends with NULL. */
-HUDDLE_API const huddle_method_text *const *huddle_methods(void);
-HUDDLE_API const char *huddle_default_method(void);
 
 typedef struct huddle_model huddle_model;
 
@@ -52,17 +41,10 @@ HUDDLE_API huddle_status huddle_model_give_graph(huddle_model *model, const hudd
 HUDDLE_API huddle_status huddle_model_give_embedding(huddle_model *model,
                                                      const huddle_dense *embedding);
 
-/* Several models fitted to the same points under other options do much of the same work. With a
- * cache in common, graphs and embeddings are made once and copied. One cache is for one x; it may
- * serve models in several threads, and must outlive their fits. counts tells how often a result
- * was found there, and how often it had to be made. */
-typedef struct huddle_cache huddle_cache;
-HUDDLE_API huddle_status huddle_cache_new(huddle_cache **cache);
-HUDDLE_API void huddle_cache_free(huddle_cache *cache);
-HUDDLE_API void huddle_cache_counts(huddle_cache *cache, int64_t *hits, int64_t *misses);
+/* Shares work with other models of the same points (huddle/methods.h); NULL shares nothing. */
 HUDDLE_API void huddle_model_set_cache(huddle_model *model, huddle_cache *cache);
 
-/* Clusters x. A second fit forgets the first. On failure the model is as before it was fitted. */
+/* Clusters x. A second fit forgets the first. If it fails, the model is as it was before. */
 HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                           const huddle_points *x);
 

@@ -10,7 +10,7 @@
 #include "huddle/embed.h"
 #include "huddle/graph.h"
 #include "huddle/kmeans.h"
-#include "huddle/model.h"
+#include "huddle/methods.h"
 #include "huddle/prepare.h"
 #include "huddle/shrink.h"
 

@@ -1,0 +1,324 @@
+/* model: what is given instead of points, ranges, sharing, damaged files, new points. */
+#include "base/rng.h"
+#include "huddle/huddle.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 300, C = 3 };
+
+/* Three noisy arcs in the plane. */
+static huddle_points arcs(double noise, uint64_t seed) {
+    huddle_points x;
+    assert_ok(huddle_points_new(N, 2, &x));
+    for (int64_t i = 0; i < N; i++) {
+        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
+        double radius = 1.0 + (double)(i % C),
+               angle = 0.02 * (double)(i / C) * (4 - (double)(i % C));
+        x.values[2 * i] = (float)(radius * cos(angle) + noise * hd_rng_normal(&rng));
+        x.values[2 * i + 1] = (float)(radius * sin(angle) + noise * hd_rng_normal(&rng));
+    }
+    return x;
+}
+
+static huddle_model *fitted(const char *method, const huddle_points *x) {
+    huddle_model *model;
+    assert_ok(huddle_model_new(method, &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set(model, "n_init", "5"));
+    assert_ok(huddle_model_fit(NULL, model, x));
+    return model;
+}
+
+static huddle_csr as_csr(const huddle_array *view) {
+    assert_int_equal(view->type, HUDDLE_ARRAY_CSR);
+    return (huddle_csr){view->rows, view->cols, (int64_t *)(uintptr_t)view->offsets,
+                        (int32_t *)(uintptr_t)view->columns, (double *)(uintptr_t)view->values};
+}
+
+static void same_labels(const huddle_model *a, const huddle_model *b) {
+    int64_t n, m;
+    const int32_t *x = huddle_model_labels(a, &n), *y = huddle_model_labels(b, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(x, y, (size_t)n * sizeof *x);
+}
+
+/* ---- given graphs, distances, embeddings --------------------------------------------------- */
+
+static void a_given_graph_gives_the_same_labels(void **state) {
+    (void)state;
+    static const char *const methods[] = {"sc", "ssc"};
+    for (int m = 0; m < 2; m++) {
+        huddle_points x = arcs(0.03, 1);
+        huddle_model *first = fitted(methods[m], &x), *second;
+        huddle_array view;
+        assert_ok(huddle_model_get(first, "graph", &view));
+        huddle_csr graph = as_csr(&view);
+        assert_ok(huddle_model_new(methods[m], &second));
+        assert_ok(huddle_model_set(second, "n_clusters", "3"));
+        assert_ok(huddle_model_set(second, "n_init", "5"));
+        assert_ok(huddle_model_give_graph(second, &graph));
+        assert_ok(huddle_model_fit(NULL, second, NULL));
+        same_labels(first, second);
+        int32_t label;
+        huddle_points one = {.n = 1, .d = 2, .stride = 2, .values = x.values};
+        assert_refused(huddle_model_predict(NULL, second, &one, &label), HUDDLE_UNSUPPORTED,
+                       "given graph");
+        huddle_model_free(first);
+        huddle_model_free(second);
+        huddle_points_free(&x);
+    }
+}
+
+static void a_given_embedding_gives_the_same_labels(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *first = fitted("ssc", &x), *second;
+    huddle_array view;
+    assert_ok(huddle_model_get(first, "embedding", &view));
+    huddle_dense f = {view.rows, view.cols, view.stride, (double *)(uintptr_t)view.values};
+    assert_ok(huddle_model_new("ssc", &second));
+    assert_ok(huddle_model_set(second, "n_init", "5"));
+    assert_ok(huddle_model_give_embedding(second, &f));
+    assert_ok(huddle_model_fit(NULL, second, NULL));
+    same_labels(first, second);
+    huddle_model_free(first);
+    huddle_model_free(second);
+    huddle_points_free(&x);
+}
+
+static void precomputed_distances_give_the_same_labels(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1), distances;
+    huddle_model *first = fitted("ssc", &x), *second;
+    assert_ok(huddle_points_new(N, N, &distances));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            distances.values[i * N + j] = hypotf(x.values[2 * i] - x.values[2 * j],
+                                                 x.values[2 * i + 1] - x.values[2 * j + 1]);
+    assert_ok(huddle_model_new("ssc", &second));
+    assert_ok(huddle_model_set(second, "n_clusters", "3"));
+    assert_ok(huddle_model_set(second, "n_init", "5"));
+    assert_ok(huddle_model_set(second, "affinity", "distances"));
+    assert_ok(huddle_model_fit(NULL, second, &distances));
+    same_labels(first, second);
+    assert_ok(huddle_model_set(second, "affinity", "precomputed"));
+    assert_refused(huddle_model_fit(NULL, second, &x), HUDDLE_INVALID, "must be square");
+    huddle_model_free(first);
+    huddle_model_free(second);
+    huddle_points_free(&x);
+    huddle_points_free(&distances);
+}
+
+static void kmeans_has_no_use_for_a_graph(void **state) {
+    (void)state;
+    int64_t offsets[] = {0, 0};
+    huddle_csr graph = {.rows = 1, .cols = 1, .offsets = offsets};
+    huddle_model *model;
+    assert_ok(huddle_model_new("kmeans", &model));
+    assert_refused(huddle_model_give_graph(model, &graph), HUDDLE_UNSUPPORTED, "kmeans");
+    huddle_model_free(model);
+    assert_refused(huddle_model_new("kmean", &model), HUDDLE_INVALID, "did you mean 'kmeans'?");
+}
+
+/* ---- limits of gamma ----------------------------------------------------------------------- */
+
+static void tiny_gamma_gives_the_labels_of_sc(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.08, 2);
+    huddle_model *sc = fitted("sc", &x), *ssc;
+    assert_ok(huddle_model_new("ssc", &ssc));
+    assert_ok(huddle_model_set(ssc, "n_clusters", "3"));
+    assert_ok(huddle_model_set(ssc, "n_init", "5"));
+    assert_ok(huddle_model_set(ssc, "gamma", "1e-6"));
+    assert_ok(huddle_model_fit(NULL, ssc, &x));
+    same_labels(sc, ssc);
+    huddle_model_free(sc);
+    huddle_model_free(ssc);
+    huddle_points_free(&x);
+}
+
+static void an_iteration_limit_is_a_warning(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.08, 2);
+    huddle_model *model;
+    char *json;
+    assert_ok(huddle_model_new("ssc", &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set(model, "n_init", "2"));
+    assert_ok(huddle_model_set(model, "gap", "1e-12"));
+    assert_ok(huddle_model_set(model, "shrink_max_iter", "2"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    assert_ok(huddle_model_info_json(model, &json));
+    assert_non_null(strstr(json, "\"stop\": \"max_iter\""));
+    assert_non_null(strstr(json, "the shrinking stopped (max_iter)"));
+    huddle_free(json);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* ---- new points ---------------------------------------------------------------------------- */
+
+static void jittered_points_keep_their_labels(void **state) {
+    (void)state;
+    static const char *const methods[] = {"kmeans", "sc", "ssc"};
+    for (int m = 0; m < 3; m++) {
+        huddle_points x = arcs(0.03, 1);
+        huddle_model *model = fitted(methods[m], &x);
+        int32_t labels[N];
+        int same = 0;
+        hd_rng rng = hd_rng_stream(9, 0);
+        for (int i = 0; i < 2 * N; i++)
+            x.values[i] += (float)(0.005 * hd_rng_normal(&rng));
+        assert_ok(huddle_model_predict(NULL, model, &x, labels));
+        for (int i = 0; i < N; i++)
+            same += labels[i] == huddle_model_labels(model, NULL)[i];
+        assert_true(same >= 0.98 * N);
+        huddle_points wrong = {.n = N, .d = 1, .stride = 2, .values = x.values};
+        assert_refused(huddle_model_predict(NULL, model, &wrong, labels), HUDDLE_INVALID,
+                       "the points have 1 features, the model was fitted to 2");
+        huddle_model_free(model);
+        huddle_points_free(&x);
+    }
+}
+
+/* ---- sharing ------------------------------------------------------------------------------- */
+
+static void models_share_graph_and_embedding(void **state) {
+    (void)state;
+    static const char *const gammas[] = {"auto", "1", "50"};
+    huddle_points x = arcs(0.05, 3);
+    huddle_cache *cache;
+    int64_t hits, misses;
+    assert_ok(huddle_cache_new(&cache));
+    for (int g = 0; g < 3; g++) {
+        huddle_model *model[2];
+        for (int shared = 0; shared < 2; shared++) {
+            assert_ok(huddle_model_new("ssc", &model[shared]));
+            assert_ok(huddle_model_set(model[shared], "n_clusters", "3"));
+            assert_ok(huddle_model_set(model[shared], "n_init", "3"));
+            assert_ok(huddle_model_set(model[shared], "gamma", gammas[g]));
+            if (shared)
+                huddle_model_set_cache(model[shared], cache);
+            assert_ok(huddle_model_fit(NULL, model[shared], &x));
+        }
+        same_labels(model[0], model[1]);
+        huddle_model_free(model[0]);
+        huddle_model_free(model[1]);
+    }
+    huddle_cache_counts(cache, &hits, &misses);
+    assert_int_equal(misses, 3); /* A, F, W */
+    assert_int_equal(hits, 6);
+    huddle_cache_free(cache);
+    huddle_points_free(&x);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static char *read_bytes(const char *path, long *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = ftell(file);
+    rewind(file);
+    char *bytes = malloc((size_t)*size);
+    assert_int_equal(fread(bytes, 1, (size_t)*size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static void write_bytes(const char *path, const char *bytes, long size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(bytes, 1, (size_t)size, file);
+    fclose(file);
+}
+
+static void damaged_models_are_refused(void **state) {
+    (void)state;
+    char path[256];
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("ssc", &x), *loaded;
+    long size;
+    snprintf(path, sizeof path, "%s/model.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    char *bytes = read_bytes(path, &size);
+    write_bytes(path, bytes, size / 2);
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
+    write_bytes(path, "not a model at all", 18);
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "this is not a Huddle model");
+    write_bytes(path, "", 0);
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
+    /* Flip one byte at a time, all over the file. Nothing may crash, and no flip of a value may
+     * pass unnoticed: the labels are those that were saved, or the file is refused. */
+    int refused = 0, tried = 0;
+    for (long at = 8; at < size; at += size / 400 + 1, tried++) {
+        bytes[at] ^= 0x10;
+        write_bytes(path, bytes, size);
+        if (huddle_model_load(path, &loaded) == HUDDLE_OK) {
+            same_labels(model, loaded);
+            huddle_model_free(loaded);
+        } else {
+            refused++;
+        }
+        bytes[at] ^= 0x10;
+    }
+    assert_true(refused > tried / 2);
+    snprintf(path, sizeof path, "%s/absent.huddle", test_directory());
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_IO, "absent.huddle");
+    assert_refused(huddle_model_save(model, "/nowhere/model"), HUDDLE_IO, "/nowhere/model");
+    free(bytes);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+static void arrays_are_named(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model;
+    huddle_array view;
+    assert_ok(huddle_model_new("ssc", &model));
+    assert_refused(huddle_model_get(model, "labels", &view), HUDDLE_INVALID, "none yet");
+    huddle_model_free(model);
+    model = fitted("ssc", &x);
+    for (const char *const *name = huddle_model_arrays(model); *name != NULL; name++)
+        assert_ok(huddle_model_get(model, *name, &view));
+    assert_ok(huddle_model_get(model, "shrunk", &view));
+    assert_int_equal(view.rows, N);
+    assert_int_equal(view.cols, C);
+    assert_refused(huddle_model_get(model, "range_labels", &view), HUDDLE_INVALID,
+                   "no array named 'range_labels'; there are points, graph");
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+static void a_failed_fit_leaves_the_last_one(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("sc", &x);
+    assert_ok(huddle_model_set(model, "n_clusters", "301"));
+    assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_INVALID, "[1, 300]");
+    assert_non_null(huddle_model_labels(model, NULL));
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_given_graph_gives_the_same_labels),
+        cmocka_unit_test(a_given_embedding_gives_the_same_labels),
+        cmocka_unit_test(precomputed_distances_give_the_same_labels),
+        cmocka_unit_test(kmeans_has_no_use_for_a_graph),
+        cmocka_unit_test(tiny_gamma_gives_the_labels_of_sc),
+        cmocka_unit_test(an_iteration_limit_is_a_warning),
+        cmocka_unit_test(jittered_points_keep_their_labels),
+        cmocka_unit_test(models_share_graph_and_embedding),
+        cmocka_unit_test(damaged_models_are_refused),
+        cmocka_unit_test(arrays_are_named),
+        cmocka_unit_test(a_failed_fit_leaves_the_last_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
