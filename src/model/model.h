@@ -2,6 +2,7 @@
 #ifndef HUDDLE_SRC_MODEL_H
 #define HUDDLE_SRC_MODEL_H
 
+#include "huddle/model.h"
 #include "methods/method.h"
 
 struct huddle_model {
