@@ -78,19 +78,22 @@ done:
     return status;
 }
 
-/* Ritz pairs of x; columns that turn out dependent are drawn anew for the next round. */
+/* Ritz pairs of x. Columns that turn out dependent are drawn anew: for the next round, or at once
+ * if fewer are left than wanted. */
 static huddle_status find_pairs(huddle_context *context, hd_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(deflate(context, false, run));
-    TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
-    run->n_products++;
-    TRY(hd_rayleigh_ritz(context, &run->block, &run->ritz));
-    if (run->ritz.rank < run->block.width) {
-        hd_block_randomise(&run->block, run->ritz.rank, 1 / sqrt((double)run->op->n),
-                           (uint64_t)run->n_products);
+    hd_block *block = &run->block;
+    for (int attempt = 0; attempt < 3; attempt++) {
         TRY(deflate(context, false, run));
-        TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
+        TRY(hd_block_product(context, run->op, 1, 0, 0, false, block));
         run->n_products++;
+        if (attempt > 0 && run->ritz.rank >= run->wanted)
+            break;
+        TRY(hd_rayleigh_ritz(context, block, &run->ritz));
+        if (run->ritz.rank == block->width)
+            break;
+        hd_block_randomise(block, run->ritz.rank, 1 / sqrt((double)run->op->n),
+                           (uint64_t)run->n_products);
     }
 done:
     return status;
@@ -132,12 +135,14 @@ static double target(const hd_run *run, double tol) {
     return gap > tol ? fmin(tol, .1 * gap) : tol;
 }
 
-/* Is the first pair beyond the wanted ones good enough to tell the gap? */
-static bool gap_is_known(const hd_run *run, double goal) {
+/* How many times too large the worst residual is, beside its own goal; converged at 1. The first
+ * pair beyond the wanted ones need only be good enough to tell the gap. */
+static double shortfall(const hd_run *run, double goal) {
+    double ratio = worst_residual(run) / goal;
     if (run->ritz.rank <= run->wanted)
-        return true;
+        return ratio;
     double gap = run->ritz.theta[run->wanted - 1] - run->ritz.theta[run->wanted];
-    return run->ritz.residual[run->wanted] <= fmax(10 * goal, .2 * gap);
+    return fmax(ratio, run->ritz.residual[run->wanted] / fmax(10 * goal, .2 * gap));
 }
 
 double hd_run_edge(const hd_run *run) {
@@ -147,15 +152,15 @@ double hd_run_edge(const hd_run *run) {
     return fmin(fmax(a, op->lower + .05 * spread), op->upper - 1e-7 * spread);
 }
 
-/* Enough to bring `worst` to `goal`, within what the arithmetic's range allows between the first
+/* Enough to make up for the shortfall, within what the arithmetic's range allows between the first
  * and the last wanted vector, and no more than a limit that rises from round to round while the
  * interval is still being found. */
-static int64_t choose_degree(const hd_run *run, double a, double worst, double goal) {
+static int64_t choose_degree(const hd_run *run, double a, double missing) {
     int64_t round = run->n_iter, limit = round < 3 ? 20 << round : 160;
     double last = hd_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
     double first = hd_growth(run->op, a, run->ritz.theta[0]);
     double range = log(run->block.in_double ? 1e12 : 1e5);
-    double degree = log(safety * worst / goal) / fmax(last, 1e-6);
+    double degree = log(safety * missing) / fmax(last, 1e-6);
     if (first > last)
         degree = fmin(degree, range / (first - last));
     return degree < 4 ? 4 : degree > (double)limit ? limit : (int64_t)ceil(degree);
@@ -173,33 +178,31 @@ done:
 huddle_status hd_run_iterate(huddle_context *context, const char *stage, double tol,
                              int32_t max_iter, hd_run *run) {
     huddle_status status = HUDDLE_OK;
-    double begun = worst_residual(run), best = INFINITY;
-    int idle = 0;
-    for (;; run->n_iter++) {
-        double worst = worst_residual(run), goal = target(run, tol);
-        if (worst <= goal && gap_is_known(run, goal)) {
-            run->stop = HUDDLE_STOP_CONVERGED;
+    double most = 0, best = INFINITY;
+    for (int idle = 0;; run->n_iter++) {
+        double goal = target(run, tol), missing = shortfall(run, goal);
+        run->stop = HUDDLE_STOP_CONVERGED;
+        if (missing <= 1)
             break;
-        }
-        if (run->n_iter >= max_iter) {
-            run->stop = HUDDLE_STOP_MAX_ITER;
+        run->stop = HUDDLE_STOP_MAX_ITER;
+        if (run->n_iter >= max_iter)
             break;
-        }
-        idle = worst < .7 * best ? 0 : idle + 1;
-        best = fmin(best, worst);
-        if (!run->block.in_double && goal < float_floor && (worst < 2 * float_floor || idle > 3)) {
+        idle = missing < .7 * best ? 0 : idle + 1;
+        best = fmin(best, missing);
+        if (!run->block.in_double && goal < float_floor &&
+            (worst_residual(run) < 2 * float_floor || idle > 3)) {
             TRY(widen(context, run));
-            idle = 0;
+            best = INFINITY;
             continue;
         }
-        if (idle > 20) {
-            run->stop = HUDDLE_STOP_STALLED;
+        run->stop = HUDDLE_STOP_STALLED;
+        if (idle > 20)
             break;
-        }
-        if (stage != NULL && isfinite(begun))
-            TRY(hd_progress(context, stage, fmax(0, log(begun / worst)), log(begun / goal)));
+        most = fmax(most, fmin(log(missing), 100));
+        if (stage != NULL)
+            TRY(hd_progress(context, stage, most - fmin(log(missing), 100), most));
         double a = hd_run_edge(run);
-        TRY(filter(context, a, choose_degree(run, a, worst, goal), run));
+        TRY(filter(context, a, choose_degree(run, a, missing), run));
         TRY(find_pairs(context, run));
     }
 done:

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Up to here LAPACK on the full matrix is quick enough, and leaves no doubt. */
-enum { DENSE_MOST = 700 };
+enum { DENSE_MOST = 500 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 

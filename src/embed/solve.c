@@ -20,12 +20,12 @@ static huddle_status take_pairs(huddle_context *context, double tol, hd_run *run
     const double *residual = run->ritz.residual;
     while (count < run->ritz.rank && (count == run->wanted || residual[count] < 10 * tol))
         count++;
+    pairs->edge = hd_run_edge(run);
     TRY(hd_ritz_exact(context, run->op, &run->block, &run->ritz));
     TRY(hd_ritz_vectors(context, run->op, &run->block, &run->ritz, run->wanted, &pairs->vectors));
     ALLOC(pairs->theta, count);
     memcpy(pairs->theta, run->ritz.theta, (size_t)count * sizeof *pairs->theta);
     pairs->count = count;
-    pairs->edge = run->ritz.theta[run->ritz.rank - 1];
     pairs->cuts_cluster =
         count > run->wanted && pairs->theta[run->wanted - 1] - pairs->theta[run->wanted] <= tol;
     TRY(hd_largest_residual(context, run->op, &pairs->vectors, pairs->theta, &pairs->residual));

@@ -1,5 +1,6 @@
 /* embed: eigenpairs against LAPACK on graphs of every kind, by every solver; components, row rules,
  * bad input, limits, cancelling. */
+#include "base/blas.h"
 #include "base/check.h"
 #include "base/rng.h"
 #include "huddle/embed.h"
@@ -160,7 +161,9 @@ static double *reference_eigenvalues(const huddle_csr *graph) {
     double *l = full_laplacian(graph);
     double *values = malloc((size_t)graph->rows * sizeof *values);
     lapack_int n = (lapack_int)graph->rows;
+    hd_blas_enter();
     assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'L', n, l, n, values), 0);
+    hd_blas_leave();
     free(l);
     return values;
 }
@@ -639,7 +642,9 @@ static void symmetric_matrices_give_their_largest_pairs(void **state) {
     }
     memcpy(full, s.w, sizeof(double) * N * N);
     huddle_csr matrix = to_csr(s);
+    hd_blas_enter();
     assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'L', N, full, N, values), 0);
+    hd_blas_leave();
     for (const char *const *solver = huddle_embed_solvers(); *solver != NULL; solver++) {
         huddle_embed_options options = huddle_embed_defaults();
         huddle_embed_info info;
