@@ -80,6 +80,13 @@ static void conclude(const survey *s, hd_kmeans_data *data) {
             data->origin[j] = (float)((double)data->scale * s->sums[j]);
 }
 
+static double choose_weight_scale(const double *weights, int64_t n) {
+    double largest = weights != NULL ? 0 : 1;
+    for (int64_t i = 0; weights != NULL && i < n; i++)
+        largest = fmax(largest, weights[i]);
+    return 1 / largest;
+}
+
 static huddle_status measure_norms(void *argument, hd_chunk chunk) {
     const hd_kmeans_data *data = argument;
     const huddle_points *x = data->x;
@@ -108,6 +115,7 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
                              .kernels = choose_kernels(),
                              .x = x,
                              .weights = weights,
+                             .weight_scale = choose_weight_scale(weights, x->n),
                              .c = c,
                              .grain = grain,
                              .stride = (x->d + HD_WIDEST - 1) / HD_WIDEST * HD_WIDEST,

@@ -17,6 +17,7 @@ typedef struct hd_kmeans_data {
     const hd_kmeans_kernels *kernels;
     const huddle_points *x;
     const double *weights; /* or NULL: all 1 */
+    double weight_scale;   /* brings them to at most 1 */
     int32_t c;
     int64_t grain, chunks; /* rows in chunks, fixed by the sizes alone */
     float scale;           /* a power of two that brings the data to about 1 */

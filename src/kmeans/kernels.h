@@ -56,6 +56,23 @@ typedef float hd_kmeans_norm_function(const float *row, int64_t d, float scale,
 typedef void hd_kmeans_choose_function(const float *scores, const float *half, int32_t c,
                                        hd_kmeans_error error, hd_kmeans_near *near);
 
+/* How far the centres moved, scaled: each; all but `mover` at most `second`, that one `largest`. */
+typedef struct hd_kmeans_moves {
+    const float *move, *gap; /* gap: half-way from each centre to the nearest other */
+    int32_t mover;
+    float largest, second;
+} hd_kmeans_moves;
+
+/* Loosens the bounds of n <= HD_BLOCK rows by the moves of the centres. open[r] is 1 where the
+ * label may have to change, 0 where it is safe. Returns how many may. */
+typedef int32_t hd_kmeans_loosen_function(int32_t n, const int32_t *label,
+                                          const hd_kmeans_moves *moves, float *upper, float *lower,
+                                          int32_t *open);
+
+/* open[r] = 1 where reach[label[r]] < 3.99 square[r], 0 elsewhere; returns how many. */
+typedef int32_t hd_kmeans_reach_function(int32_t n, const int32_t *label, const float *reach,
+                                         const float *square, int32_t *open);
+
 /* sum[j] += weight * row[j]. */
 typedef void hd_kmeans_add_function(const float *row, int64_t d, double weight, double *sum);
 
@@ -69,6 +86,8 @@ typedef struct hd_kmeans_kernels {
     hd_kmeans_multiply_function *multiply;
     hd_kmeans_norm_function *norm;
     hd_kmeans_choose_function *choose;
+    hd_kmeans_loosen_function *loosen;
+    hd_kmeans_reach_function *reach;
     hd_kmeans_add_function *add;
     hd_kmeans_moments_function *moments;
 } hd_kmeans_kernels;

@@ -256,6 +256,38 @@ static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_
     }
 }
 
+/* ---- which rows to look at ------------------------------------------------------------------ */
+
+static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_moves *moves,
+                      float *restrict upper, float *restrict lower, int32_t *restrict open) {
+    const float *restrict move = moves->move, *restrict gap = moves->gap;
+    const float largest = moves->largest, second = moves->second;
+    const int32_t mover = moves->mover;
+    int32_t count = 0;
+    for (int32_t r = 0; r < n; r++) {
+        int32_t k = label[r];
+        /* Each rounding is made up for. */
+        float above = (upper[r] + move[k]) * (1 + 0x1p-21f);
+        float below = lower[r] - (k == mover ? second : largest);
+        below -= fabsf(below) * 0x1p-21f;
+        upper[r] = above;
+        lower[r] = below;
+        open[r] = !((above < below) | (above < gap[k]));
+        count += open[r];
+    }
+    return count;
+}
+
+static int32_t reach(int32_t n, const int32_t *restrict label, const float *restrict least,
+                     const float *restrict square, int32_t *restrict open) {
+    int32_t count = 0;
+    for (int32_t r = 0; r < n; r++) {
+        open[r] = least[label[r]] < 3.99f * square[r];
+        count += open[r];
+    }
+    return count;
+}
+
 /* ---- sums --------------------------------------------------------------------------------- */
 
 static void add(const float *restrict row, int64_t d, double weight, double *restrict sum) {
@@ -274,5 +306,15 @@ static void moments(const float *restrict row, const float *restrict pivot, int6
     }
 }
 
-const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {pack, products, distances, multiply,
-                                                      norm, choose,   add,       moments};
+const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {
+    .pack = pack,
+    .products = products,
+    .distances = distances,
+    .multiply = multiply,
+    .norm = norm,
+    .choose = choose,
+    .loosen = loosen,
+    .reach = reach,
+    .add = add,
+    .moments = moments,
+};

@@ -14,11 +14,9 @@
 
 typedef struct lloyd {
     hd_kmeans_run *run;
-    bool bounded; /* the bounds are worth their upkeep */
-    bool fresh;   /* labels and bounds are not known yet */
-    /* The largest move of a centre, whose it was, and the next largest. */
-    int32_t mover;
-    float largest, second;
+    bool bounded;          /* the bounds are worth their upkeep */
+    bool fresh;            /* labels and bounds are not known yet */
+    hd_kmeans_moves moves; /* of the last step */
     double shift;          /* sum of the squared moves, unscaled */
     int64_t changed;       /* rows with a new label in the last assignment */
     int64_t reseeded;      /* rows given to empty clusters after it */
@@ -68,46 +66,57 @@ static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows
     }
 }
 
-/* Loosens the bounds of row i by the moves of the centres; true if its label is safe. */
-static bool stays(const lloyd *state, int64_t i) {
-    hd_kmeans_run *run = state->run;
-    int32_t k = run->labels[i];
-    float others = k == state->mover ? state->second : state->largest;
-    float upper = (run->upper[i] + run->move[k]) * (1 + 0x1p-21f);
-    float lower = run->lower[i] - others;
-    lower *= lower > 0 ? 1 - 0x1p-21f : 1 + 0x1p-21f;
-    run->upper[i] = upper;
-    run->lower[i] = lower;
-    return upper < lower || upper < run->gap[k];
-}
-
 /* With many centres it pays to measure the distance to the own one first. */
 static bool stays_after_all(const lloyd *state, int64_t i) {
-    enum { MANY = 24 };
     hd_kmeans_run *run = state->run;
     int32_t k = run->labels[i];
-    if (run->data->c < MANY)
-        return false;
     double distance = sqrt(hd_kmeans_exact(run->data, &run->ready, i, k));
     float upper = (float)(distance * (double)run->data->scale * (1 + 1e-6)) + FLT_MIN;
-    if (run->data->x->offsets == NULL && upper < run->upper[i])
+    if (upper < run->upper[i])
         run->upper[i] = upper;
     return run->upper[i] < run->lower[i] || run->upper[i] < run->gap[k];
+}
+
+/* Which of the rows from first on, at most HD_BLOCK, need a look: open[r] tells. Returns how
+ * many. */
+static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *open) {
+    enum { MANY = 24 };
+    hd_kmeans_run *run = state->run;
+    if (!state->bounded || state->fresh) {
+        for (int32_t r = 0; r < n; r++)
+            open[r] = 1;
+        return n;
+    }
+    int32_t count = run->data->kernels->loosen(n, run->labels + first, &state->moves,
+                                               run->upper + first, run->lower + first, open);
+    /* Distances to sparse rows are not exact enough for that. */
+    if (run->data->c < MANY || run->data->x->offsets != NULL)
+        return count;
+    for (int32_t r = 0; r < n; r++)
+        if (open[r] && stays_after_all(state, first + r)) {
+            open[r] = 0;
+            count--;
+        }
+    return count;
 }
 
 static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
-    int32_t rows[HD_BLOCK], count = 0;
+    int32_t rows[HD_BLOCK], open[HD_BLOCK], count = 0;
     run->changed[chunk.index] = 0;
     memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        if (state->bounded && !state->fresh && (stays(state, i) || stays_after_all(state, i)))
+    for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
+        int32_t n = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
+        if (open_rows(state, i, n, open) == 0)
             continue;
-        rows[count++] = (int32_t)i;
-        if (count == HD_BLOCK) {
-            assign_block(state, chunk, rows, count);
-            count = 0;
+        for (int32_t r = 0; r < n; r++) {
+            rows[count] = (int32_t)i + r;
+            count += open[r];
+            if (count == HD_BLOCK) {
+                assign_block(state, chunk, rows, count);
+                count = 0;
+            }
         }
     }
     if (count > 0)
@@ -234,8 +243,7 @@ static void move_centres(lloyd *state) {
     hd_kmeans_run *run = state->run;
     int64_t d = run->data->x->d;
     double scale = (double)run->data->scale * (1 + 1e-6), *swap = run->centres;
-    state->mover = 0;
-    state->largest = state->second = 0;
+    hd_kmeans_moves moves = {.move = run->move, .gap = run->gap};
     state->shift = 0;
     for (int32_t k = 0; k < run->data->c; k++) {
         double square = 0;
@@ -246,14 +254,15 @@ static void move_centres(lloyd *state) {
         }
         state->shift += square;
         run->move[k] = (float)(sqrt(square) * scale) + FLT_MIN;
-        if (run->move[k] > state->largest) {
-            state->second = state->largest;
-            state->largest = run->move[k];
-            state->mover = k;
-        } else if (run->move[k] > state->second) {
-            state->second = run->move[k];
+        if (run->move[k] > moves.largest) {
+            moves.second = moves.largest;
+            moves.largest = run->move[k];
+            moves.mover = k;
+        } else if (run->move[k] > moves.second) {
+            moves.second = run->move[k];
         }
     }
+    state->moves = moves;
     run->centres = run->next;
     run->next = swap;
 }
@@ -312,7 +321,7 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     lloyd state = {.run = run, .fresh = true};
-    state.bounded = (int64_t)data->c * data->x->d >= 512 && data->x->n >= 4 * (int64_t)data->c;
+    state.bounded = (int64_t)data->c * data->x->d >= 0 && data->x->n >= 4 * (int64_t)data->c;
     ALLOC(state.candidate, data->chunks);
     ALLOC(state.distance, data->chunks);
     ALLOC(state.filled, data->c);

@@ -51,55 +51,85 @@ typedef struct seeding {
     int32_t number;
 } seeding;
 
-/* Adds what a block of rows contributes to each candidate's potential. */
+/* The sum of 32 numbers in an order of its own, the same for all instruction sets. */
+static float sum_block(float *terms) {
+    for (int half = HD_BLOCK / 2; half >= 4; half /= 2)
+        for (int r = 0; r < half; r++)
+            terms[r] += terms[r + half];
+    return (terms[0] + terms[1]) + (terms[2] + terms[3]);
+}
+
+/* Adds how much each candidate would lower the potential of a block of rows. */
 static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
-                        hd_kmeans_scratch *scratch, double *potential) {
+                        hd_kmeans_scratch *scratch, double *gain) {
     hd_kmeans_run *run = s->run;
-    double weight[HD_BLOCK];
-    float before[HD_BLOCK];
+    float weight[HD_BLOCK] = {0}, before[HD_BLOCK] = {0}, lower[HD_BLOCK];
     hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
     for (int32_t r = 0; r < count; r++) {
-        weight[r] = hd_kmeans_weight(run->data, rows[r]);
+        weight[r] = (float)(hd_kmeans_weight(run->data, rows[r]) * run->data->weight_scale);
         before[r] = run->upper[rows[r]];
     }
     for (int32_t k = 0; k < run->ready.k; k++) {
         const float *distance = scratch->scores + (int64_t)k * HD_BLOCK;
-        double sum = 0;
-        for (int32_t r = 0; r < count; r++)
-            sum += weight[r] * (double)(distance[r] < before[r] ? distance[r] : before[r]);
-        potential[k] += sum;
+        for (int32_t r = 0; r < HD_BLOCK; r++)
+            lower[r] = distance[r] < before[r] ? (before[r] - distance[r]) * weight[r] : 0;
+        gain[k] += (double)sum_block(lower);
     }
-    if (!s->keep)
-        return;
+}
+
+/* Rows of the block for which the chosen candidate is nearer than what was chosen before. */
+static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
+                       hd_kmeans_scratch *scratch) {
+    hd_kmeans_run *run = s->run;
+    hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
     for (int32_t r = 0; r < count; r++)
-        if (scratch->scores[r] < before[r]) {
+        if (scratch->scores[r] < run->upper[rows[r]]) {
             run->upper[rows[r]] = scratch->scores[r];
             run->labels[rows[r]] = s->number;
         }
 }
 
-static huddle_status weigh_rows(void *argument, hd_chunk chunk) {
+static void look_at(const seeding *s, const int32_t *rows, int32_t count,
+                    hd_kmeans_scratch *scratch, double *gain) {
+    if (s->keep)
+        keep_block(s, rows, count, scratch);
+    else
+        weigh_block(s, rows, count, scratch, gain);
+}
+
+/* The potential of rows begin .. end - 1. */
+static double potential(const hd_kmeans_run *run, int64_t begin, int64_t end) {
+    const double *weights = run->data->weights;
+    double sums[4] = {0};
+    for (int64_t i = begin; i < end; i++)
+        sums[i % 4] += weights != NULL ? weights[i] * (double)run->upper[i] : (double)run->upper[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+static huddle_status visit_rows(void *argument, hd_chunk chunk) {
     const seeding *s = argument;
     const hd_kmeans_run *run = s->run;
-    int32_t rows[HD_BLOCK], count = 0, k = run->ready.k;
-    double *potential = run->partial + chunk.index * k, idle = 0;
-    memset(potential, 0, (size_t)k * sizeof *potential);
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        /* 3.99 leaves room for rounding. */
-        if (s->reach[run->labels[i]] >= 3.99f * run->upper[i]) {
-            idle += hd_kmeans_weight(run->data, i) * (double)run->upper[i];
+    hd_kmeans_scratch *scratch = &run->scratch[chunk.worker];
+    int32_t rows[HD_BLOCK], open[HD_BLOCK], count = 0, k = run->ready.k;
+    double *partial = run->partial + chunk.index * k;
+    memset(partial, 0, (size_t)k * sizeof *partial);
+    for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
+        int32_t n = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
+        if (run->data->kernels->reach(n, run->labels + i, s->reach, run->upper + i, open) == 0)
             continue;
-        }
-        rows[count++] = (int32_t)i;
-        if (count == HD_BLOCK) {
-            weigh_block(s, rows, count, &run->scratch[chunk.worker], potential);
-            count = 0;
+        for (int32_t r = 0; r < n; r++) {
+            rows[count] = (int32_t)i + r;
+            count += open[r];
+            if (count == HD_BLOCK) {
+                look_at(s, rows, count, scratch, partial);
+                count = 0;
+            }
         }
     }
     if (count > 0)
-        weigh_block(s, rows, count, &run->scratch[chunk.worker], potential);
-    for (int32_t t = 0; t < k; t++)
-        potential[t] += idle;
+        look_at(s, rows, count, scratch, partial);
+    if (s->keep)
+        *partial = potential(run, chunk.begin, chunk.end);
     return HUDDLE_OK;
 }
 
@@ -126,8 +156,8 @@ static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
     }
 }
 
-/* Tries `count` rows as centre `number` and tells what the potential would be with each; with
- * keep, takes the only one. */
+/* Tries `count` rows as centre `number` and tells how much each would lower the potential; with
+ * keep, takes the only one and tells the potential. */
 static huddle_status try_rows(hd_kmeans_run *run, const int32_t *rows, int32_t count,
                               int32_t number, bool keep, double *totals) {
     const hd_kmeans_data *data = run->data;
@@ -136,7 +166,7 @@ static huddle_status try_rows(hd_kmeans_run *run, const int32_t *rows, int32_t c
     run->gap[0] = 0;
     measure_reach(run, number, run->gap);
     huddle_status status =
-        hd_parallel(data->context, NULL, data->x->n, data->grain, weigh_rows, &s);
+        hd_parallel(data->context, NULL, data->x->n, data->grain, visit_rows, &s);
     memset(totals, 0, (size_t)count * sizeof *totals);
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
         for (int32_t t = 0; t < count; t++)
@@ -177,7 +207,7 @@ static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
             rows[t] = draw(run, total, rng);
         TRY(try_rows(run, rows, trials, k, false, totals));
         for (int32_t t = 1; t < trials; t++)
-            best = totals[t] < totals[best] ? t : best;
+            best = totals[t] > totals[best] ? t : best;
         run->chosen[k] = rows[best];
         TRY(try_rows(run, &run->chosen[k], 1, k, true, &total));
     }
