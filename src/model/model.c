@@ -125,6 +125,20 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
     return status;
 }
 
+/* A graph and an embedding must be of the same points, and of those in x if it is there. */
+static huddle_status check_sizes(const hd_input *input) {
+    int64_t n = input->x != NULL       ? input->x->n
+                : input->graph != NULL ? input->graph->rows
+                                       : input->embedding->rows;
+    if (input->graph != NULL && input->graph->rows != n)
+        return hd_fail(HUDDLE_INVALID, "the graph joins %lld points, but there are %lld",
+                       (long long)input->graph->rows, (long long)n);
+    if (input->embedding != NULL && input->embedding->rows != n)
+        return hd_fail(HUDDLE_INVALID, "the embedding has %lld rows, but there are %lld points",
+                       (long long)input->embedding->rows, (long long)n);
+    return HUDDLE_OK;
+}
+
 static huddle_status check_input(huddle_context *context, const huddle_model *model,
                                  const huddle_points *x, hd_input *input) {
     input->x = x;
@@ -133,11 +147,12 @@ static huddle_status check_input(huddle_context *context, const huddle_model *mo
         input->graph = &model->given_graph;
     if (model->given_embedding.values != NULL)
         input->embedding = &model->given_embedding;
-    if (x != NULL)
-        return huddle_points_check(context, x);
-    if (input->graph == NULL && input->embedding == NULL)
+    if (x == NULL && input->graph == NULL && input->embedding == NULL)
         return hd_fail(HUDDLE_INVALID, "there are no points to cluster");
-    return HUDDLE_OK;
+    huddle_status status = check_sizes(input);
+    if (status == HUDDLE_OK && x != NULL)
+        status = huddle_points_check(context, x);
+    return status;
 }
 
 huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
@@ -156,6 +171,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(huddle_options_check(model->table, model->options));
     fit.n = x != NULL ? x->n : input.graph != NULL ? input.graph->rows : input.embedding->rows;
     fit.d = x != NULL ? x->d : 0;
+    fit.common = *(const hd_common *)model->options;
     TRY(model->method->fit(context, &input, model->options, &fit));
     fit.total_seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);
