@@ -22,9 +22,28 @@ static void labelling_free(labelling *l) {
     huddle_free(l->labels);
 }
 
+/* The labels of a set that is no file. */
+static huddle_status take_labels(huddle_context *context, const char *kind, labelling *l) {
+    huddle_data data;
+    huddle_status status = huddle_data_read(context, kind, NULL, &data);
+    if (status != HUDDLE_OK)
+        return status;
+    *l = (labelling){data.points.n, data.labels, data.n_classes, data.classes};
+    data.labels = NULL;
+    data.classes = NULL;
+    data.n_classes = 0;
+    huddle_data_free(&data);
+    return HUDDLE_OK;
+}
+
 static int read_labelling(huddle_context *context, const char *source, labelling *l) {
-    huddle_status status =
-        huddle_labels_read(context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
+    huddle_status status;
+    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
+        if (strcmp(source, *kind) == 0) {
+            status = take_labels(context, source, l);
+            return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
+        }
+    status = huddle_labels_read(context, source, &l->n, &l->labels, &l->n_classes, &l->classes);
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, source);
 }
 
@@ -170,9 +189,11 @@ const app_command score_command = {
     .operands = "TRUTH LABELS",
     .least = 2,
     .most = 2,
+    .words = huddle_data_kinds,
     .summary = "compare labels with known classes",
     .text = "Both are files of labels, one a row: numbers or words, in any format huddle reads; "
-            "of a data set, its labels. Prints accuracy under the best map of clusters to "
+            "of a data set (also digits), its labels. Prints accuracy under the best map of "
+            "clusters to "
             "classes, normalised mutual information, adjusted Rand index, purity, and the "
             "table of counts with the matched clusters on its diagonal.",
     .groups = score_groups,
