@@ -73,6 +73,10 @@ typedef int32_t hd_kmeans_loosen_function(int32_t n, const int32_t *label,
 typedef int32_t hd_kmeans_reach_function(int32_t n, const int32_t *label, const float *reach,
                                          const float *square, int32_t *open);
 
+/* Sum over the block of weight[r] times what distance[r] is below before[r]. */
+typedef float hd_kmeans_gain_function(const float *distance, const float *before,
+                                      const float *weight);
+
 /* sum[j] += weight * row[j]. */
 typedef void hd_kmeans_add_function(const float *row, int64_t d, double weight, double *sum);
 
@@ -88,6 +92,7 @@ typedef struct hd_kmeans_kernels {
     hd_kmeans_choose_function *choose;
     hd_kmeans_loosen_function *loosen;
     hd_kmeans_reach_function *reach;
+    hd_kmeans_gain_function *gain;
     hd_kmeans_add_function *add;
     hd_kmeans_moments_function *moments;
 } hd_kmeans_kernels;

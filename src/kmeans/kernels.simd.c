@@ -288,6 +288,20 @@ static int32_t reach(int32_t n, const int32_t *restrict label, const float *rest
     return count;
 }
 
+/* The sum is taken in halves, in the same order for all instruction sets. */
+static float gain(const float *distance, const float *before, const float *weight) {
+    _Alignas(64) float terms[HD_BLOCK];
+    for (int r = 0; r < HD_BLOCK; r += HD_LANES) {
+        lanes less = *(const lanes *)(before + r) - *(const lanes *)(distance + r);
+        less = pick(less > 0, less, (lanes){0});
+        *(lanes *)(terms + r) = less * *(const lanes *)(weight + r);
+    }
+    for (int half = HD_BLOCK / 2; half >= 1; half /= 2)
+        for (int r = 0; r < half; r++)
+            terms[r] += terms[r + half];
+    return terms[0];
+}
+
 /* ---- sums --------------------------------------------------------------------------------- */
 
 static void add(const float *restrict row, int64_t d, double weight, double *restrict sum) {
@@ -315,6 +329,7 @@ const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {
     .choose = choose,
     .loosen = loosen,
     .reach = reach,
+    .gain = gain,
     .add = add,
     .moments = moments,
 };

@@ -51,30 +51,19 @@ typedef struct seeding {
     int32_t number;
 } seeding;
 
-/* The sum of 32 numbers in an order of its own, the same for all instruction sets. */
-static float sum_block(float *terms) {
-    for (int half = HD_BLOCK / 2; half >= 4; half /= 2)
-        for (int r = 0; r < half; r++)
-            terms[r] += terms[r + half];
-    return (terms[0] + terms[1]) + (terms[2] + terms[3]);
-}
-
 /* Adds how much each candidate would lower the potential of a block of rows. */
 static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
                         hd_kmeans_scratch *scratch, double *gain) {
     hd_kmeans_run *run = s->run;
-    float weight[HD_BLOCK] = {0}, before[HD_BLOCK] = {0}, lower[HD_BLOCK];
+    _Alignas(64) float weight[HD_BLOCK] = {0}, before[HD_BLOCK] = {0};
     hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
     for (int32_t r = 0; r < count; r++) {
         weight[r] = (float)(hd_kmeans_weight(run->data, rows[r]) * run->data->weight_scale);
         before[r] = run->upper[rows[r]];
     }
-    for (int32_t k = 0; k < run->ready.k; k++) {
-        const float *distance = scratch->scores + (int64_t)k * HD_BLOCK;
-        for (int32_t r = 0; r < HD_BLOCK; r++)
-            lower[r] = distance[r] < before[r] ? (before[r] - distance[r]) * weight[r] : 0;
-        gain[k] += (double)sum_block(lower);
-    }
+    for (int32_t k = 0; k < run->ready.k; k++)
+        gain[k] += (double)run->data->kernels->gain(scratch->scores + (int64_t)k * HD_BLOCK, before,
+                                                    weight);
 }
 
 /* Rows of the block for which the chosen candidate is nearer than what was chosen before. */
@@ -99,10 +88,12 @@ static void look_at(const seeding *s, const int32_t *rows, int32_t count,
 
 /* The potential of rows begin .. end - 1. */
 static double potential(const hd_kmeans_run *run, int64_t begin, int64_t end) {
-    const double *weights = run->data->weights;
     double sums[4] = {0};
-    for (int64_t i = begin; i < end; i++)
-        sums[i % 4] += weights != NULL ? weights[i] * (double)run->upper[i] : (double)run->upper[i];
+    for (; begin + 4 <= end; begin += 4)
+        for (int q = 0; q < 4; q++)
+            sums[q] += hd_kmeans_weight(run->data, begin + q) * (double)run->upper[begin + q];
+    for (; begin < end; begin++)
+        sums[0] += hd_kmeans_weight(run->data, begin) * (double)run->upper[begin];
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
