@@ -1,5 +1,6 @@
 /* Huddle, prepare: what is done to the points before anything looks at distances.
  *
+ *   auto            for models: the rule chosen without labels (docs/method.md); refused here
  *   none            nothing
  *   standard        each column to mean 0 and variance 1 (constant columns to 0)
  *   unit            each row to norm 1 (zero rows stay)

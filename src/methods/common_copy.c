@@ -42,6 +42,13 @@ huddle_status hd_copy_points(const hd_fit *from, hd_fit *to) {
     if (from->points.values != NULL)
         TRY(huddle_points_copy(&from->points, &to->points));
     to->prepare_info = from->prepare_info;
+    to->auto_seconds = from->auto_seconds;
+    if (from->auto_trials != NULL) {
+        ALLOC(to->auto_trials, from->n_auto_trials);
+        memcpy(to->auto_trials, from->auto_trials,
+               (size_t)from->n_auto_trials * sizeof *to->auto_trials);
+        to->n_auto_trials = from->n_auto_trials;
+    }
 done:
     return status;
 }

@@ -27,6 +27,7 @@ void hd_fit_free(hd_fit *fit) {
     huddle_shrink_info_free(&fit->shrink_info);
     huddle_kmeans_info_free(&fit->kmeans_info);
     huddle_free(fit->trials);
+    huddle_free(fit->auto_trials);
     huddle_free(fit->trial_labels);
     hd_texts_free(&fit->warnings);
     memset(fit, 0, sizeof *fit);
@@ -43,7 +44,11 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view) {
     huddle_status status = HUDDLE_OK;
-    TRY(huddle_prepare_fit(context, x, options, &fit->preparation, &fit->prepare_info));
+    huddle_prepare_options chosen = *options;
+    if (strcmp(chosen.prepare.name, "auto") == 0)
+        TRY(hd_choose_prepare(context, x, fit->common, &chosen.prepare, fit));
+    TRY(huddle_prepare_fit(context, x, &chosen, &fit->preparation, &fit->prepare_info));
+    fit->prepare_info.seconds += fit->auto_seconds;
     if (does_nothing(&fit->preparation) && !keep) {
         *view = *x;
         goto done;
@@ -331,11 +336,14 @@ done:
 
 enum { SILHOUETTE_SAMPLE = 2000 };
 
-/* (lambda_{c+1} - lambda_c) / lambda_{c+1}: how clearly the spectrum separates c clusters. */
+/* (lambda_{c+1} - lambda_c) / lambda_{c+1}: how clearly the spectrum separates c clusters. What is
+ * smaller than 1e-7 is rounding. */
 static double relative_gap(const huddle_embedding *embedding, int32_t c) {
-    if (c >= embedding->n_eigenvalues || embedding->eigenvalues[c] <= 0)
+    static const double rounding = 1e-7;
+    if (c >= embedding->n_eigenvalues)
         return NAN;
-    return (embedding->eigenvalues[c] - embedding->eigenvalues[c - 1]) / embedding->eigenvalues[c];
+    double next = fmax(embedding->eigenvalues[c], rounding);
+    return (next - fmax(embedding->eigenvalues[c - 1], rounding)) / next;
 }
 
 static huddle_status judge_trial(huddle_context *context, const huddle_points *points,

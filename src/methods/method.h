@@ -56,6 +56,12 @@ typedef struct hd_alternation {
     double *objective; /* before the first round and after each */
 } hd_alternation;
 
+/* One preparation that `auto` tried. */
+typedef struct hd_prepare_trial {
+    huddle_rule rule;
+    double modularity;
+} hd_prepare_trial;
+
 /* The name of a shared result, built option by option (methods/cache.h). */
 typedef struct hd_key {
     char text[1024];
@@ -69,6 +75,10 @@ typedef struct hd_fit {
     huddle_dense centres;
     int64_t *medoids; /* for each cluster the row nearest its centre; -1 if empty */
 
+    hd_common common;              /* as the method's options have it */
+    hd_prepare_trial *auto_trials; /* when prepare was auto: what was tried */
+    int32_t n_auto_trials;
+    double auto_seconds;
     huddle_preparation preparation;
     huddle_points points;       /* prepared; kept by methods that need them to predict */
     huddle_csr graph;           /* A */
@@ -146,6 +156,11 @@ huddle_status hd_method_options(const hd_method *method, huddle_option **table);
 huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view);
+
+/* The preparation whose spectral clustering has the largest modularity on its own graph; leaves
+ * what was tried in the fit. */
+huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
+                                huddle_rule *rule, hd_fit *fit);
 
 /* Applies the fit's preparation and its reduction, if it has one, to new points; owned is to be
  * freed, view never. HUDDLE_INVALID if they have not as many features as the fit's. */

@@ -57,15 +57,30 @@ static json_t *seconds_json(const hd_fit *fit) {
     return object;
 }
 
-static json_t *prepare_json(const hd_fit *fit) {
-    json_t *object = json_object();
-    const huddle_rule *rule = &fit->preparation.rule;
+static json_t *rule_json(const huddle_rule *rule) {
     size_t length = rule->name == NULL ? 0 : strlen(rule->name);
     if (length > 2 && strcmp(rule->name + length - 2, ":R") == 0)
-        json_object_set_new(object, "rule",
-                            json_sprintf("%.*s:%d", (int)length - 2, rule->name, rule->r));
-    else
-        json_object_set_new(object, "rule", json_string(length == 0 ? "none" : rule->name));
+        return json_sprintf("%.*s:%d", (int)length - 2, rule->name, rule->r);
+    return json_string(length == 0 ? "none" : rule->name);
+}
+
+/* What `auto` tried. */
+static json_t *tried_json(const hd_fit *fit) {
+    json_t *array = json_array();
+    for (int32_t k = 0; k < fit->n_auto_trials; k++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "rule", rule_json(&fit->auto_trials[k].rule));
+        json_object_set_new(object, "modularity", real(fit->auto_trials[k].modularity));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *prepare_json(const hd_fit *fit) {
+    json_t *object = json_object();
+    json_object_set_new(object, "rule", rule_json(&fit->preparation.rule));
+    if (fit->n_auto_trials > 0)
+        json_object_set_new(object, "tried", tried_json(fit));
     json_object_set_new(object, "d", json_integer(fit->preparation.d_out));
     json_object_set_new(object, "variance_kept", real(fit->prepare_info.variance_kept));
     json_object_set_new(object, "zero_rows", json_integer(fit->prepare_info.zero_rows));

@@ -127,6 +127,8 @@ huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x
     p->variance_kept = 1;
     p->center_rows = is(p, "center-rows");
     p->unit_rows = !is(p, "none") && !is(p, "standard");
+    if (is(p, "auto"))
+        FAIL(HUDDLE_INVALID, "prepare = auto is for a model to settle; this stage takes a rule");
     if (x->offsets != NULL && (is(p, "standard") || p->center_rows || is(p, "center-columns")))
         FAIL(HUDDLE_INVALID,
              "prepare = %s would make sparse points dense; none, unit, pca:R and whiten:R do not",
