@@ -1,0 +1,320 @@
+#include "methods/rotation.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_PER_CHUNK = 1024, MOST_TURNS = 100, MOST_STEPS = 60 };
+
+/* ---- what both have in common -------------------------------------------------------------- */
+
+/* The rows times a rotation, chunk by chunk; each chunk sums up a gradient and a value. */
+typedef struct turning {
+    const huddle_dense *rows;
+    const double *rotation; /* c x c */
+    double *turned;         /* rows per chunk x c, for each worker */
+    int32_t *labels;        /* or NULL */
+    double *sums;           /* c x c for each chunk */
+    double *values;         /* for each chunk */
+} turning;
+
+static huddle_status turning_new(huddle_context *context, const huddle_dense *rows, turning *t) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = rows->cols, chunks = hd_chunks(rows->rows, ROWS_PER_CHUNK);
+    t->rows = rows;
+    ALLOC(t->turned, (int64_t)ROWS_PER_CHUNK * c * hd_workers(context));
+    ALLOC(t->sums, chunks * c * c);
+    ALLOC(t->values, chunks);
+done:
+    return status;
+}
+
+static void turning_free(turning *t) {
+    huddle_free(t->turned);
+    huddle_free(t->sums);
+    huddle_free(t->values);
+}
+
+static double *turn_chunk(const turning *t, hd_chunk chunk) {
+    int c = (int)t->rows->cols;
+    double *turned = t->turned + (int64_t)chunk.worker * ROWS_PER_CHUNK * c;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(chunk.end - chunk.begin), c, c, 1,
+                t->rows->values + chunk.begin * t->rows->stride, (int)t->rows->stride, t->rotation,
+                c, 0, turned, c);
+    return turned;
+}
+
+/* Adds up the chunks in their order. */
+static double gather(const turning *t, double *sums) {
+    int64_t cells = t->rows->cols * t->rows->cols;
+    double value = 0;
+    memset(sums, 0, (size_t)cells * sizeof *sums);
+    for (int64_t k = 0; k < hd_chunks(t->rows->rows, ROWS_PER_CHUNK); k++) {
+        value += t->values[k];
+        for (int64_t e = 0; e < cells; e++)
+            sums[e] += t->sums[k * cells + e];
+    }
+    return value;
+}
+
+/* matrix <- its nearest orthogonal matrix, U V' of its singular value decomposition. *trace, if not
+ * NULL, is the sum of the singular values. */
+static huddle_status orthogonalise(int c, double *matrix, double *trace) {
+    huddle_status status = HUDDLE_OK;
+    double *u = NULL, *vt = NULL, *values = NULL;
+    ALLOC(u, c * c);
+    ALLOC(vt, c * c);
+    ALLOC(values, c);
+    if (LAPACKE_dgesdd(LAPACK_ROW_MAJOR, 'A', c, c, matrix, c, values, u, c, vt, c) != 0)
+        FAIL(HUDDLE_NUMERIC, "the singular values of a rotation of %d columns did not converge", c);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c, c, c, 1, u, c, vt, c, 0, matrix, c);
+    for (int k = 0; k < c && trace != NULL; k++)
+        *trace = (k == 0 ? 0 : *trace) + values[k];
+done:
+    huddle_free(u);
+    huddle_free(vt);
+    huddle_free(values);
+    return status;
+}
+
+/* ---- Yu and Shi ---------------------------------------------------------------------------- */
+
+/* Labels each row by its largest entry after the rotation; sums: the rows of each cluster, c x c
+ * with clusters in columns; value: the sum of those entries. */
+static huddle_status discretise_chunk(void *argument, hd_chunk chunk) {
+    const turning *t = argument;
+    int64_t c = t->rows->cols;
+    const double *turned = turn_chunk(t, chunk);
+    double *sums = t->sums + chunk.index * c * c, value = 0;
+    memset(sums, 0, (size_t)(c * c) * sizeof *sums);
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        const double *row = turned + (i - chunk.begin) * c,
+                     *x = t->rows->values + i * t->rows->stride;
+        int32_t largest = 0;
+        for (int32_t k = 1; k < c; k++)
+            if (row[k] > row[largest])
+                largest = k;
+        t->labels[i] = largest;
+        value += row[largest];
+        for (int64_t j = 0; j < c; j++)
+            sums[j * c + largest] += x[j];
+    }
+    t->values[chunk.index] = value;
+    return HUDDLE_OK;
+}
+
+/* Columns of the first rotation: rows as far from being parallel as can be, the first at random. */
+static huddle_status spread_rows(const huddle_dense *rows, int64_t first, double *rotation) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = rows->rows, c = rows->cols, chosen = first;
+    double *closeness = NULL;
+    ALLOC_ZERO(closeness, n);
+    for (int64_t k = 0; k < c; k++) {
+        for (int64_t j = 0; j < c; j++)
+            rotation[j * c + k] = rows->values[chosen * rows->stride + j];
+        chosen = 0;
+        for (int64_t i = 0; i < n && k + 1 < c; i++) {
+            double product = 0;
+            for (int64_t j = 0; j < c; j++)
+                product += rows->values[i * rows->stride + j] * rotation[j * c + k];
+            closeness[i] += fabs(product);
+            if (closeness[i] < closeness[chosen])
+                chosen = i;
+        }
+    }
+done:
+    huddle_free(closeness);
+    return status;
+}
+
+/* One start: fills in labels and rotation, *objective = sum ||x_i R - e||^2. */
+static huddle_status discretise(huddle_context *context, turning *t, int64_t first,
+                                double *rotation, hd_fit *record, double *objective) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = t->rows->cols, n = t->rows->rows;
+    double *sums = NULL, best = -1;
+    ALLOC(sums, c * c);
+    t->rotation = rotation;
+    TRY(spread_rows(t->rows, first, rotation));
+    TRY(orthogonalise((int)c, rotation, NULL));
+    for (int turn = 0; turn < MOST_TURNS; turn++) {
+        TRY(hd_parallel(context, "discretise", n, ROWS_PER_CHUNK, discretise_chunk, t));
+        double value = gather(t, sums);
+        TRY(hd_alternation_add(record, 2 * ((double)n - value)));
+        record->alternation.stop = HUDDLE_STOP_CONVERGED;
+        if (value <= best * (1 + 1e-10))
+            break;
+        record->alternation.stop = HUDDLE_STOP_MAX_ITER;
+        best = value;
+        memcpy(rotation, sums, (size_t)(c * c) * sizeof *rotation);
+        TRY(orthogonalise((int)c, rotation, NULL));
+    }
+    *objective = record->alternation.objective[record->alternation.n_history - 1];
+done:
+    huddle_free(sums);
+    return status;
+}
+
+huddle_status hd_rotate(huddle_context *context, const huddle_dense *rows, int32_t n_init,
+                        uint64_t seed, int32_t *labels, huddle_dense *rotation, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = rows->rows, c = rows->cols;
+    turning t = {0};
+    hd_fit record = {0};
+    double *trial = NULL, *objectives = NULL;
+    int32_t *trial_labels = NULL, best = -1;
+    hd_blas_enter();
+    TRY(huddle_dense_new(c, c, rotation));
+    TRY(turning_new(context, rows, &t));
+    ALLOC(trial, c * c);
+    ALLOC(trial_labels, n);
+    ALLOC(objectives, n_init);
+    t.labels = trial_labels;
+    for (int32_t start = 0; start < n_init; start++) {
+        hd_rng rng = hd_rng_stream(seed, (uint64_t)start);
+        hd_alternation_reset(&record);
+        TRY(discretise(context, &t, start == 0 ? 0 : hd_rng_below(&rng, n), trial, &record,
+                       &objectives[start]));
+        if (best >= 0 && objectives[start] >= objectives[best])
+            continue;
+        best = start;
+        memcpy(labels, trial_labels, (size_t)n * sizeof *labels);
+        memcpy(rotation->values, trial, (size_t)(c * c) * sizeof *trial);
+        if (fit == NULL)
+            continue;
+        hd_alternation_reset(fit);
+        fit->alternation = record.alternation;
+        memset(&record.alternation, 0, sizeof record.alternation);
+    }
+    if (fit != NULL) {
+        huddle_kmeans_info_free(&fit->kmeans_info);
+        fit->kmeans_info = (huddle_kmeans_info){.inertia = objectives[best],
+                                                .inertias = objectives,
+                                                .n_restarts = n_init,
+                                                .best = best,
+                                                .n_iter = fit->alternation.n_iter,
+                                                .stop = fit->alternation.stop};
+        objectives = NULL;
+    }
+done:
+    hd_blas_leave();
+    hd_alternation_reset(&record);
+    huddle_free(trial);
+    huddle_free(trial_labels);
+    huddle_free(objectives);
+    turning_free(&t);
+    return status;
+}
+
+/* ---- Zelnik-Manor and Perona --------------------------------------------------------------- */
+
+/* With rows of norm 1 the cost of row i is 1 / m_i^2, m_i its entry of largest magnitude, and its
+ * gradient is -2 x_i / m_i^3 in that entry's column. A row that is zero costs c. */
+static huddle_status cost_chunk(void *argument, hd_chunk chunk) {
+    const turning *t = argument;
+    int64_t c = t->rows->cols;
+    const double *turned = turn_chunk(t, chunk);
+    double *sums = t->sums + chunk.index * c * c, value = 0;
+    memset(sums, 0, (size_t)(c * c) * sizeof *sums);
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        const double *row = turned + (i - chunk.begin) * c,
+                     *x = t->rows->values + i * t->rows->stride;
+        int64_t largest = 0;
+        for (int64_t k = 1; k < c; k++)
+            if (fabs(row[k]) > fabs(row[largest]))
+                largest = k;
+        double m = row[largest];
+        if (m * m * (double)c < 0.5) { /* no unit row has so small a largest entry */
+            value += (double)c;
+            continue;
+        }
+        value += 1 / (m * m);
+        for (int64_t j = 0; j < c; j++)
+            sums[j * c + largest] -= 2 * x[j] / (m * m * m);
+    }
+    t->values[chunk.index] = value;
+    return HUDDLE_OK;
+}
+
+/* The gradient along rotations: G - R G'R, and its squared length. */
+static double tangent(int c, const double *rotation, const double *gradient, double *direction,
+                      double *scratch) {
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, c, c, c, 1, gradient, c, rotation, c, 0,
+                scratch, c);
+    memcpy(direction, gradient, (size_t)(c * c) * sizeof *direction);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c, c, c, -0.5, rotation, c, scratch, c,
+                0.5, direction, c);
+    return cblas_ddot(c * c, direction, 1, direction, 1);
+}
+
+typedef struct descent {
+    turning turning;
+    double *rotation, *trial, *gradient, *direction, *scratch;
+    double cost, step;
+} descent;
+
+static huddle_status cost_at(huddle_context *context, descent *d, const double *rotation,
+                             double *gradient, double *cost) {
+    d->turning.rotation = rotation;
+    huddle_status status = hd_parallel(context, "align", d->turning.rows->rows, ROWS_PER_CHUNK,
+                                       cost_chunk, &d->turning);
+    if (status == HUDDLE_OK)
+        *cost = gather(&d->turning, gradient);
+    return status;
+}
+
+/* A step downhill, halved until the cost falls enough; *done if none does. */
+static huddle_status descend(huddle_context *context, descent *d, bool *done) {
+    huddle_status status = HUDDLE_OK;
+    int c = (int)d->turning.rows->cols, cells = c * c;
+    double slope = tangent(c, d->rotation, d->gradient, d->direction, d->scratch), cost = 0;
+    *done = true;
+    for (int halving = 0; halving < 20; halving++, d->step /= 2) {
+        memcpy(d->trial, d->rotation, (size_t)cells * sizeof *d->trial);
+        cblas_daxpy(cells, -d->step, d->direction, 1, d->trial, 1);
+        TRY(orthogonalise(c, d->trial, NULL));
+        TRY(cost_at(context, d, d->trial, d->gradient, &cost));
+        if (cost <= d->cost - 1e-4 * d->step * slope)
+            break;
+    }
+    if (cost >= d->cost)
+        goto done;
+    *done = d->cost - cost < 1e-6 * d->cost;
+    memcpy(d->rotation, d->trial, (size_t)cells * sizeof *d->trial);
+    d->cost = cost;
+    d->step *= 2;
+done:
+    return status;
+}
+
+huddle_status hd_align(huddle_context *context, const huddle_dense *rows, huddle_dense *rotation,
+                       double *quality) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = rows->cols;
+    descent d = {.rotation = rotation->values, .step = 1 / (double)rows->rows};
+    hd_blas_enter();
+    TRY(turning_new(context, rows, &d.turning));
+    ALLOC(d.trial, c * c);
+    ALLOC(d.gradient, c * c);
+    ALLOC(d.direction, c * c);
+    ALLOC(d.scratch, c * c);
+    TRY(cost_at(context, &d, d.rotation, d.gradient, &d.cost));
+    bool finished = false;
+    for (int step = 0; step < MOST_STEPS && !finished; step++)
+        TRY(descend(context, &d, &finished));
+    *quality = 1 - (d.cost / (double)rows->rows - 1) / (double)c;
+done:
+    hd_blas_leave();
+    turning_free(&d.turning);
+    huddle_free(d.trial);
+    huddle_free(d.gradient);
+    huddle_free(d.direction);
+    huddle_free(d.scratch);
+    return status;
+}

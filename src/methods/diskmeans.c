@@ -1,0 +1,96 @@
+/* Discriminative K-means (Ye, Zhao and Wu, NIPS 2007). K-means alternating with regularised LDA is
+ * kernel K-means with the kernel I - (I + X X' / lambda)^-1 of the centred points. With the
+ * singular values s_k of X that kernel is the Gram matrix of the principal components, each divided
+ * by sqrt(s_k^2 + lambda): so this is K-means on those. */
+#include "base/check.h"
+#include "base/options.h"
+#include "methods/reduce.h"
+#include "methods/spectral.h"
+
+#include <math.h>
+
+typedef struct diskmeans_options {
+    hd_common common;
+    huddle_prepare_options prepare;
+    double lambda;
+    huddle_kmeans_options kmeans;
+} diskmeans_options;
+
+static const huddle_option *lambda_table(void) {
+    static const huddle_option table[] = {
+        HD_REAL_AUTO(diskmeans_options, lambda, "auto", 1e-12, 1e12,
+                     "regularisation; auto = the mean squared singular value of the points"),
+        {0}};
+    return table;
+}
+
+static const hd_section sections[] = {
+    {huddle_prepare_options_table, offsetof(diskmeans_options, prepare), NULL},
+    {lambda_table, 0, NULL},
+    {huddle_kmeans_options_table, offsetof(diskmeans_options, kmeans), NULL},
+    {0}};
+
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    const diskmeans_options *options = argument;
+    huddle_kmeans_options kmeans = options->kmeans;
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = options->common.seed;
+    return hd_fit_kmeans(context, &fit->points, &kmeans, fit);
+}
+
+/* Divides component k of the map by sqrt(s_k^2 + lambda), s_k^2 = n times its variance. */
+static void regularise(double lambda, int64_t n, const double *variances, double total,
+                       huddle_preparation *map) {
+    huddle_dense *p = &map->projection;
+    if (lambda == HUDDLE_AUTO)
+        lambda = (double)n * total / (double)map->d_out;
+    for (int64_t k = 0; k < p->cols; k++) {
+        double factor = sqrt((double)n * variances[k] + lambda);
+        for (int64_t j = 0; j < p->rows && factor > 0; j++)
+            p->values[j * p->stride + k] /= factor;
+    }
+}
+
+static huddle_status discriminate(huddle_context *context, const hd_input *input,
+                                  const diskmeans_options *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_prepare_options prepare = options->prepare;
+    huddle_points points;
+    double *variances = NULL, total;
+    prepare.seed = options->common.seed;
+    TRY(hd_fit_prepare(context, input->x, &prepare, false, fit, &points));
+    double begin = hd_seconds();
+    int64_t r = points.n < points.d ? points.n : points.d;
+    ALLOC(variances, r);
+    TRY(hd_principal_map(context, &points, r, prepare.seed, &fit->reduction, variances, &total));
+    regularise(options->lambda, points.n, variances, total, &fit->reduction);
+    TRY(hd_fit_reduce(context, &points, fit));
+    fit->prepare_info.seconds += hd_seconds() - begin;
+done:
+    huddle_free(variances);
+    return status;
+}
+
+static huddle_status fit_diskmeans(huddle_context *context, const hd_input *input,
+                                   const void *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    diskmeans_options o = *(const diskmeans_options *)options;
+    huddle_range n_clusters = o.common.n_clusters;
+    TRY(hd_check_clusters(n_clusters, fit->n));
+    TRY(discriminate(context, input, &o, fit));
+    if (n_clusters.first == HUDDLE_AUTO)
+        TRY(hd_choose_clusters(context, &fit->points, o.common.seed, fit, &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &fit->points, NULL, cluster, &o, fit));
+done:
+    return status;
+}
+
+const hd_method hd_method_diskmeans = {
+    .text = {"diskmeans", "discriminative K-means",
+             "K-means and regularised linear discriminant analysis at once, in closed form: "
+             "K-means on principal components that are whitened as far as lambda allows."},
+    .options_size = sizeof(diskmeans_options),
+    .sections = sections,
+    .fit = fit_diskmeans,
+    .predict = hd_reduced_predict};

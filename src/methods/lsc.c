@@ -1,0 +1,359 @@
+/* Landmark-based spectral clustering (Chen and Cai, AAAI 2011). Each point is a combination of its
+ * nearest landmarks, row i of Z, rows summing to 1; the graph Z D^-1 Z', D the column sums of Z,
+ * joins points that share landmarks. Its degrees are 1, and its eigenvectors are the left singular
+ * vectors of Z D^-1/2, found from a matrix of landmarks x landmarks: linear in n. */
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/options.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "methods/spectral.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct lsc_options {
+    hd_spectral_options spectral;
+    const char *landmarks;
+    int32_t n_landmarks, landmark_neighbors;
+} lsc_options;
+
+/* Landmarks by default, points for each that K-means looks at, and its iterations. */
+enum { LANDMARKS = 1000, POINTS_PER_LANDMARK = 20, LANDMARK_ITERATIONS = 10, ROWS_PER_CHUNK = 256 };
+
+static const huddle_option *landmark_table(void) {
+    static const char *const ways[] = {"k-means", "random", NULL};
+    static const huddle_option table[] = {
+        HD_CHOICE(lsc_options, landmarks, "k-means", ways, "how to choose the landmarks"),
+        HD_INT_AUTO(lsc_options, n_landmarks, "auto", 1, INT32_MAX,
+                    "landmarks; auto = half the points, at most 1000"),
+        HD_INT(lsc_options, landmark_neighbors, "5", 1, INT32_MAX,
+               "landmarks that each point is a combination of"),
+        {0}};
+    return table;
+}
+
+static const hd_rename knn_names[] = {{"metric", "metric", NULL, NULL}, {0}};
+static const hd_rename embed_names[] = {{"rows", "rows", NULL, NULL}, {0}};
+
+static const hd_section sections[] = {
+    {huddle_prepare_options_table, offsetof(lsc_options, spectral.prepare), NULL},
+    {huddle_knn_options_table, offsetof(lsc_options, spectral.knn), knn_names},
+    {landmark_table, 0, NULL},
+    {huddle_embed_options_table, offsetof(lsc_options, spectral.embed), embed_names},
+    {huddle_kmeans_options_table, offsetof(lsc_options, spectral.kmeans), hd_kmeans_names},
+    {0}};
+
+/* ---- landmarks ----------------------------------------------------------------------------- */
+
+static huddle_status count_landmarks(const lsc_options *options, huddle_range n_clusters, int64_t n,
+                                     int64_t *count) {
+    int64_t least = n_clusters.first == HUDDLE_AUTO ? 1 : n_clusters.last;
+    *count = options->n_landmarks;
+    if (options->n_landmarks == HUDDLE_AUTO) {
+        *count = (n + 1) / 2 < LANDMARKS ? (n + 1) / 2 : LANDMARKS;
+        *count = *count < least ? least : *count;
+    }
+    if (*count < least)
+        return hd_fail(HUDDLE_INVALID, "n_landmarks = %lld is fewer than n_clusters = %lld",
+                       (long long)*count, (long long)least);
+    *count = *count < n ? *count : n;
+    return HUDDLE_OK;
+}
+
+/* `count` different rows, each as likely as any other, in ascending order. */
+static huddle_status take_some(const huddle_points *points, int64_t count, uint64_t seed,
+                               huddle_points *some) {
+    huddle_status status = HUDDLE_OK;
+    hd_rng rng = hd_rng_stream(seed, UINT64_MAX);
+    int64_t *index = NULL;
+    ALLOC(index, count);
+    for (int64_t i = 0, taken = 0; taken < count; i++)
+        if (hd_rng_below(&rng, points->n - i) < count - taken)
+            index[taken++] = i;
+    TRY(huddle_points_take(points, index, count, some));
+done:
+    huddle_free(index);
+    return status;
+}
+
+/* The centres of K-means on some of the points. Fewer, if there are fewer distinct points. */
+static huddle_status take_centres(huddle_context *context, const huddle_points *points,
+                                  int64_t count, uint64_t seed, huddle_points *landmarks) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points sample = {0};
+    huddle_kmeans_result result = {0};
+    huddle_kmeans_info info = {0};
+    huddle_kmeans_options kmeans = huddle_kmeans_defaults();
+    int64_t rows = POINTS_PER_LANDMARK * count;
+    kmeans.n_clusters = (int32_t)count;
+    kmeans.n_init = 1;
+    kmeans.max_iter = LANDMARK_ITERATIONS;
+    kmeans.seed = seed;
+    TRY(take_some(points, rows < points->n ? rows : points->n, seed, &sample));
+    TRY(huddle_kmeans(context, &sample, NULL, &kmeans, &result, &info));
+    TRY(huddle_points_from_double(context, info.n_distinct < count ? info.n_distinct : count,
+                                  points->d, result.centres.values, result.centres.stride, 1,
+                                  landmarks));
+done:
+    huddle_points_free(&sample);
+    huddle_kmeans_result_free(&result);
+    huddle_kmeans_info_free(&info);
+    return status;
+}
+
+static huddle_status choose_landmarks(huddle_context *context, const huddle_points *points,
+                                      const lsc_options *options, int64_t count, hd_fit *fit) {
+    uint64_t seed = options->spectral.common.seed;
+    if (points->offsets != NULL) /* centres would be dense */
+        hd_say(context, "the points are sparse: landmarks are chosen at random");
+    if (points->offsets != NULL || strcmp(options->landmarks, "random") == 0)
+        return take_some(points, count, seed, &fit->landmarks);
+    return take_centres(context, points, count, seed, &fit->landmarks);
+}
+
+/* ---- Z ------------------------------------------------------------------------------------- */
+
+/* Neighbours among the landmarks, distances turned into shares that sum to 1. */
+static huddle_status combine(huddle_context *context, const hd_fit *fit, const lsc_options *options,
+                             const huddle_points *points, huddle_neighbors *z) {
+    huddle_status status = HUDDLE_OK;
+    huddle_knn_options knn = huddle_knn_defaults();
+    knn.metric = options->spectral.knn.metric;
+    knn.n_neighbors = options->landmark_neighbors;
+    TRY(huddle_graph_query(context, &fit->landmarks, points, &knn, z, NULL));
+done:
+    return status;
+}
+
+static void set_scale(const huddle_neighbors *z, hd_fit *fit) {
+    double sum = 0, count = (double)z->n * z->k;
+    for (int64_t e = 0; e < z->n * z->k; e++)
+        sum += z->distance[e];
+    fit->scale.rule = "mean";
+    fit->scale.delta2 = sum / count * (sum / count);
+}
+
+static void share_out(const huddle_scale *scale, huddle_neighbors *z) {
+    for (int64_t i = 0; i < z->n; i++) {
+        double *share = z->distance + i * z->k, sum = 0;
+        for (int32_t j = 0; j < z->k; j++) {
+            share[j] = huddle_graph_weight(scale, 0, 0, share[j]);
+            sum += share[j];
+        }
+        for (int32_t j = 0; j < z->k; j++)
+            share[j] /= sum;
+    }
+}
+
+/* ---- the embedding ------------------------------------------------------------------------- */
+
+/* gram (p x p) = D^-1/2 Z'Z D^-1/2, and roots[l] = D_l^-1/2, 0 for a landmark that nobody uses. */
+static huddle_status landmark_gram(const huddle_neighbors *z, int64_t p, double *gram,
+                                   double *roots) {
+    memset(gram, 0, (size_t)(p * p) * sizeof *gram);
+    memset(roots, 0, (size_t)p * sizeof *roots);
+    for (int64_t i = 0; i < z->n; i++) {
+        const int32_t *index = z->index + i * z->k;
+        const double *share = z->distance + i * z->k;
+        for (int32_t a = 0; a < z->k; a++) {
+            roots[index[a]] += share[a];
+            for (int32_t b = 0; b < z->k; b++)
+                gram[index[a] * p + index[b]] += share[a] * share[b];
+        }
+    }
+    for (int64_t l = 0; l < p; l++)
+        roots[l] = roots[l] > 0 ? 1 / sqrt(roots[l]) : 0;
+    for (int64_t l = 0; l < p; l++)
+        for (int64_t m = 0; m < p; m++)
+            gram[l * p + m] *= roots[l] * roots[m];
+    return HUDDLE_OK;
+}
+
+/* Eigenpairs of gram, the largest `wanted`, as what shares are multiplied by: column k of
+ * landmark_vectors is D^-1/2 v_k / sqrt(mu_k). Those of rank 0 are left out. */
+static huddle_status decompose(const huddle_neighbors *z, int64_t wanted, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    int p = (int)fit->landmarks.n, found = 0;
+    double *gram = NULL, *roots = NULL, *mu = NULL, *v = NULL;
+    int *support = NULL;
+    int most = (int)(wanted < p ? wanted : p);
+    ALLOC(gram, (int64_t)p * p);
+    ALLOC(roots, p);
+    ALLOC(mu, p);
+    ALLOC(v, (int64_t)p * most);
+    ALLOC(support, 2 * (int64_t)p);
+    TRY(landmark_gram(z, p, gram, roots));
+    if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'L', p, gram, p, 0, 0, p - most + 1, p, 0,
+                       &found, mu, v, most, support) != 0 ||
+        found != most)
+        FAIL(HUDDLE_NUMERIC, "the eigensolver failed on %d landmarks", p);
+    int rank = 0;
+    while (rank < most && mu[most - 1 - rank] > 1e-12)
+        rank++;
+    huddle_embedding *e = &fit->embedding;
+    TRY(huddle_dense_new(p, rank, &fit->landmark_vectors));
+    ALLOC(e->eigenvalues, rank);
+    e->n_eigenvalues = rank;
+    for (int k = 0; k < rank; k++) {
+        int column = most - 1 - k; /* the largest come last */
+        e->eigenvalues[k] = fmax(1 - mu[column], 0);
+        for (int l = 0; l < p; l++)
+            fit->landmark_vectors.values[l * rank + k] =
+                roots[l] * v[l * most + column] / sqrt(mu[column]);
+    }
+done:
+    huddle_free(gram);
+    huddle_free(roots);
+    huddle_free(mu);
+    huddle_free(v);
+    huddle_free(support);
+    return status;
+}
+
+typedef struct placing {
+    const huddle_neighbors *z;
+    const huddle_dense *landmark_vectors;
+    huddle_dense *vectors;
+} placing;
+
+static huddle_status place_rows(void *argument, hd_chunk chunk) {
+    const placing *p = argument;
+    const huddle_dense *from = p->landmark_vectors;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int32_t j = 0; j < p->z->k; j++) {
+            const double *row = from->values + p->z->index[i * p->z->k + j] * from->stride;
+            double share = p->z->distance[i * p->z->k + j];
+            for (int64_t k = 0; k < p->vectors->cols; k++)
+                p->vectors->values[i * p->vectors->stride + k] += share * row[k];
+        }
+    return HUDDLE_OK;
+}
+
+/* Rows of Z times the first columns of landmark_vectors. */
+static huddle_status place(huddle_context *context, const huddle_neighbors *z,
+                           const huddle_dense *landmark_vectors, int64_t columns,
+                           huddle_dense *vectors) {
+    huddle_status status = HUDDLE_OK;
+    placing p = {z, landmark_vectors, vectors};
+    TRY(huddle_dense_new(z->n, columns, vectors));
+    TRY(hd_parallel(context, "embed", z->n, ROWS_PER_CHUNK, place_rows, &p));
+done:
+    return status;
+}
+
+/* Eigenvalues that are 0 but for rounding: parts of the graph that share no landmark. */
+static int32_t count_components(const huddle_embedding *e) {
+    int32_t count = 0;
+    while (count < e->n_eigenvalues && e->eigenvalues[count] < 1e-10)
+        count++;
+    return count;
+}
+
+static huddle_status embed(huddle_context *context, const huddle_points *points,
+                           const lsc_options *options, hd_fit *fit, huddle_range *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_embedding *e = &fit->embedding;
+    huddle_neighbors z = {0};
+    int64_t count, wanted = n_clusters->last + 1;
+    TRY(count_landmarks(options, *n_clusters, fit->n, &count));
+    if (n_clusters->first == HUDDLE_AUTO)
+        wanted = 31; /* one more than the eigengap rule looks at */
+    TRY(choose_landmarks(context, points, options, count, fit));
+    TRY(combine(context, fit, options, points, &z));
+    set_scale(&z, fit);
+    share_out(&fit->scale, &z);
+    TRY(decompose(&z, wanted, fit));
+    TRY(place(context, &z, &fit->landmark_vectors, fit->landmark_vectors.cols, &e->vectors));
+    ALLOC(e->degrees, fit->n);
+    for (int64_t i = 0; i < fit->n; i++)
+        e->degrees[i] = 1;
+    fit->has_embedding = true;
+    if (n_clusters->first != HUDDLE_AUTO)
+        goto done;
+    TRY(huddle_embed_choose(fit->n, e->eigenvalues, e->n_eigenvalues, count_components(e),
+                            &fit->choice));
+    n_clusters->first = n_clusters->last = fit->choice.candidates[0];
+done:
+    huddle_neighbors_free(&z);
+    return status;
+}
+
+/* ---- the method ---------------------------------------------------------------------------- */
+
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const hd_spectral_options *options = argument;
+    huddle_kmeans_options kmeans = options->kmeans;
+    int64_t rank = fit->embedding.vectors.cols;
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = options->common.seed;
+    TRY(hd_spectral_rows(options, n_clusters < rank ? n_clusters : (int32_t)rank, fit));
+    TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, &kmeans, fit));
+done:
+    return status;
+}
+
+static huddle_status fit_lsc(huddle_context *context, const hd_input *input, const void *options,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    lsc_options o = *(const lsc_options *)options;
+    huddle_points points;
+    huddle_prepare_options prepare = o.spectral.prepare;
+    huddle_range n_clusters = o.spectral.common.n_clusters;
+    prepare.seed = o.spectral.common.seed;
+    TRY(hd_check_clusters(n_clusters, fit->n));
+    TRY(hd_fit_prepare(context, input->x, &prepare, false, fit, &points));
+    double begin = hd_seconds();
+    hd_blas_enter();
+    status = embed(context, &points, &o, fit, &n_clusters);
+    hd_blas_leave();
+    TRY(status);
+    fit->embed_info = (huddle_embed_info){.stop = HUDDLE_STOP_EXACT,
+                                          .gap = NAN,
+                                          .components = count_components(&fit->embedding),
+                                          .verified = "inertia",
+                                          .solver = "landmarks",
+                                          .seconds = hd_seconds() - begin};
+    TRY(hd_fit_range(context, n_clusters, &points, NULL, cluster, &o, fit));
+done:
+    return status;
+}
+
+static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
+                                 const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    const lsc_options *o = options;
+    huddle_points owned = {0}, view;
+    huddle_neighbors z = {0};
+    huddle_dense rows = {0};
+    int64_t *same = NULL;
+    ALLOC(same, x->n);
+    for (int64_t i = 0; i < x->n; i++)
+        same[i] = -1;
+    TRY(hd_prepare_new(context, fit, x, &owned, &view));
+    TRY(combine(context, fit, o, &view, &z));
+    share_out(&fit->scale, &z);
+    TRY(place(context, &z, &fit->landmark_vectors, fit->embedding.rows.cols, &rows));
+    TRY(huddle_embed_rows(&rows, NULL, strcmp(o->spectral.embed.rows, "unit") == 0 ? "unit" : "sym",
+                          &rows));
+    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+done:
+    huddle_points_free(&owned);
+    huddle_neighbors_free(&z);
+    huddle_dense_free(&rows);
+    huddle_free(same);
+    return status;
+}
+
+const hd_method hd_method_lsc = {
+    .text = {"lsc", "landmark-based spectral clustering",
+             "Spectral clustering for many points: each is a combination of its nearest among "
+             "n_landmarks landmarks, and the eigenvectors are found from the landmarks. Time and "
+             "memory grow linearly with the points."},
+    .options_size = sizeof(lsc_options),
+    .sections = sections,
+    .fit = fit_lsc,
+    .predict = predict_lsc};
