@@ -73,7 +73,7 @@ typedef struct huddle_embed_info {
     double gap;           /* lambda_{c+1} - lambda_c; NAN if lambda_{c+1} is not known */
     bool cuts_cluster;    /* the gap is too small to separate the first c vectors from the next: c
                              goes through a cluster of eigenvalues, and the last columns are one
-                             choice of many. Also warned of in the log. */
+                             choice of many */
     int32_t components;   /* q */
     const char *verified; /* "inertia", "probe" or "none" */
     const char *solver;   /* the one that ran; "components" if none was needed */

@@ -8,7 +8,7 @@
 /* Rounding brings deflated vectors back, and the filter magnifies them: removed every so often. */
 enum { DEFLATE_EVERY = 24 };
 
-/* Below this residual a block of floats gets no further in earnest. */
+/* Below this residual, for a matrix of norm 1, a block of floats gets no further in earnest. */
 static const double float_floor = 1e-6;
 
 /* The residual falls more slowly than the filter promises, since eigenvalues lie close below the
@@ -179,6 +179,7 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
                              int32_t max_iter, hd_run *run) {
     huddle_status status = HUDDLE_OK;
     double most = 0, best = INFINITY;
+    double least = float_floor * fmax(fabs(run->op->lower), fabs(run->op->upper));
     for (int idle = 0;; run->n_iter++) {
         double goal = target(run, tol), missing = shortfall(run, goal);
         run->stop = HUDDLE_STOP_CONVERGED;
@@ -189,8 +190,8 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
             break;
         idle = missing < .7 * best ? 0 : idle + 1;
         best = fmin(best, missing);
-        if (!run->block.in_double && goal < float_floor &&
-            (worst_residual(run) < 2 * float_floor || idle > 3)) {
+        if (!run->block.in_double && goal < least &&
+            (worst_residual(run) < 2 * least || idle > 3)) {
             TRY(widen(context, run));
             best = INFINITY;
             continue;

@@ -76,18 +76,30 @@ void huddle_embedding_free(huddle_embedding *embedding) {
 
 /* The entry of largest magnitude becomes positive. Entries equal but for rounding must not decide
  * by it, hence the first that comes within one part in a million. */
-static void set_signs(huddle_dense *vectors) {
+static huddle_status set_signs(huddle_dense *vectors) {
+    huddle_status status = HUDDLE_OK;
     int64_t c = vectors->cols;
-    for (int64_t k = 0; k < c; k++) {
-        double largest = 0, deciding = 0;
-        for (int64_t i = 0; i < vectors->rows; i++)
-            largest = fmax(largest, fabs(vectors->values[i * c + k]));
-        for (int64_t i = 0; i < vectors->rows && deciding == 0; i++)
-            if (fabs(vectors->values[i * c + k]) >= (1 - 1e-6) * largest)
-                deciding = vectors->values[i * c + k];
-        for (int64_t i = 0; i < vectors->rows && deciding < 0; i++)
-            vectors->values[i * c + k] = -vectors->values[i * c + k];
-    }
+    double *largest = NULL, *sign = NULL;
+    ALLOC_ZERO(largest, c);
+    ALLOC_ZERO(sign, c);
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < c; k++) {
+            double size = fabs(vectors->values[i * c + k]);
+            largest[k] = size > largest[k] ? size : largest[k];
+        }
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < c; k++) {
+            double *entry = &vectors->values[i * c + k];
+            if (sign[k] == 0 && fabs(*entry) >= (1 - 1e-6) * largest[k])
+                sign[k] = *entry < 0 ? -1 : 1;
+        }
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < c; k++)
+            vectors->values[i * c + k] *= sign[k];
+done:
+    huddle_free(largest);
+    huddle_free(sign);
+    return status;
 }
 
 static huddle_status new_embedding(int64_t n, int64_t c, int64_t n_eigenvalues,
@@ -149,14 +161,11 @@ static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_
     info->verified = pairs->verified;
     info->solver = pairs->solver;
     if (pairs->stop == HUDDLE_STOP_MAX_ITER || pairs->stop == HUDDLE_STOP_STALLED)
-        hd_warn(context, "the eigenvectors have residual %.2g after %d iterations (%s)",
-                info->residual, info->n_iter, huddle_stop_name(pairs->stop));
+        hd_say(context, "the eigenvectors have residual %.2g after %d iterations (%s)",
+               info->residual, info->n_iter, huddle_stop_name(pairs->stop));
     if (pairs->cuts_cluster)
-        hd_warn(context,
-                "eigenvalues %d and %d differ by %.2g only: the last columns of the embedding are "
-                "one choice of many",
-                info->components + (int32_t)pairs->vectors.cols,
-                info->components + (int32_t)pairs->vectors.cols + 1, info->gap);
+        hd_say(context, "eigenvalues %lld and the next differ by %.2g only: a cluster is cut",
+               info->components + (long long)pairs->vectors.cols, info->gap);
 }
 
 /* Components are the whole answer. */
@@ -203,11 +212,14 @@ done:
 
 /* Signs and rows: what every embedding ends with. */
 static huddle_status finish(const huddle_embed_options *options, huddle_embedding *out) {
+    huddle_status status = HUDDLE_OK;
     const char *rule = options->rows;
-    set_signs(&out->vectors);
     if (out->degrees == NULL && strcmp(rule, "rw") == 0)
         rule = "sym";
-    return huddle_embed_rows(&out->vectors, out->degrees, rule, &out->rows);
+    TRY(set_signs(&out->vectors));
+    TRY(huddle_embed_rows(&out->vectors, out->degrees, rule, &out->rows));
+done:
+    return status;
 }
 
 huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,

@@ -30,8 +30,10 @@ void PRODUCT(const int64_t *offsets, const int32_t *columns, const NUMBER *value
     int64_t left = width / LANES;
     for (; left >= 4; left -= 4, x += 4 * LANES, z += 4 * LANES)
         PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 4);
-    for (; left >= 2; left -= 2, x += 2 * LANES, z += 2 * LANES)
+    if (left == 3)
+        PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 3);
+    else if (left == 2)
         PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 2);
-    if (left > 0)
+    else if (left == 1)
         PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 1);
 }
