@@ -13,11 +13,6 @@ typedef struct pass {
     double factor;
 } pass;
 
-int64_t hd_block_partials(const hd_range *range) {
-    int64_t edges = range->e1 - range->e0, vertices = range->v1 - range->v0;
-    return HD_PARTS * hd_chunks(edges > vertices ? edges : vertices, HD_GRAIN);
-}
-
 double hd_block_sum(const hd_block *block, int64_t count, int64_t width, int64_t which) {
     double sum = 0;
     for (int64_t k = 0; k < hd_chunks(count, HD_GRAIN); k++)
@@ -313,4 +308,138 @@ huddle_status hd_block_move(hd_block *b, double factor, double smooth[2]) {
     smooth[1] += hd_block_sum(b, b->m, 2, 1);
 done:
     return status;
+}
+
+/* ---- arrays and blocks --------------------------------------------------------------------- */
+
+/* How many partial sums a block leaves at most. */
+static int64_t count_partials(const hd_range *range) {
+    int64_t edges = range->e1 - range->e0, vertices = range->v1 - range->v0;
+    return HD_PARTS * hd_chunks(edges > vertices ? edges : vertices, HD_GRAIN);
+}
+
+huddle_status hd_arrays_new(const hd_problem *p, int needs, hd_arrays *a) {
+    huddle_status status = HUDDLE_OK;
+    int64_t rows = p->n * p->c, edges = p->live * p->c, partials = 0;
+    *a = (hd_arrays){0};
+    for (int64_t b = 0; b < p->n_blocks; b++)
+        partials += count_partials(&p->blocks[b]);
+    ALLOC_ZERO(a->h, rows);
+    ALLOC_ZERO(a->best_h, rows);
+    ALLOC_ZERO(a->delta, rows);
+    ALLOC_ZERO(a->step, rows);
+    ALLOC_ZERO(a->right, rows);
+    ALLOC(a->x, edges);
+    ALLOC_ZERO(a->z, edges);
+    ALLOC_ZERO(a->best_z, edges);
+    ALLOC(a->hh, p->free);
+    ALLOC(a->xx, p->live);
+    ALLOC(a->pull, p->live);
+    ALLOC(a->hold, p->free);
+    ALLOC(a->excess, p->free);
+    ALLOC(a->norm, p->free);
+    ALLOC(a->scratch, 2 * (int64_t)p->free);
+    ALLOC(a->partial, partials);
+    if (needs & HD_NEEDS_PAST)
+        ALLOC(a->past, (2 * HD_PAIRS + 1) * p->free * p->c);
+    if (needs & HD_NEEDS_NEWTON) {
+        ALLOC_ZERO(a->unit_h, rows);
+        ALLOC_ZERO(a->unit_x, edges);
+        ALLOC_ZERO(a->conjugate, 4 * rows);
+    }
+    if (needs & HD_NEEDS_ROUNDS) {
+        ALLOC_ZERO(a->anchor_h, rows);
+        ALLOC_ZERO(a->anchor_z, edges);
+    }
+done:
+    return status;
+}
+
+void hd_arrays_free(hd_arrays *a) {
+    double *const all[] = {a->h,      a->best_h,    a->delta,    a->step,    a->right,   a->x,
+                           a->z,      a->best_z,    a->hh,       a->xx,      a->pull,    a->hold,
+                           a->norm,   a->excess,    a->past,     a->scratch, a->partial, a->unit_h,
+                           a->unit_x, a->conjugate, a->anchor_h, a->anchor_z};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        huddle_free(all[k]);
+    *a = (hd_arrays){0};
+}
+
+void hd_arrays_start(const hd_problem *p, const huddle_dense *start, hd_arrays *a) {
+    int64_t c = p->c;
+    for (int64_t v = 0; v < p->free; v++) {
+        a->hh[v] = 0;
+        for (int64_t k = 0; k < c && start != NULL; k++) {
+            double g = start->values[p->vertex[v] * start->stride + k] / p->unit;
+            a->h[v * c + k] = g - p->f[v * c + k];
+            a->hh[v] += a->h[v * c + k] * a->h[v * c + k];
+        }
+    }
+    for (int64_t e = 0; e < p->live; e++) {
+        int64_t i = p->head[e] * c, j = p->tail[e] * c;
+        a->xx[e] = 0;
+        for (int64_t k = 0; k < c; k++) {
+            double x = (p->f[i + k] - p->f[j + k]) + (a->h[i + k] - a->h[j + k]);
+            a->x[e * c + k] = x;
+            a->xx[e] += x * x;
+        }
+    }
+}
+
+static huddle_status open_block(const char *linear, uint64_t seed, hd_block *b) {
+    huddle_status status = HUDDLE_OK;
+    const hd_problem *p = b->problem;
+    b->n = b->range.v1 - b->range.v0;
+    b->m = b->range.e1 - b->range.e0;
+    b->z = b->arrays->z + b->range.e0 * p->c;
+    b->best_z = b->arrays->best_z + b->range.e0 * p->c;
+    b->primal = INFINITY;
+    for (int64_t e = b->range.e0; e < b->range.e1; e++)
+        b->sum_lambda += p->lambda[e];
+    TRY(hd_block_weigh(b));
+    if (linear != NULL) {
+        hd_linear_graph graph = {.n = b->n,
+                                 .m = b->range.anchor - b->range.e0,
+                                 .c = p->c,
+                                 .head = p->head + b->range.e0,
+                                 .tail = p->tail + b->range.e0,
+                                 .base = b->range.v0,
+                                 .incident_at = p->incident_at + b->range.v0,
+                                 .incident = p->incident,
+                                 .first_edge = b->range.e0,
+                                 .seed = seed};
+        TRY(hd_linear_open(b->context, linear, &graph, &b->linear));
+    }
+done:
+    return status;
+}
+
+huddle_status hd_blocks_new(huddle_context *context, const hd_problem *p, const hd_arrays *arrays,
+                            const char *linear, uint64_t seed, hd_block **blocks) {
+    huddle_status status = HUDDLE_OK;
+    double *partial = arrays->partial;
+    ALLOC_ZERO(*blocks, p->n_blocks);
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        hd_block *b = &(*blocks)[k];
+        b->context = context;
+        b->problem = p;
+        b->arrays = arrays;
+        b->range = p->blocks[k];
+        b->partial = partial;
+        partial += count_partials(&b->range);
+        TRY(hd_check_cancel(context));
+        TRY(open_block(linear, seed + (uint64_t)k, b));
+    }
+done:
+    if (status != HUDDLE_OK) {
+        hd_blocks_free(*blocks, p->n_blocks);
+        *blocks = NULL;
+    }
+    return status;
+}
+
+void hd_blocks_free(hd_block *blocks, int64_t count) {
+    for (int64_t k = 0; blocks != NULL && k < count; k++)
+        hd_linear_close(&blocks[k].linear);
+    huddle_free(blocks);
 }

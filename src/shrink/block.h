@@ -62,8 +62,20 @@ typedef struct hd_block {
 /* A step of a solver: at most one new point, one new bound. */
 typedef huddle_status (*hd_step)(hd_block *block);
 
-/* How many numbers of arrays->partial a block of that range needs. */
-int64_t hd_block_partials(const hd_range *range);
+/* What a solver needs beyond the arrays that all use. */
+enum { HD_NEEDS_PAST = 1, HD_NEEDS_NEWTON = 2, HD_NEEDS_ROUNDS = 4 };
+
+huddle_status hd_arrays_new(const hd_problem *problem, int needs, hd_arrays *arrays);
+void hd_arrays_free(hd_arrays *arrays);
+
+/* h, x, hh and xx of a G, given in the caller's order, or of F if start is NULL. */
+void hd_arrays_start(const hd_problem *problem, const huddle_dense *start, hd_arrays *arrays);
+
+/* All blocks of the problem at their start. linear: the name of a linear solver, or NULL. */
+huddle_status hd_blocks_new(huddle_context *context, const hd_problem *problem,
+                            const hd_arrays *arrays, const char *linear, uint64_t seed,
+                            hd_block **blocks);
+void hd_blocks_free(hd_block *blocks, int64_t count);
 
 /* eps from tau and the best objective (0 if there is none yet); pull and hold; now and smooth from
  * hh and xx. Copies h if it is the best so far. */

@@ -51,9 +51,9 @@ static bool is_live(const draft *d, int64_t e) {
            !(d->fixed[d->edges->i[e]] && d->fixed[d->edges->j[e]]);
 }
 
-/* lambda, and which vertices stay: for "l21" those whose edges cannot outweigh their own term,
- * for "l2" those without an edge worth a force. */
-static huddle_status weigh(draft *d, int64_t n, double gamma, hd_problem *p) {
+/* lambda, and which vertices stay: those whose edges cannot outweigh their own term ("l21"), or
+ * only those without an edge worth a force. */
+static huddle_status weigh(draft *d, int64_t n, double gamma, bool fix, hd_problem *p) {
     huddle_status status = HUDDLE_OK;
     const hd_edges *edges = d->edges;
     double *degree = NULL;
@@ -63,13 +63,13 @@ static huddle_status weigh(draft *d, int64_t n, double gamma, hd_problem *p) {
         if (isinf(d->lambda[e]))
             FAIL(HUDDLE_NUMERIC, "gamma = %g times the weight %g is beyond double precision", gamma,
                  edges->weight[e]);
-        double force = p->squared && d->lambda[e] < smallest_lambda ? 0 : d->lambda[e];
+        double force = !fix && d->lambda[e] < smallest_lambda ? 0 : d->lambda[e];
         degree[edges->i[e]] += force;
         degree[edges->j[e]] += force;
     }
     /* A relative margin keeps the rounding of the sum on the safe side. */
     for (int64_t v = 0; v < n; v++)
-        d->fixed[v] = p->squared ? degree[v] == 0 : degree[v] < 1 - 1e-12;
+        d->fixed[v] = fix ? degree[v] < 1 - 1e-12 : degree[v] == 0;
 done:
     huddle_free(degree);
     return status;
@@ -211,7 +211,7 @@ done:
 }
 
 huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const hd_edges *edges,
-                             double gamma, bool squared, hd_problem *p) {
+                             double gamma, bool squared, bool fix, hd_problem *p) {
     huddle_status status = HUDDLE_OK;
     draft d = {.w = w, .edges = edges};
     *p = (hd_problem){.n = f->rows, .m = edges->count, .c = f->cols, .squared = squared};
@@ -228,7 +228,7 @@ huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const h
     ALLOC(p->lambda, p->m);
     ALLOC(p->f, p->n * p->c);
     ALLOC(p->radius, p->n);
-    TRY(weigh(&d, p->n, gamma, p));
+    TRY(weigh(&d, p->n, gamma, fix && !squared, p));
     TRY(hd_edges_components(edges, p->n, d.component, &p->n_components));
     TRY(number_vertices(&d, p));
     number_edges(&d, p);

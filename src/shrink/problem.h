@@ -47,8 +47,9 @@ typedef struct hd_problem {
     double idle;          /* what the idle edges cost at F */
 } hd_problem;
 
+/* fix: fix the vertices that cannot move; without it only those without edges are. */
 huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const hd_edges *edges,
-                             double gamma, bool squared, hd_problem *problem);
+                             double gamma, bool squared, bool fix, hd_problem *problem);
 void hd_problem_free(hd_problem *problem);
 
 /* From objective and dual in here to the caller's, and rows of G and Z. */

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "shrink/certificate.h"
+#include "shrink/ends.h"
 #include "shrink/groups.h"
 #include "shrink/irls.h"
 
@@ -52,13 +53,13 @@ typedef struct solver {
     const char *name;
     hd_step step;
     bool systems;     /* solves linear systems */
-    bool remembers;   /* keeps pairs for Anderson acceleration */
+    int needs;        /* HD_NEEDS_... */
     int32_t max_iter; /* when the caller leaves it open */
 } solver;
 
 static const solver solvers[] = {
-    {"irls", hd_irls_step, true, true, 1000},
-    {"plain", hd_plain_step, true, false, 10000},
+    {"irls", hd_irls_step, true, HD_NEEDS_PAST, 1000},
+    {"plain", hd_plain_step, true, 0, 10000},
 };
 
 static const solver *find_solver(const char *name) {
@@ -71,6 +72,9 @@ static const solver *find_solver(const char *name) {
 }
 
 /* ---- a solve ------------------------------------------------------------------------------- */
+
+/* Edges from which on a block uses all threads for itself. */
+enum { LARGE_BLOCK = 4 * HD_GRAIN };
 
 typedef struct solve {
     huddle_context *context;
@@ -89,123 +93,29 @@ typedef struct solve {
 } solve;
 
 static void solve_free(solve *s) {
-    hd_arrays *a = &s->arrays;
-    double *const all[] = {a->h,    a->best_h, a->delta, a->step,    a->right,  a->x,
-                           a->z,    a->best_z, a->hh,    a->xx,      a->pull,   a->hold,
-                           a->norm, a->excess, a->past,  a->scratch, a->partial};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        huddle_free(all[k]);
-    if (s->blocks != NULL)
-        for (int64_t b = 0; b < s->problem.n_blocks; b++)
-            hd_linear_close(&s->blocks[b].linear);
-    huddle_free(s->blocks);
+    hd_blocks_free(s->blocks, s->problem.n_blocks);
+    hd_arrays_free(&s->arrays);
     huddle_free(s->small);
     hd_problem_free(&s->problem);
 }
 
-static huddle_status allocate(solve *s) {
-    huddle_status status = HUDDLE_OK;
-    const hd_problem *p = &s->problem;
-    hd_arrays *a = &s->arrays;
-    int64_t rows = p->n * p->c, edges = p->live * p->c, partials = 0;
-    for (int64_t b = 0; b < p->n_blocks; b++)
-        partials += hd_block_partials(&p->blocks[b]);
-    ALLOC_ZERO(a->h, rows);
-    ALLOC_ZERO(a->best_h, rows);
-    ALLOC_ZERO(a->delta, rows);
-    ALLOC_ZERO(a->step, rows);
-    ALLOC_ZERO(a->right, rows);
-    ALLOC(a->x, edges);
-    ALLOC_ZERO(a->z, edges);
-    ALLOC_ZERO(a->best_z, edges);
-    ALLOC_ZERO(a->hh, p->free);
-    ALLOC(a->xx, p->live);
-    ALLOC(a->pull, p->live);
-    ALLOC(a->hold, p->free);
-    ALLOC(a->excess, p->free);
-    ALLOC(a->norm, p->free);
-    ALLOC(a->scratch, 2 * (int64_t)p->free);
-    ALLOC(a->partial, partials);
-    if (s->solver->remembers)
-        ALLOC(a->past, (2 * HD_PAIRS + 1) * p->free * p->c);
-    ALLOC_ZERO(s->blocks, p->n_blocks);
-    ALLOC(s->small, p->n_blocks);
-done:
-    return status;
-}
-
-/* h and x at the start: G = F, or the caller's guess. */
-static void set_start(solve *s) {
-    const hd_problem *p = &s->problem;
-    const huddle_dense *start = s->options.start;
-    const hd_arrays *a = &s->arrays;
-    int64_t c = p->c;
-    if (start != NULL)
-        for (int64_t v = 0; v < p->free; v++)
-            for (int64_t k = 0; k < c; k++) {
-                double g = start->values[p->vertex[v] * start->stride + k] / p->unit;
-                a->h[v * c + k] = g - p->f[v * c + k];
-                a->hh[v] += a->h[v * c + k] * a->h[v * c + k];
-            }
-    for (int64_t e = 0; e < p->live; e++) {
-        int64_t i = p->head[e] * c, j = p->tail[e] * c;
-        a->xx[e] = 0;
-        for (int64_t k = 0; k < c; k++) {
-            double x = (p->f[i + k] - p->f[j + k]) + (a->h[i + k] - a->h[j + k]);
-            a->x[e * c + k] = x;
-            a->xx[e] += x * x;
-        }
-    }
-}
-
-static huddle_status open_block(solve *s, int64_t index, double *partial) {
-    huddle_status status = HUDDLE_OK;
-    const hd_problem *p = &s->problem;
-    hd_block *b = &s->blocks[index];
-    *b = (hd_block){.context = s->context,
-                    .problem = p,
-                    .arrays = &s->arrays,
-                    .range = p->blocks[index],
-                    .z = s->arrays.z + p->blocks[index].e0 * p->c,
-                    .best_z = s->arrays.best_z + p->blocks[index].e0 * p->c,
-                    .partial = partial,
-                    .tau = s->options.start == NULL ? .3 : .03,
-                    .primal = INFINITY};
-    b->n = b->range.v1 - b->range.v0;
-    b->m = b->range.e1 - b->range.e0;
-    for (int64_t e = b->range.e0; e < b->range.e1; e++)
-        b->sum_lambda += p->lambda[e];
-    TRY(hd_block_weigh(b));
-    if (b->primal <= 1e-15 * p->total_norm * b->n / (double)p->n) {
-        b->exact = b->resting = true;
-        goto done;
-    }
-    if (s->solver->systems) {
-        hd_linear_graph graph = {.n = b->n,
-                                 .m = b->range.anchor - b->range.e0,
-                                 .c = p->c,
-                                 .head = p->head + b->range.e0,
-                                 .tail = p->tail + b->range.e0,
-                                 .base = b->range.v0,
-                                 .incident_at = p->incident_at + b->range.v0,
-                                 .incident = p->incident,
-                                 .first_edge = b->range.e0,
-                                 .seed = s->options.seed + (uint64_t)index};
-        TRY(hd_linear_open(s->context, s->options.linear_solver, &graph, &b->linear));
-    }
-done:
-    return status;
-}
-
 static huddle_status open_blocks(solve *s) {
     huddle_status status = HUDDLE_OK;
-    double *partial = s->arrays.partial;
-    for (int64_t b = 0; b < s->problem.n_blocks; b++) {
-        TRY(hd_check_cancel(s->context));
-        TRY(open_block(s, b, partial));
-        partial += hd_block_partials(&s->problem.blocks[b]);
-        if (s->blocks[b].m < 4 * HD_GRAIN)
-            s->small[s->n_small++] = b;
+    const hd_problem *p = &s->problem;
+    TRY(hd_arrays_new(p, s->solver->needs, &s->arrays));
+    hd_arrays_start(p, s->options.start, &s->arrays);
+    TRY(hd_blocks_new(s->context, p, &s->arrays,
+                      s->solver->systems ? s->options.linear_solver : NULL, s->options.seed,
+                      &s->blocks));
+    ALLOC(s->small, p->n_blocks);
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        hd_block *b = &s->blocks[k];
+        b->tau = s->options.start == NULL ? .3 : .03;
+        b->exact = b->primal <= 1e-15 * p->total_norm * b->n / (double)p->n;
+        if (!b->exact)
+            TRY(hd_block_collapse(b));
+        if (b->m < LARGE_BLOCK)
+            s->small[s->n_small++] = k;
     }
 done:
     return status;
@@ -246,7 +156,7 @@ static huddle_status step_all(solve *s) {
     huddle_status status = HUDDLE_OK;
     for (int64_t k = 0; k < s->problem.n_blocks; k++) {
         hd_block *b = &s->blocks[k];
-        if (!b->resting && b->m >= 4 * HD_GRAIN)
+        if (!b->resting && b->m >= LARGE_BLOCK)
             TRY(s->solver->step(b));
     }
     TRY(hd_parallel(s->context, NULL, s->n_small, 8, step_small, s));
@@ -406,10 +316,8 @@ static huddle_status run(solve *s, const huddle_csr *w, huddle_shrunk *out) {
     hd_edges edges = {0};
     TRY(hd_edges_read(w, true, &edges));
     s->edges = &edges;
-    TRY(hd_problem_new(s->f, w, &edges, s->info->gamma, strcmp(s->options.loss, "l2") == 0,
+    TRY(hd_problem_new(s->f, w, &edges, s->info->gamma, strcmp(s->options.loss, "l2") == 0, true,
                        &s->problem));
-    TRY(allocate(s));
-    set_start(s);
     TRY(open_blocks(s));
     TRY(iterate(s));
     TRY(answer(s, out));

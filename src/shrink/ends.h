@@ -1,0 +1,15 @@
+/* The collapsed end of gamma. */
+#ifndef HUDDLE_SRC_SHRINK_ENDS_H
+#define HUDDLE_SRC_SHRINK_ENDS_H
+
+#include "shrink/block.h"
+
+/* If one point is the solution of the block, finds that out: exact and collapsed are set, best_h
+ * and best_z hold the solution and its proof. Otherwise what it learnt is kept as a first point or
+ * bound, if it is any good. Only for solvers with a linear system. */
+huddle_status hd_block_collapse(hd_block *block);
+
+/* The geometric median of n rows of c: the point of least total distance. */
+huddle_status hd_median(int64_t n, int64_t c, const double *rows, double *median);
+
+#endif

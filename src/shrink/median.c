@@ -1,0 +1,172 @@
+#include "shrink/ends.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Newton on the sum of distances, with Weiszfeld's step where Newton's does not descend. A data
+ * point can be the answer, where the sum has a kink and no iteration arrives: so the data point
+ * nearest to the iterate is tested for optimality as it goes. */
+enum { MOST_STEPS = 300, MOST_NEWTON_COLUMNS = 64 };
+
+typedef struct median {
+    int64_t n, c;
+    const double *rows;
+    double *at;       /* the iterate */
+    double *gradient; /* sum of unit vectors from the rows to it */
+    double *hessian;  /* c x c, or NULL */
+    double *trial;
+    double total;       /* sum of distances */
+    double weight;      /* sum of their inverses */
+    int64_t nearest;    /* row */
+    int64_t coincident; /* rows at the iterate itself */
+} median;
+
+/* Everything at point. */
+static void measure(median *m, const double *point) {
+    int64_t c = m->c;
+    double least = INFINITY;
+    m->total = m->weight = 0;
+    m->coincident = 0;
+    memset(m->gradient, 0, (size_t)c * sizeof *m->gradient);
+    if (m->hessian != NULL)
+        memset(m->hessian, 0, (size_t)(c * c) * sizeof *m->hessian);
+    for (int64_t i = 0; i < m->n; i++) {
+        const double *row = m->rows + i * c;
+        double square = 0;
+        for (int64_t k = 0; k < c; k++)
+            square += (point[k] - row[k]) * (point[k] - row[k]);
+        if (square < least) {
+            least = square;
+            m->nearest = i;
+        }
+        if (square == 0) {
+            m->coincident++;
+            continue;
+        }
+        double inverse = 1 / sqrt(square);
+        m->total += sqrt(square);
+        m->weight += inverse;
+        for (int64_t k = 0; k < c; k++)
+            m->gradient[k] += inverse * (point[k] - row[k]);
+        for (int64_t k = 0; k < c && m->hessian != NULL; k++)
+            for (int64_t q = 0; q <= k; q++)
+                m->hessian[k * c + q] -=
+                    inverse * inverse * inverse * (point[k] - row[k]) * (point[q] - row[q]);
+    }
+}
+
+static double length(const double *v, int64_t c) {
+    double sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += v[k] * v[k];
+    return sqrt(sum);
+}
+
+/* Solves (hessian + weight I) step = -gradient by Cholesky in place; false if it is not definite
+ * enough. */
+static bool newton_step(median *m, double *step) {
+    int64_t c = m->c;
+    double *a = m->hessian;
+    for (int64_t k = 0; k < c; k++) {
+        a[k * c + k] += m->weight;
+        for (int64_t q = 0; q <= k; q++) {
+            for (int64_t p = 0; p < q; p++)
+                a[k * c + q] -= a[k * c + p] * a[q * c + p];
+            if (q < k)
+                a[k * c + q] /= a[q * c + q];
+        }
+        if (!(a[k * c + k] > 1e-10 * m->weight))
+            return false;
+        a[k * c + k] = sqrt(a[k * c + k]);
+    }
+    for (int64_t k = 0; k < c; k++) {
+        step[k] = -m->gradient[k];
+        for (int64_t p = 0; p < k; p++)
+            step[k] -= a[k * c + p] * step[p];
+        step[k] /= a[k * c + k];
+    }
+    for (int64_t k = c; k-- > 0;) {
+        for (int64_t p = k + 1; p < c; p++)
+            step[k] -= a[p * c + k] * step[p];
+        step[k] /= a[k * c + k];
+    }
+    return true;
+}
+
+/* At a data point: optimal if the pull of the others is at most the number of rows there. */
+static bool is_optimal_at(median *m, int64_t row) {
+    measure(m, m->rows + row * m->c);
+    return length(m->gradient, m->c) <= (double)m->coincident * (1 + 1e-12);
+}
+
+/* Weiszfeld's step, shortened at a data point as Vardi and Zhang showed. */
+static void weiszfeld_step(const median *m, double *step) {
+    double pull = length(m->gradient, m->c);
+    double factor = pull > 0 ? fmax(0, 1 - (double)m->coincident / pull) / m->weight : 0;
+    for (int64_t k = 0; k < m->c; k++)
+        step[k] = -factor * m->gradient[k];
+}
+
+static void descend(median *m, double *step) {
+    bool newton = m->hessian != NULL && m->coincident == 0;
+    double before = m->total;
+    memcpy(m->trial, m->at, (size_t)m->c * sizeof *m->at);
+    if (newton && newton_step(m, step)) {
+        for (int64_t k = 0; k < m->c; k++)
+            m->at[k] = m->trial[k] + step[k];
+        measure(m, m->at);
+        if (m->total < before)
+            return;
+        measure(m, m->trial);
+    }
+    weiszfeld_step(m, step);
+    for (int64_t k = 0; k < m->c; k++)
+        m->at[k] = m->trial[k] + step[k];
+    measure(m, m->at);
+}
+
+static void run(median *m, double *step) {
+    int64_t c = m->c, tested = -1;
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t k = 0; k < c; k++)
+            m->at[k] += m->rows[i * c + k] / (double)m->n;
+    measure(m, m->at);
+    for (int32_t count = 0; count < MOST_STEPS; count++) {
+        if (length(m->gradient, c) <= 1e-13 * (double)m->n)
+            return;
+        int64_t nearest = m->nearest;
+        if (nearest != tested) {
+            tested = nearest;
+            if (is_optimal_at(m, nearest)) {
+                memcpy(m->at, m->rows + nearest * c, (size_t)c * sizeof *m->at);
+                return;
+            }
+            measure(m, m->at);
+        }
+        double before = m->total;
+        descend(m, step);
+        if (before - m->total <= 1e-16 * before && count > 20)
+            return;
+    }
+}
+
+huddle_status hd_median(int64_t n, int64_t c, const double *rows, double *out) {
+    huddle_status status = HUDDLE_OK;
+    median m = {.n = n, .c = c, .rows = rows, .at = out};
+    double *step = NULL;
+    ALLOC(m.gradient, c);
+    ALLOC(m.trial, c);
+    ALLOC(step, c);
+    if (c > 1 && c <= MOST_NEWTON_COLUMNS)
+        ALLOC(m.hessian, c * c);
+    memset(out, 0, (size_t)c * sizeof *out);
+    run(&m, step);
+done:
+    huddle_free(step);
+    huddle_free(m.trial);
+    huddle_free(m.hessian);
+    huddle_free(m.gradient);
+    return status;
+}
