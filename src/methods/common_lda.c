@@ -216,7 +216,7 @@ static void keep(lda *l, const hd_fit *now) {
 /* Notes the clusters' objective, and keeps them and P if it is the best so far. */
 static huddle_status note_round(lda *l, hd_fit *now, hd_fit *fit, double *best) {
     huddle_status status = HUDDLE_OK;
-    double trace;
+    double trace = 0;
     TRY(between(l, now->labels));
     TRY(trace_objective(l, &trace));
     TRY(hd_alternation_add(fit, trace));

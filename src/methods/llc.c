@@ -1,0 +1,438 @@
+/* Local learning clustering (Wu and Schoelkopf, NIPS 2006). Each point's value is predicted from
+ * its neighbours' by kernel ridge regression, row i of A; F makes the predictions' squared error
+ * ||F - A F||^2 least: the eigenvectors of the smallest eigenvalues of T = (I - A)'(I - A), found
+ * as the largest of I - T = A + A' - A'A. */
+#include "base/check.h"
+#include "base/options.h"
+#include "base/parallel.h"
+#include "methods/spectral.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct llc_options {
+    hd_spectral_options spectral;
+    double lambda;
+} llc_options;
+
+enum { ROWS_PER_CHUNK = 256 };
+
+static const huddle_option *lambda_table(void) {
+    static const huddle_option table[] = {
+        HD_REAL(llc_options, lambda, "1", 1e-12, 1e12,
+                "regularisation: how little each point learns from its neighbours"),
+        {0}};
+    return table;
+}
+
+static const hd_section sections[] = {
+    {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare), NULL},
+    {huddle_knn_options_table, offsetof(llc_options, spectral.knn), NULL},
+    {huddle_weight_options_table, offsetof(llc_options, spectral.weight), NULL},
+    {lambda_table, 0, NULL},
+    {huddle_embed_options_table, offsetof(llc_options, spectral.embed), NULL},
+    {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_kmeans_names},
+    {0}};
+
+/* ---- distances between neighbours ---------------------------------------------------------- */
+
+/* Inner products of two rows, as stored: the shift cancels in differences. */
+typedef struct products {
+    double aa, ab, bb, difference;
+} products;
+
+static products dense_products(const huddle_points *x, int64_t a, int64_t b, bool shifted) {
+    products p = {0};
+    const float *u = x->values + a * x->stride, *v = x->values + b * x->stride;
+    for (int64_t j = 0; j < x->d; j++) {
+        double shift = shifted && x->shift != NULL ? x->shift[j] : 0;
+        double s = (double)u[j] + shift, t = (double)v[j] + shift;
+        p.aa += s * s;
+        p.ab += s * t;
+        p.bb += t * t;
+        p.difference += (s - t) * (s - t);
+    }
+    return p;
+}
+
+static products sparse_products(const huddle_points *x, int64_t a, int64_t b) {
+    products p = {0};
+    int64_t e = x->offsets[a], f = x->offsets[b];
+    while (e < x->offsets[a + 1] || f < x->offsets[b + 1]) {
+        int32_t left = e < x->offsets[a + 1] ? x->columns[e] : INT32_MAX;
+        int32_t right = f < x->offsets[b + 1] ? x->columns[f] : INT32_MAX;
+        double s = left <= right ? (double)x->values[e++] : 0;
+        double t = right <= left ? (double)x->values[f++] : 0;
+        p.aa += s * s;
+        p.ab += s * t;
+        p.bb += t * t;
+        p.difference += (s - t) * (s - t);
+    }
+    return p;
+}
+
+static double distance(const huddle_points *x, const char *metric, int64_t a, int64_t b) {
+    bool cosine = strcmp(metric, "cosine") == 0;
+    products p = x->offsets != NULL ? sparse_products(x, a, b) : dense_products(x, a, b, cosine);
+    if (!cosine)
+        return sqrt(p.difference);
+    if (p.aa == 0 || p.bb == 0)
+        return p.aa == p.bb ? 0 : 1;
+    return fmax(1 - p.ab / sqrt(p.aa * p.bb), 0);
+}
+
+/* ---- kernel ridge regression --------------------------------------------------------------- */
+
+/* Solves m v = b by elimination with pivoting; m (k x k) and b are destroyed, b becomes v. With
+ * scales of their own kernels need not be positive definite, so this is no Cholesky. */
+static void solve(int32_t k, double *m, double *b) {
+    for (int32_t c = 0; c < k; c++) {
+        int32_t pivot = c;
+        for (int32_t r = c + 1; r < k; r++)
+            if (fabs(m[r * k + c]) > fabs(m[pivot * k + c]))
+                pivot = r;
+        for (int32_t j = c; j < k && pivot != c; j++) {
+            double held = m[c * k + j];
+            m[c * k + j] = m[pivot * k + j];
+            m[pivot * k + j] = held;
+        }
+        double held = b[c];
+        b[c] = b[pivot];
+        b[pivot] = held;
+        if (fabs(m[c * k + c]) < 1e-14) /* equal neighbours without a ridge: any share will do */
+            m[c * k + c] = copysign(1e-14, m[c * k + c]);
+        for (int32_t r = c + 1; r < k; r++) {
+            double factor = m[r * k + c] / m[c * k + c];
+            b[r] -= factor * b[c];
+            for (int32_t j = c + 1; j < k; j++)
+                m[r * k + j] -= factor * m[c * k + j];
+        }
+    }
+    for (int32_t c = k - 1; c >= 0; c--) {
+        for (int32_t j = c + 1; j < k; j++)
+            b[c] -= m[c * k + j] * b[j];
+        b[c] /= m[c * k + c];
+    }
+}
+
+/* Predictors of many points from their neighbours among the training points. */
+typedef struct learning {
+    const huddle_points *points; /* training */
+    const huddle_scale *scale;
+    const huddle_neighbors *neighbors;
+    const char *metric;
+    double lambda;
+    double *scratch;   /* k x k for each worker */
+    double *predictor; /* n x k: row i of A, in the order of the neighbours */
+} learning;
+
+/* The scale that a point's own distances give it; only selftune asks. */
+static double own_scale(const learning *l, const double *distances) {
+    double last = 0;
+    for (int32_t j = 0; j < l->neighbors->k; j++)
+        last = isfinite(distances[j]) ? distances[j] : last;
+    return last > 0 ? last : l->scale->smallest;
+}
+
+static void learn_row(const learning *l, int64_t i, double *kernel) {
+    int32_t k = l->neighbors->k;
+    const int32_t *index = l->neighbors->index + i * k;
+    const double *distances = l->neighbors->distance + i * k;
+    double *a = l->predictor + i * k, scale = own_scale(l, distances);
+    for (int32_t r = 0; r < k; r++) {
+        double local = l->scale->local != NULL ? l->scale->local[index[r]] : 0;
+        a[r] = huddle_graph_weight(l->scale, index[r], scale, distances[r]);
+        kernel[r * k + r] = 1 + l->lambda;
+        for (int32_t c = 0; c < r; c++) {
+            double d = distance(l->points, l->metric, index[r], index[c]);
+            double weight = huddle_graph_weight(l->scale, index[c], local, d);
+            kernel[r * k + c] = kernel[c * k + r] = weight;
+        }
+    }
+    solve(k, kernel, a);
+}
+
+static huddle_status learn_rows(void *argument, hd_chunk chunk) {
+    const learning *l = argument;
+    int64_t k = l->neighbors->k;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        learn_row(l, i, l->scratch + chunk.worker * k * k);
+    return HUDDLE_OK;
+}
+
+static huddle_status learn(huddle_context *context, const hd_fit *fit, const llc_options *options,
+                           const huddle_neighbors *neighbors, double **predictor) {
+    huddle_status status = HUDDLE_OK;
+    int64_t k = neighbors->k;
+    learning l = {.points = &fit->points,
+                  .scale = &fit->scale,
+                  .neighbors = neighbors,
+                  .metric = options->spectral.knn.metric,
+                  .lambda = options->lambda};
+    ALLOC(*predictor, neighbors->n * k);
+    ALLOC(l.scratch, k * k * hd_workers(context));
+    l.predictor = *predictor;
+    TRY(hd_parallel(context, "learn", neighbors->n, ROWS_PER_CHUNK, learn_rows, &l));
+done:
+    huddle_free(l.scratch);
+    return status;
+}
+
+/* ---- A + A' - A'A -------------------------------------------------------------------------- */
+
+/* A as a sparse matrix, columns ascending. */
+static huddle_status make_predictor(const huddle_neighbors *neighbors, const double *predictor,
+                                    huddle_csr *a) {
+    huddle_status status = HUDDLE_OK;
+    int32_t k = neighbors->k;
+    TRY(huddle_csr_new(neighbors->n, neighbors->n, neighbors->n * k, a));
+    for (int64_t i = 0; i < neighbors->n; i++) {
+        int64_t begin = i * k;
+        a->offsets[i + 1] = begin + k;
+        for (int32_t j = 0; j < k; j++) {
+            int32_t column = neighbors->index[begin + j];
+            int64_t place = begin + j;
+            for (; place > begin && a->columns[place - 1] > column; place--) {
+                a->columns[place] = a->columns[place - 1];
+                a->values[place] = a->values[place - 1];
+            }
+            a->columns[place] = column;
+            a->values[place] = predictor[begin + j];
+        }
+    }
+done:
+    return status;
+}
+
+/* One row of the sum at a time: values by column, and which columns occur. */
+typedef struct row_sum {
+    double *value;
+    int64_t *seen; /* the last row in which the column occurred */
+    int32_t *columns;
+    int64_t count;
+} row_sum;
+
+static huddle_status row_sum_new(int64_t n, row_sum *s) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(s->value, n);
+    ALLOC(s->seen, n);
+    ALLOC(s->columns, n);
+    for (int64_t j = 0; j < n; j++)
+        s->seen[j] = -1;
+done:
+    return status;
+}
+
+static void row_sum_free(row_sum *s) {
+    huddle_free(s->value);
+    huddle_free(s->seen);
+    huddle_free(s->columns);
+}
+
+static void add_row(const huddle_csr *m, int64_t from, double factor, int64_t row, row_sum *s) {
+    for (int64_t e = m->offsets[from]; e < m->offsets[from + 1]; e++) {
+        int32_t j = m->columns[e];
+        if (s->seen[j] != row) {
+            s->seen[j] = row;
+            s->value[j] = 0;
+            s->columns[s->count++] = j;
+        }
+        s->value[j] += factor * m->values[e];
+    }
+}
+
+/* Row by row; every entry is summed in the same order as its mirror image, so that the matrix is
+ * symmetric to the last bit. */
+static void sum_row(const huddle_csr *a, const huddle_csr *t, int64_t row, row_sum *s) {
+    s->count = 0;
+    add_row(a, row, 1, row, s);
+    add_row(t, row, 1, row, s);
+    for (int64_t e = t->offsets[row]; e < t->offsets[row + 1]; e++)
+        add_row(a, t->columns[e], -t->values[e], row, s);
+}
+
+static void sort_columns(row_sum *s) {
+    for (int64_t gap = s->count / 2; gap > 0; gap /= 2)
+        for (int64_t i = gap; i < s->count; i++) {
+            int32_t column = s->columns[i];
+            int64_t place = i;
+            for (; place >= gap && s->columns[place - gap] > column; place -= gap)
+                s->columns[place] = s->columns[place - gap];
+            s->columns[place] = column;
+        }
+}
+
+static huddle_status make_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
+                                 huddle_csr *matrix) {
+    huddle_status status = HUDDLE_OK;
+    row_sum s = {0};
+    int64_t n = a->rows, total = 0;
+    TRY(row_sum_new(n, &s));
+    for (int64_t i = 0; i < n; i++) {
+        sum_row(a, t, i, &s);
+        total += s.count;
+    }
+    TRY(hd_check_cancel(context));
+    TRY(huddle_csr_new(n, n, total, matrix));
+    for (int64_t j = 0; j < n; j++)
+        s.seen[j] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = matrix->offsets[i];
+        sum_row(a, t, i, &s);
+        sort_columns(&s);
+        for (int64_t k = 0; k < s.count; k++) {
+            matrix->columns[at + k] = s.columns[k];
+            matrix->values[at + k] = s.value[s.columns[k]];
+        }
+        matrix->offsets[i + 1] = at + s.count;
+    }
+done:
+    row_sum_free(&s);
+    return status;
+}
+
+/* The largest sum of magnitudes in a row of I - M. */
+static double largest_row(const huddle_csr *m) {
+    double most = 1;
+    for (int64_t i = 0; i < m->rows; i++) {
+        double sum = 1;
+        for (int64_t e = m->offsets[i]; e < m->offsets[i + 1]; e++)
+            sum += fabs(m->values[e]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* ---- the embedding ------------------------------------------------------------------------- */
+
+static huddle_status make_graph(huddle_context *context, const llc_options *options, hd_fit *fit,
+                                huddle_neighbors *neighbors) {
+    huddle_status status = HUDDLE_OK;
+    const hd_spectral_options *o = &options->spectral;
+    huddle_knn_options knn = o->knn;
+    huddle_weight_options weight = o->weight;
+    int32_t *component = NULL, count = 0;
+    double begin = hd_seconds();
+    knn.seed = o->common.seed;
+    TRY(huddle_graph_knn(context, &fit->points, &knn, neighbors, &fit->knn_info));
+    if (strcmp(weight.scale, "global") == 0)
+        TRY(huddle_graph_mean_distance(context, &fit->points, knn.metric, knn.seed,
+                                       &weight.mean_distance));
+    TRY(huddle_graph_weigh(context, neighbors, &weight, &fit->graph, &fit->scale));
+    ALLOC(component, fit->n);
+    TRY(huddle_graph_components(&fit->graph, component, &count));
+    fit->connect_info.before = fit->connect_info.after = count;
+    fit->has_graph = true;
+    fit->graph_seconds = hd_seconds() - begin;
+done:
+    huddle_free(component);
+    return status;
+}
+
+/* Eigenvalues of I - T become those of T, and every degree is 1. */
+static huddle_status as_embedding(hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_embedding *e = &fit->embedding;
+    for (int32_t k = 0; k < e->n_eigenvalues; k++)
+        e->eigenvalues[k] = fmax(1 - e->eigenvalues[k], 0);
+    ALLOC(e->degrees, fit->n);
+    for (int64_t i = 0; i < fit->n; i++)
+        e->degrees[i] = 1;
+    fit->has_embedding = true;
+done:
+    return status;
+}
+
+static huddle_status embed(huddle_context *context, const llc_options *options,
+                           const huddle_neighbors *neighbors, int32_t n_components, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr a = {0}, transpose = {0}, matrix = {0};
+    double *predictor = NULL;
+    huddle_embed_options embedding = options->spectral.embed;
+    embedding.n_components = n_components;
+    embedding.seed = options->spectral.common.seed;
+    TRY(learn(context, fit, options, neighbors, &predictor));
+    TRY(make_predictor(neighbors, predictor, &a));
+    TRY(huddle_csr_transpose(&a, &transpose));
+    TRY(make_matrix(context, &a, &transpose, &matrix));
+    double lower = 1 - largest_row(&a) * largest_row(&transpose);
+    TRY(huddle_embed_symmetric(context, &matrix, lower, 1, &embedding, &fit->embedding,
+                               &fit->embed_info));
+    fit->embed_info.components = fit->connect_info.after;
+    TRY(as_embedding(fit));
+done:
+    huddle_free(predictor);
+    huddle_csr_free(&a);
+    huddle_csr_free(&transpose);
+    huddle_csr_free(&matrix);
+    return status;
+}
+
+/* ---- the method ---------------------------------------------------------------------------- */
+
+static huddle_status fit_llc(huddle_context *context, const hd_input *input, const void *options,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    llc_options o = *(const llc_options *)options;
+    huddle_points points;
+    huddle_neighbors neighbors = {0};
+    huddle_prepare_options prepare = o.spectral.prepare;
+    huddle_range n_clusters = o.spectral.common.n_clusters;
+    prepare.seed = o.spectral.common.seed;
+    TRY(hd_check_clusters(n_clusters, fit->n));
+    TRY(hd_fit_prepare(context, input->x, &prepare, true, fit, &points));
+    if (n_clusters.first == HUDDLE_AUTO)
+        TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
+    TRY(make_graph(context, &o, fit, &neighbors));
+    TRY(embed(context, &o, &neighbors, n_clusters.last, fit));
+    TRY(hd_fit_range(context, n_clusters, &fit->points, &fit->graph, hd_spectral_cluster, &o, fit));
+done:
+    huddle_neighbors_free(&neighbors);
+    return status;
+}
+
+/* New rows are what the training rows around them predict, as they were for each other. */
+static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
+                                 const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    const llc_options *o = options;
+    const huddle_dense *vectors = &fit->embedding.vectors;
+    huddle_points owned = {0}, view;
+    huddle_neighbors neighbors = {0};
+    huddle_dense rows = {0};
+    double *predictor = NULL;
+    int64_t *same = NULL;
+    ALLOC(same, x->n);
+    TRY(hd_prepare_new(context, fit, x, &owned, &view));
+    TRY(huddle_graph_query(context, &fit->points, &view, &o->spectral.knn, &neighbors, NULL));
+    TRY(learn(context, fit, o, &neighbors, &predictor));
+    TRY(huddle_dense_new(x->n, fit->embedding.rows.cols, &rows));
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t first = i * neighbors.k;
+        same[i] = neighbors.distance[first] == 0 ? neighbors.index[first] : -1;
+        for (int64_t e = first; e < first + neighbors.k; e++)
+            for (int64_t k = 0; k < rows.cols; k++)
+                rows.values[i * rows.stride + k] +=
+                    predictor[e] * vectors->values[neighbors.index[e] * vectors->stride + k];
+    }
+    TRY(huddle_embed_rows(&rows, NULL, strcmp(o->spectral.embed.rows, "unit") == 0 ? "unit" : "sym",
+                          &rows));
+    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+done:
+    huddle_points_free(&owned);
+    huddle_neighbors_free(&neighbors);
+    huddle_dense_free(&rows);
+    huddle_free(predictor);
+    huddle_free(same);
+    return status;
+}
+
+const hd_method hd_method_llc = {
+    .text = {"llc", "local learning clustering",
+             "Asks that each point's cluster be predictable from its neighbours' by kernel ridge "
+             "regression: embeds the points by the eigenvectors that are predicted with the least "
+             "error and clusters the embedding by K-means."},
+    .options_size = sizeof(llc_options),
+    .sections = sections,
+    .fit = fit_llc,
+    .predict = predict_llc};
