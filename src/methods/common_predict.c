@@ -90,6 +90,46 @@ done:
     return status;
 }
 
+huddle_status hd_neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
+                                 int64_t columns, huddle_csr *w) {
+    huddle_status status = HUDDLE_OK;
+    int32_t k = neighbors->k;
+    TRY(huddle_csr_new(neighbors->n, columns, neighbors->n * k, w));
+    for (int64_t i = 0; i < neighbors->n; i++) {
+        int64_t begin = i * k;
+        w->offsets[i + 1] = begin + k;
+        for (int64_t e = begin; e < begin + k; e++) {
+            int32_t column = neighbors->index[e];
+            int64_t place = e;
+            for (; place > begin && w->columns[place - 1] > column; place--) {
+                w->columns[place] = w->columns[place - 1];
+                w->values[place] = w->values[place - 1];
+            }
+            w->columns[place] = column;
+            w->values[place] = values[e];
+        }
+    }
+done:
+    return status;
+}
+
+huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale, int64_t n,
+                           huddle_csr *w) {
+    huddle_status status = HUDDLE_OK;
+    int32_t k = neighbors->k;
+    double *weights = NULL;
+    ALLOC(weights, neighbors->n * k);
+    for (int64_t i = 0; i < neighbors->n; i++)
+        for (int64_t e = i * k; e < i * k + k; e++)
+            weights[e] = huddle_graph_weight(scale, neighbors->index[e],
+                                             own_scale(scale, neighbors->distance + i * k, k),
+                                             neighbors->distance[e]);
+    TRY(hd_neighbor_matrix(neighbors, weights, n, w));
+done:
+    huddle_free(weights);
+    return status;
+}
+
 huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
                                  const huddle_dense *rows, const int64_t *same, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

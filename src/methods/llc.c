@@ -180,30 +180,6 @@ done:
 
 /* ---- A + A' - A'A -------------------------------------------------------------------------- */
 
-/* A as a sparse matrix, columns ascending. */
-static huddle_status make_predictor(const huddle_neighbors *neighbors, const double *predictor,
-                                    huddle_csr *a) {
-    huddle_status status = HUDDLE_OK;
-    int32_t k = neighbors->k;
-    TRY(huddle_csr_new(neighbors->n, neighbors->n, neighbors->n * k, a));
-    for (int64_t i = 0; i < neighbors->n; i++) {
-        int64_t begin = i * k;
-        a->offsets[i + 1] = begin + k;
-        for (int32_t j = 0; j < k; j++) {
-            int32_t column = neighbors->index[begin + j];
-            int64_t place = begin + j;
-            for (; place > begin && a->columns[place - 1] > column; place--) {
-                a->columns[place] = a->columns[place - 1];
-                a->values[place] = a->values[place - 1];
-            }
-            a->columns[place] = column;
-            a->values[place] = predictor[begin + j];
-        }
-    }
-done:
-    return status;
-}
-
 /* One row of the sum at a time: values by column, and which columns occur. */
 typedef struct row_sum {
     double *value;
@@ -352,7 +328,7 @@ static huddle_status embed(huddle_context *context, const llc_options *options,
     embedding.n_components = n_components;
     embedding.seed = options->spectral.common.seed;
     TRY(learn(context, fit, options, neighbors, &predictor));
-    TRY(make_predictor(neighbors, predictor, &a));
+    TRY(hd_neighbor_matrix(neighbors, predictor, fit->n, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
     TRY(make_matrix(context, &a, &transpose, &matrix));
     double lower = 1 - largest_row(&a) * largest_row(&transpose);

@@ -66,6 +66,14 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
                                    const hd_spectral_options *options, const huddle_points *x,
                                    huddle_dense *rows, int64_t *same);
 
+/* Lists of neighbours as a sparse matrix of `columns` columns, w[i, index of j] = values[i, j]. */
+huddle_status hd_neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
+                                 int64_t columns, huddle_csr *w);
+
+/* The same with the weights that a graph of this scale over n points would give new ones. */
+huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale, int64_t n,
+                           huddle_csr *w);
+
 /* Labels new rows by the nearest centre, or by the training row they equal. */
 huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
                                  const huddle_dense *rows, const int64_t *same, int32_t *labels);

@@ -122,25 +122,7 @@ static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
     TRY(huddle_graph_query_dense(context, &fit->embedding.rows, rows, &knn, &neighbors, NULL));
-    TRY(huddle_csr_new(rows->rows, fit->n, rows->rows * neighbors.k, w));
-    for (int64_t i = 0; i < rows->rows; i++) {
-        const int32_t *index = neighbors.index + i * neighbors.k;
-        const double *distance = neighbors.distance + i * neighbors.k;
-        int64_t begin = w->offsets[i];
-        for (int32_t j = 0; j < neighbors.k; j++) {
-            double weight = huddle_graph_weight(&fit->shrink_scale, index[j],
-                                                distance[neighbors.k - 1], distance[j]);
-            /* Columns ascend: insert in order. */
-            int64_t place = begin + j;
-            for (; place > begin && w->columns[place - 1] > index[j]; place--) {
-                w->columns[place] = w->columns[place - 1];
-                w->values[place] = w->values[place - 1];
-            }
-            w->columns[place] = index[j];
-            w->values[place] = weight;
-        }
-        w->offsets[i + 1] = begin + neighbors.k;
-    }
+    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit->n, w));
 done:
     huddle_neighbors_free(&neighbors);
     return status;

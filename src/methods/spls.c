@@ -1,0 +1,326 @@
+/* Shrunk patterns of a linear subspace, a reconstruction: no text of the original gives all of it.
+ *
+ *     minimise over P'P = I and G   ||X - G P'||_F^2 + gamma sum_e w_e ||g_i - g_j||
+ *
+ * X is centred and scaled to mean ||x_i||^2 = 1, the graph is that of the prepared points. For
+ * fixed P this is the squared-loss shrinking of F = X P, since the two losses differ by a constant;
+ * for fixed G it is the Procrustes problem of X'G. With gamma = 0 it is PCA. */
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/options.h"
+#include "methods/reduce.h"
+#include "methods/spectral.h"
+#include "prepare/pca.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ROUNDS = 50 };
+
+typedef struct spls_options {
+    hd_common common;
+    huddle_prepare_options prepare;
+    huddle_knn_options knn;
+    huddle_weight_options weight;
+    hd_reduce_options reduce;
+    huddle_shrink_options shrink;
+    huddle_kmeans_options kmeans;
+} spls_options;
+
+static const hd_rename reduce_names[] = {
+    {"dim", "dim", NULL, "dimensions of the subspace; auto = n_clusters"}, {0}};
+static const hd_rename shrink_names[] = {
+    {"gamma", "gamma", "1", "strength of the pull; auto is n / n_clusters"},
+    {"solver", "solver", NULL, NULL},
+    {"linear_solver", "linear_solver", NULL, NULL},
+    {"gap", "gap", NULL, NULL},
+    {"snap", "snap", NULL, NULL},
+    {"shrink_max_iter", "shrink_max_iter", NULL, NULL},
+    {0}};
+
+static const hd_section sections[] = {
+    {huddle_prepare_options_table, offsetof(spls_options, prepare), NULL},
+    {huddle_knn_options_table, offsetof(spls_options, knn), NULL},
+    {huddle_weight_options_table, offsetof(spls_options, weight), NULL},
+    {hd_reduce_table, offsetof(spls_options, reduce), reduce_names},
+    {huddle_shrink_options_table, offsetof(spls_options, shrink), shrink_names},
+    {huddle_kmeans_options_table, offsetof(spls_options, kmeans), hd_kmeans_names},
+    {0}};
+
+/* ---- the subspace -------------------------------------------------------------------------- */
+
+/* X as it enters the objective, and what is the same for every number of clusters. */
+typedef struct subspace {
+    const spls_options *options;
+    hd_centred centred; /* offset: the mean as stored */
+    double *mean;
+    double factor; /* that makes the mean squared norm 1 */
+    int64_t rank;  /* of the principal components found */
+    double *components;
+    double *procrustes; /* d x p */
+} subspace;
+
+static void subspace_free(subspace *s) {
+    hd_centred_free(&s->centred);
+    huddle_free(s->mean);
+    huddle_free(s->components);
+    huddle_free(s->procrustes);
+}
+
+/* Principal components to begin with, as many as the largest p; columns beyond the rank are zero.
+ */
+static huddle_status begin(huddle_context *context, int64_t most, subspace *s) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *x = s->centred.x;
+    double *variances = NULL, total = 0;
+    ALLOC(s->mean, x->d);
+    ALLOC(variances, x->d > most ? x->d : most);
+    TRY(hd_column_moments(context, x, s->mean, variances));
+    for (int64_t j = 0; j < x->d; j++)
+        total += variances[j];
+    s->factor = total > 0 ? 1 / sqrt(total) : 1;
+    s->centred.offset = s->mean;
+    ALLOC(s->components, x->d * most);
+    ALLOC(s->procrustes, x->d * most);
+    TRY(hd_pca(context, &s->centred, most, s->options->common.seed, s->components, variances,
+               &s->rank));
+done:
+    huddle_free(variances);
+    return status;
+}
+
+static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t n_clusters) {
+    int64_t dim = s->options->reduce.dim == HUDDLE_AUTO ? n_clusters : s->options->reduce.dim;
+    if (dim > s->rank && s->options->reduce.dim != HUDDLE_AUTO)
+        hd_warn(context, "dim = %lld is clipped to %lld, the rank of the points", (long long)dim,
+                (long long)s->rank);
+    dim = dim < s->rank ? dim : s->rank;
+    return dim < 1 ? 1 : dim;
+}
+
+/* The first p components as the reduction, and X P as embedding.rows. */
+static huddle_status set_map(const subspace *s, int64_t most, int64_t p, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *x = s->centred.x;
+    huddle_preparation *map = &fit->reduction;
+    huddle_preparation_free(map);
+    map->rule = (huddle_rule){"pca:R", (int32_t)p};
+    map->d_in = x->d;
+    map->d_out = p;
+    map->variance_kept = NAN;
+    ALLOC(map->centre, x->d);
+    TRY(huddle_dense_new(x->d, p, &map->projection));
+    for (int64_t j = 0; j < x->d; j++) {
+        map->centre[j] = s->mean[j] + (x->shift != NULL ? x->shift[j] : 0);
+        for (int64_t k = 0; k < p; k++)
+            map->projection.values[j * p + k] = s->factor * s->components[j * most + k];
+    }
+    huddle_dense_free(&fit->embedding.rows);
+    TRY(huddle_dense_new(x->n, p, &fit->embedding.rows));
+done:
+    return status;
+}
+
+static huddle_status project(huddle_context *context, const subspace *s, hd_fit *fit) {
+    const huddle_dense *p = &fit->reduction.projection;
+    huddle_dense *f = &fit->embedding.rows;
+    return hd_centred_times(context, &s->centred, p->values, p->cols, p->stride, f->values,
+                            f->stride);
+}
+
+/* P <- U V' of X'G. */
+static huddle_status procrustes(huddle_context *context, subspace *s, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense *p = &fit->reduction.projection;
+    const huddle_dense *g = &fit->shrunk.g;
+    int d = (int)p->rows, k = (int)p->cols;
+    double *u = NULL, *vt = NULL, *values = NULL;
+    ALLOC(u, (int64_t)d * k);
+    ALLOC(vt, (int64_t)k * k);
+    ALLOC(values, k);
+    TRY(hd_centred_times_transpose(context, &s->centred, g->values, k, g->stride, s->procrustes,
+                                   k));
+    if (LAPACKE_dgesdd(LAPACK_ROW_MAJOR, 'S', d, k, s->procrustes, k, values, u, k, vt, k) != 0)
+        FAIL(HUDDLE_NUMERIC, "the singular values of a subspace of %d dimensions did not converge",
+             k);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, d, k, k, s->factor, u, k, vt, k, 0,
+                p->values, (int)p->stride);
+done:
+    huddle_free(u);
+    huddle_free(vt);
+    huddle_free(values);
+    return status;
+}
+
+/* ---- the alternation ----------------------------------------------------------------------- */
+
+/* ||X||^2 - ||X P||^2: what the subspace leaves out. With mean ||x||^2 = 1 the first is n. */
+static double left_out(const subspace *s, const huddle_dense *f) {
+    double kept = 0;
+    for (int64_t i = 0; i < f->rows; i++)
+        for (int64_t k = 0; k < f->cols; k++)
+            kept += f->values[i * f->stride + k] * f->values[i * f->stride + k];
+    return fmax((double)s->centred.x->n - kept, 0);
+}
+
+/* G <- the shrunk rows of X P, from the last G. */
+static huddle_status shrink(huddle_context *context, const subspace *s,
+                            const huddle_shrink_options *options, hd_fit *fit, double *objective) {
+    huddle_status status = HUDDLE_OK;
+    huddle_shrink_options warm = *options;
+    huddle_dense last = fit->shrunk.g;
+    memset(&fit->shrunk.g, 0, sizeof last);
+    warm.start = last.values != NULL ? &last : NULL;
+    huddle_shrunk_free(&fit->shrunk);
+    huddle_shrink_info_free(&fit->shrink_info);
+    TRY(project(context, s, fit));
+    TRY(huddle_shrink(context, &fit->embedding.rows, &fit->shrink_graph, &warm, &fit->shrunk,
+                      &fit->shrink_info));
+    *objective = left_out(s, &fit->embedding.rows) + fit->shrink_info.objective;
+    TRY(hd_alternation_add(fit, *objective));
+done:
+    huddle_dense_free(&last);
+    return status;
+}
+
+static huddle_status alternate(huddle_context *context, subspace *s,
+                               const huddle_shrink_options *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    double before, now = 0;
+    hd_alternation_reset(fit);
+    huddle_shrunk_free(&fit->shrunk);
+    TRY(shrink(context, s, options, fit, &before));
+    fit->alternation.stop = HUDDLE_STOP_MAX_ITER;
+    for (int round = 0; round < MOST_ROUNDS; round++, before = now) {
+        TRY(hd_progress(context, "spls", round, MOST_ROUNDS));
+        TRY(procrustes(context, s, fit));
+        TRY(shrink(context, s, options, fit, &now));
+        if (before - now <= options->gap * before) {
+            fit->alternation.stop = HUDDLE_STOP_CONVERGED;
+            break;
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- the method ---------------------------------------------------------------------------- */
+
+typedef struct spls_step {
+    subspace subspace;
+    int64_t most; /* columns of the subspace's components */
+} spls_step;
+
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    spls_step *step = argument;
+    const spls_options *o = step->subspace.options;
+    huddle_shrink_options shrinking = o->shrink;
+    huddle_kmeans_options kmeans = o->kmeans;
+    double start = hd_seconds();
+    shrinking.loss = "l2";
+    shrinking.n_clusters = kmeans.n_clusters = n_clusters;
+    shrinking.seed = kmeans.seed = o->common.seed;
+    TRY(set_map(&step->subspace, step->most, subspace_dim(context, &step->subspace, n_clusters),
+                fit));
+    TRY(alternate(context, &step->subspace, &shrinking, fit));
+    fit->has_shrink = true;
+    fit->shrink_seconds = hd_seconds() - start;
+    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
+done:
+    return status;
+}
+
+/* W: neighbours among the prepared points. */
+static huddle_status make_graph(huddle_context *context, const spls_options *options, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors neighbors = {0};
+    huddle_knn_options knn = options->knn;
+    huddle_weight_options weight = options->weight;
+    knn.seed = options->common.seed;
+    TRY(huddle_graph_knn(context, &fit->points, &knn, &neighbors, &fit->knn_info));
+    if (strcmp(weight.scale, "global") == 0)
+        TRY(huddle_graph_mean_distance(context, &fit->points, knn.metric, knn.seed,
+                                       &weight.mean_distance));
+    TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->shrink_graph, &fit->shrink_scale));
+done:
+    huddle_neighbors_free(&neighbors);
+    return status;
+}
+
+static huddle_status fit_spls(huddle_context *context, const hd_input *input, const void *options,
+                              hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const spls_options *o = options;
+    huddle_points points;
+    huddle_prepare_options prepare = o->prepare;
+    huddle_range n_clusters = o->common.n_clusters;
+    spls_step step = {.subspace = {.options = o, .centred = {.x = &fit->points}}};
+    prepare.seed = o->common.seed;
+    TRY(hd_check_clusters(n_clusters, fit->n));
+    TRY(hd_fit_prepare(context, input->x, &prepare, true, fit, &points));
+    if (n_clusters.first == HUDDLE_AUTO)
+        TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
+    TRY(make_graph(context, o, fit));
+    int64_t most = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
+    int64_t shorter = points.n < points.d ? points.n : points.d;
+    step.most = most < shorter ? most : shorter;
+    hd_blas_enter();
+    status = begin(context, step.most, &step.subspace);
+    if (status == HUDDLE_OK)
+        status = hd_fit_range(context, n_clusters, &fit->points, NULL, cluster, &step, fit);
+    hd_blas_leave();
+done:
+    subspace_free(&step.subspace);
+    return status;
+}
+
+/* New points: into the subspace, then pulled by the training points around them. */
+static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, const void *options,
+                                  const huddle_points *x, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    const spls_options *o = options;
+    huddle_points prepared = {0}, prepared_view, reduced = {0};
+    huddle_neighbors neighbors = {0};
+    huddle_csr w = {0};
+    huddle_dense rows = {0};
+    int64_t *same = NULL;
+    ALLOC(same, x->n);
+    if (x->d != fit->preparation.d_in)
+        FAIL(HUDDLE_INVALID, "the points have %lld features, the model was fitted to %lld",
+             (long long)x->d, (long long)fit->preparation.d_in);
+    TRY(hd_apply(context, &fit->preparation, x, &prepared, &prepared_view));
+    TRY(huddle_prepare_apply(context, &fit->reduction, &prepared_view, &reduced, NULL));
+    TRY(huddle_graph_query(context, &fit->points, &prepared_view, &o->knn, &neighbors, NULL));
+    TRY(huddle_dense_new(x->n, reduced.d, &rows));
+    for (int64_t i = 0; i < x->n; i++) {
+        same[i] = neighbors.distance[i * neighbors.k] == 0 ? neighbors.index[i * neighbors.k] : -1;
+        for (int64_t k = 0; k < reduced.d; k++)
+            rows.values[i * rows.stride + k] = (double)reduced.values[i * reduced.stride + k];
+    }
+    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit->n, &w));
+    TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g, fit->shrink_info.gamma, "l2",
+                             &rows));
+    TRY(hd_spectral_assign(context, fit, &rows, same, labels));
+done:
+    huddle_points_free(&prepared);
+    huddle_points_free(&reduced);
+    huddle_neighbors_free(&neighbors);
+    huddle_csr_free(&w);
+    huddle_dense_free(&rows);
+    huddle_free(same);
+    return status;
+}
+
+const hd_method hd_method_spls = {
+    .text = {"spls", "shrunk patterns of a linear subspace (reconstruction)",
+             "A reconstruction of a method whose text is not at hand: finds a linear subspace and "
+             "points in it together, the points near their neighbours as in convex clustering, and "
+             "clusters those by K-means. Without the pull (gamma = 0) it is PCA."},
+    .options_size = sizeof(spls_options),
+    .sections = sections,
+    .fit = fit_spls,
+    .predict = predict_spls};
