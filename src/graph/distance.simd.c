@@ -1,37 +1,101 @@
-/* Squared distances by differences in double. Eight partial sums whatever the instruction set, so
- * that all of them add in the same order. */
+/* Squared distances by differences. In double there are eight partial sums whatever the
+ * instruction set, so that all of them add in the same order. */
 #include "base/cpu.h"
 #include "graph/kernels.h"
 
-enum { LANES = 8, STRIDE = 64 };
+#include <string.h>
 
-static inline double total(const double s[LANES]) {
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-}
+enum { STRIDE = 64 };
 
-#define DISTANCE                                                                                   \
-    double s[LANES] = {0};                                                                         \
+typedef double doubles __attribute__((vector_size(8 * sizeof(double))));
+typedef float eight __attribute__((vector_size(8 * sizeof(float))));
+typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
+
+#define TOTAL8(s) (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
+
+/* acc += (a - b)^2 in eight lanes of double. */
+#define STEP_DOUBLE(acc, a, b)                                                                     \
+    do {                                                                                           \
+        doubles p, q;                                                                              \
+        memcpy(&p, a, sizeof p);                                                                   \
+        memcpy(&q, b, sizeof q);                                                                   \
+        p -= q;                                                                                    \
+        acc += p * p;                                                                              \
+    } while (0)
+
+/* The same from floats. */
+#define STEP_SINGLE(acc, a, b)                                                                     \
+    do {                                                                                           \
+        eight p, q;                                                                                \
+        memcpy(&p, a, sizeof p);                                                                   \
+        memcpy(&q, b, sizeof q);                                                                   \
+        doubles difference =                                                                       \
+            __builtin_convertvector(p, doubles) - __builtin_convertvector(q, doubles);             \
+        acc += difference * difference;                                                            \
+    } while (0)
+
+#define DISTANCE(TYPE, STEP)                                                                       \
+    doubles s = {0};                                                                               \
     int64_t j = 0;                                                                                 \
-    while (j + LANES <= d) {                                                                       \
+    while (j + 8 <= d) {                                                                           \
         int64_t stop = j + STRIDE <= d ? j + STRIDE : d;                                           \
-        for (; j + LANES <= stop; j += LANES)                                                      \
-            for (int l = 0; l < LANES; l++) {                                                      \
-                double difference = (double)a[j + l] - (double)b[j + l];                           \
-                s[l] += difference * difference;                                                   \
-            }                                                                                      \
-        if (total(s) > limit)                                                                      \
-            return total(s);                                                                       \
+        for (; j + 8 <= stop; j += 8)                                                              \
+            STEP(s, a + j, b + j);                                                                 \
+        if (TOTAL8(s) > limit)                                                                     \
+            return TOTAL8(s);                                                                      \
     }                                                                                              \
-    for (int l = 0; j + l < d; l++) {                                                              \
-        double difference = (double)a[j + l] - (double)b[j + l];                                   \
-        s[l] += difference * difference;                                                           \
+    if (j < d) {                                                                                   \
+        TYPE x[8] = {0}, y[8] = {0};                                                               \
+        for (int64_t l = 0; j + l < d; l++) {                                                      \
+            x[l] = a[j + l];                                                                       \
+            y[l] = b[j + l];                                                                       \
+        }                                                                                          \
+        STEP(s, x, y);                                                                             \
     }                                                                                              \
-    return total(s)
+    return TOTAL8(s)
 
 double HD_SIMD(hd_distance2_single)(const float *a, const float *b, int64_t d, double limit) {
-    DISTANCE;
+    DISTANCE(float, STEP_SINGLE);
 }
 
 double HD_SIMD(hd_distance2_double)(const double *a, const double *b, int64_t d, double limit) {
-    DISTANCE;
+    DISTANCE(double, STEP_DOUBLE);
+}
+
+/* acc += (a - b)^2 in sixteen lanes of float. */
+#define STEP_ROUGH(acc, a, b)                                                                      \
+    do {                                                                                           \
+        sixteen p, q;                                                                              \
+        memcpy(&p, a, sizeof p);                                                                   \
+        memcpy(&q, b, sizeof q);                                                                   \
+        p -= q;                                                                                    \
+        acc += p * p;                                                                              \
+    } while (0)
+
+float HD_SIMD(hd_distance2_rough)(const float *a, const float *b, int64_t d, float limit) {
+    sixteen s = {0}, t = {0}, v = {0}, w = {0};
+    float sum = 0;
+    int64_t j = 0;
+    for (; j + 64 <= d; j += 64) {
+        STEP_ROUGH(s, a + j, b + j);
+        STEP_ROUGH(t, a + j + 16, b + j + 16);
+        STEP_ROUGH(v, a + j + 32, b + j + 32);
+        STEP_ROUGH(w, a + j + 48, b + j + 48);
+        if (j % 256 == 192) {
+            s = (s + t) + (v + w);
+            t = v = w = (sixteen){0};
+            sum = 0;
+            for (int l = 0; l < 16; l++)
+                sum += s[l];
+            if (sum > limit)
+                return sum;
+        }
+    }
+    s = (s + t) + (v + w);
+    sum = 0;
+    for (int l = 0; l < 16; l++)
+        sum += s[l];
+    for (; j < d; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
 }

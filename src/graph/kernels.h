@@ -33,6 +33,9 @@ HD_SIMD_DECLARE(double, hd_distance2_single, const float *a, const float *b, int
 HD_SIMD_DECLARE(double, hd_distance2_double, const double *a, const double *b, int64_t d,
                 double limit);
 
+/* |a - b|^2 in float, with a relative error of at most (d + 8) 2^-24 unless it overflows. */
+HD_SIMD_DECLARE(float, hd_distance2_rough, const float *a, const float *b, int64_t d, float limit);
+
 /* The kd-tree's: squared distances from q to eight points, panel[feature][8], and to a box. */
 enum { HD_LEAF_LANES = 8 };
 HD_SIMD_DECLARE(void, hd_leaf_distances, const double *q, const double *panel, int64_t d,

@@ -61,8 +61,11 @@ huddle_status hd_search_run(huddle_context *context, const char *name, hd_search
         return hd_search_kdtree(context, search);
     }
     if (strcmp(name, "pcabound") == 0 && search->self) {
+        bool gave_up = false;
         *used = "pcabound";
-        return hd_search_pcabound(context, search);
+        huddle_status status = hd_search_pcabound(context, search, &gave_up);
+        if (status != HUDDLE_OK || !gave_up)
+            return status;
     }
     *used = "brute";
     return hd_search_brute(context, search);

@@ -185,8 +185,8 @@ bool hd_panels_exact(const hd_packing *packing, const hd_panels *train, const hd
 double hd_packing_limit(const hd_packing *packing, double norm, double distance2) {
     double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
     /* The other end is at most r away, and packing moved both. */
-    double other = (norm + r) * (1 + 4 * u);
-    double packed = r + u * (norm + other);
+    double other = (norm + r + 2 * packing->blur) * (1 + 4 * u);
+    double packed = r + u * (norm + other) + 2 * packing->blur;
     double limit = packed * packed;
     if (packing->differences)
         limit *= 1 + (d + 4) * u;

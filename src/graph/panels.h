@@ -21,6 +21,7 @@ typedef struct hd_packing {
     double scale;     /* packed = scale * (coordinate - centre) */
     bool whole;       /* coordinates and centre are whole numbers */
     bool differences; /* which kernel: differences up to 32 features, products above */
+    double blur;      /* how far off the coordinates already were, in packed units; 0 */
 } hd_packing;
 
 typedef struct hd_panels {

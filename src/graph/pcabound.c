@@ -1,5 +1,307 @@
+/* All pairs, by lower bounds.
+ *
+ * Distances between projections (projection.h) cost a few dozen coordinates and never exceed the
+ * true ones. The tiles compare projections; only a pair whose bound is not above the k-th distance
+ * of one of its ends is looked at in full, in double, and enters the lists as it is. Nothing needs
+ * a second look. A random tree puts near points next to each other, so that the first lists are
+ * nearly right and hits come in few tiles. Where bounds are too weak to pay, brute force does it
+ * all. */
+#include "base/check.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "graph/projection.h"
 #include "graph/search.h"
+#include "graph/tiles.h"
 
-huddle_status hd_search_pcabound(huddle_context *context, hd_search *search) {
-    return hd_search_brute(context, search);
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEAF = 32,        /* most points of a tree's leaf, unless k asks for more */
+    TREES = 2,        /* the first also decides the order */
+    LEAST_WIDTH = 24, /* coordinates below which projecting cannot pay */
+    LEAVES_PER_CHUNK = 16,
+};
+
+/* Looking at a pair in full costs about as much as this many in a tile of full rows. */
+static const double look_cost = 30;
+
+/* Looks a point that are forgiven: the first lists are poor everywhere. */
+static const double start_looks = 200;
+
+typedef struct bound {
+    hd_search *search;
+    hd_projection projection;
+    hd_packing packing;
+    hd_panels panels; /* of the projections, in the order of the first tree */
+    hd_tiles tiles;
+    int32_t *order;  /* names, by place */
+    int32_t *other;  /* the same of the tree under way */
+    double *keys;    /* of the places being split */
+    int64_t *leaves; /* first place of each leaf, and n at the end */
+    int64_t n_leaves, leaf;
+    double *close; /* workers x leaf: scratch of seeding */
+    int32_t *closest;
+    int64_t n;
+    int32_t *looks; /* pairs looked at, by the place or point that asked first */
+} bound;
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Could point j enter the list of i? Not if it is there already, nor behind a full list of zeros.
+ */
+static bool wants(const bound *b, int32_t i, int32_t j) {
+    const hd_search *s = b->search;
+    const int32_t *index = s->index + (int64_t)i * s->k;
+    if (s->distance2[(int64_t)i * s->k + s->k - 1] == 0 && j > index[s->k - 1])
+        return false;
+    for (int32_t c = 0; c < s->k; c++)
+        if (index[c] == j)
+            return false;
+    return true;
+}
+
+static double last(const bound *b, int32_t i) {
+    return b->search->distance2[(int64_t)i * b->search->k + b->search->k - 1];
+}
+
+static bool enter(const bound *b, int32_t i, double distance2, int32_t j) {
+    const hd_search *s = b->search;
+    return hd_list_insert(s->distance2 + (int64_t)i * s->k, s->index + (int64_t)i * s->k, s->k,
+                          distance2, j);
+}
+
+static void lower_tau(const bound *b, int64_t place) {
+    double distance2 = last(b, b->order[place]), limit = FLT_MAX;
+    if (isfinite(distance2))
+        limit = hd_packing_limit(&b->packing, b->panels.norm[place], distance2);
+    b->tiles.tau[place] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
+}
+
+/* A pair of places whose bound leaves a chance. */
+static void look(void *argument, int64_t place, int64_t other, float value) {
+    bound *b = argument;
+    int32_t i = b->order[place], j = b->order[other];
+    bool for_i = value <= b->tiles.tau[place] && wants(b, i, j);
+    bool for_j = value <= b->tiles.tau[other] && wants(b, j, i);
+    if (!for_i && !for_j)
+        return;
+    double limit = fmax(for_i ? last(b, i) : 0, for_j ? last(b, j) : 0);
+    double distance2 = hd_rows_distance2(b->search->query, i, b->search->train, j, limit);
+    if (for_i && enter(b, i, distance2, j))
+        lower_tau(b, place);
+    if (for_j && enter(b, j, distance2, i))
+        lower_tau(b, other);
+    b->looks[place]++;
+}
+
+/* ---- trees --------------------------------------------------------------------------------- */
+
+static const double *row(const bound *b, int32_t i) {
+    return b->projection.y.values + i * b->projection.y.stride;
+}
+
+static bool before(double key, int32_t name, double other_key, int32_t other_name) {
+    return key < other_key || (key == other_key && name < other_name);
+}
+
+static void swap_places(bound *b, int64_t p, int64_t q) {
+    double key = b->keys[p];
+    int32_t name = b->other[p];
+    b->keys[p] = b->keys[q];
+    b->other[p] = b->other[q];
+    b->keys[q] = key;
+    b->other[q] = name;
+}
+
+/* Puts the smaller half of begin .. end - 1 by (key, name) in front of middle. */
+static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
+    int64_t low = begin, high = end - 1;
+    while (low < high) {
+        int64_t centre = low + (high - low) / 2;
+        double key = b->keys[centre];
+        int32_t name = b->other[centre];
+        int64_t p = low, q = high;
+        while (p <= q) {
+            while (before(b->keys[p], b->other[p], key, name))
+                p++;
+            while (before(key, name, b->keys[q], b->other[q]))
+                q--;
+            if (p <= q)
+                swap_places(b, p++, q--);
+        }
+        if (middle <= q)
+            high = q;
+        else if (middle >= p)
+            low = p;
+        else
+            break;
+    }
+}
+
+/* Keys: positions along the line through two random points. */
+static void measure(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
+    int64_t width = b->projection.y.cols;
+    const double *one = row(b, b->other[begin + hd_rng_below(rng, end - begin)]);
+    const double *two = row(b, b->other[begin + hd_rng_below(rng, end - begin)]);
+    for (int64_t place = begin; place < end; place++) {
+        const double *x = row(b, b->other[place]);
+        double sums[4] = {0};
+        int64_t f = 0;
+        for (; f + 4 <= width; f += 4)
+            for (int l = 0; l < 4; l++)
+                sums[l] += (one[f + l] - two[f + l]) * x[f + l];
+        for (; f < width; f++)
+            sums[0] += (one[f] - two[f]) * x[f];
+        b->keys[place] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+}
+
+static void grow(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
+    while (end - begin > b->leaf) {
+        int64_t middle = begin + (end - begin) / 2;
+        measure(b, begin, end, rng);
+        split_at(b, begin, end, middle);
+        grow(b, begin, middle, rng);
+        begin = middle;
+    }
+    b->leaves[b->n_leaves++] = begin;
+}
+
+/* The nearest of a leaf by their bounds, looked at in full, begin everyone's list. */
+static void seed_point(bound *b, int64_t begin, int64_t end, int64_t place, double *close,
+                       int32_t *closest) {
+    int32_t i = b->other[place], k = b->search->k;
+    int64_t width = b->projection.y.cols;
+    hd_rows y = hd_rows_of_dense(&b->projection.y);
+    y.d = width;
+    for (int32_t c = 0; c < k; c++) {
+        close[c] = INFINITY;
+        closest[c] = INT32_MAX;
+    }
+    for (int64_t p = begin; p < end; p++)
+        if (p != place)
+            hd_list_insert(close, closest, k,
+                           hd_rows_distance2(&y, i, &y, b->other[p], close[k - 1]), b->other[p]);
+    for (int32_t c = 0; c < k && closest[c] != INT32_MAX; c++) {
+        if (close[c] > last(b, i) || !wants(b, i, closest[c]))
+            continue;
+        enter(b, i,
+              hd_rows_distance2(b->search->query, i, b->search->train, closest[c], last(b, i)),
+              closest[c]);
+        b->looks[i]++;
+    }
+}
+
+static huddle_status seed_leaves(void *argument, hd_chunk chunk) {
+    bound *b = argument;
+    double *close = b->close + (int64_t)chunk.worker * b->search->k;
+    int32_t *closest = b->closest + (int64_t)chunk.worker * b->search->k;
+    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++)
+        for (int64_t place = b->leaves[leaf]; place < b->leaves[leaf + 1]; place++)
+            seed_point(b, b->leaves[leaf], b->leaves[leaf + 1], place, close, closest);
+    return HUDDLE_OK;
+}
+
+static huddle_status plant(huddle_context *context, bound *b) {
+    huddle_status status = HUDDLE_OK;
+    for (int tree = TREES - 1; tree >= 0; tree--) {
+        hd_rng rng = hd_rng_stream(b->search->seed, 1 + (uint64_t)tree);
+        for (int64_t i = 0; i < b->n; i++)
+            b->other[i] = (int32_t)i;
+        b->n_leaves = 0;
+        grow(b, 0, b->n, &rng);
+        b->leaves[b->n_leaves] = b->n;
+        TRY(hd_parallel(context, NULL, b->n_leaves, LEAVES_PER_CHUNK, seed_leaves, b));
+    }
+    memcpy(b->order, b->other, (size_t)b->n * sizeof *b->order);
+done:
+    return status;
+}
+
+/* ---- the solver ---------------------------------------------------------------------------- */
+
+/* Directions: a flat optimum between 32 and 64, more of them when more pairs share the cost. */
+static int64_t directions(int64_t n, int64_t width) {
+    int64_t p = n > 30000 || width > 400 ? 63 : 47;
+    return p < width / 2 ? p : width / 2;
+}
+
+static huddle_status prepare(huddle_context *context, bound *b) {
+    huddle_status status = HUDDLE_OK;
+    hd_search *s = b->search;
+    int64_t workers = hd_workers(context);
+    TRY(hd_projection_new(context, s->train, directions(b->n, hd_rows_width(s->train)), s->seed,
+                          &b->projection));
+    b->leaf = LEAF > 4 * (int64_t)s->k ? LEAF : 4 * (int64_t)s->k;
+    ALLOC(b->order, b->n);
+    ALLOC(b->other, b->n);
+    ALLOC(b->keys, b->n);
+    ALLOC_ZERO(b->looks, b->n);
+    ALLOC(b->leaves, 2 * (b->n / b->leaf + 1) + 1);
+    ALLOC(b->close, workers * s->k);
+    ALLOC(b->closest, workers * s->k);
+    hd_search_clear(s, 0, b->n);
+    TRY(plant(context, b));
+    hd_rows y = hd_rows_of_dense(&b->projection.y);
+    y.pick = b->order;
+    TRY(hd_packing_new(context, &y, NULL, &b->packing));
+    b->packing.differences = false;
+    b->packing.blur = b->projection.blur * b->packing.scale;
+    TRY(hd_panels_new(context, &y, &b->packing, &b->panels));
+    ALLOC(b->tiles.tau, b->panels.padded);
+    for (int64_t place = 0; place < b->panels.padded; place++)
+        if (place < b->n)
+            lower_tau(b, place);
+        else
+            b->tiles.tau[place] = -1;
+done:
+    return status;
+}
+
+static int64_t count_looks(const bound *b) {
+    int64_t looks = 0;
+    for (int64_t i = 0; i < b->n; i++)
+        looks += b->looks[i];
+    return looks;
+}
+
+/* Goes on while looking costs less than full tiles would. */
+static bool pays(void *argument, double pairs) {
+    const bound *b = argument;
+    double looks = (double)count_looks(b) - start_looks * (double)b->n;
+    return looks * look_cost < pairs;
+}
+
+static void release(bound *b) {
+    hd_projection_free(&b->projection);
+    hd_packing_free(&b->packing);
+    hd_panels_free(&b->panels);
+    huddle_free(b->tiles.tau);
+    huddle_free(b->order);
+    huddle_free(b->other);
+    huddle_free(b->keys);
+    huddle_free(b->looks);
+    huddle_free(b->leaves);
+    huddle_free(b->close);
+    huddle_free(b->closest);
+}
+
+huddle_status hd_search_pcabound(huddle_context *context, hd_search *search, bool *gave_up) {
+    huddle_status status = HUDDLE_OK;
+    bound b = {.search = search, .n = search->train->n};
+    *gave_up = hd_rows_width(search->train) < LEAST_WIDTH || search->k >= b.n / 4;
+    if (*gave_up)
+        return status;
+    TRY(prepare(context, &b));
+    b.tiles.rows = b.tiles.columns = &b.panels;
+    b.tiles.kernel = hd_tiles_kernel(&b.packing);
+    b.tiles.hit = look;
+    b.tiles.argument = &b;
+    TRY(hd_tiles_tournament(context, &b.tiles, pays, gave_up));
+    atomic_fetch_add(&search->n_distances, count_looks(&b));
+done:
+    release(&b);
+    return status;
 }

@@ -4,13 +4,18 @@
 #include "base/parallel.h"
 #include "graph/kernels.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { ROWS_PER_CHUNK = 256 };
 
 typedef double (*single_function)(const float *, const float *, int64_t, double);
 typedef double (*double_function)(const double *, const double *, int64_t, double);
 
+typedef float (*rough_function)(const float *, const float *, int64_t, float);
+
+static const rough_function distance2_rough[] = HD_SIMD_TABLE(hd_distance2_rough);
 static const single_function distance2_single[] = HD_SIMD_TABLE(hd_distance2_single);
 static const double_function distance2_double[] = HD_SIMD_TABLE(hd_distance2_double);
 
@@ -72,18 +77,38 @@ int64_t hd_rows_width(const hd_rows *rows) {
 
 void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates) {
     int64_t at = place(rows, i);
-    double scale = rows->scale != NULL ? rows->scale[i] : 1;
-    for (int64_t j = 0; j < rows->d; j++)
-        coordinates[j] = value(rows, at, j) * scale;
+    if (rows->singles != NULL)
+        for (int64_t j = 0; j < rows->d; j++)
+            coordinates[j] = (double)rows->singles[at + j];
+    else
+        memcpy(coordinates, rows->doubles + at, (size_t)rows->d * sizeof *coordinates);
+    if (rows->shift != NULL)
+        for (int64_t j = 0; j < rows->d; j++)
+            coordinates[j] += rows->shift[j];
+    if (rows->scale != NULL)
+        for (int64_t j = 0; j < rows->d; j++)
+            coordinates[j] *= rows->scale[i];
     if (rows->zeros)
-        coordinates[rows->d] = scale == 0 ? 1 : 0;
+        coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
+}
+
+/* Most pairs are farther apart than limit by more than float can err: float settles those. */
+static double distance2_singles(const hd_rows *a, const float *x, const float *y, double limit) {
+    double doubt = (double)(a->d + 8) * 0x1p-23;
+    if (limit < 1e37 && doubt < 0.1) {
+        float least = (float)(limit * (1 + 2 * doubt));
+        float rough = distance2_rough[a->isa](x, y, a->d, least);
+        if (rough > least && rough < FLT_MAX)
+            return (double)rough;
+    }
+    return distance2_single[a->isa](x, y, a->d, limit);
 }
 
 double hd_rows_distance2(const hd_rows *a, int64_t i, const hd_rows *b, int64_t j, double limit) {
     int64_t p = place(a, i), q = place(b, j);
     if (a->scale == NULL && a->shift == NULL && b->shift == NULL) {
         if (a->singles != NULL)
-            return distance2_single[a->isa](a->singles + p, b->singles + q, a->d, limit);
+            return distance2_singles(a, a->singles + p, b->singles + q, limit);
         return distance2_double[a->isa](a->doubles + p, b->doubles + q, a->d, limit);
     }
     double s = a->scale != NULL ? a->scale[i] : 1, t = b->scale != NULL ? b->scale[j] : 1;

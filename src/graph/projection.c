@@ -1,0 +1,164 @@
+#include "graph/projection.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLE = 2000, ITERATIONS = 3, ROWS_PER_CHUNK = 128 };
+
+typedef struct finder {
+    const hd_rows *rows;
+    int64_t m, d, p;   /* sampled rows, coordinates, directions */
+    double *centre;    /* d */
+    float *sample;     /* m x d, centred */
+    float *directions; /* p x d */
+    float *products;   /* m x p */
+    double *v;         /* p x d, orthonormal */
+    double *scratch;   /* workers x chunk x d */
+    hd_projection *out;
+    double *largest; /* per chunk: squared norm */
+} finder;
+
+/* ---- directions ---------------------------------------------------------------------------- */
+
+static void take_sample(finder *f) {
+    double *row = f->scratch;
+    memset(f->centre, 0, (size_t)f->d * sizeof *f->centre);
+    for (int64_t s = 0; s < f->m; s++) {
+        hd_rows_read(f->rows, s * f->rows->n / f->m, row);
+        for (int64_t j = 0; j < f->d; j++)
+            f->centre[j] += row[j] / (double)f->m;
+    }
+    for (int64_t s = 0; s < f->m; s++) {
+        hd_rows_read(f->rows, s * f->rows->n / f->m, row);
+        for (int64_t j = 0; j < f->d; j++)
+            f->sample[s * f->d + j] = (float)(row[j] - f->centre[j]);
+    }
+}
+
+static double dot(const double *a, const double *b, int64_t d) {
+    double sum = 0;
+    for (int64_t j = 0; j < d; j++)
+        sum += a[j] * b[j];
+    return sum;
+}
+
+/* Makes row r of v orthogonal to those before it and of norm 1: twice Gram-Schmidt. A row that
+ * has nothing of its own begins again at random. */
+static void orthonormalise(finder *f, int64_t r, hd_rng *rng) {
+    double *row = f->v + r * f->d;
+    for (;;) {
+        double before = sqrt(dot(row, row, f->d));
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t q = 0; q < r; q++) {
+                double share = dot(row, f->v + q * f->d, f->d);
+                for (int64_t j = 0; j < f->d; j++)
+                    row[j] -= share * f->v[q * f->d + j];
+            }
+        double after = sqrt(dot(row, row, f->d));
+        if (after > 1e-4 * before) {
+            for (int64_t j = 0; j < f->d; j++)
+                row[j] /= after;
+            return;
+        }
+        for (int64_t j = 0; j < f->d; j++)
+            row[j] = hd_rng_normal(rng);
+    }
+}
+
+/* Subspace iteration on the sample's scatter matrix. */
+static void iterate(finder *f, uint64_t seed) {
+    hd_rng rng = hd_rng_stream(seed, 0);
+    int m = (int)f->m, d = (int)f->d, p = (int)f->p;
+    for (int64_t e = 0; e < f->p * f->d; e++)
+        f->v[e] = hd_rng_normal(&rng);
+    for (int i = 0; i <= ITERATIONS; i++) {
+        for (int64_t r = 0; r < f->p; r++)
+            orthonormalise(f, r, &rng);
+        if (i == ITERATIONS)
+            break;
+        for (int64_t e = 0; e < f->p * f->d; e++)
+            f->directions[e] = (float)f->v[e];
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, p, d, 1, f->sample, d,
+                    f->directions, d, 0, f->products, p);
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, d, m, 1, f->products, p, f->sample,
+                    d, 0, f->directions, d);
+        for (int64_t e = 0; e < f->p * f->d; e++)
+            f->v[e] = (double)f->directions[e];
+    }
+}
+
+/* ---- coordinates --------------------------------------------------------------------------- */
+
+static huddle_status project(void *argument, hd_chunk chunk) {
+    const finder *f = argument;
+    double *x = f->scratch + chunk.worker * ROWS_PER_CHUNK * f->d, largest = 0;
+    int64_t count = chunk.end - chunk.begin, width = f->p + 1;
+    double *y = f->out->y.values + chunk.begin * width;
+    for (int64_t i = 0; i < count; i++) {
+        hd_rows_read(f->rows, chunk.begin + i, x + i * f->d);
+        for (int64_t j = 0; j < f->d; j++)
+            x[i * f->d + j] -= f->centre[j];
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)f->p, (int)f->d, 1, x,
+                (int)f->d, f->v, (int)f->d, 0, y, (int)width);
+    for (int64_t i = 0; i < count; i++) {
+        double norm2 = dot(x + i * f->d, x + i * f->d, f->d);
+        double seen2 = dot(y + i * width, y + i * width, f->p);
+        y[i * width + f->p] = sqrt(fmax(0, norm2 - seen2));
+        largest = fmax(largest, norm2);
+    }
+    f->largest[chunk.index] = largest;
+    return HUDDLE_OK;
+}
+
+/* y errs by a few d eps |x|. So does rho^2, relative to |x|^2; the root can make sqrt(d eps) |x| of
+ * that where rho is near 0. eps is double's. */
+static double bound_blur(const finder *f, int64_t chunks) {
+    double norm2 = 0, terms = 4 * (double)(f->d + f->p + 16);
+    for (int64_t c = 0; c < chunks; c++)
+        norm2 = fmax(norm2, f->largest[c]);
+    return sqrt(terms * DBL_EPSILON * norm2);
+}
+
+huddle_status hd_projection_new(huddle_context *context, const hd_rows *rows, int64_t p,
+                                uint64_t seed, hd_projection *projection) {
+    huddle_status status = HUDDLE_OK;
+    finder f = {.rows = rows, .d = hd_rows_width(rows), .p = p, .out = projection};
+    int64_t chunks = hd_chunks(rows->n, ROWS_PER_CHUNK);
+    f.m = rows->n < SAMPLE ? rows->n : SAMPLE;
+    *projection = (hd_projection){0};
+    ALLOC(f.centre, f.d);
+    ALLOC(f.sample, f.m * f.d);
+    ALLOC(f.directions, p * f.d);
+    ALLOC(f.products, f.m * p);
+    ALLOC(f.v, p * f.d);
+    ALLOC(f.scratch, hd_workers(context) * ROWS_PER_CHUNK * f.d);
+    ALLOC(f.largest, chunks);
+    TRY(huddle_dense_new(rows->n, p + 1, &projection->y));
+    take_sample(&f);
+    hd_blas_enter();
+    iterate(&f, seed);
+    status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project, &f);
+    hd_blas_leave();
+    projection->blur = bound_blur(&f, chunks);
+done:
+    huddle_free(f.centre);
+    huddle_free(f.sample);
+    huddle_free(f.directions);
+    huddle_free(f.products);
+    huddle_free(f.v);
+    huddle_free(f.scratch);
+    huddle_free(f.largest);
+    return status;
+}
+
+void hd_projection_free(hd_projection *projection) {
+    huddle_dense_free(&projection->y);
+}
