@@ -85,11 +85,13 @@ static void list_names(const hd_container *container, char *text, size_t size) {
     text[0] = '\0';
     for (int64_t k = 0; k < container->count; k++) {
         const char *name = container->variables[k].name;
+        if (container->variables[k].part)
+            continue;
         if (used + strlen(name) + 8 > size) {
             snprintf(text + used, size - used, ", ...");
             return;
         }
-        used += (size_t)snprintf(text + used, size - used, "%s%s", k > 0 ? ", " : "", name);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", name);
     }
     if (container->count == 0)
         snprintf(text, size, "nothing");
@@ -130,6 +132,8 @@ static bool is_vector(const hd_variable *variable) {
 }
 
 static bool may_be_points(const hd_variable *variable) {
+    if (variable->part)
+        return false;
     return variable->kind == HD_SPARSE || (variable->kind == HD_ARRAY && variable->array.rank > 0);
 }
 
@@ -147,7 +151,8 @@ static huddle_status choose(choice *chosen, hd_variable *variable) {
     return HUDDLE_OK;
 }
 
-/* The shallowest variable with that last name that could be points. */
+/* The shallowest variable with that last name; one that cannot be read is found too, and then
+ * named as the fault. */
 static hd_variable *find_usual(const hd_container *container, const char *name, bool any_case,
                                hd_variable **rival) {
     hd_variable *best = NULL;
@@ -155,7 +160,8 @@ static hd_variable *find_usual(const hd_container *container, const char *name, 
     for (int64_t k = 0; k < container->count; k++) {
         hd_variable *v = &container->variables[k];
         const char *last = v->name + folder_length(v->name);
-        if (!may_be_points(v) || !(any_case ? hd_same_word(last, name) : strcmp(last, name) == 0))
+        if (!(may_be_points(v) || v->kind == HD_OTHER) ||
+            !(any_case ? hd_same_word(last, name) : strcmp(last, name) == 0))
             continue;
         if (best == NULL || depth(v->name) < depth(best->name)) {
             best = v;
@@ -173,7 +179,7 @@ static hd_variable *find_only(const hd_container *container) {
     int64_t tables = 0, vectors = 0;
     for (int64_t k = 0; k < container->count; k++) {
         hd_variable *v = &container->variables[k];
-        if (!may_be_points(v))
+        if (!may_be_points(v) || hd_label_name_rank(v->name + folder_length(v->name)) >= 0)
             continue;
         if (is_vector(v)) {
             vectors++;
@@ -206,11 +212,14 @@ static huddle_status find_points(const hd_container *container, hd_variable **fo
     if (container->count == 1 && container->variables[0].kind == HD_OTHER)
         return hd_fail(HUDDLE_UNSUPPORTED, "'%s' %s", container->variables[0].name,
                        container->variables[0].trouble);
+    if (container->count == 1 && container->variables[0].kind == HD_TEXTS)
+        return hd_fail(HUDDLE_INVALID, "'%s' holds texts, not numbers",
+                       container->variables[0].name);
     list_names(container, names, sizeof names);
     return hd_fail(HUDDLE_INVALID, "no variable has a usual name for points; it holds %s", names);
 }
 
-static huddle_status choose_points(const hd_request *request, const hd_container *container,
+static huddle_status choose_points(const hd_request *request, hd_container *container,
                                    choice *points) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
@@ -223,9 +232,14 @@ static huddle_status choose_points(const hd_request *request, const hd_container
         found = find(container, options->x[k]);
         if (found == NULL)
             TRY(no_such_name(container, options->x[k]));
-        if (found->kind != HD_OTHER && !may_be_points(found))
-            FAIL(HUDDLE_INVALID, "'%s' is not an array of numbers", found->name);
         TRY(choose(points, found));
+    }
+    for (int64_t k = 0; k < points->count; k++) {
+        found = points->items[k];
+        if (found->kind == HD_OTHER)
+            TRY(hd_variable_load(container, found)); /* says why not */
+        if (!may_be_points(found))
+            FAIL(HUDDLE_INVALID, "'%s' is not an array of numbers", found->name);
     }
 done:
     return status;
@@ -468,11 +482,8 @@ done:
 static huddle_status fill_points(hd_request *request, hd_container *container, const choice *parts,
                                  bool in_columns, huddle_points *points) {
     int64_t sparse = 0;
-    for (int64_t k = 0; k < parts->count; k++) {
-        if (parts->items[k]->kind == HD_OTHER)
-            return hd_variable_load(container, parts->items[k]);
+    for (int64_t k = 0; k < parts->count; k++)
         sparse += parts->items[k]->kind == HD_SPARSE;
-    }
     if (sparse == 0)
         return fill_dense(request, container, parts, in_columns, points);
     if (sparse < parts->count)
@@ -544,11 +555,13 @@ huddle_status hd_data_set_labels(huddle_data *data, hd_labels *labels) {
 static huddle_status keep_names(const hd_container *container, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     ALLOC_ZERO(data->names, container->count + 1);
-    data->n_names = container->count;
     for (int64_t k = 0; k < container->count; k++) {
-        data->names[k] = hd_copy_text(container->variables[k].name);
-        if (data->names[k] == NULL)
+        if (container->variables[k].part)
+            continue;
+        char *name = hd_copy_text(container->variables[k].name);
+        if (name == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+        data->names[data->n_names++] = name;
     }
 done:
     return status;

@@ -19,6 +19,7 @@ typedef struct hd_variable {
     char *name;
     hd_kind kind;
     const char *trouble; /* HD_OTHER: "holds complex numbers"; static text */
+    bool part;           /* of another variable: not listed, and not found by habit */
     hd_array array;      /* HD_ARRAY; for the others only rank and dims count */
     huddle_csr sparse;   /* HD_SPARSE, when loaded */
     hd_labels texts;     /* HD_TEXTS, when loaded */

@@ -109,12 +109,12 @@ static huddle_status read_careful(const columns_plan *plan, const char **p, cons
     *p = hd_fields_split(*p, end, layout->separator, fields);
     if (*p == NULL)
         return HUDDLE_NO_MEMORY;
-    if (*p != end)
+    if (*p != end || fields->items[fields->count - 1].open)
         return hd_fail(HUDDLE_FORMAT, "line %lld: a quote is not closed", (long long)line);
     if (fields->count != layout->columns)
-        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld columns, but line %lld has %lld",
-                       (long long)line, (long long)fields->count, (long long)layout->counted_line,
-                       (long long)layout->columns);
+        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld column%s, but line %lld has %lld",
+                       (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",
+                       (long long)layout->counted_line, (long long)layout->columns);
     for (int64_t c = 0; c < layout->columns; c++) {
         const hd_field *field = &fields->items[c];
         int32_t role = plan->roles[c];
@@ -195,8 +195,8 @@ static huddle_status read_all(huddle_context *context, reading *r) {
 }
 
 static huddle_status cut(huddle_context *context, const hd_layout *layout, hd_pieces *pieces) {
-    return hd_pieces_cut(context, layout->begin, layout->end, layout->first_line, layout->separator,
-                         layout->quoted, layout->columns == 1, pieces);
+    hd_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
+    return hd_pieces_cut(context, layout->begin, layout->end, layout->first_line, &records, pieces);
 }
 
 static huddle_status read_points(huddle_context *context, const columns_plan *plan,

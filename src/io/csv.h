@@ -6,7 +6,7 @@
 
 typedef struct hd_field {
     const char *begin, *end; /* without quotes and blanks around it */
-    bool quoted;
+    bool quoted, open;       /* open: the closing quote is missing */
 } hd_field;
 
 typedef struct hd_fields {

@@ -20,13 +20,14 @@ static bool is_blank(char c, char separator) {
 static const char *next_field(const char *p, const char *end, char separator, hd_field *field) {
     while (p < end && is_blank(*p, separator))
         p++;
-    *field = (hd_field){p, p, false};
+    *field = (hd_field){p, p, false, false};
     if (p < end && *p == '"') {
         field->quoted = true;
         field->begin = ++p;
         while (p < end && (*p != '"' || (p + 1 < end && p[1] == '"')))
             p += *p == '"' ? 2 : 1;
         field->end = p = p < end ? p : end;
+        field->open = p == end;
         p += p < end;
         while (p < end && is_blank(*p, separator) && separator != ' ')
             p++;

@@ -48,10 +48,10 @@ static void place_blob(hd_rng *rng, int32_t class, double *x) {
 }
 
 /* A sheet of width 21 rolled by the spiral of radius t, t from 3 pi / 2 to 9 pi / 2, even along
- * its length, which is (t^2 - t0^2) / 2 nearly. It is cut into four strips with gaps of an
- * eighth of their length: along the sheet they are apart, through the air some are not. */
+ * its length, which is (t^2 - t0^2) / 2 nearly. It is cut into four strips with gaps of a third
+ * of their length: along the sheet they are apart, through the air hardly farther. */
 static void place_on_roll(hd_rng *rng, int32_t class, double *x) {
-    double along = (class + 0.875 * hd_rng_uniform(rng)) / 3.875;
+    double along = (class + 0.75 * hd_rng_uniform(rng)) / 3.75;
     double t = pi * sqrt(2.25 + 18 * along);
     x[0] = t * cos(t);
     x[1] = 21 * hd_rng_uniform(rng);

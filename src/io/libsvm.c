@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+static const hd_records records = {' ', false, false, '#'};
+
 static const char *skip_blanks(const char *p, const char *end) {
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
@@ -113,7 +115,7 @@ static huddle_status read_piece(void *argument, hd_chunk chunk) {
     int64_t rows = row + piece->rows;
     for (const char *p = piece->begin; p < piece->end; line++) {
         const char *next = hd_record_end(p, piece->end, ' ', false);
-        if (!hd_is_blank_line(p, next) && row < rows) {
+        if (hd_is_row(p, next, &records) && row < rows) {
             TRY(read_line(s, p, next, line, row, chunk.begin));
             row++;
         }
@@ -193,7 +195,7 @@ huddle_status hd_libsvm_open(hd_request *request, const hd_file *file, hd_contai
     ALLOC_ZERO(own, 1);
     container->state = own;
     container->close = close_state;
-    TRY(hd_pieces_cut(request->context, file->text, file->text + file->size, 1, ' ', false, false,
+    TRY(hd_pieces_cut(request->context, file->text, file->text + file->size, 1, &records,
                       &own->pieces));
     if (own->pieces.rows == 0)
         FAIL(HUDDLE_FORMAT, "the file holds nothing but blank lines");

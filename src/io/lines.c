@@ -13,6 +13,14 @@ bool hd_is_blank_line(const char *begin, const char *end) {
     return begin == end;
 }
 
+bool hd_is_row(const char *begin, const char *end, const hd_records *records) {
+    if (records->keep_blank || (unsigned char)*begin > '#')
+        return true;
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    return !hd_is_blank_line(begin, end) && (*begin != records->comment || *begin == '\0');
+}
+
 static const char *line_end(const char *p, const char *end) {
     const char *feed = memchr(p, '\n', (size_t)(end - p));
     return feed == NULL ? end : feed + 1;
@@ -104,19 +112,19 @@ done:
 
 typedef struct counting {
     hd_pieces *pieces;
-    char separator;
-    bool quoted, keep_blank;
+    const hd_records *records;
 } counting;
 
 static huddle_status count_rows(void *argument, hd_chunk chunk) {
     const counting *c = argument;
+    const bool quoted = c->records->quoted;
     for (int64_t k = chunk.begin; k < chunk.end; k++) {
         hd_piece *piece = &c->pieces->items[k];
         for (const char *p = piece->begin; p < piece->end;) {
-            const char *next = hd_record_end(p, piece->end, c->separator, c->quoted);
-            piece->rows += c->keep_blank || (unsigned char)*p > ' ' || !hd_is_blank_line(p, next);
+            const char *next = hd_record_end(p, piece->end, c->records->separator, quoted);
+            piece->rows += hd_is_row(p, next, c->records);
             piece->lines++;
-            for (const char *feed = p; c->quoted && (feed = line_end(feed, next)) < next;)
+            for (const char *feed = p; quoted && (feed = line_end(feed, next)) < next;)
                 piece->lines++;
             p = next;
         }
@@ -125,15 +133,14 @@ static huddle_status count_rows(void *argument, hd_chunk chunk) {
 }
 
 huddle_status hd_pieces_cut(huddle_context *context, const char *begin, const char *end,
-                            int64_t first_line, char separator, bool quoted, bool keep_blank,
-                            hd_pieces *pieces) {
+                            int64_t first_line, const hd_records *records, hd_pieces *pieces) {
     huddle_status status = HUDDLE_OK;
-    counting c = {pieces, separator, quoted, keep_blank};
+    counting c = {pieces, records};
     memset(pieces, 0, sizeof *pieces);
-    TRY(cut(pieces, begin, end, separator, quoted));
+    TRY(cut(pieces, begin, end, records->separator, records->quoted));
     if (pieces->count == 0)
         goto done;
-    TRY(complete_last(pieces, separator, quoted));
+    TRY(complete_last(pieces, records->separator, records->quoted));
     TRY(hd_parallel(context, NULL, pieces->count, 1, count_rows, &c));
     for (int64_t k = 0; k < pieces->count; k++) {
         hd_piece *piece = &pieces->items[k];

@@ -18,16 +18,24 @@ typedef struct hd_pieces {
     char *tail; /* a copy of the last line, if the text does not end with a line feed */
 } hd_pieces;
 
-/* Cuts the text between begin and end, whose first line is number first_line. `quoted` says that
- * line feeds may stand inside quotes; a quote counts where a field may begin. With keep_blank,
- * blank lines are rows too. */
+/* What records look like. */
+typedef struct hd_records {
+    char separator;
+    bool quoted;     /* line feeds may stand inside quotes; a quote counts where a field begins */
+    bool keep_blank; /* blank lines are rows too */
+    char comment;    /* lines that begin with it are not rows; 0: none are */
+} hd_records;
+
+/* Cuts the text between begin and end, whose first line is number first_line. */
 huddle_status hd_pieces_cut(huddle_context *context, const char *begin, const char *end,
-                            int64_t first_line, char separator, bool quoted, bool keep_blank,
-                            hd_pieces *pieces);
+                            int64_t first_line, const hd_records *records, hd_pieces *pieces);
 void hd_pieces_free(hd_pieces *pieces);
 
 /* The end of the record that begins at p: one past its line feed. */
 const char *hd_record_end(const char *p, const char *end, char separator, bool quoted);
+
+/* True if the record between begin and end, its line feed included, is a row of data. */
+bool hd_is_row(const char *begin, const char *end, const hd_records *records);
 
 /* True if only blanks stand between begin and the line feed. */
 bool hd_is_blank_line(const char *begin, const char *end);

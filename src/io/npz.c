@@ -242,8 +242,7 @@ done:
     return status;
 }
 
-/* The parts of a sparse matrix are shown as one variable X, before the others. Parts stay in
- * the list, behind it, for load_sparse(). */
+/* The parts of a sparse matrix are shown as one variable X, before the others. */
 static huddle_status find_sparse(hd_container *container) {
     huddle_status status = HUDDLE_OK;
     int64_t *shape = NULL, rank = 0;
@@ -266,6 +265,11 @@ static huddle_status find_sparse(hd_container *container) {
         variable->trouble = "is a sparse matrix neither csr, csc nor coo";
     }
     variable->place = format[1] == 'o' ? 'o' : format[2];
+    static const char *const names[] = {"data",  "indices", "indptr",  "row",      "col",
+                                        "shape", "format",  "offsets", "blocksize"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (member(container, names[k]) != NULL)
+            member(container, names[k])->part = true;
     hd_variable first = *variable;
     memmove(container->variables + 1, container->variables,
             (size_t)(container->count - 1) * sizeof first);
