@@ -8,6 +8,7 @@
 #include "shrink/ends.h"
 #include "shrink/groups.h"
 #include "shrink/irls.h"
+#include "shrink/newton.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,13 +59,14 @@ typedef struct solver {
 } solver;
 
 static const solver solvers[] = {
+    {"newton", hd_newton_step, true, HD_NEEDS_PAST | HD_NEEDS_NEWTON, 1000},
     {"irls", hd_irls_step, true, HD_NEEDS_PAST, 1000},
     {"plain", hd_plain_step, true, 0, 10000},
 };
 
 static const solver *find_solver(const char *name) {
     if (strcmp(name, "auto") == 0)
-        name = "irls";
+        name = "newton";
     for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++)
         if (strcmp(solvers[k].name, name) == 0)
             return &solvers[k];
@@ -87,6 +89,7 @@ typedef struct solve {
     hd_block *blocks;
     int64_t *small, n_small; /* blocks that are solved side by side */
     double started;
+    double wanted; /* relative gap to reach: tighter than asked for if snapping needs it */
     double primal, dual;
     huddle_shrink_info *info;
     int64_t history; /* room in info's arrays */
@@ -133,7 +136,7 @@ static void take_stock(solve *s) {
     for (int64_t k = 0; k < p->n_blocks; k++) {
         hd_block *b = &s->blocks[k];
         double share = (double)b->m / (double)p->live;
-        b->target = s->options.gap * .5 * (b->primal + s->dual * share);
+        b->target = s->wanted * .5 * (b->primal + s->dual * share);
         b->resting = b->exact || b->stalled || b->primal - b->dual <= b->target;
     }
 }
@@ -201,7 +204,7 @@ static huddle_status iterate(solve *s) {
         s->info->n_iter++;
         take_stock(s);
         TRY(record(s));
-        if (hd_relative_gap(s->primal, s->dual, s->problem.total_norm) <= s->options.gap)
+        if (hd_relative_gap(s->primal, s->dual, s->problem.total_norm) <= s->wanted)
             break;
     }
 done:
@@ -253,62 +256,97 @@ done:
     return status;
 }
 
-/* Puts groups at one point if that costs no more than the wanted gap. */
+/* Puts groups at one point, if that leaves the gap within what was asked for; where the solve fell
+ * short of it, if the objective rises by no more than that. */
 static huddle_status try_snap(const solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
+    huddle_shrink_info *info = s->info;
     huddle_dense g = {0};
-    double objective, unused;
+    double objective, unused, allowed = info->objective * (1 + s->options.gap);
+    if (info->gap <= s->options.gap)
+        allowed = fmax(info->objective, info->dual / (1 - s->options.gap));
     TRY(huddle_dense_new(s->problem.n, s->problem.c, &g));
     memcpy(g.values, out->g.values, (size_t)(g.rows * g.cols) * sizeof *g.values);
     TRY(hd_snap(&s->problem, s->f, out->group, out->n_groups, &g));
-
-    TRY(hd_certify(s->f, s->edges, s->info->gamma, s->problem.squared, &g, NULL, &objective,
-                   &unused));
-    if (objective <= s->info->objective * (1 + s->options.gap)) {
+    TRY(hd_certify(s->f, s->edges, info->gamma, s->problem.squared, &g, NULL, &objective, &unused));
+    if (objective <= allowed) {
         huddle_dense swap = out->g;
         out->g = g;
         g = swap;
-        s->info->objective = objective;
-        s->info->snapped = true;
+        info->objective = objective;
+        info->snapped = true;
     }
 done:
     huddle_dense_free(&g);
     return status;
 }
 
-static huddle_status answer(solve *s, huddle_shrunk *out) {
+static double final_gap(const solve *s) {
+    return hd_relative_gap(s->info->objective, s->info->dual,
+                           hd_problem_value(&s->problem, s->problem.total_norm));
+}
+
+/* G, Z, groups and the certificate of the best point so far. */
+static huddle_status write_answer(const solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     const hd_problem *p = &s->problem;
     huddle_shrink_info *info = s->info;
-    bool exact = true;
+    double open = fmax(s->options.gap * s->primal, s->primal - s->dual);
+    huddle_shrunk_free(out);
     TRY(write_rows(s, &out->g));
     TRY(write_dual(s, &out->g, &out->z));
     TRY(hd_certify(s->f, s->edges, info->gamma, p->squared, &out->g, &out->z, &info->objective,
                    &info->dual));
+    info->gap = final_gap(s);
     ALLOC(out->group, p->n);
-    TRY(hd_groups(p, s->blocks, s->arrays.best_h,
-                  .05 * fmax(s->options.gap * s->primal, s->primal - s->dual), out->group,
-                  &out->n_groups));
+    TRY(hd_groups(p, s->blocks, s->arrays.best_h, .05 * open, out->group, &out->n_groups));
     if (s->options.snap && out->n_groups < p->n)
         TRY(try_snap(s, out));
-    if (!s->options.keep_dual)
-        huddle_dense_free(&out->z);
-    info->gap = hd_relative_gap(info->objective, info->dual, hd_problem_value(p, p->total_norm));
+    info->gap = final_gap(s);
+done:
+    return status;
+}
+
+/* Solves; and if the groups do not yet bear snapping, goes on a little. */
+static huddle_status solve_and_snap(solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    s->wanted = s->options.gap;
+    for (int attempt = 0; attempt < 3; attempt++) {
+        TRY(iterate(s));
+        TRY(write_answer(s, out));
+        if (s->info->snapped || !s->options.snap || out->n_groups == s->problem.n ||
+            s->info->gap > s->options.gap)
+            break;
+        s->wanted *= .3;
+    }
+done:
+    return status;
+}
+
+static void fill_info(const solve *s, const huddle_shrunk *out) {
+    const hd_problem *p = &s->problem;
+    huddle_shrink_info *info = s->info;
+    bool exact = true;
     info->n_groups = out->n_groups;
     info->n_components = p->n_components;
     info->n_fixed = p->n - p->free;
+    info->solver = s->solver->name;
+    info->linear_solver = "none";
     for (int64_t k = 0; k < p->n_blocks; k++) {
-        exact = exact && s->blocks[k].exact;
-        info->n_solves += s->blocks[k].n_solves;
+        const hd_block *b = &s->blocks[k];
+        exact = exact && b->exact;
+        info->n_solves += b->n_solves;
+        if (b->linear.solver != NULL && !b->exact)
+            info->linear_solver = b->linear.solver->name;
     }
-    info->solver = exact ? "exact" : s->solver->name;
-    info->linear_solver = exact ? "none" : s->options.linear_solver;
-    info->stop = exact                         ? HUDDLE_STOP_EXACT
-                 : info->gap <= s->options.gap ? HUDDLE_STOP_CONVERGED
-                 : all_resting(s)              ? HUDDLE_STOP_STALLED
-                                               : HUDDLE_STOP_MAX_ITER;
-done:
-    return status;
+    if (exact)
+        info->solver = "exact";
+    if (exact)
+        info->stop = HUDDLE_STOP_EXACT;
+    else if (info->gap <= s->options.gap)
+        info->stop = HUDDLE_STOP_CONVERGED;
+    else
+        info->stop = all_resting(s) ? HUDDLE_STOP_STALLED : HUDDLE_STOP_MAX_ITER;
 }
 
 static huddle_status run(solve *s, const huddle_csr *w, huddle_shrunk *out) {
@@ -319,8 +357,10 @@ static huddle_status run(solve *s, const huddle_csr *w, huddle_shrunk *out) {
     TRY(hd_problem_new(s->f, w, &edges, s->info->gamma, strcmp(s->options.loss, "l2") == 0, true,
                        &s->problem));
     TRY(open_blocks(s));
-    TRY(iterate(s));
-    TRY(answer(s, out));
+    TRY(solve_and_snap(s, out));
+    if (!s->options.keep_dual)
+        huddle_dense_free(&out->z);
+    fill_info(s, out);
 done:
     solve_free(s);
     hd_edges_free(&edges);

@@ -123,7 +123,7 @@ static void the_limit_is_an_outcome(void **state) {
     (void)state;
     example x = clouds(120, 2, 3, 4, false, 8);
     for (int s = 0; s < N_SOLVERS; s++) {
-        huddle_shrink_options o = with(10, "l21", every_solver[s], 1e-8);
+        huddle_shrink_options o = with(1, "l21", every_solver[s], 1e-8);
         o.max_iter = 3;
         huddle_shrink_info info = solve(&x, o);
         assert_int_equal(info.stop, HUDDLE_STOP_MAX_ITER);
@@ -223,13 +223,13 @@ static void one_vertex_and_two(void **state) {
 static void an_edge_of_weight_nothing_still_counts(void **state) {
     (void)state;
     static const int32_t i[] = {0, 1}, j[] = {1, 2};
-    static const double weight[] = {1e-12, 1};
+    static const double weight[] = {1e-10, 1};
     example x = {.w = graph_of(3, 2, i, j, weight)};
     assert_ok(huddle_dense_new(3, 1, &x.f));
-    x.f.values[0] = 1e13;
+    x.f.values[0] = 1e8;
     x.f.values[2] = 1;
     huddle_shrink_info info = solve(&x, with(2, "l21", "auto", 1e-4));
-    assert_close(info.objective, 1 + 2e-12 * 1e13, 1e-3);
+    assert_close(info.objective, 1 + 2e-10 * 1e8, 1e-6);
     assert_true(info.gap <= 1e-4);
     example_free(&x);
 }
@@ -344,7 +344,7 @@ static void snapped_groups_are_points(void **state) {
 static void a_good_start_saves_iterations(void **state) {
     (void)state;
     example x = clouds(200, 3, 3, 5, false, 12);
-    huddle_shrink_options o = with(10, "l21", "irls", 1e-6);
+    huddle_shrink_options o = with(1.5, "l21", "irls", 1e-6);
     huddle_shrunk first, second;
     huddle_shrink_info cold, warm;
     shrink_checked(NULL, &x, &o, &first, &cold);
@@ -401,7 +401,7 @@ static void a_solve_can_be_cancelled(void **state) {
     for (int s = 0; s < N_SOLVERS; s++) {
         huddle_context *context;
         huddle_shrunk out;
-        huddle_shrink_options o = with(10, "l21", every_solver[s], 1e-9);
+        huddle_shrink_options o = with(1, "l21", every_solver[s], 1e-9);
         int reports = 0;
         assert_ok(huddle_context_new(&context));
         huddle_context_set_progress(context, stop_at_once, &reports);
