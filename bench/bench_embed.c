@@ -51,25 +51,24 @@ static huddle_csr read_graph(const char *path) {
     return graph;
 }
 
-/* Twelve loose clusters: each vertex has edges to others of its ring within reach, and a few edges
- * lead to the next cluster. */
+/* Twelve clusters in a row: each vertex has edges to the next and to some within reach; few edges
+ * lead from one cluster to another. */
 static huddle_csr synthetic_graph(int64_t n) {
-    enum { CLUSTERS = 12, EDGES = 3 };
+    enum { CLUSTERS = 12, EDGES = 4 };
     huddle_csr half, other, graph;
     hd_rng rng = hd_rng_stream(1, 0);
+    int64_t reach = n / CLUSTERS / 4 + 1;
     stop_on(huddle_csr_new(n, n, n * EDGES, &half));
     for (int64_t i = 0; i < n; i++) {
-        /* Columns ascending: one target in each of EDGES successive ranges. */
-        int64_t reach = n / CLUSTERS / 4 + 1, at = i;
-        half.offsets[i + 1] = half.offsets[i];
-        for (int k = 0; k < EDGES; k++) {
-            at += 1 + hd_rng_below(&rng, reach);
+        int64_t at = i + 1, count = half.offsets[i];
+        for (int k = 0; k < EDGES && at < n; k++, at += 1 + hd_rng_below(&rng, reach)) {
             bool crosses = at * CLUSTERS / n != i * CLUSTERS / n;
-            if (at >= n || (crosses && hd_rng_uniform(&rng) > .05))
-                break;
-            half.columns[half.offsets[i + 1]] = (int32_t)at;
-            half.values[half.offsets[i + 1]++] = .2 + hd_rng_uniform(&rng);
+            if (k > 0 && crosses && hd_rng_uniform(&rng) > .005)
+                continue;
+            half.columns[count] = (int32_t)at;
+            half.values[count++] = .2 + hd_rng_uniform(&rng);
         }
+        half.offsets[i + 1] = count;
     }
     stop_on(huddle_csr_transpose(&half, &other));
     stop_on(huddle_csr_new(n, n, 2 * half.offsets[n], &graph));

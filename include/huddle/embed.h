@@ -23,7 +23,8 @@
  * below a tolerance of 1e-6 it goes on in double. "dense" is LAPACK on the full matrix. "arpack" is
  * implicitly restarted Lanczos, for comparison: a single vector can miss eigenvalues of a clustered
  * spectrum, small residuals notwithstanding. "auto" takes dense for small graphs, chebyshev
- * otherwise. The result is the same bits for any number of threads.
+ * otherwise. Where nearly all eigenvectors are wanted, dense serves for each. The result is the
+ * same bits for any number of threads.
  *
  * Was anything missed? Small residuals show that pairs are eigenpairs, not that they are the
  * first c. So the count is verified: "inertia" proves it, by the signs of the pivots of a sparse

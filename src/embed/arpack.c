@@ -80,7 +80,9 @@ static huddle_status converse(huddle_context *context, const hd_problem *problem
         if (ido != 1 && ido != -1)
             break;
         multiply(l, l->workd + l->ipntr[0] - 1, l->workd + l->ipntr[1] - 1);
-        TRY(hd_progress(context, "embed", (double)(pairs->n_products++ % 100), 100));
+        /* How many there will be is not known; the share done only ever grows. */
+        double done = (double)++pairs->n_products;
+        TRY(hd_progress(context, "embed", done, done + (double)l->basis));
     }
     if (answer < 0 || answer > 1)
         FAIL(HUDDLE_NUMERIC, "ARPACK could not go on (dsaupd: %d)", (int)answer);
