@@ -292,7 +292,7 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
 
 /* ---- blocks of rows ----------------------------------------------------------------------- */
 
-enum { LONG_ROW = 64 };
+enum { LONG_ROW = 64, FEW_CENTRES = 16 };
 
 /* Scores of HD_BLOCK vectors against all centres, panel by panel: products, or squared distances.
  */
@@ -302,7 +302,7 @@ static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *cen
     const hd_kmeans_kernels *kernels = data->kernels;
     int64_t d = data->x->d;
     const float *at[HD_BLOCK];
-    if (!squared && d >= LONG_ROW) {
+    if (!squared && d >= LONG_ROW && centres->k <= FEW_CENTRES) {
         kernels->multiply(rows, d, scale, origin, centres->rows, data->stride, centres->k,
                           scratch->scores);
         return;
@@ -312,7 +312,9 @@ static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *cen
         int64_t width = d - first < HD_PANEL ? d - first : HD_PANEL;
         for (int r = 0; r < HD_BLOCK; r++)
             at[r] = rows[r] + first;
-        kernels->pack(at, width, scale, origin + first, scratch->panel);
+        const float *ahead =
+            d <= HD_PANEL && rows[HD_BLOCK] - rows[0] <= 2 * HD_BLOCK * d ? rows[HD_BLOCK] : NULL;
+        kernels->pack(at, ahead, width, scale, origin + first, scratch->panel);
         (squared ? kernels->distances : kernels->products)(
             scratch->panel, first, width, d, centres->tiles, centres->k, scratch->scores);
     }

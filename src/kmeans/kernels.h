@@ -30,9 +30,10 @@ typedef struct hd_kmeans_error {
     float dot, score, norm;
 } hd_kmeans_error;
 
-/* The panel of `width` columns of HD_BLOCK rows: row[j] * scale - origin[j]. */
-typedef void hd_kmeans_pack_function(const float *const *rows, int64_t width, float scale,
-                                     const float *origin, float *panel);
+/* The panel of `width` columns of HD_BLOCK rows: row[j] * scale - origin[j]. If ahead is not NULL,
+ * that many values from there on are fetched meanwhile. */
+typedef void hd_kmeans_pack_function(const float *const *rows, const float *ahead, int64_t width,
+                                     float scale, const float *origin, float *panel);
 
 /* scores[k * HD_BLOCK + r] += product, or squared distance, of centre k and row r over the
  * panel's columns, which are columns first .. first + width - 1 of d. */

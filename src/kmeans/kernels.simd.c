@@ -33,8 +33,8 @@ static inline void pack_quads(const float *const *rows, int64_t j, float scale, 
     *(quad *)(out + 3 * HD_BLOCK) = __builtin_shufflevector(ab23, cd23, 2, 3, 6, 7);
 }
 
-static void pack(const float *const *rows, int64_t width, float scale, const float *origin,
-                 float *panel) {
+static void pack(const float *const *rows, const float *ahead, int64_t width, float scale,
+                 const float *origin, float *panel) {
     int64_t j = 0;
     if (width < 4) {
         for (; j < width; j++)
@@ -46,6 +46,9 @@ static void pack(const float *const *rows, int64_t width, float scale, const flo
         /* The last four columns overlap the ones before when width is no multiple of four. */
         j = j > width - 4 ? width - 4 : j;
         quad centre = *(const loose_quad *)(origin + j);
+        if (ahead != NULL)
+            for (int r = 0; r < HD_BLOCK; r += 4)
+                __builtin_prefetch(ahead + j * HD_BLOCK + 4 * r);
         for (int r = 0; r < HD_BLOCK; r += 4)
             pack_quads(rows + r, j, scale, centre, panel + j * HD_BLOCK + r);
         j += 4;

@@ -321,7 +321,7 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     lloyd state = {.run = run, .fresh = true};
-    state.bounded = (int64_t)data->c * data->x->d >= 0 && data->x->n >= 4 * (int64_t)data->c;
+    state.bounded = data->x->n >= 4 * (int64_t)data->c;
     ALLOC(state.candidate, data->chunks);
     ALLOC(state.distance, data->chunks);
     ALLOC(state.filled, data->c);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MOST_REMEMBERED = 4 << 20 };
+
 static huddle_status new_chunk_arrays(const hd_kmeans_data *data, hd_kmeans_run *run) {
     huddle_status status = HUDDLE_OK;
     int64_t cells = data->chunks * data->c;
@@ -34,6 +36,8 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     ALLOC(run->move, c);
     ALLOC(run->gap, c);
     ALLOC(run->chosen, c);
+    if (n * hd_kmeans_trials(data->c) <= MOST_REMEMBERED)
+        ALLOC(run->trial, n * hd_kmeans_trials(data->c));
     ALLOC(run->labels, n);
     ALLOC(run->upper, n);
     ALLOC(run->lower, n);
@@ -57,6 +61,7 @@ void hd_kmeans_run_free(hd_kmeans_run *run) {
     huddle_free(run->move);
     huddle_free(run->gap);
     huddle_free(run->chosen);
+    huddle_free(run->trial);
     huddle_free(run->labels);
     huddle_free(run->upper);
     huddle_free(run->lower);

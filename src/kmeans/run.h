@@ -20,6 +20,7 @@ typedef struct hd_kmeans_run {
                                centre; while seeding, upper is the squared distance */
     float *move, *gap;      /* c: how far centres moved; half-way to the nearest other */
     int32_t *chosen;        /* c: rows, while seeding */
+    float *trial;           /* n x trials: distances to the candidates; NULL if that is too much */
 
     /* What each chunk of rows changes: chunks x c (x d), valid where touched. */
     double *delta_sums, *delta_mass;

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_TRIALS = 2 + 22 }; /* 2 + log(2^31) */
+
 int32_t hd_kmeans_trials(int32_t c) {
     return c < 3 ? c : 2 + (int32_t)log((double)c);
 }
@@ -47,8 +49,8 @@ static int32_t draw(const hd_kmeans_run *run, double total, hd_rng *rng) {
 typedef struct seeding {
     hd_kmeans_run *run;
     const float *reach; /* of each chosen row: the least squared distance to a candidate */
-    bool keep;          /* the one candidate is chosen, as centre `number` */
-    int32_t number;
+    bool keep;          /* candidate `best` is chosen, as centre `number` */
+    int32_t best, number;
 } seeding;
 
 /* Adds how much each candidate would lower the potential of a block of rows. */
@@ -64,18 +66,27 @@ static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
     for (int32_t k = 0; k < run->ready.k; k++)
         gain[k] += (double)run->data->kernels->gain(scratch->scores + (int64_t)k * HD_BLOCK, before,
                                                     weight);
+    for (int32_t r = 0; r < count && run->trial != NULL; r++)
+        for (int64_t k = 0; k < run->ready.k; k++)
+            run->trial[rows[r] * (int64_t)run->ready.k + k] = scratch->scores[k * HD_BLOCK + r];
 }
 
-/* Rows of the block for which the chosen candidate is nearer than what was chosen before. */
+/* Rows of the block for which the chosen candidate is nearer than what was chosen before. Their
+ * distances are remembered from the trial, or measured. */
 static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
                        hd_kmeans_scratch *scratch) {
     hd_kmeans_run *run = s->run;
-    hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
-    for (int32_t r = 0; r < count; r++)
-        if (scratch->scores[r] < run->upper[rows[r]]) {
-            run->upper[rows[r]] = scratch->scores[r];
-            run->labels[rows[r]] = s->number;
+    bool remembered = run->trial != NULL && s->number > 0;
+    if (!remembered)
+        hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
+    for (int32_t r = 0; r < count; r++) {
+        int64_t i = rows[r];
+        float distance = remembered ? run->trial[i * run->ready.k + s->best] : scratch->scores[r];
+        if (distance < run->upper[i]) {
+            run->upper[i] = distance;
+            run->labels[i] = s->number;
         }
+    }
 }
 
 static void look_at(const seeding *s, const int32_t *rows, int32_t count,
@@ -102,8 +113,8 @@ static huddle_status visit_rows(void *argument, hd_chunk chunk) {
     const hd_kmeans_run *run = s->run;
     hd_kmeans_scratch *scratch = &run->scratch[chunk.worker];
     int32_t rows[HD_BLOCK], open[HD_BLOCK], count = 0, k = run->ready.k;
-    double *partial = run->partial + chunk.index * k;
-    memset(partial, 0, (size_t)k * sizeof *partial);
+    double *partial = run->partial + chunk.index * (s->keep ? 1 : k);
+    memset(partial, 0, (size_t)(s->keep ? 1 : k) * sizeof *partial);
     for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
         int32_t n = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
         if (run->data->kernels->reach(n, run->labels + i, s->reach, run->upper + i, open) == 0)
@@ -147,21 +158,41 @@ static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
     }
 }
 
-/* Tries `count` rows as centre `number` and tells how much each would lower the potential; with
- * keep, takes the only one and tells the potential. */
-static huddle_status try_rows(hd_kmeans_run *run, const int32_t *rows, int32_t count,
-                              int32_t number, bool keep, double *totals) {
+/* Goes over all rows and adds up what the chunks found. */
+static huddle_status visit(seeding *s, int32_t count, double *totals) {
+    const hd_kmeans_run *run = s->run;
     const hd_kmeans_data *data = run->data;
-    seeding s = {.run = run, .reach = run->gap, .keep = keep, .number = number};
-    set_candidates(run, rows, count);
-    run->gap[0] = 0;
-    measure_reach(run, number, run->gap);
-    huddle_status status =
-        hd_parallel(data->context, NULL, data->x->n, data->grain, visit_rows, &s);
+    huddle_status status = hd_parallel(data->context, NULL, data->x->n, data->grain, visit_rows, s);
     memset(totals, 0, (size_t)count * sizeof *totals);
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
         for (int32_t t = 0; t < count; t++)
             totals[t] += run->partial[chunk * count + t];
+    return status;
+}
+
+/* Tries rows as centre `number` and takes the one that lowers the potential most; *total becomes
+ * the potential. */
+static huddle_status choose_best(hd_kmeans_run *run, const int32_t *rows, int32_t count,
+                                 int32_t number, double *total) {
+    huddle_status status = HUDDLE_OK;
+    double gains[MOST_TRIALS];
+    seeding s = {.run = run, .reach = run->gap, .number = number};
+    set_candidates(run, rows, count);
+    run->gap[0] = 0;
+    measure_reach(run, number, run->gap);
+    if (count > 1) {
+        TRY(visit(&s, count, gains));
+        for (int32_t t = 1; t < count; t++)
+            s.best = gains[t] > gains[s.best] ? t : s.best;
+        if (run->trial == NULL) {
+            set_candidates(run, &rows[s.best], 1);
+            measure_reach(run, number, run->gap);
+        }
+    }
+    run->chosen[number] = rows[s.best];
+    s.keep = true;
+    TRY(visit(&s, 1, total));
+done:
     return status;
 }
 
@@ -182,25 +213,19 @@ static int32_t draw_first(hd_kmeans_run *run, hd_rng *rng) {
 }
 
 static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
-    enum { MOST_TRIALS = 2 + 22 }; /* 2 + log(2^31) */
     huddle_status status = HUDDLE_OK;
     int32_t c = run->data->c, trials = hd_kmeans_trials(c), rows[MOST_TRIALS];
-    double totals[MOST_TRIALS], total;
-    run->chosen[0] = draw_first(run, rng);
+    double total;
+    rows[0] = draw_first(run, rng);
     for (int64_t i = 0; i < run->data->x->n; i++) {
         run->upper[i] = FLT_MAX;
         run->labels[i] = 0;
     }
-    TRY(try_rows(run, run->chosen, 1, 0, true, &total));
+    TRY(choose_best(run, rows, 1, 0, &total));
     for (int32_t k = 1; k < c; k++) {
-        int32_t best = 0;
         for (int32_t t = 0; t < trials; t++)
             rows[t] = draw(run, total, rng);
-        TRY(try_rows(run, rows, trials, k, false, totals));
-        for (int32_t t = 1; t < trials; t++)
-            best = totals[t] > totals[best] ? t : best;
-        run->chosen[k] = rows[best];
-        TRY(try_rows(run, &run->chosen[k], 1, k, true, &total));
+        TRY(choose_best(run, rows, trials, k, &total));
     }
 done:
     return status;
