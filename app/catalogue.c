@@ -70,22 +70,23 @@ static void add_table(int method) {
     }
 }
 
-/* Options of the same methods together, those of the most methods first; the order of the tables
- * within. A stable insertion sort by first appearance of each set. */
+static option_rank rank_of(const catalogue_option *entry) {
+    if (count_bits(entry->methods) == store.made.n_methods)
+        return OF_EVERY_METHOD;
+    for (int i = 0; i < store.made.n_methods; i++)
+        if ((entry->methods >> i & 1) && strcmp(store.made.names[i], huddle_default_method()) == 0)
+            return OF_DEFAULT_METHOD;
+    return OF_OTHER_METHODS;
+}
+
+/* By rank, and within one in the order of the tables: a stable insertion sort. */
 static void sort_options(catalogue_option *options) {
-    for (int i = 1; options[i].name != NULL; i++) {
+    for (int i = 0; options[i].name != NULL; i++) {
         catalogue_option moving = options[i];
         int place = i;
-        for (int j = 0; j < i; j++) {
-            bool fewer = count_bits(options[j].methods) < count_bits(moving.methods);
-            bool ends = options[j].methods == moving.methods &&
-                        (j + 1 == i || options[j + 1].methods != moving.methods);
-            if (fewer || ends) {
-                place = fewer ? j : j + 1;
-                break;
-            }
-        }
-        memmove(&options[place + 1], &options[place], (size_t)(i - place) * sizeof *options);
+        moving.rank = rank_of(&moving);
+        for (; place > 0 && options[place - 1].rank > moving.rank; place--)
+            options[place] = options[place - 1];
         options[place] = moving;
     }
 }
@@ -182,13 +183,8 @@ void option_default(const catalogue_option *entry, char *text, size_t size) {
 }
 
 void option_owners(const catalogue_option *entry, char *text, size_t size) {
-    const catalogue_of_methods *all = &store.made;
-    if (count_bits(entry->methods) == all->n_methods) {
-        snprintf(text, size, "of every method");
-        return;
-    }
     text[0] = '\0';
-    for (int i = 0; i < all->n_methods; i++)
+    for (int i = 0; i < store.made.n_methods; i++)
         if (entry->methods >> i & 1)
-            append_text(text, size, "%s %s", text[0] == '\0' ? "of" : ",", all->names[i]);
+            append_text(text, size, "%s%s", text[0] == '\0' ? "" : ", ", store.made.names[i]);
 }

@@ -9,12 +9,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+typedef enum option_rank { OF_EVERY_METHOD, OF_DEFAULT_METHOD, OF_OTHER_METHODS } option_rank;
+
 typedef struct catalogue_option {
     const char *name;            /* n_clusters */
     char flag[40];               /* n-clusters */
     char letter;                 /* 'c', or 0 */
     const huddle_option *option; /* of the first method that has it, the default method first */
     uint64_t methods;            /* bit i: method i has it */
+    option_rank rank;
 } catalogue_option;
 
 typedef struct catalogue_of_methods {
@@ -22,7 +25,7 @@ typedef struct catalogue_of_methods {
     const huddle_method_text *const *methods;
     const huddle_option **tables; /* of each method */
     const char **names;           /* of each method; ends with NULL */
-    catalogue_option *options;    /* by how many methods have them; ends with a NULL name */
+    catalogue_option *options;    /* by rank; ends with a NULL name */
 } catalogue_of_methods;
 
 /* Made when first asked for. Leaves with a sentence if that fails. */
@@ -52,7 +55,7 @@ const char *option_value(const huddle_option *option);
 /* "default 5", "default unit; kmeans: none" ... as the tool uses it. */
 void option_default(const catalogue_option *option, char *text, size_t size);
 
-/* "of every method", "of sc, ssc". */
+/* "sc, ssc". */
 void option_owners(const catalogue_option *option, char *text, size_t size);
 
 #endif

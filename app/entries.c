@@ -35,14 +35,32 @@ void method_entry(const huddle_option *option, app_entry *out) {
     snprintf(out->help, sizeof out->help, "%s; %s [%s]", option->help, allowed, option->fallback);
 }
 
-static void option_entry(const catalogue_option *option, app_entry *out) {
-    char allowed[512], fallback[256], owners[200];
+static void group_name(const catalogue_option *option, char *text, size_t size) {
+    if (option->rank == OF_EVERY_METHOD)
+        snprintf(text, size, "Options of every method");
+    else if (option->rank == OF_DEFAULT_METHOD)
+        snprintf(text, size, "Options of %s, the default method; see also huddle options METHOD",
+                 huddle_default_method());
+    else
+        snprintf(text, size, "Options of other methods only");
+}
+
+/* `methods`: those the command takes options of. */
+static void option_entry(const catalogue_option *option, const char *methods, app_entry *out) {
+    char allowed[512], fallback[256], owners[200] = "";
     method_entry(option->option, out);
-    option_owners(option, owners, sizeof owners);
-    snprintf(out->group, sizeof out->group, "Options %s", owners);
+    if (strcmp(methods, "*") == 0)
+        group_name(option, out->group, sizeof out->group);
+    else
+        snprintf(out->group, sizeof out->group, "Options of %s", methods);
+    if (option->rank == OF_OTHER_METHODS) {
+        option_owners(option, owners, sizeof owners);
+        append_text(owners, sizeof owners, ": ");
+    }
     huddle_option_allowed(option->option, allowed, sizeof allowed);
     option_default(option, fallback, sizeof fallback);
-    snprintf(out->help, sizeof out->help, "%s; %s [%s]", option->option->help, allowed, fallback);
+    snprintf(out->help, sizeof out->help, "%s%s; %s [%s]", owners, option->option->help, allowed,
+             fallback);
 }
 
 /* The command has a flag of that name itself. */

@@ -20,6 +20,8 @@ static void print_roff(const char *text) {
             text++;
         } else
             putchar(*text);
+        if (*text == '|') /* a list may be broken here */
+            printf("\\:");
     }
 }
 

@@ -71,45 +71,34 @@ void print_commands_markdown(void) {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static void print_option_row(const catalogue_option *entry) {
+static void print_option_row(const huddle_option *option) {
     char text[512];
-    printf("| `--%s` | ", entry->flag);
-    option_default(entry, text, sizeof text);
-    print_cell(text);
-    huddle_option_allowed(entry->option, text, sizeof text);
+    option_flag(option->name, text, sizeof text);
+    printf("| `--%s` | ", text);
+    print_cell(option->fallback);
+    huddle_option_allowed(option, text, sizeof text);
     printf(" | ");
     print_cell(text);
     printf(" | ");
-    print_cell(entry->option->help);
+    print_cell(option->help);
     printf(" |\n");
 }
 
-static void print_methods(const catalogue_of_methods *all) {
-    printf("| method | |\n|---|---|\n");
-    for (int i = 0; i < all->n_methods; i++) {
-        printf("| `%s` | %s. ", all->names[i], all->methods[i]->title);
-        print_cell(all->methods[i]->summary);
-        printf(" |\n");
-    }
-    printf("\nThe default method is `%s`.\n", huddle_default_method());
+static void print_method(const catalogue_of_methods *all, int method) {
+    printf("\n## %s\n\n**%s.** %s\n\n| option | default | takes | meaning |\n|---|---|---|---|\n",
+           all->names[method], all->methods[method]->title, all->methods[method]->summary);
+    for (const huddle_option *row = all->tables[method]; row->type != HUDDLE_OPTION_END; row++)
+        print_option_row(row);
 }
 
 void print_options_markdown(void) {
     const catalogue_of_methods *all = catalogue();
-    char owners[512];
-    uint64_t group = 0;
     printf("# Methods and their options\n\n"
            "Written by `huddle options --markdown` from the library's tables; do not edit.\n\n"
            "An option is called the same everywhere: `--n-clusters` of the tool is `n_clusters` "
-           "in C, Python and JSON.\n\n");
-    print_methods(all);
-    for (const catalogue_option *entry = all->options; entry->name != NULL; entry++) {
-        if (entry->methods != group) {
-            option_owners(entry, owners, sizeof owners);
-            printf("\n## Options %s\n\n| option | default | takes | meaning |\n|---|---|---|---|\n",
-                   owners);
-        }
-        group = entry->methods;
-        print_option_row(entry);
-    }
+           "in C, Python and JSON. The default method is `%s`. The tool takes the number of "
+           "classes as `n_clusters` if the data have labels.\n",
+           huddle_default_method());
+    for (int i = 0; i < all->n_methods; i++)
+        print_method(all, i);
 }

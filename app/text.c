@@ -1,25 +1,35 @@
 #include "text.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A list such as a|b|c may be broken after a bar, and is then not one word but several. */
+static int piece_length(const char *text) {
+    int length = (int)strcspn(text, " \n|");
+    return text[length] == '|' ? length + 1 : length;
+}
+
 void print_wrapped(FILE *file, const char *text, int indent, int column) {
     int start = column; /* no space before the first word of a line */
+    bool space = false; /* one is due before the next piece */
     while (*text != '\0') {
         if (*text == '\n') {
             fprintf(file, "\n\n%*s", indent, "");
             column = start = indent;
             text += strspn(text, "\n");
         }
-        int length = (int)strcspn(text, " \n");
-        if (column > start && column + 1 + length > PAGE_WIDTH) {
+        int length = piece_length(text);
+        if (column > start && column + space + length > PAGE_WIDTH) {
             fprintf(file, "\n%*s", indent, "");
             column = start = indent;
         }
-        fprintf(file, "%s%.*s", column > start ? " " : "", length, text);
-        column += length + (column > start);
+        space = space && column > start;
+        fprintf(file, "%s%.*s", space ? " " : "", length, text);
+        column += length + space;
         text += length;
+        space = *text == ' ';
         text += strspn(text, " ");
     }
     fputc('\n', file);
