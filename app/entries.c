@@ -92,7 +92,7 @@ app_entry *command_entries(const app_command *command, int *count) {
             continue;
         FOR_EACH_OPTION(option, command->methods)
         if (!has_flag(entries, n, option->flag))
-            option_entry(option, &entries[n++]);
+            option_entry(option, command->methods, &entries[n++]);
     }
     *count = n;
     return entries;
