@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -43,7 +42,8 @@ def peer(x_path, start_path, iterations, n_init, runs):
         model.fit(x)
         wall.append(time.perf_counter() - w)
         cpu.append(time.process_time() - c)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    with open("/proc/self/status") as file:
+        peak = next(float(line.split()[1]) * 1024 / 1e6 for line in file if line.startswith("VmHWM"))
     print(json.dumps(dict(wall=min(wall), cpu=min(cpu), n_iter=int(model.n_iter_), inertia=float(model.inertia_),
                           data_mb=x.nbytes / 1e6, peak_mb=peak)))
 

@@ -3,9 +3,16 @@
  *     minimise  sum_i  omega_i ||x_i - m_{y_i}||^2   over centres m and labels y
  *
  * omega_i is the weight of row i, 1 if none are given. Each restart begins with centres of its
- * own random stream; the smallest sum wins, ties the earlier restart. An empty cluster is given
- * the point farthest from its centre. Points are float, sums double. Labels and centres are the
- * same bits for any number of threads.
+ * own random stream; the smallest sum wins, ties the earlier restart. A restart stops when no
+ * label changes, when the centres hardly move (tol), or after max_iter iterations; the labels are
+ * then those of the centres returned. An empty cluster is given the point farthest from its
+ * centre. From the same starting centres, labels and iterations are those of scikit-learn's Lloyd
+ * in double precision.
+ *
+ * Points are float and dense or sparse, sums double. Labels are decided as the distances in double
+ * decide, ties by the smaller index. Labels and centres are the same bits for any number of
+ * threads. Beside the points, memory for about 20 bytes a row and some dozens of sets of centres is
+ * used (twice that and more if restarts run side by side); no matrix of distances is made.
  */
 #ifndef HUDDLE_KMEANS_H
 #define HUDDLE_KMEANS_H
@@ -23,10 +30,13 @@ typedef struct huddle_kmeans_options {
     int32_t max_iter;   /* most Lloyd iterations of a restart */
     double tol;         /* stop when the centres' squared moves sum to less than tol times the mean
                            variance of the features */
-    const char *init;   /* "k-means++" or "sample": c distinct rows at random */
+    const char *init;   /* "k-means++": each centre the best of 2 + log(n_clusters) rows drawn with
+                           the squared distance to the centres so far; "sample": different rows
+                           at random */
     uint64_t seed;
-    const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart; in the
-                                  coordinates of the points with their shift added */
+    const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart, no random
+                                  numbers; in the coordinates of the points with their shift
+                                  added. Not in the option table */
 } huddle_kmeans_options;
 
 typedef struct huddle_kmeans_result {
@@ -37,11 +47,13 @@ typedef struct huddle_kmeans_result {
 typedef struct huddle_kmeans_info {
     double inertia;     /* the sum above, of the best restart */
     double *inertias;   /* of every restart; owned by the info */
-    int32_t n_restarts; /* length of inertias */
+    int32_t n_restarts; /* length of inertias; 1 if one cluster is wanted, if start is given or if
+                           there are too few distinct rows, else n_init */
     int32_t best;       /* which restart won */
     int32_t n_iter;     /* of the best restart */
     int32_t n_distinct; /* distinct rows, counted up to n_clusters; if fewer than n_clusters, the
-                           labels use only 0 .. n_distinct - 1 */
+                           labels use only 0 .. n_distinct - 1, the other centres repeat the
+                           first, and stop is HUDDLE_STOP_EXACT */
     huddle_stop stop;
     double seconds;
 } huddle_kmeans_info;
@@ -51,14 +63,17 @@ HUDDLE_API const huddle_option *huddle_kmeans_options_table(void);
 HUDDLE_API huddle_kmeans_options huddle_kmeans_defaults(void);
 
 /* Clusters the rows of x. row_weights (n positive numbers) may be NULL. result and info are
- * freed by their _free functions; info may be NULL. HUDDLE_INVALID if an option or x does not
- * fit, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
+ * freed by their _free functions, which do no harm after a failure; info may be NULL. Progress is
+ * reported as stage "kmeans". HUDDLE_INVALID if an option or x does not fit, HUDDLE_NO_MEMORY,
+ * HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
                                        const double *row_weights,
                                        const huddle_kmeans_options *options,
                                        huddle_kmeans_result *result, huddle_kmeans_info *info);
 
-/* Labels each row of x by the nearest centre, ties by the smaller index. */
+/* Labels each row of x by the nearest centre, ties by the smaller index. The centres are in the
+ * coordinates of the points with their shift added, as huddle_kmeans() returns them; labels is the
+ * caller's array of n. */
 HUDDLE_API huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points *x,
                                               const huddle_dense *centres, int32_t *labels);
 

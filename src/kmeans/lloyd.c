@@ -310,13 +310,6 @@ done:
     return status;
 }
 
-static huddle_status report(const hd_kmeans_run *run, int32_t iteration, int32_t max_iter) {
-    if (!run->reports)
-        return HUDDLE_OK;
-    return hd_progress(run->data->context, "kmeans",
-                       run->restart + (double)iteration / (double)max_iter, run->n_restarts);
-}
-
 huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
@@ -336,9 +329,10 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
         if (state.changed == 0 || state.shift <= tol * data->variance)
             run->stop = HUDDLE_STOP_CONVERGED;
         run->n_iter++;
-        TRY(report(run, run->n_iter, max_iter));
+        TRY(hd_kmeans_report(run, (double)run->n_iter / ((double)max_iter + 1)));
     }
     TRY(finish(&state));
+    TRY(hd_kmeans_report(run, 1));
 done:
     huddle_free(state.candidate);
     huddle_free(state.distance);

@@ -73,3 +73,9 @@ void hd_kmeans_run_free(hd_kmeans_run *run) {
     huddle_free(run->partial);
     memset(run, 0, sizeof *run);
 }
+
+huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part) {
+    if (!run->reports)
+        return HUDDLE_OK;
+    return hd_progress(run->data->context, "kmeans", run->restart + part, run->n_restarts);
+}

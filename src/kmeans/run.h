@@ -43,6 +43,9 @@ typedef struct hd_kmeans_run {
 huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, hd_kmeans_run *run);
 void hd_kmeans_run_free(hd_kmeans_run *run);
 
+/* Reports progress, `part` of this restart being done, and checks for cancelling. */
+huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part);
+
 /* Candidates for each further centre of k-means++: the one that lowers the sum most is kept. */
 int32_t hd_kmeans_trials(int32_t c);
 

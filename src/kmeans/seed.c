@@ -226,6 +226,7 @@ static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
         for (int32_t t = 0; t < trials; t++)
             rows[t] = draw(run, total, rng);
         TRY(choose_best(run, rows, trials, k, &total));
+        TRY(hd_kmeans_report(run, 0));
     }
 done:
     return status;
