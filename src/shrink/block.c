@@ -350,6 +350,7 @@ huddle_status hd_arrays_new(const hd_problem *p, int needs, hd_arrays *a) {
     if (needs & HD_NEEDS_ROUNDS) {
         ALLOC_ZERO(a->anchor_h, rows);
         ALLOC_ZERO(a->anchor_z, edges);
+        ALLOC_ZERO(a->unit_x, edges);
     }
 done:
     return status;

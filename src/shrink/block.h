@@ -51,12 +51,16 @@ typedef struct hd_block {
     int32_t waiting;     /* steps since tau changed */
     int32_t pairs, next; /* Anderson: pairs held, and where the next one goes */
     int64_t n_solves;
-    bool newton;    /* in the Newton tail */
-    bool resting;   /* its gap is small enough, for now */
-    bool exact;     /* a closed form gave the answer */
-    bool collapsed; /* namely that all its rows are one point */
-    bool stalled;   /* no progress is possible in this arithmetic */
-    void *solver;   /* what a solver keeps between steps, or NULL */
+    bool newton;                          /* in the Newton tail */
+    bool resting;                         /* its gap is small enough, for now */
+    bool exact;                           /* a closed form gave the answer */
+    bool collapsed;                       /* namely that all its rows are one point */
+    bool stalled;                         /* no progress is possible in this arithmetic */
+    int32_t batch;                        /* PDHG: iterations of a step */
+    bool begun;                           /* PDHG */
+    int64_t round, iterations;            /* of the round, of all */
+    double balance;                       /* dual steps over primal steps */
+    double first_residual, last_residual; /* of the round */
 } hd_block;
 
 /* A step of a solver: at most one new point, one new bound. */

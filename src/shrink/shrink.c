@@ -9,6 +9,7 @@
 #include "shrink/groups.h"
 #include "shrink/irls.h"
 #include "shrink/newton.h"
+#include "shrink/pdhg.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,13 +56,15 @@ typedef struct solver {
     hd_step step;
     bool systems;     /* solves linear systems */
     int needs;        /* HD_NEEDS_... */
+    int32_t batch;    /* iterations between two looks at the gap */
     int32_t max_iter; /* when the caller leaves it open */
 } solver;
 
 static const solver solvers[] = {
-    {"newton", hd_newton_step, true, HD_NEEDS_PAST | HD_NEEDS_NEWTON, 1000},
-    {"irls", hd_irls_step, true, HD_NEEDS_PAST, 1000},
-    {"plain", hd_plain_step, true, 0, 10000},
+    {"newton", hd_newton_step, true, HD_NEEDS_PAST | HD_NEEDS_NEWTON, 1, 1000},
+    {"irls", hd_irls_step, true, HD_NEEDS_PAST, 1, 1000},
+    {"plain", hd_plain_step, true, 0, 1, 10000},
+    {"pdhg", hd_pdhg_step, false, HD_NEEDS_ROUNDS, 20, 200000},
 };
 
 static const solver *find_solver(const char *name) {
@@ -200,8 +203,12 @@ static huddle_status iterate(solve *s) {
     while (!all_resting(s) && s->info->n_iter < most) {
         double gap = hd_relative_gap(s->primal, s->dual, s->problem.total_norm);
         TRY(hd_progress(s->context, "shrink", log(fmin(gap, 1)) / log(.5 * s->options.gap), 1));
+        int32_t left = most - s->info->n_iter;
+        int32_t batch = left < s->solver->batch ? left : s->solver->batch;
+        for (int64_t k = 0; k < s->problem.n_blocks; k++)
+            s->blocks[k].batch = batch;
         TRY(step_all(s));
-        s->info->n_iter++;
+        s->info->n_iter += batch;
         take_stock(s);
         TRY(record(s));
         if (hd_relative_gap(s->primal, s->dual, s->problem.total_norm) <= s->wanted)
