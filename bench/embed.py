@@ -43,7 +43,7 @@ def read_points(path):
 
 def synthetic_points(n, d=32, clusters=12):
     rng = np.random.default_rng(0)
-    centres = 3 * rng.standard_normal((clusters, d))
+    centres = .8 * rng.standard_normal((clusters, d))
     return centres[rng.integers(clusters, size=n)] + rng.standard_normal((n, d))
 
 
