@@ -48,6 +48,7 @@ typedef struct app_command {
     const char *const *(*words)(void); /* what an operand may be, beside files; or NULL */
     const flag_group *groups;
     const char *methods; /* also takes every option of these: a method, or "*" for all; or NULL */
+    const char *settled; /* one of those options that the command settles itself; or NULL */
     bool hidden;         /* not in the short list of commands */
     const char *const *examples;
     int (*run)(const struct app_arguments *arguments);

@@ -71,6 +71,10 @@ static bool has_flag(const app_entry *entries, int count, const char *name) {
     return false;
 }
 
+static bool is_settled(const app_command *command, const char *name) {
+    return command->settled != NULL && strcmp(command->settled, name) == 0;
+}
+
 static int count_most(const app_command *command) {
     int count = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
@@ -91,7 +95,7 @@ app_entry *command_entries(const app_command *command, int *count) {
         if (group != command->groups)
             continue;
         FOR_EACH_OPTION(option, command->methods)
-        if (!has_flag(entries, n, option->flag))
+        if (!has_flag(entries, n, option->flag) && !is_settled(command, option->name))
             option_entry(option, command->methods, &entries[n++]);
     }
     *count = n;

@@ -308,5 +308,6 @@ const app_command path_command = {
     .words = huddle_data_kinds,
     .groups = path_groups,
     .methods = "ssc",
+    .settled = "gamma",
     .examples = path_examples,
     .run = run_path};
