@@ -1,0 +1,83 @@
+A summary for people; times aside, it is the same every time.
+
+  $ huddle cluster digits -m kmeans -q | sed 's/seconds.*/seconds/'
+  digits: 1797 points, 64 features, 10 classes
+  
+    method     kmeans, 10 clusters
+    scores     acc 0.7*  nmi 0.7*  ari 0.6*  purity 0.7* (glob)
+    sizes      * (glob)
+    seconds
+
+Values may follow a flag in any of the usual ways.
+
+  $ huddle cluster digits -m kmeans -c 10 -q | sed 's/seconds.*/seconds/' > first
+  $ huddle cluster -mkmeans -c10 -q digits | sed 's/seconds.*/seconds/' | cmp - first
+  $ huddle cluster --method=kmeans --n-clusters=10 -q digits | sed 's/seconds.*/seconds/' | cmp - first
+
+One JSON object, and nothing else, on stdout.
+
+  $ huddle cluster digits -m kmeans -c 10 --json -q > report.json
+  $ /usr/bin/python3 -c '
+  > import json
+  > r = json.load(open("report.json"))
+  > print(r["file"], r["n"], r["d"], r["n_clusters"], r["method"], r["n_classes"])
+  > print(sorted(r["seconds"]))
+  > print(sorted(r["scores"]))
+  > print(abs(r["scores"]["acc"] - .79) < .02, sum(r["sizes"]), len(r["medoids"]))
+  > print(sorted(r["internal"]), r["warnings"], r["peak_bytes"] > 0)
+  > print(r["options"]["n_clusters"], r["options"]["n_init"], r["options"]["prepare"])'
+  digits 1797 64 10 kmeans 10
+  ['kmeans', 'prepare', 'read', 'total']
+  ['acc', 'ari', 'nmi', 'purity']
+  True 1797 10
+  ['ncut', 'silhouette', 'stability'] [] True
+  10 50 none
+
+Labels, one a row, in every format.
+
+  $ huddle cluster digits -m kmeans -o labels.npy -q > /dev/null
+  $ huddle cluster digits -m kmeans -o labels.csv -q > /dev/null
+  $ huddle cluster digits -m kmeans -o labels.txt -q > /dev/null
+  $ /usr/bin/python3 -c '
+  > import numpy as np
+  > a = np.load("labels.npy")
+  > b = np.loadtxt("labels.txt", dtype=int)
+  > c = np.array([int(line) for line in open("labels.csv") if line.strip().isdigit()])
+  > print(a.dtype, a.shape, a.min(), a.max(), (a == b).all(), (a == c).all())'
+  int32 (1797,) 0 9 True True
+
+The number of threads changes nothing.
+
+  $ for threads in 1 2 3 7; do
+  >   huddle cluster digits -m kmeans --n-threads $threads -o threads-$threads.npy -q > /dev/null
+  >   cmp labels.npy threads-$threads.npy
+  > done
+
+Another seed does; the same seed does not.
+
+  $ huddle cluster blobs --n 300 --noise 3 -m kmeans -c 5 --n-init 1 --seed 4 -o a.txt -q > /dev/null
+  $ huddle cluster blobs --n 300 --noise 3 -m kmeans -c 5 --n-init 1 --seed 4 -o b.txt -q > /dev/null
+  $ cmp a.txt b.txt
+
+Known classes give the number of clusters; --y none hides them.
+
+  $ huddle cluster digits -m kmeans --classes 3-5 --per-class 20 --json -q | grep -E '"n(_clusters|_classes)?":'
+    "n": 60,
+    "n_clusters": 3,
+      "n_clusters": 3,
+    "n_classes": 3,
+  $ huddle cluster digits -m kmeans --y none -c 4 --json -q | grep -cE '"scores"|"n_classes"'
+  0
+  [1]
+
+A range of clusters: all of them, and the best.
+
+  $ huddle cluster blobs -m kmeans --n 200 -c 2-5 --json -q | /usr/bin/python3 -c '
+  > import json, sys
+  > r = json.load(sys.stdin)
+  > print([t["n_clusters"] for t in r["range"]], r["n_clusters"] in range(2, 6))'
+  [2, 3, 4, 5] True
+
+Nothing on stderr with -q.
+
+  $ huddle cluster digits -m kmeans -q 2>&1 >/dev/null

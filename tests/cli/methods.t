@@ -1,0 +1,66 @@
+What there is.
+
+  $ huddle methods | grep -E '^(kmeans|sc|ssc) '
+  kmeans      K-means
+  sc          spectral clustering
+  ssc         spectral shrunk clustering (default)
+  $ huddle methods --json | /usr/bin/python3 -c '
+  > import json, sys
+  > r = json.load(sys.stdin)
+  > print(r["default"], {"kmeans", "sc", "ssc"} <= {m["name"] for m in r["methods"]})'
+  ssc True
+  $ huddle options kmeans
+  kmeans: K-means
+  
+    -c, --n-clusters N        clusters to find; auto = by the eigengap; auto or a whole
+                              number from 1, or a range such as 2-20 [auto]
+        --seed N              seed of everything random; a whole number from 0 [0]
+        --prepare NAME        what is done to the points before distances are measured;
+                              auto|none|standard|unit|center-rows|center-columns|pca:R|
+                              whiten:R [none]
+        --n-init N            restarts; the best one is kept; a whole number from 1 [50]
+        --max-iter N          most iterations of a restart; a whole number from 1 [300]
+        --tol NUMBER          stop when the centres' squared moves sum to less than this
+                              part of the variance; a number from 0 [1e-4]
+        --init NAME           how to choose the first centres; k-means++|sample [k-means++]
+
+Options as JSON say what they take.
+
+  $ huddle options kmeans --json | /usr/bin/python3 -c '
+  > import json, sys
+  > r = json.load(sys.stdin)
+  > for o in r["options"]:
+  >     print(o["name"], o["type"], o["default"], o.get("min"), o.get("max"), o.get("choices"))'
+  n_clusters range auto 1 None None
+  seed seed 0 None None None
+  prepare rule none None None ['auto', 'none', 'standard', 'unit', 'center-rows', 'center-columns', 'pca:R', 'whiten:R']
+  n_init int 50 1 None None
+  max_iter int 300 1 None None
+  tol real 0.0001 0.0 None None
+  init choice k-means++ None None ['k-means++', 'sample']
+
+The pages in docs/ are what the tool prints now.
+
+  $ docs="$TESTDIR/../../docs"
+  $ huddle options --markdown | diff "$docs/options.md" -
+  $ huddle help --markdown | diff "$docs/cli.md" -
+
+The manual page is clean roff, the completions clean shell.
+
+  $ huddle man > huddle.1
+  $ if command -v groff > /dev/null; then groff -man -Tutf8 -ww -z huddle.1; fi
+  $ huddle completion bash > huddle.bash
+  $ bash -n huddle.bash
+  $ bash -c '. ./huddle.bash; COMP_WORDS=(huddle cl); COMP_CWORD=1; _huddle; echo "${COMPREPLY[@]}"'
+  cluster
+  $ bash -c '. ./huddle.bash; COMP_WORDS=(huddle cluster --shrink-s); COMP_CWORD=2; _huddle; echo "${COMPREPLY[@]}"'
+  --shrink-scale
+  $ bash -c '. ./huddle.bash; COMP_WORDS=(huddle cluster -m ss); COMP_CWORD=3; _huddle; echo "${COMPREPLY[@]}"'
+  ssc
+  $ huddle completion zsh > _huddle
+  $ if command -v zsh > /dev/null; then zsh -n _huddle; fi
+  $ huddle completion fish > huddle.fish
+  $ if command -v fish > /dev/null; then fish -n huddle.fish; fi
+  $ huddle completion tcsh
+  huddle: no shell named 'tcsh'; there are bash, zsh, fish
+  [2]

@@ -1,0 +1,74 @@
+Outputs are whole or not there.
+
+Standard output on a full disc is a failure.
+
+  $ huddle cluster digits -m kmeans -q > /dev/full
+  huddle: standard output: No space left on device
+  [1]
+  $ huddle cluster digits -m kmeans -q --json > /dev/full
+  huddle: standard output: No space left on device
+  [1]
+  $ huddle generate moons -q > /dev/full
+  huddle: standard output: No space left on device
+  [1]
+  $ huddle help > /dev/full
+  huddle: standard output: No space left on device
+  [1]
+  $ huddle info digits > /dev/full
+  huddle: standard output: No space left on device
+  [1]
+
+So is a closed one.
+
+  $ huddle info digits >&-
+  huddle: standard output: Bad file descriptor
+  [1]
+
+A file that grows beyond what is allowed leaves no trace, and what was there before stays.
+
+  $ huddle convert digits digits.csv -q
+  $ cp digits.csv before.csv
+  $ (ulimit -f 16; trap '' XFSZ; huddle convert digits digits.csv -q)
+  huddle: digits.csv: cannot be written: File too large
+  [1]
+  $ cmp digits.csv before.csv
+  $ (ulimit -f 16; trap '' XFSZ; huddle convert digits new.npy -q)
+  huddle: new.npy: cannot be written: File too large
+  [1]
+  $ (ulimit -f 16; trap '' XFSZ; huddle convert digits new.h5 -q)
+  huddle: new.h5: cannot be written: * (glob)
+  [1]
+  $ (ulimit -f 16; trap '' XFSZ; huddle convert digits new.mat -q)
+  huddle: new.mat: cannot be written: * (glob)
+  [1]
+  $ (ulimit -f 16; trap '' XFSZ; huddle convert digits new.npz -q)
+  huddle: new.npz: cannot be written: * (glob)
+  [1]
+  $ (ulimit -f 1; trap '' XFSZ; huddle cluster digits -m kmeans -o labels.txt -q)
+  huddle: labels.txt: cannot be written: File too large
+  [1]
+  $ (ulimit -f 1; trap '' XFSZ; huddle cluster digits -m kmeans --save model -q)
+  huddle: model: * (glob)
+  [1]
+  $ ls -A
+  before.csv
+  digits.csv
+
+Folders that are not there are found out before the work.
+
+  $ huddle cluster digits -m kmeans -o nowhere/labels.csv
+  huddle: nowhere/labels.csv: there is no folder 'nowhere'
+  [1]
+  $ huddle cluster digits -m kmeans --save nowhere/model
+  huddle: nowhere/model: there is no folder 'nowhere'
+  [1]
+  $ huddle convert digits nowhere/digits.csv
+  huddle: nowhere/digits.csv: there is no folder 'nowhere'
+  [1]
+  $ mkdir folder.csv
+  $ huddle convert digits folder.csv
+  huddle: folder.csv: is a folder
+  [1]
+  $ huddle cluster digits -m kmeans --dump before.csv
+  huddle: before.csv: is not a folder
+  [1]

@@ -1,0 +1,22 @@
+From exact fit to collapse.
+
+  $ huddle path moons --n 200 -c 2 --json -o tree.npy --labels labels.npy -q > path.json
+  $ /usr/bin/python3 -c '
+  > import json, numpy as np
+  > r = json.load(open("path.json"))
+  > levels = r["levels"]; tree = np.load("tree.npy"); labels = np.load("labels.npy")
+  > print(r["file"], r["n"], r["n_clusters"], r["gamma_fit"] < r["gamma_up"])
+  > print(sorted(levels[0]))
+  > gammas = [l["gamma"] for l in levels]
+  > print(gammas == sorted(gammas), all(l["gap"] <= 1e-3 for l in levels))
+  > print(levels[0]["groups"] >= levels[-1]["groups"])
+  > print(tree.shape[1], len(tree) == r["fusions"], len(labels), r["scores"]["acc"] > .95)'
+  $ huddle path moons --n 200 -c 2 -q -o tree.csv | head -4 | cut -c 1-60
+  $ head -1 tree.csv
+
+What path cannot take.
+
+  $ huddle path moons --gamma 3
+  $ huddle path moons -o tree.json
+  $ huddle path
+  $ huddle path moons --n-gamma 0

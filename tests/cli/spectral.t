@@ -1,0 +1,100 @@
+The spectral methods, from points to labels.
+
+  $ huddle cluster moons --n 400 --json -q > moons.json
+  $ /usr/bin/python3 -c '
+  > import json
+  > r = json.load(open("moons.json"))
+  > print(r["method"], r["n_clusters"], r["scores"]["acc"] >= .99)
+  > print(sorted(r["seconds"]))
+  > print(sorted(set(r["graph"]) & {"components", "edges", "recall"}))
+  > print(sorted(set(r["embed"]) & {"eigenvalues", "residual", "verified", "stop"}))
+  > print(sorted(set(r["shrink"]) & {"gamma", "objective", "dual", "gap", "groups", "n_iter", "stop"}))
+  > print(0 <= r["shrink"]["gap"] <= 1e-4, "inertia" in r["kmeans"])'
+  ssc 2 True
+  ['embed', 'graph', 'kmeans', 'prepare', 'read', 'shrink', 'total']
+  ['components', 'edges', 'recall']
+  ['eigenvalues', 'residual', 'stop', 'verified']
+  ['dual', 'gamma', 'gap', 'groups', 'n_iter', 'objective', 'stop']
+  True True
+
+Rings and spirals as well, with no option but the built-in number of classes.
+
+  $ for kind in rings spirals; do
+  >   huddle cluster $kind --json -q | /usr/bin/python3 -c '
+  > import json, sys
+  > r = json.load(sys.stdin)
+  > print(r["file"], r["scores"]["acc"] >= .99)'
+  > done
+  rings True
+  spirals True
+
+The summary tells of the certificate.
+
+  $ huddle cluster moons --n 400 -q | grep -E '^  (method|graph|embedding|shrink|  *certified)'
+    method     ssc, 2 clusters
+    graph      1232 edges, 2 components
+    embedding  exact, residual 0.0e+00
+    shrink     gamma 200, 4 groups, objective 0
+               certified optimal
+
+Every intermediate in a folder, as NumPy and SciPy read it.
+
+  $ huddle cluster moons --n 400 --prepare standard --dump out -o labels.npy -q > /dev/null
+  $ ls out
+  A.npz
+  F.npy
+  G.npy
+  W.npz
+  X.npy
+  centres.npy
+  eigenvalues.npy
+  labels.npy
+  $ /usr/bin/python3 -c '
+  > import numpy as np, scipy.sparse as sp
+  > for name in "X", "F", "eigenvalues", "G", "centres", "labels":
+  >     a = np.load(f"out/{name}.npy")
+  >     print(name, a.dtype, a.ndim, a.shape[0] >= 2)
+  > for name in "A", "W":
+  >     a = sp.load_npz(f"out/{name}.npz")
+  >     print(name, a.format, a.shape, abs(a - a.T).max() == 0, a.diagonal().max() == 0)
+  > print((np.load("out/labels.npy") == np.load("labels.npy")).all())'
+  X float32 2 True
+  F float64 2 True
+  eigenvalues float64 1 True
+  G float64 2 True
+  centres float64 2 True
+  labels int32 1 True
+  A csr (400, 400) True True
+  W csr (400, 400) True True
+  True
+
+Any of them can be fed back in.
+
+  $ huddle cluster moons --n 400 --graph out/A.npz -o graph.npy -q > /dev/null
+  $ huddle cluster --graph out/A.npz -c 2 -o alone.npy -q > /dev/null
+  $ huddle cluster --embedding out/F.npy -c 2 -o embedding.npy -q > /dev/null
+  $ cmp labels.npy graph.npy
+  $ cmp labels.npy alone.npy
+  $ cmp labels.npy embedding.npy
+
+Threads change nothing here either.
+
+  $ huddle cluster moons --n 400 --prepare standard -o one.npy --n-threads 1 -q > /dev/null
+  $ huddle cluster moons --n 400 --prepare standard -o three.npy --n-threads 3 -q > /dev/null
+  $ cmp labels.npy one.npy
+  $ cmp labels.npy three.npy
+
+kmeans has no use for a graph.
+
+  $ huddle cluster moons --n 400 -m kmeans --graph out/A.npz
+  huddle: out/A.npz: method kmeans has no use for a graph
+  [2]
+
+A graph of another size.
+
+  $ huddle cluster moons --n 300 --graph out/A.npz
+  huddle: moons: the graph joins 400 points, but there are 300
+  [1]
+  $ huddle cluster moons --n 300 --embedding out/F.npy
+  huddle: moons: the embedding has 400 rows, but there are 300 points
+  [1]

@@ -1,0 +1,122 @@
+The command line is wrong: one sentence, exit status 2, nothing on stdout.
+
+  $ huddle cluster
+  huddle: cluster needs DATA; see huddle help cluster
+  [2]
+  $ huddle cluster digits moons
+  huddle: cluster has no use for 'moons'; see huddle help cluster
+  [2]
+  $ huddle score only.txt
+  huddle: score needs LABELS; see huddle help score
+  [2]
+  $ huddle convert digits
+  huddle: convert needs OUT; see huddle help convert
+  [2]
+  $ huddle cluster digits --n-neighbours 5
+  huddle: cluster has no option --n-neighbours; did you mean --n-neighbors?
+  [2]
+  $ huddle cluster digits --frobnicate 5
+  huddle: cluster has no option --frobnicate; see huddle help cluster
+  [2]
+  $ huddle cluster digits -z
+  huddle: cluster has no option -z; see huddle help cluster
+  [2]
+  $ huddle cluster digits --json=yes
+  huddle: --json takes no value
+  [2]
+  $ huddle cluster digits -m
+  huddle: -m needs a value
+  [2]
+  $ huddle cluster digits --seed
+  huddle: --seed needs a value
+  [2]
+
+Options are not to be abbreviated.
+
+  $ huddle cluster digits --n-clust 10
+  huddle: cluster has no option --n-clust; did you mean --n-clusters?
+  [2]
+
+Values that can never be right.
+
+  $ huddle cluster digits -m kmeans -c 0
+  huddle: n_clusters = 0 is not auto or a whole number from 1, or a range such as 2-20
+  [2]
+  $ huddle cluster digits -m kmeans -c -3
+  huddle: n_clusters = -3 is not auto or a whole number from 1, or a range such as 2-20
+  [2]
+  $ huddle cluster digits -m kmeans -c many
+  huddle: n_clusters = many is not auto or a whole number from 1, or a range such as 2-20
+  [2]
+  $ huddle cluster digits -m kmeans -c 5-2
+  huddle: n_clusters = 5-2 is not auto or a whole number from 1, or a range such as 2-20
+  [2]
+  $ huddle cluster digits -m kmeans --n-init 0
+  huddle: n_init = 0 is not a whole number from 1
+  [2]
+  $ huddle cluster digits -m kmeans --seed -1
+  huddle: seed = -1 is not a whole number from 0
+  [2]
+  $ huddle cluster digits -m kmeans --prepare whitened
+  huddle: prepare = whitened is not one of *none|standard|unit* (glob)
+  [2]
+  $ huddle cluster digits -m kmeans --prepare pca:0
+  huddle: prepare = pca:0 is not one of *none|standard|unit* (glob)
+  [2]
+  $ huddle cluster digits -m kmean
+  huddle: no method named 'kmean'; did you mean 'kmeans'?
+  [2]
+  $ huddle cluster digits -m spectral
+  huddle: no method named 'spectral'; there are *kmeans* (glob)
+  [2]
+  $ huddle cluster digits -m kmeans --n-threads 0
+  huddle: --n-threads = 0 is not a whole number from 1
+  [2]
+  $ huddle cluster digits -m kmeans --n-threads 2000
+  huddle: n_threads = 2000 is outside [1, 1024]
+  [2]
+  $ huddle cluster digits -m kmeans --engine quantum
+  huddle: no engine named 'quantum'; there are cpu* (glob)
+  [2]
+  $ huddle cluster digits --per-class 0
+  huddle: --per-class = 0 is not a whole number from 1
+  [2]
+  $ huddle cluster moons --n ten
+  huddle: --n = ten is not a whole number from 1
+  [2]
+  $ huddle cluster moons --noise -1
+  huddle: --noise = -1 is not a number from 0
+  [2]
+  $ huddle generate moon
+  huddle: no kind named 'moon'; did you mean 'moons'?
+  [2]
+  $ huddle options nothing
+  huddle: no method named 'nothing'; see huddle methods
+  [2]
+
+Options of another method, and flags that mean nothing here.
+
+  $ huddle cluster digits -m kmeans --gamma 3
+  huddle: method kmeans has no option --gamma; see huddle options kmeans
+  [2]
+  $ huddle cluster digits --n 100
+  huddle: digits: --n is for generators
+  [2]
+  $ huddle cluster moons --transpose
+  huddle: moons: --transpose is for files
+  [2]
+
+Outputs of a kind that does not exist are refused before the work.
+
+  $ huddle cluster digits -o labels.xls
+  huddle: labels.xls: labels can be written as .npy, .csv or .txt
+  [2]
+  $ huddle convert digits digits.xls
+  huddle: digits.xls: data can be written as .csv, .tsv, .npy, .npz, .mat, .h5, .hdf5 or .libsvm
+  [2]
+
+A word after -- is an operand, whatever it looks like.
+
+  $ huddle info -- --json
+  huddle: --json: cannot be opened: No such file or directory
+  [1]
