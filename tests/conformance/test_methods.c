@@ -156,26 +156,33 @@ typedef struct faulty {
     const huddle_points *x;
 } faulty;
 
+/* On one thread: without memory for workers a loop just runs on its own. */
 static huddle_status fit_and_predict(void *argument) {
     const faulty *f = argument;
     int32_t labels[N];
+    huddle_context *context = NULL;
     huddle_model *model = NULL;
     char *json = NULL;
-    huddle_status status = huddle_model_new(f->method, &model);
+    huddle_status status = huddle_context_new(&context);
+    if (status == HUDDLE_OK)
+        status = huddle_context_set_threads(context, 1);
+    if (status == HUDDLE_OK)
+        status = huddle_model_new(f->method, &model);
     if (status == HUDDLE_OK)
         status = huddle_model_set(model, "n_clusters", "4");
     if (status == HUDDLE_OK && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
         status = huddle_model_set(model, "n_init", "2");
     if (status == HUDDLE_OK)
-        status = huddle_model_fit(NULL, model, f->x);
+        status = huddle_model_fit(context, model, f->x);
     if (status == HUDDLE_OK)
-        status = huddle_model_judge(NULL, model, f->x);
+        status = huddle_model_judge(context, model, f->x);
     if (status == HUDDLE_OK)
         status = huddle_model_info_json(model, &json);
     if (status == HUDDLE_OK)
-        status = huddle_model_predict(NULL, model, f->x, labels);
+        status = huddle_model_predict(context, model, f->x, labels);
     huddle_free(json);
     huddle_model_free(model);
+    huddle_context_free(context);
     return status;
 }
 
@@ -228,12 +235,13 @@ static void option_names_are_unique_and_defaults_fit(const char *method) {
     assert_ok(huddle_model_new(method, &model));
     const huddle_option *table = huddle_model_options(model);
     for (const huddle_option *o = table; o->type != HUDDLE_OPTION_END; o++) {
-        char text[128];
+        char text[128], again[128];
         assert_ptr_equal(huddle_option_find(table, o->name), o);
         assert_non_null(o->help);
         assert_ok(huddle_model_option(model, o->name, text, sizeof text));
-        assert_string_equal(text, o->fallback);
-        assert_ok(huddle_model_set(model, o->name, text));
+        assert_ok(huddle_model_set(model, o->name, o->fallback));
+        assert_ok(huddle_model_option(model, o->name, again, sizeof again));
+        assert_string_equal(text, again);
     }
     huddle_model_free(model);
 }
