@@ -113,7 +113,7 @@ HUDDLE_API huddle_status huddle_shrink_ends(huddle_context *context, const huddl
  *
  * where row x of w (new rows x anchors, not negative) says which rows a_j of `anchors` pull, and
  * how much. g has the shape of f and may be the same matrix. Each row on its own; the answer is
- * exact at an anchor and accurate to about 1e-10 elsewhere. */
+ * exact where it is f_x or an anchor, elsewhere its objective is right to about 1e-10. */
 HUDDLE_API huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *f,
                                               const huddle_csr *w, const huddle_dense *anchors,
                                               double gamma, const char *loss, huddle_dense *g);

@@ -6,6 +6,35 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- exact fit ----------------------------------------------------------------------------- */
+
+/* At G = F every edge pulls with all its force, an edge between equal rows with none. */
+huddle_status hd_block_fit(hd_block *b) {
+    huddle_status status = HUDDLE_OK;
+    const hd_problem *p = b->problem;
+    int64_t c = p->c, first = b->range.v0 * c;
+    double objective = 0;
+    if (p->squared)
+        goto done;
+    for (int64_t e = b->range.e0; e < b->range.e1; e++) {
+        double *z = b->z + (e - b->range.e0) * c, square = 0;
+        const double *head = p->f + p->head[e] * c, *tail = p->f + p->tail[e] * c;
+        for (int64_t k = 0; k < c; k++)
+            square += (head[k] - tail[k]) * (head[k] - tail[k]);
+        objective += p->lambda[e] * sqrt(square);
+        for (int64_t k = 0; k < c; k++)
+            z[k] = square > 0 ? p->lambda[e] * (head[k] - tail[k]) / sqrt(square) : 0;
+    }
+    TRY(hd_block_prove(b));
+    if (objective - b->dual_now > 1e-13 * objective)
+        goto done;
+    b->exact = true;
+    b->primal = objective;
+    memset(b->arrays->best_h + first, 0, (size_t)(b->n * c) * sizeof(double));
+done:
+    return status;
+}
+
 /* ---- one point ----------------------------------------------------------------------------- */
 
 /* centre = where the block goes when it collapses; step = centre - f, hh with it. */

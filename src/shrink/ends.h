@@ -1,8 +1,12 @@
-/* The collapsed end of gamma. */
+/* The two ends of gamma. */
 #ifndef HUDDLE_SRC_SHRINK_ENDS_H
 #define HUDDLE_SRC_SHRINK_ENDS_H
 
 #include "shrink/block.h"
+
+/* If G = F is the solution of the block, sets exact; best_h and best_z are then the solution and
+ * its proof. */
+huddle_status hd_block_fit(hd_block *block);
 
 /* If one point is the solution of the block, finds that out: exact and collapsed are set, best_h
  * and best_z hold the solution and its proof. Otherwise what it learnt is kept as a first point or

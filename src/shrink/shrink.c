@@ -119,6 +119,8 @@ static huddle_status open_blocks(solve *s) {
         b->tau = s->options.start == NULL ? .3 : .03;
         b->exact = b->primal <= 1e-15 * p->total_norm * b->n / (double)p->n;
         if (!b->exact)
+            TRY(hd_block_fit(b));
+        if (!b->exact)
             TRY(hd_block_collapse(b));
         if (b->m < LARGE_BLOCK)
             s->small[s->n_small++] = k;

@@ -1,0 +1,357 @@
+#include "huddle/path.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "base/options.h"
+#include "shrink/edges.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+const huddle_option *huddle_path_options_table(void) {
+    static const huddle_option table[] = {
+        HD_INT(huddle_path_options, n_gamma, "30", 1, 10000, "levels of the path"),
+        HD_BOOL(huddle_path_options, keep_shrunk, "false", "keep the shrunk rows of every level"),
+        {0}};
+    return table;
+}
+
+huddle_path_options huddle_path_defaults(void) {
+    huddle_path_options options = {0};
+    huddle_options_default(huddle_path_options_table(), &options);
+    options.shrink = huddle_shrink_defaults();
+    return options;
+}
+
+static huddle_status check_grid(const huddle_path_options *options) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_options_check(huddle_path_options_table(), options));
+    for (int32_t k = 0; options->gammas != NULL && k < options->n_gamma; k++) {
+        double gamma = options->gammas[k], before = k > 0 ? options->gammas[k - 1] : 0;
+        if (!(gamma > before) || isinf(gamma))
+            FAIL(HUDDLE_INVALID, "gammas: %g after %g; they must be positive and ascend", gamma,
+                 before);
+    }
+done:
+    return status;
+}
+
+/* ---- the levels ---------------------------------------------------------------------------- */
+
+/* gamma of every level: the caller's, or evenly spaced in log gamma between the ends. */
+static void set_gammas(const huddle_dense *f, const huddle_path_options *options,
+                       huddle_path *path) {
+    int32_t n = options->n_gamma;
+    double c =
+        options->shrink.n_clusters == HUDDLE_AUTO ? (double)f->cols : options->shrink.n_clusters;
+    double last = fmin(path->gamma_up, 1e3 * (double)f->rows / c);
+    double first = strcmp(options->shrink.loss, "l2") == 0 ? 1e-4 * last : path->gamma_fit;
+    if (!(last > 0))
+        last = 1;
+    if (!(first < last))
+        first = .1 * last;
+    for (int32_t k = 0; k < n; k++)
+        path->levels[k].gamma = options->gammas != NULL ? options->gammas[k]
+                                : k == n - 1
+                                    ? last
+                                    : first * pow(last / first, (double)k / (n > 1 ? n - 1 : 1));
+}
+
+static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
+                                 const huddle_csr *w, const huddle_shrink_options *options,
+                                 int32_t level, huddle_path *path, huddle_dense *g) {
+    huddle_status status = HUDDLE_OK;
+    huddle_shrink_options own = *options;
+    huddle_path_level *l = &path->levels[level];
+    huddle_shrunk shrunk = {0};
+    huddle_shrink_info info = {0};
+    own.gamma = l->gamma;
+    own.start = level > 0 ? g : NULL;
+    own.keep_dual = false;
+    TRY(huddle_shrink(context, f, w, &own, &shrunk, &info));
+    l->objective = info.objective;
+    l->dual = info.dual;
+    l->gap = info.gap;
+    l->n_groups = info.n_groups;
+    l->n_iter = info.n_iter;
+    l->stop = info.stop;
+    memcpy(path->groups + level * path->n, shrunk.group, (size_t)path->n * sizeof(int32_t));
+    huddle_dense_free(g);
+    *g = shrunk.g;
+    shrunk.g = (huddle_dense){0};
+    if (path->shrunk != NULL) {
+        TRY(huddle_dense_new(g->rows, g->cols, &path->shrunk[level]));
+        memcpy(path->shrunk[level].values, g->values,
+               (size_t)(g->rows * g->cols) * sizeof *g->values);
+    }
+done:
+    huddle_shrunk_free(&shrunk);
+    huddle_shrink_info_free(&info);
+    return status;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------ */
+
+/* Rows that stay together from a level to the top: down from the last level, stay becomes the
+ * common refinement of itself and the level's groups. Both number from 0; so does the result, by
+ * first appearance. */
+typedef struct pair {
+    int32_t a, b, row;
+} pair;
+
+static int by_pair(const void *x, const void *y) {
+    const pair *p = x, *q = y;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    if (p->b != q->b)
+        return p->b < q->b ? -1 : 1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32_t *stay) {
+    int32_t unused, name = 0;
+    for (int64_t i = 0; i < n; i++)
+        pairs[i] = (pair){stay[i], groups[i], (int32_t)i};
+    qsort(pairs, (size_t)n, sizeof *pairs, by_pair);
+    for (int64_t k = 0; k < n; k++) {
+        bool same = k > 0 && pairs[k].a == pairs[k - 1].a && pairs[k].b == pairs[k - 1].b;
+        if (!same)
+            name = pairs[k].row;
+        stay[pairs[k].row] = name;
+    }
+    return hd_number_by_first(stay, n, &unused);
+}
+
+/* stay: n_levels x n, for each level the rows that stay together from there on. */
+static huddle_status find_lasting(const huddle_path *path, int32_t *stay) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = path->n;
+    pair *pairs = NULL;
+    ALLOC(pairs, n);
+    memcpy(stay + (path->n_levels - 1) * n, path->groups + (path->n_levels - 1) * n,
+           (size_t)n * sizeof *stay);
+    for (int32_t l = path->n_levels - 2; l >= 0; l--) {
+        memcpy(stay + l * n, stay + (l + 1) * n, (size_t)n * sizeof *stay);
+        TRY(refine(path->groups + l * n, n, pairs, stay + l * n));
+    }
+done:
+    huddle_free(pairs);
+    return status;
+}
+
+/* From the lowest level up: whatever a lasting group unites that was not united is a fusion. node
+ * is the tree (a row or a fusion) each row is in; of a group's rows the first leads. */
+static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = path->n;
+    int32_t *node = NULL, *first = NULL, *parent = NULL;
+    int64_t *size = NULL;
+    ALLOC(parent, n);
+    ALLOC(node, n);
+    ALLOC(size, n);
+    ALLOC(first, n);
+    ALLOC(path->fusions, n);
+    for (int64_t i = 0; i < n; i++) {
+        parent[i] = node[i] = (int32_t)i;
+        size[i] = 1;
+    }
+    for (int32_t l = 0; l < path->n_levels; l++) {
+        memset(first, -1, (size_t)n * sizeof *first);
+        for (int64_t i = 0; i < n; i++) {
+            int32_t group = stay[l * n + i];
+            if (first[group] < 0) {
+                first[group] = (int32_t)i;
+                continue;
+            }
+            int32_t a = hd_find(parent, first[group]), b = hd_find(parent, (int32_t)i);
+            if (a == b)
+                continue;
+            path->fusions[path->n_fusions] =
+                (huddle_path_fusion){node[a], node[b], path->levels[l].gamma, size[a] + size[b]};
+            hd_union(parent, a, b);
+            int32_t root = a < b ? a : b;
+            size[root] = size[a] + size[b];
+            node[root] = (int32_t)(n + path->n_fusions++);
+        }
+    }
+done:
+    huddle_free(first);
+    huddle_free(size);
+    huddle_free(node);
+    huddle_free(parent);
+    return status;
+}
+
+static huddle_status find_fusions(huddle_path *path) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *stay = NULL;
+    ALLOC(stay, path->n_levels * path->n);
+    TRY(find_lasting(path, stay));
+    TRY(grow_tree(path, stay));
+done:
+    huddle_free(stay);
+    return status;
+}
+
+/* ---- the path ------------------------------------------------------------------------------ */
+
+huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
+                                 const huddle_csr *w, const huddle_path_options *options,
+                                 huddle_path *out) {
+    huddle_status status = HUDDLE_OK;
+    huddle_path_options own = options == NULL ? huddle_path_defaults() : *options;
+    huddle_dense g = {0};
+    memset(out, 0, sizeof *out);
+    TRY(check_grid(&own));
+    if (f->rows > INT32_MAX / 2)
+        FAIL(HUDDLE_UNSUPPORTED, "a tree of %lld rows is more than this build can number",
+             (long long)f->rows);
+    TRY(huddle_shrink_ends(context, f, w, own.shrink.loss, &out->gamma_fit, &out->gamma_up));
+    out->n = f->rows;
+    out->n_levels = own.n_gamma;
+    ALLOC_ZERO(out->levels, own.n_gamma);
+    ALLOC(out->groups, own.n_gamma * out->n);
+    if (own.keep_shrunk)
+        ALLOC_ZERO(out->shrunk, own.n_gamma);
+    set_gammas(f, &own, out);
+    for (int32_t l = 0; l < own.n_gamma; l++) {
+        TRY(hd_progress(context, "path", l, own.n_gamma));
+        TRY(solve_level(context, f, w, &own.shrink, l, out, &g));
+    }
+    TRY(find_fusions(out));
+done:
+    huddle_dense_free(&g);
+    if (status != HUDDLE_OK)
+        huddle_path_free(out);
+    return status;
+}
+
+void huddle_path_free(huddle_path *path) {
+    for (int32_t l = 0; path->shrunk != NULL && l < path->n_levels; l++)
+        huddle_dense_free(&path->shrunk[l]);
+    huddle_free(path->shrunk);
+    huddle_free(path->levels);
+    huddle_free(path->groups);
+    huddle_free(path->fusions);
+    memset(path, 0, sizeof *path);
+}
+
+/* ---- labels -------------------------------------------------------------------------------- */
+
+static int32_t count_large(const int32_t *groups, int64_t n, double least, int64_t *size) {
+    int32_t count = 0;
+    memset(size, 0, (size_t)n * sizeof *size);
+    for (int64_t i = 0; i < n; i++)
+        size[groups[i]]++;
+    for (int64_t q = 0; q < n; q++)
+        count += (double)size[q] >= least;
+    return count;
+}
+
+/* The coarsest level with enough large groups; failing that, the coarsest with the most. */
+static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double least,
+                            int64_t *size, huddle_path_choice *choice) {
+    int32_t best = 0;
+    choice->n_found = -1;
+    for (int32_t l = path->n_levels - 1; l >= 0; l--) {
+        int32_t count = count_large(path->groups + l * path->n, path->n, least, size);
+        if (count > choice->n_found) {
+            choice->n_found = count;
+            best = l;
+        }
+        if (count >= n_clusters)
+            break;
+    }
+    bool found = choice->n_found >= n_clusters;
+    choice->level = found ? best : -1;
+    choice->gamma = found ? path->levels[best].gamma : 0;
+    return best;
+}
+
+/* cluster[q] = place of group q among the `count` largest (ties by number), or -1. */
+static void rank_groups(const int64_t *size, int64_t n, int32_t count, int32_t *cluster) {
+    memset(cluster, -1, (size_t)n * sizeof *cluster);
+    for (int32_t k = 0; k < count; k++) {
+        int64_t best = -1;
+        for (int64_t q = 0; q < n; q++)
+            if (cluster[q] < 0 && (best < 0 || size[q] > size[best]))
+                best = q;
+        cluster[best] = k;
+    }
+}
+
+/* Mean rows of the clusters, then every row without one joins the nearest. */
+static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = x->cols;
+    double *mean = NULL;
+    int64_t *size = NULL;
+    ALLOC_ZERO(mean, count * c);
+    ALLOC_ZERO(size, count);
+    for (int64_t i = 0; i < x->rows; i++) {
+        if (labels[i] < 0)
+            continue;
+        size[labels[i]]++;
+        for (int64_t k = 0; k < c; k++)
+            mean[labels[i] * c + k] += x->values[i * x->stride + k];
+    }
+    for (int64_t k = 0; k < count * c; k++)
+        mean[k] /= (double)size[k / c];
+    for (int64_t i = 0; i < x->rows; i++) {
+        double least = INFINITY;
+        int32_t nearest = 0;
+        for (int32_t q = 0; q < count && labels[i] < 0; q++) {
+            double square = 0;
+            for (int64_t k = 0; k < c; k++) {
+                double d = x->values[i * x->stride + k] - mean[q * c + k];
+                square += d * d;
+            }
+            if (square < least) {
+                least = square;
+                nearest = q;
+            }
+        }
+        if (labels[i] < 0)
+            labels[i] = nearest;
+    }
+done:
+    huddle_free(size);
+    huddle_free(mean);
+    return status;
+}
+
+huddle_status huddle_path_labels(huddle_context *context, const huddle_path *path,
+                                 const huddle_dense *x, int32_t n_clusters, int32_t *labels,
+                                 huddle_path_choice *choice) {
+    huddle_status status = HUDDLE_OK;
+    huddle_path_choice own;
+    int64_t n = path->n, *size = NULL;
+    int32_t *cluster = NULL;
+    (void)context;
+    if (n_clusters < 1 || n_clusters > n)
+        FAIL(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters, (long long)n);
+    if (path->n_levels < 1)
+        FAIL(HUDDLE_INVALID, "the path has no levels");
+    TRY(hd_check_rows(x, "x", n));
+    ALLOC(size, n);
+    ALLOC(cluster, n);
+    double least = fmax(n_clusters == n ? 1 : 2, .05 * (double)n / n_clusters);
+    int32_t level = choose_level(path, n_clusters, least, size, &own);
+    const int32_t *groups = path->groups + level * n;
+    count_large(groups, n, least, size);
+    int32_t count = own.n_found < n_clusters ? own.n_found : n_clusters;
+    rank_groups(size, n, count, cluster);
+    for (int64_t i = 0; i < n; i++)
+        labels[i] = count > 0 ? cluster[groups[i]] : 0;
+    if (count > 0)
+        TRY(join_nearest(x, count, labels));
+    if (choice != NULL)
+        *choice = own;
+done:
+    huddle_free(cluster);
+    huddle_free(size);
+    return status;
+}

@@ -1,0 +1,186 @@
+/* New rows, shrunk towards fixed ones: one small problem a row. */
+#include "huddle/shrink.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "shrink/edges.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_STEPS = 500, GRAIN = 64 };
+
+typedef struct batch {
+    const huddle_dense *f, *anchors;
+    const huddle_csr *w;
+    double gamma;
+    bool squared;
+    huddle_dense *g;
+    double *scratch; /* workers x 4 c */
+} batch;
+
+/* One row's problem: minimise sum_k weight_k ||g - a_k||, over the anchors and, for "l21", f itself
+ * with weight 1; for "l2" ||g - f||^2 comes on top. */
+typedef struct place {
+    const batch *b;
+    int64_t row, c;
+    const double *f;
+    double *g, *gradient, *next, *from;
+} place;
+
+static int64_t count_terms(const place *p) {
+    return p->b->w->offsets[p->row + 1] - p->b->w->offsets[p->row] + 1;
+}
+
+/* Term k: its point and weight; the first is f, which for "l2" has no distance term. */
+static const double *term(const place *p, int64_t k, double *weight) {
+    if (k == 0) {
+        *weight = p->b->squared ? 0 : 1;
+        return p->f;
+    }
+    int64_t at = p->b->w->offsets[p->row] + k - 1;
+    *weight = p->b->gamma * p->b->w->values[at];
+    return p->b->anchors->values + p->b->w->columns[at] * p->b->anchors->stride;
+}
+
+static double distance(const double *a, const double *b, int64_t c) {
+    double sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(sum);
+}
+
+static double length(const double *v, int64_t c) {
+    double sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += v[k] * v[k];
+    return sqrt(sum);
+}
+
+/* The smooth part of the gradient at `at`; *stuck gets the weight of the terms whose point lies
+ * there, *inverse the sum of weight / distance, and the objective is returned. */
+static double measure(const place *p, const double *at, double *stuck, double *inverse) {
+    double objective = 0;
+    *stuck = *inverse = 0;
+    memset(p->gradient, 0, (size_t)p->c * sizeof *p->gradient);
+    for (int64_t k = 0; k < count_terms(p); k++) {
+        double weight, d;
+        const double *point = term(p, k, &weight);
+        d = distance(at, point, p->c);
+        if (d == 0) {
+            *stuck += weight;
+            continue;
+        }
+        objective += weight * d;
+        *inverse += weight / d;
+        for (int64_t q = 0; q < p->c; q++)
+            p->gradient[q] += weight / d * (at[q] - point[q]);
+    }
+    if (p->b->squared) {
+        double d = distance(at, p->f, p->c);
+        objective += d * d;
+        *inverse += 2;
+        for (int64_t q = 0; q < p->c; q++)
+            p->gradient[q] += 2 * (at[q] - p->f[q]);
+    }
+    return objective;
+}
+
+/* The best of the kinks (f and the anchors); true if it is the solution. g is left there. */
+static bool try_kinks(const place *p) {
+    double best = INFINITY, stuck, inverse;
+    for (int64_t k = 0; k < count_terms(p); k++) {
+        double weight;
+        const double *point = term(p, k, &weight);
+        double objective = measure(p, point, &stuck, &inverse);
+        if (objective < best) {
+            best = objective;
+            memcpy(p->from, point, (size_t)p->c * sizeof *p->from);
+        }
+    }
+    memcpy(p->g, p->from, (size_t)p->c * sizeof *p->g);
+    measure(p, p->g, &stuck, &inverse);
+    return length(p->gradient, p->c) <= stuck * (1 + 1e-12);
+}
+
+/* Weiszfeld's iteration from the best kink, the first step as Vardi and Zhang showed, with steps of
+ * 1.5 where they descend. */
+static void descend(const place *p) {
+    double stuck, inverse, before = measure(p, p->g, &stuck, &inverse);
+    for (int32_t step = 0; step < MOST_STEPS; step++) {
+        double pull = length(p->gradient, p->c);
+        double factor = (1 - stuck / pull) / inverse, objective = INFINITY;
+        if (!(pull > stuck) || pull <= 1e-14 * inverse)
+            return;
+        memcpy(p->from, p->g, (size_t)p->c * sizeof *p->from);
+        memcpy(p->next, p->gradient, (size_t)p->c * sizeof *p->next);
+        for (double stretch = 1.5; stretch > .9; stretch -= .5) {
+            for (int64_t q = 0; q < p->c; q++)
+                p->g[q] = p->from[q] - stretch * factor * p->next[q];
+            objective = measure(p, p->g, &stuck, &inverse);
+            if (objective < before)
+                break;
+        }
+        if (!(objective < before * (1 - 1e-16))) {
+            memcpy(p->g, p->from, (size_t)p->c * sizeof *p->g);
+            return;
+        }
+        before = objective;
+    }
+}
+
+static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
+    const batch *b = argument;
+    int64_t c = b->f->cols;
+    double *scratch = b->scratch + chunk.worker * 4 * c;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        place p = {.b = b,
+                   .row = i,
+                   .c = c,
+                   .f = b->f->values + i * b->f->stride,
+                   .g = scratch,
+                   .gradient = scratch + c,
+                   .next = scratch + 2 * c,
+                   .from = scratch + 3 * c};
+        if (!try_kinks(&p))
+            descend(&p);
+        memcpy(b->g->values + i * b->g->stride, p.g, (size_t)c * sizeof *p.g);
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status check(const batch *b, const char *loss) {
+    huddle_status status = HUDDLE_OK;
+    if (!b->squared && strcmp(loss, "l21") != 0)
+        FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
+    if (!(b->gamma >= 0) || isinf(b->gamma))
+        FAIL(HUDDLE_INVALID, "gamma = %g is not a number from 0", b->gamma);
+    TRY(huddle_csr_check(b->w));
+    TRY(hd_check_rows(b->f, "f", b->w->rows));
+    TRY(hd_check_rows(b->anchors, "anchors", b->w->cols));
+    if (b->anchors->cols != b->f->cols)
+        FAIL(HUDDLE_INVALID, "anchors has %lld columns, f has %lld", (long long)b->anchors->cols,
+             (long long)b->f->cols);
+    if (b->g->rows != b->f->rows || b->g->cols != b->f->cols || b->g->stride < b->g->cols)
+        FAIL(HUDDLE_INVALID, "g is %lld x %lld, f is %lld x %lld", (long long)b->g->rows,
+             (long long)b->g->cols, (long long)b->f->rows, (long long)b->f->cols);
+    for (int64_t e = 0; e < b->w->offsets[b->w->rows]; e++)
+        if (b->w->values[e] < 0)
+            FAIL(HUDDLE_INVALID, "the weights hold the negative number %g", b->w->values[e]);
+done:
+    return status;
+}
+
+huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *f,
+                                   const huddle_csr *w, const huddle_dense *anchors, double gamma,
+                                   const char *loss, huddle_dense *g) {
+    huddle_status status = HUDDLE_OK;
+    batch b = {.f = f, .anchors = anchors, .w = w, .gamma = gamma, .g = g};
+    b.squared = strcmp(loss, "l2") == 0;
+    TRY(check(&b, loss));
+    ALLOC(b.scratch, hd_workers(context) * 4 * f->cols);
+    TRY(hd_parallel(context, "shrink", f->rows, GRAIN, shrink_rows, &b));
+done:
+    huddle_free(b.scratch);
+    return status;
+}
