@@ -70,7 +70,8 @@ typedef int32_t hd_kmeans_loosen_function(int32_t n, const int32_t *label,
                                           const hd_kmeans_moves *moves, float *upper, float *lower,
                                           int32_t *open);
 
-/* open[r] = 1 where reach[label[r]] < 3.99 square[r], 0 elsewhere; returns how many. */
+/* open[r] = 1 where reach[label[r]] < 4.01 square[r], 0 elsewhere; returns how many. (4 by
+ * the triangle inequality, the rest for rounding.) */
 typedef int32_t hd_kmeans_reach_function(int32_t n, const int32_t *label, const float *reach,
                                          const float *square, int32_t *open);
 

@@ -285,7 +285,7 @@ static int32_t reach(int32_t n, const int32_t *restrict label, const float *rest
                      const float *restrict square, int32_t *restrict open) {
     int32_t count = 0;
     for (int32_t r = 0; r < n; r++) {
-        open[r] = least[label[r]] < 3.99f * square[r];
+        open[r] = least[label[r]] < 4.01f * square[r];
         count += open[r];
     }
     return count;

@@ -145,6 +145,55 @@ static void seeds_repeat_and_differ(void **state) {
     huddle_points_free(&x);
 }
 
+/* Large data do not remember the distances to candidates; the rows chosen are the same. */
+static void seeding_needs_no_memory_of_trials(void **state) {
+    (void)state;
+    enum { C = 25 };
+    huddle_points x = make_points(3000, 7, 2);
+    hd_kmeans_data data;
+    hd_kmeans_run run;
+    int32_t chosen[C];
+    assert_ok(hd_kmeans_data_new(NULL, &x, NULL, C, &data));
+    assert_ok(hd_kmeans_run_new(&data, 1, &run));
+    assert_non_null(run.trial);
+    hd_rng rng = hd_rng_stream(5, 5), again = rng;
+    assert_ok(hd_kmeans_seed(&run, "k-means++", &rng));
+    memcpy(chosen, run.chosen, sizeof chosen);
+    huddle_free(run.trial);
+    run.trial = NULL;
+    assert_ok(hd_kmeans_seed(&run, "k-means++", &again));
+    assert_memory_equal(chosen, run.chosen, sizeof chosen);
+    hd_kmeans_run_free(&run);
+    hd_kmeans_data_free(&data);
+    huddle_points_free(&x);
+}
+
+/* While seeding, rows passed over must not hide a nearer chosen row. */
+static void seeding_knows_the_nearest_chosen_row(void **state) {
+    (void)state;
+    enum { C = 30 };
+    huddle_points x = make_points(2000, 3, 2);
+    hd_kmeans_data data;
+    hd_kmeans_run run;
+    hd_rng rng = hd_rng_stream(6, 6);
+    assert_ok(hd_kmeans_data_new(NULL, &x, NULL, C, &data));
+    assert_ok(hd_kmeans_run_new(&data, 1, &run));
+    assert_ok(hd_kmeans_seed(&run, "k-means++", &rng));
+    hd_kmeans_centres_set(&data, C, run.centres, &run.ready);
+    double scale = (double)data.scale * (double)data.scale;
+    for (int64_t i = 0; i < x.n; i++) {
+        double least = 1e300;
+        for (int32_t k = 0; k < C; k++) {
+            double distance = hd_kmeans_exact(&data, &run.ready, i, k) * scale;
+            least = distance < least ? distance : least;
+        }
+        assert_close((double)run.upper[i], least, 1e-5);
+    }
+    hd_kmeans_run_free(&run);
+    hd_kmeans_data_free(&data);
+    huddle_points_free(&x);
+}
+
 static void instruction_sets_agree(void **state) {
     (void)state;
     static const char *const names[] = {"base", "avx2", "avx512"};
@@ -256,9 +305,14 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_do_not_matter),   cmocka_unit_test(restarts_do_not_see_each_other),
-        cmocka_unit_test(seeds_repeat_and_differ), cmocka_unit_test(instruction_sets_agree),
-        cmocka_unit_test(cancelling_is_honoured),  cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(restarts_do_not_see_each_other),
+        cmocka_unit_test(seeds_repeat_and_differ),
+        cmocka_unit_test(seeding_needs_no_memory_of_trials),
+        cmocka_unit_test(seeding_knows_the_nearest_chosen_row),
+        cmocka_unit_test(instruction_sets_agree),
+        cmocka_unit_test(cancelling_is_honoured),
+        cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
