@@ -8,8 +8,8 @@
 
 #include <hdf5.h>
 
-static huddle_status put(hid_t file, const char *path, const char *name, hid_t stored, hid_t type,
-                         int rank, const hsize_t *dims, const void *values) {
+static huddle_status put(hid_t file, const char *name, hid_t stored, hid_t type, int rank,
+                         const hsize_t *dims, const void *values) {
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
     hid_t set = H5Dcreate2(file, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     herr_t written = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
@@ -18,11 +18,11 @@ static huddle_status put(hid_t file, const char *path, const char *name, hid_t s
     if (space >= 0)
         H5Sclose(space);
     if (written < 0)
-        return hd_fail(HUDDLE_IO, "%s: cannot be written: HDF5 failed, the disc may be full", path);
+        return hd_fail(HUDDLE_IO, "cannot be written: HDF5 failed");
     return HUDDLE_OK;
 }
 
-static huddle_status put_texts(hid_t file, const char *path, const huddle_data *data) {
+static huddle_status put_texts(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const char **texts = NULL;
     hsize_t n = (hsize_t)data->points.n;
@@ -32,14 +32,14 @@ static huddle_status put_texts(hid_t file, const char *path, const huddle_data *
     ALLOC(texts, data->points.n);
     for (int64_t i = 0; i < data->points.n; i++)
         texts[i] = data->classes[data->labels[i]];
-    TRY(put(file, path, "y", type, type, 1, &n, texts));
+    TRY(put(file, "y", type, type, 1, &n, texts));
 done:
     H5Tclose(type);
     huddle_free(texts);
     return status;
 }
 
-static huddle_status put_all(hid_t file, const char *path, const huddle_data *data) {
+static huddle_status put_all(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
     hd_block block = {0};
@@ -47,17 +47,17 @@ static huddle_status put_all(hid_t file, const char *path, const huddle_data *da
     int32_t order = data->column_major ? 2 : 1;
     hsize_t dims[] = {(hsize_t)x->n, (hsize_t)x->d};
     TRY(hd_block_make(x, false, &block));
-    TRY(put(file, path, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
+    TRY(put(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
             block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
     TRY(hd_label_numbers(data, &numbers));
     if (numbers != NULL)
-        TRY(put(file, path, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
+        TRY(put(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
     else if (data->labels != NULL)
-        TRY(put_texts(file, path, data));
+        TRY(put_texts(file, data));
     if (data->height > 0) {
-        TRY(put(file, path, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->height));
-        TRY(put(file, path, "im_width", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->width));
-        TRY(put(file, path, "im_order", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &order));
+        TRY(put(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->height));
+        TRY(put(file, "im_width", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->width));
+        TRY(put(file, "im_order", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &order));
     }
 done:
     huddle_free(block.owned);
@@ -71,14 +71,13 @@ huddle_status hd_hdf5_write(huddle_context *context, const huddle_data *data, co
     TRY(hd_output_begin(path, true, &output));
     TRY(hd_check_cancel(context));
     hd_hdf5_lock();
-    hid_t file = H5Fcreate(output.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    if (file < 0)
-        status = hd_fail(HUDDLE_IO, "%s: cannot be written: HDF5 failed", path);
-    else
-        status = put_all(file, path, data);
-    if (file >= 0 && H5Fclose(file) < 0 && status == HUDDLE_OK)
-        status =
-            hd_fail(HUDDLE_IO, "%s: cannot be written: HDF5 failed, the disc may be full", path);
+    int error = 0;
+    hid_t file = hd_hdf5_create(&output, &error);
+    if (file >= 0)
+        status = put_all(file, data);
+    status = hd_hdf5_close(file, &error, status);
+    if (status != HUDDLE_OK)
+        status = hd_fail_at(status, "%s", path);
     hd_hdf5_unlock();
 done:
     return hd_output_end(&output, status);

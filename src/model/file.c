@@ -362,17 +362,16 @@ static void put_head(walk *w, const huddle_model *model) {
     walk_text(w, "method", text);
 }
 
-static huddle_status write_model(huddle_model *model, const char *path, char *report) {
-    walk w = {.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)};
+static huddle_status write_model(huddle_model *model, const hd_output *output, char *report) {
+    int error = 0;
+    walk w = {.file = hd_hdf5_create(output, &error)};
     if (w.file < 0)
         return hd_fail(HUDDLE_IO, "the file cannot be created");
     put_head(&w, model);
     walk_model(&w, model, &report);
     int64_t checksum = w.checksum;
     walk_int(&w, "checksum", &checksum);
-    if (H5Fclose(w.file) < 0)
-        fail_walk(&w, "the file");
-    return w.status;
+    return hd_hdf5_close(w.file, &error, w.status);
 }
 
 huddle_status huddle_model_save(const huddle_model *model, const char *path) {
@@ -385,7 +384,7 @@ huddle_status huddle_model_save(const huddle_model *model, const char *path) {
     if (status == HUDDLE_OK) {
         /* The walk only reads when it saves, but is written once for both directions. */
         hd_hdf5_lock();
-        status = write_model((huddle_model *)(uintptr_t)model, output.temporary, report);
+        status = write_model((huddle_model *)(uintptr_t)model, &output, report);
         hd_hdf5_unlock();
         if (status != HUDDLE_OK)
             status = hd_fail_at(status, "%s", path);

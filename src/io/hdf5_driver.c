@@ -1,0 +1,156 @@
+/* How HDF5 reaches the file it writes. After a write that failed, HDF5 can neither finish nor
+ * forget a file, and may crash when the process ends. So this driver never tells it: it remembers
+ * the failure, drops what follows, and the caller asks when the file is closed. */
+#define _XOPEN_SOURCE 700
+#include "io/hdf5.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <hdf5.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What hd_hdf5_create() was given. */
+typedef struct target {
+    int descriptor;
+    int *error;
+} target;
+
+typedef struct driver_file {
+    H5FD_t common; /* HDF5's part comes first */
+    target target;
+    haddr_t eoa, eof;
+} driver_file;
+
+static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t most) {
+    (void)name;
+    (void)flags;
+    (void)most;
+    const target *given = H5Pget_driver_info(access);
+    driver_file *file = given == NULL ? NULL : hd_alloc_zero(1, sizeof *file);
+    if (file == NULL)
+        return NULL;
+    file->target = *given;
+    return &file->common;
+}
+
+static herr_t close_file(H5FD_t *common) {
+    huddle_free(common);
+    return 0;
+}
+
+static herr_t query(const H5FD_t *common, unsigned long *flags) {
+    (void)common;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+             H5FD_FEAT_AGGREGATE_SMALLDATA;
+    return 0;
+}
+
+static haddr_t get_eoa(const H5FD_t *common, H5FD_mem_t type) {
+    (void)type;
+    return ((const driver_file *)common)->eoa;
+}
+
+static herr_t set_eoa(H5FD_t *common, H5FD_mem_t type, haddr_t address) {
+    (void)type;
+    ((driver_file *)common)->eoa = address;
+    return 0;
+}
+
+static haddr_t get_eof(const H5FD_t *common, H5FD_mem_t type) {
+    (void)type;
+    return ((const driver_file *)common)->eof;
+}
+
+/* Bytes never written, or lost to a failure, are zero. */
+static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_t address,
+                         size_t size, void *bytes) {
+    driver_file *file = (driver_file *)common;
+    char *to = bytes;
+    (void)type;
+    (void)transfer;
+    memset(bytes, 0, size);
+    while (size > 0) {
+        ssize_t got = pread(file->target.descriptor, to, size, (off_t)address);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        to += got;
+        address += (haddr_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+static herr_t write_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_t address,
+                          size_t size, const void *bytes) {
+    driver_file *file = (driver_file *)common;
+    const char *from = bytes;
+    (void)type;
+    (void)transfer;
+    if (address + size > file->eof)
+        file->eof = address + size;
+    while (size > 0 && *file->target.error == 0) {
+        ssize_t put = pwrite(file->target.descriptor, from, size, (off_t)address);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0) {
+            *file->target.error = errno;
+            break;
+        }
+        from += put;
+        address += (haddr_t)put;
+        size -= (size_t)put;
+    }
+    return 0;
+}
+
+static herr_t truncate_file(H5FD_t *common, hid_t transfer, hbool_t closing) {
+    driver_file *file = (driver_file *)common;
+    (void)transfer;
+    (void)closing;
+    if (file->eoa != file->eof && ftruncate(file->target.descriptor, (off_t)file->eoa) != 0 &&
+        *file->target.error == 0)
+        *file->target.error = errno;
+    file->eof = file->eoa;
+    return 0;
+}
+
+static const H5FD_class_t driver = {.name = "huddle",
+                                    .maxaddr = INT64_MAX,
+                                    .fc_degree = H5F_CLOSE_WEAK,
+                                    .fapl_size = sizeof(target),
+                                    .open = open_file,
+                                    .close = close_file,
+                                    .query = query,
+                                    .get_eoa = get_eoa,
+                                    .set_eoa = set_eoa,
+                                    .get_eof = get_eof,
+                                    .read = read_bytes,
+                                    .write = write_bytes,
+                                    .truncate = truncate_file,
+                                    .fl_map = H5FD_FLMAP_DICHOTOMY};
+
+int64_t hd_hdf5_create(const hd_output *output, int *error) {
+    target given = {output->descriptor, error};
+    hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS), id = H5FDregister(&driver);
+    *error = 0;
+    if (access >= 0 && id >= 0 && H5Pset_driver(access, id, &given) >= 0)
+        file = H5Fcreate(output->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    if (access >= 0)
+        H5Pclose(access);
+    if (id >= 0)
+        H5FDunregister(id);
+    return file;
+}
+
+huddle_status hd_hdf5_close(int64_t file, const int *error, huddle_status status) {
+    bool closed = file >= 0 && H5Fclose(file) >= 0;
+    if (*error != 0)
+        return hd_fail(HUDDLE_IO, "cannot be written: %s", strerror(*error));
+    if (!closed && status == HUDDLE_OK)
+        return hd_fail(HUDDLE_IO, "cannot be written: HDF5 failed");
+    return status;
+}
