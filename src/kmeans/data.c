@@ -146,6 +146,11 @@ void hd_kmeans_data_free(hd_kmeans_data *data) {
     data->origin = data->zeros = data->norms = NULL;
 }
 
+/* c, rounded up to whole registers of doubles. */
+static int64_t whole_doubles(int32_t c) {
+    return ((int64_t)c + HD_DOUBLES - 1) / HD_DOUBLES * HD_DOUBLES;
+}
+
 /* ---- centres ------------------------------------------------------------------------------ */
 
 huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity,
@@ -158,7 +163,7 @@ huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity
     ALLOC_ZERO(centres->rows, capacity * data->stride);
     ALLOC(centres->tiles, capacity * d);
     if (data->x->offsets != NULL)
-        ALLOC(centres->columns, capacity * d);
+        ALLOC(centres->columns, whole_doubles(capacity) * d);
 done:
     if (status != HUDDLE_OK)
         hd_kmeans_centres_free(centres);
@@ -192,6 +197,7 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
     int32_t size = hd_kmeans_tile(k);
     double scale = (double)data->scale, largest = 0;
     centres->k = k;
+    centres->largest = 0;
     centres->exact = exact;
     for (int32_t i = 0; i < k; i++) {
         int32_t first = i / size * size, width = k - first < size ? k - first : size;
@@ -205,14 +211,15 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
             row[j] = tile[j * width] = (float)m;
         }
         centres->square[i] = square;
+        centres->largest = fmax(centres->largest, square);
         centres->half[i] = (float)(scaled / 2);
         largest = fmax(largest, scaled);
     }
     centres->error = bound_errors(d, sqrt(largest));
-    if (centres->columns != NULL)
-        for (int32_t i = 0; i < k; i++)
-            for (int64_t j = 0; j < d; j++)
-                centres->columns[j * k + i] = exact[i * d + j];
+    int64_t stride = whole_doubles(k);
+    for (int64_t j = 0; j < d && centres->columns != NULL; j++)
+        for (int32_t i = 0; i < stride; i++)
+            centres->columns[j * stride + i] = i < k ? exact[i * d + j] : 0;
 }
 
 huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity,
@@ -222,7 +229,7 @@ huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity
     ALLOC(scratch->panel, HD_PANEL * HD_BLOCK);
     ALLOC(scratch->scores, (int64_t)capacity * HD_BLOCK);
     if (data->x->offsets != NULL)
-        ALLOC(scratch->sums, capacity);
+        ALLOC(scratch->sums, whole_doubles(capacity));
 done:
     if (status != HUDDLE_OK)
         hd_kmeans_scratch_free(scratch);
@@ -357,27 +364,28 @@ static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     settle(data, label, best, second, 0, near, r);
 }
 
-/* Products of row i with all centres, into sums. */
-static void multiply_sparse(const huddle_points *x, const hd_kmeans_centres *centres, int64_t i,
-                            double *restrict sums) {
-    int32_t c = centres->k;
-    memset(sums, 0, (size_t)c * sizeof *sums);
-    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
-        const double *restrict column = centres->columns + (int64_t)x->columns[e] * c;
-        double v = (double)x->values[e];
-        for (int32_t k = 0; k < c; k++)
-            sums[k] += v * column[k];
+/* Squared distances of row i to all centres, into scratch->sums; returns the row's squared norm.
+ */
+static double measure_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
+                             int64_t i, hd_kmeans_scratch *scratch) {
+    const huddle_points *x = data->x;
+    double square = sparse_square(x, i), *sums = scratch->sums;
+    int64_t begin = x->offsets[i];
+    data->kernels->sparse(x->values + begin, x->columns + begin, x->offsets[i + 1] - begin,
+                          centres->columns, whole_doubles(centres->k), sums);
+    for (int32_t k = 0; k < centres->k; k++) {
+        double distance = square + (centres->square[k] - 2 * sums[k]);
+        sums[k] = distance > 0 ? distance : 0;
     }
+    return square;
 }
 
 static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
-    double square = sparse_square(data->x, i), best = INFINITY, second = INFINITY, largest = 0;
+    double square = measure_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;
     int32_t label = 0;
-    multiply_sparse(data->x, centres, i, scratch->sums);
     for (int32_t k = 0; k < centres->k; k++) {
-        double distance = fmax(0, square + (centres->square[k] - 2 * scratch->sums[k]));
-        largest = fmax(largest, centres->square[k]);
+        double distance = scratch->sums[k];
         if (distance < best) {
             second = best;
             best = distance;
@@ -386,7 +394,7 @@ static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *c
             second = distance;
         }
     }
-    settle(data, label, best, second, 1e-12 * (square + largest), near, r);
+    settle(data, label, best, second, 1e-12 * (square + centres->largest), near, r);
 }
 
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
@@ -419,11 +427,9 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     }
     double scale = (double)data->scale * (double)data->scale;
     for (int32_t r = 0; r < count; r++) {
-        double square = sparse_square(x, rows[r]);
-        multiply_sparse(x, centres, rows[r], scratch->sums);
+        measure_sparse(data, centres, rows[r], scratch);
         for (int32_t k = 0; k < centres->k; k++)
-            scratch->scores[(int64_t)k * HD_BLOCK + r] =
-                (float)(fmax(0, square + (centres->square[k] - 2 * scratch->sums[k])) * scale);
+            scratch->scores[(int64_t)k * HD_BLOCK + r] = (float)(scratch->sums[k] * scale);
     }
 }
 

@@ -38,7 +38,8 @@ typedef struct hd_kmeans_centres {
     int32_t k, capacity;
     const double *exact; /* k x d, unscaled; the caller's */
     double *square;      /* k: squared norms of exact */
-    double *columns;     /* sparse points only: exact, transposed */
+    double largest;      /* of them */
+    double *columns;     /* sparse points only: exact, transposed, rows filled up */
     float *rows, *tiles; /* scaled and centred: k x stride, and in tiles of d columns */
     float *half;         /* k: half the squared norms of rows */
     hd_kmeans_error error;
@@ -55,7 +56,7 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
 /* Scratch of one thread for blocks against up to `capacity` centres. */
 typedef struct hd_kmeans_scratch {
     float *panel, *scores;
-    double *sums; /* sparse: capacity */
+    double *sums; /* sparse: capacity, filled up */
 } hd_kmeans_scratch;
 
 huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity,

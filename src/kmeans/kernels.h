@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-enum { HD_BLOCK = 32, HD_PANEL = 128, HD_TILE = 8, HD_WIDEST = 16, HD_AHEAD = 4 };
+enum { HD_BLOCK = 32, HD_PANEL = 128, HD_TILE = 8, HD_WIDEST = 16, HD_AHEAD = 4, HD_DOUBLES = 8 };
 
 /* What is known of the rows of a block after all centres were seen. */
 typedef struct hd_kmeans_near {
@@ -82,6 +82,12 @@ typedef float hd_kmeans_gain_function(const float *distance, const float *before
 /* sum[j] += weight * row[j]. */
 typedef void hd_kmeans_add_function(const float *row, int64_t d, double weight, double *sum);
 
+/* products[k] = product of a sparse row and centre k, added up in the order of the row. Column j of
+ * the centres stands at columns + j * stride, a multiple of HD_DOUBLES; what follows the centres
+ * is computed too. */
+typedef void hd_kmeans_sparse_function(const float *values, const int32_t *index, int64_t count,
+                                       const double *columns, int64_t stride, double *products);
+
 /* For t = row - pivot: sum += t, square += t * t, largest = max(largest, |t|), column-wise. */
 typedef void hd_kmeans_moments_function(const float *row, const float *pivot, int64_t d,
                                         double *sum, double *square, float *largest);
@@ -95,6 +101,7 @@ typedef struct hd_kmeans_kernels {
     hd_kmeans_loosen_function *loosen;
     hd_kmeans_reach_function *reach;
     hd_kmeans_gain_function *gain;
+    hd_kmeans_sparse_function *sparse;
     hd_kmeans_add_function *add;
     hd_kmeans_moments_function *moments;
 } hd_kmeans_kernels;

@@ -12,6 +12,7 @@ typedef float lanes __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef int32_t ints __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef float quad __attribute__((vector_size(16), may_alias));
 typedef float loose_quad __attribute__((vector_size(16), aligned(4), may_alias));
+typedef double doubles __attribute__((vector_size(8 * HD_DOUBLES), may_alias));
 typedef float loose_lanes __attribute__((vector_size(4 * HD_LANES), aligned(4), may_alias));
 
 /* ---- panels ------------------------------------------------------------------------------- */
@@ -307,6 +308,29 @@ static float gain(const float *distance, const float *before, const float *weigh
 
 /* ---- sums --------------------------------------------------------------------------------- */
 
+/* K registers' worth of centres, K known to the compiler. */
+static inline __attribute__((always_inline)) void sparse_tile(const float *values,
+                                                              const int32_t *index, int64_t count,
+                                                              const double *columns, int64_t stride,
+                                                              double *sums, const int K) {
+    doubles sum[3] = {{0}};
+    for (int64_t e = 0; e < count; e++)
+        for (int k = 0; k < K; k++)
+            sum[k] += (double)values[e] *
+                      *(const doubles *)(columns + index[e] * stride + k * HD_DOUBLES);
+    for (int k = 0; k < K; k++)
+        *(doubles *)(sums + k * HD_DOUBLES) = sum[k];
+}
+
+static void sparse(const float *values, const int32_t *index, int64_t count, const double *columns,
+                   int64_t stride, double *sums) {
+    int64_t k = 0;
+    for (; k + 3 * HD_DOUBLES <= stride; k += 3 * HD_DOUBLES)
+        sparse_tile(values, index, count, columns + k, stride, sums + k, 3);
+    for (; k < stride; k += HD_DOUBLES)
+        sparse_tile(values, index, count, columns + k, stride, sums + k, 1);
+}
+
 static void add(const float *restrict row, int64_t d, double weight, double *restrict sum) {
     for (int64_t j = 0; j < d; j++)
         sum[j] += weight * (double)row[j];
@@ -333,6 +357,7 @@ const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {
     .loosen = loosen,
     .reach = reach,
     .gain = gain,
+    .sparse = sparse,
     .add = add,
     .moments = moments,
 };
