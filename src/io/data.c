@@ -55,6 +55,28 @@ static huddle_status blame(const hd_request *request, huddle_status status) {
     return hd_fail_at(status, "%s", request->culprit);
 }
 
+/* What is not in a file has the labels it was made with, or none. */
+static huddle_status drop_labels(const huddle_read_options *options, huddle_data *data) {
+    if (options->n_y == 0)
+        return HUDDLE_OK;
+    if (options->n_y > 1 || strcmp(options->y[0], "none") != 0)
+        return hd_fail(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
+                       options->y[0]);
+    huddle_free(data->labels);
+    hd_classes_free(data->classes, data->n_classes);
+    data->labels = NULL;
+    data->classes = NULL;
+    data->n_classes = 0;
+    return HUDDLE_OK;
+}
+
+static huddle_status make_kind(hd_request *request, const char *kind, huddle_data *data) {
+    huddle_status status = strcmp(kind, "digits") == 0
+                               ? hd_digits_make(data)
+                               : hd_generate(request->context, kind, request->options, data);
+    return status == HUDDLE_OK ? drop_labels(request->options, data) : status;
+}
+
 huddle_status huddle_data_read(huddle_context *context, const char *source,
                                const huddle_read_options *options, huddle_data *data) {
     static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
@@ -64,10 +86,8 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     data->name = hd_copy_text(source);
     if (data->name == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
-    if (strcmp(source, "digits") == 0)
-        status = hd_digits_make(data);
-    else if (hd_is_kind(source))
-        status = hd_generate(context, source, request.options, data);
+    if (hd_is_kind(source))
+        status = make_kind(&request, source, data);
     else
         status = read_source(&request, source, data);
     TRY(blame(&request, status));

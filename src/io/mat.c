@@ -18,6 +18,26 @@ bool hd_mat_is(const hd_file *file) {
            memcmp(file->text + 124, "\x01\x00MI", 4) == 0;
 }
 
+static uint32_t read_u32(const char *bytes, bool swap) {
+    uint32_t value;
+    memcpy(&value, bytes, 4);
+    return swap ? __builtin_bswap32(value) : value;
+}
+
+int64_t hd_mat_variables(const hd_file *file) {
+    uint16_t mark;
+    int64_t at = 128, count = 0;
+    memcpy(&mark, file->text + 126, 2);
+    bool swap = mark != 0x4d49; /* "MI" as a number of this machine */
+    while (at + 8 <= file->size) {
+        if (read_u32(file->text + at, swap) == 0)
+            break; /* padding */
+        at += 8 + (int64_t)read_u32(file->text + at + 4, swap);
+        count++;
+    }
+    return at > file->size ? -1 : count;
+}
+
 static bool element_of_class(enum matio_classes class, hd_element *element) {
     static const hd_element elements[] = {HD_F8, HD_F4, HD_I1, HD_U1, HD_I2,
                                           HD_U2, HD_I4, HD_U4, HD_I8, HD_U8};
@@ -300,6 +320,9 @@ huddle_status hd_mat_open(hd_request *request, const hd_file *file, hd_container
     container->down_columns = true;
     container->load = load;
     container->close = close_file;
+    /* matio fills what is missing with zeros and says nothing. */
+    if (!hd_hdf5_is(file) && hd_mat_variables(file) < 0)
+        FAIL(HUDDLE_FORMAT, "the file is cut short: its last variable is not complete");
     hd_hdf5_lock();
     container->state = Mat_Open(file->path, MAT_ACC_RDONLY);
     if (container->state != NULL)

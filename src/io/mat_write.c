@@ -2,6 +2,7 @@
  * im_order (1: pixels along rows, 2: down columns). */
 #include "base/check.h"
 #include "base/context.h"
+#include "io/formats.h"
 #include "io/hdf5.h"
 #include "io/output.h"
 #include "io/writers.h"
@@ -140,6 +141,22 @@ done:
     return status;
 }
 
+/* matio does not notice a full disc. */
+static huddle_status check_whole(const char *temporary, const char *path, int64_t variables) {
+    hd_file file = {.descriptor = -1};
+    huddle_status status = hd_file_open(temporary, &file);
+    if (status != HUDDLE_OK)
+        return refused(path);
+    bool whole = hd_mat_is(&file) && hd_mat_variables(&file) == variables;
+    hd_file_close(&file);
+    return whole ? HUDDLE_OK : refused(path);
+}
+
+/* X, y if there are labels, and three numbers of images. */
+static int64_t count_variables(const huddle_data *data) {
+    return 1 + (data->labels != NULL) + (data->height > 0 ? 3 : 0);
+}
+
 huddle_status hd_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
@@ -152,6 +169,8 @@ huddle_status hd_mat_write(huddle_context *context, const huddle_data *data, con
     if (mat != NULL && Mat_Close(mat) != 0 && status == HUDDLE_OK)
         status = refused(path);
     hd_hdf5_unlock();
+    TRY(status);
+    TRY(check_whole(output.temporary, path, count_variables(data)));
 done:
     return hd_output_end(&output, status);
 }
