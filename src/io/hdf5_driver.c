@@ -28,9 +28,14 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
     (void)flags;
     (void)most;
     const target *given = H5Pget_driver_info(access);
-    driver_file *file = given == NULL ? NULL : hd_alloc_zero(1, sizeof *file);
-    if (file == NULL)
+    driver_file *file = NULL;
+    if (given == NULL)
         return NULL;
+    file = hd_alloc_zero(1, sizeof *file);
+    if (file == NULL) {
+        *given->error = ENOMEM;
+        return NULL;
+    }
     file->target = *given;
     return &file->common;
 }
@@ -148,6 +153,8 @@ int64_t hd_hdf5_create(const hd_output *output, int *error) {
 
 huddle_status hd_hdf5_close(int64_t file, const int *error, huddle_status status) {
     bool closed = file >= 0 && H5Fclose(file) >= 0;
+    if (*error == ENOMEM)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for an HDF5 file");
     if (*error != 0)
         return hd_fail(HUDDLE_IO, "cannot be written: %s", strerror(*error));
     if (!closed && status == HUDDLE_OK)

@@ -366,7 +366,7 @@ static huddle_status write_model(huddle_model *model, const hd_output *output, c
     int error = 0;
     walk w = {.file = hd_hdf5_create(output, &error)};
     if (w.file < 0)
-        return hd_fail(HUDDLE_IO, "the file cannot be created");
+        return hd_hdf5_close(w.file, &error, HUDDLE_OK);
     put_head(&w, model);
     walk_model(&w, model, &report);
     int64_t checksum = w.checksum;
