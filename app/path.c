@@ -191,7 +191,8 @@ static json_t *path_report(const gamma_walk *walk) {
 static void print_choice(const gamma_walk *walk) {
     const huddle_path_choice *choice = &walk->choice;
     if (choice->level >= 0)
-        printf("\n  %d clusters from the groups at gamma %.4g\n", choice->n_found, choice->gamma);
+        printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", walk->n_clusters,
+               plural(walk->n_clusters), choice->n_found, choice->gamma);
     else
         printf("\n  no level has %d large groups; the most are %d\n", walk->n_clusters,
                choice->n_found);
