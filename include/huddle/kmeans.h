@@ -11,8 +11,9 @@
  *
  * Points are float and dense or sparse, sums double. Labels are decided as the distances in double
  * decide, ties by the smaller index. Labels and centres are the same bits for any number of
- * threads. Beside the points, memory for about 20 bytes a row and some dozens of sets of centres is
- * used (twice that and more if restarts run side by side); no matrix of distances is made.
+ * threads. Beside the points, some 20 bytes a row and at most about 50 MB of sums and distances
+ * are held, once for each thread if restarts run side by side (up to 32768 rows); no matrix of
+ * distances is made.
  */
 #ifndef HUDDLE_KMEANS_H
 #define HUDDLE_KMEANS_H
@@ -37,6 +38,7 @@ typedef struct huddle_kmeans_options {
     const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart, no random
                                   numbers; in the coordinates of the points with their shift
                                   added. Not in the option table */
+    bool keep_starts;          /* hand out the labels of every restart too. Not in the table */
 } huddle_kmeans_options;
 
 typedef struct huddle_kmeans_result {
@@ -49,11 +51,13 @@ typedef struct huddle_kmeans_info {
     double *inertias;   /* of every restart; owned by the info */
     int32_t n_restarts; /* length of inertias; 1 if one cluster is wanted, if start is given or if
                            there are too few distinct rows, else n_init */
-    int32_t best;       /* which restart won */
-    int32_t n_iter;     /* of the best restart */
-    int32_t n_distinct; /* distinct rows, counted up to n_clusters; if fewer than n_clusters, the
-                           labels use only 0 .. n_distinct - 1, the other centres repeat the
-                           first, and stop is HUDDLE_STOP_EXACT */
+    int32_t *start_labels; /* with keep_starts: n_restarts x n, as labels; else NULL; owned by the
+                              info */
+    int32_t best;          /* which restart won */
+    int32_t n_iter;        /* of the best restart */
+    int32_t n_distinct;    /* distinct rows, counted up to n_clusters; if fewer than n_clusters, the
+                              labels use only 0 .. n_distinct - 1, the other centres repeat the
+                              first, and stop is HUDDLE_STOP_EXACT */
     huddle_stop stop;
     double seconds;
 } huddle_kmeans_info;

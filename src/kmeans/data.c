@@ -157,7 +157,7 @@ huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity
                                     hd_kmeans_centres *centres) {
     huddle_status status = HUDDLE_OK;
     int64_t d = data->x->d;
-    *centres = (hd_kmeans_centres){.capacity = capacity};
+    memset(centres, 0, sizeof *centres);
     ALLOC(centres->square, capacity);
     ALLOC(centres->half, capacity);
     ALLOC_ZERO(centres->rows, capacity * data->stride);
@@ -299,6 +299,8 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
 
 /* ---- blocks of rows ----------------------------------------------------------------------- */
 
+/* From how many columns on, and up to how many centres, rows are better read as they stand than
+ * turned into panels: measured. */
 enum { LONG_ROW = 64, FEW_CENTRES = 16 };
 
 /* Scores of HD_BLOCK vectors against all centres, panel by panel: products, or squared distances.
@@ -319,6 +321,7 @@ static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *cen
         int64_t width = d - first < HD_PANEL ? d - first : HD_PANEL;
         for (int r = 0; r < HD_BLOCK; r++)
             at[r] = rows[r] + first;
+        /* If the rows stand close together, so will the next ones. */
         const float *ahead =
             d <= HD_PANEL && rows[HD_BLOCK] - rows[0] <= 2 * HD_BLOCK * d ? rows[HD_BLOCK] : NULL;
         kernels->pack(at, ahead, width, scale, origin + first, scratch->panel);

@@ -35,7 +35,7 @@ void hd_kmeans_data_free(hd_kmeans_data *data);
 
 /* k vectors in the forms the kernels want. */
 typedef struct hd_kmeans_centres {
-    int32_t k, capacity;
+    int32_t k;
     const double *exact; /* k x d, unscaled; the caller's */
     double *square;      /* k: squared norms of exact */
     double largest;      /* of them */

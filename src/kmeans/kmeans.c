@@ -41,6 +41,7 @@ void huddle_kmeans_result_free(huddle_kmeans_result *result) {
 
 void huddle_kmeans_info_free(huddle_kmeans_info *info) {
     huddle_free(info->inertias);
+    huddle_free(info->start_labels);
     memset(info, 0, sizeof *info);
 }
 
@@ -119,6 +120,7 @@ typedef struct contest {
     winner *winners;
     int32_t n_winners;
     double *inertias;
+    int32_t *start_labels; /* n_restarts x n, or NULL if nobody asks for them */
 } contest;
 
 static void swap_labels(int32_t **a, int32_t **b) {
@@ -134,6 +136,9 @@ static huddle_status keep_best(const contest *all, winner *w, int32_t restart) {
     hd_kmeans_run *run = &w->run;
     int64_t cells = data->c * data->x->d;
     all->inertias[restart] = run->inertia;
+    if (all->start_labels != NULL)
+        memcpy(all->start_labels + restart * data->x->n, run->labels,
+               (size_t)data->x->n * sizeof *run->labels);
     if (w->restart >= 0 &&
         (run->inertia > w->inertia || (run->inertia == w->inertia && restart > w->restart)))
         return status;
@@ -221,6 +226,7 @@ static void contest_free(contest *all) {
     }
     huddle_free(all->winners);
     huddle_free(all->inertias);
+    huddle_free(all->start_labels);
 }
 
 static huddle_status run_contest(huddle_context *context, const huddle_points *x,
@@ -234,12 +240,15 @@ static huddle_status run_contest(huddle_context *context, const huddle_points *x
     /* One cluster has one answer, and given centres one run. */
     all.n_restarts = options->start != NULL || c == 1 ? 1 : options->n_init;
     ALLOC(all.inertias, all.n_restarts);
+    if (options->keep_starts)
+        ALLOC(all.start_labels, all.n_restarts * x->n);
     TRY(hold_contest(&all));
     winner *best = best_winner(&all);
     result->labels = best->labels;
     result->centres = (huddle_dense){c, x->d, x->d, best->centres};
     *info = (huddle_kmeans_info){.inertia = best->inertia,
                                  .inertias = all.inertias,
+                                 .start_labels = all.start_labels,
                                  .n_restarts = all.n_restarts,
                                  .best = best->restart,
                                  .n_iter = best->n_iter,
@@ -248,6 +257,7 @@ static huddle_status run_contest(huddle_context *context, const huddle_points *x
     best->labels = NULL;
     best->centres = NULL;
     all.inertias = NULL;
+    all.start_labels = NULL;
 done:
     contest_free(&all);
     hd_kmeans_data_free(&data);
@@ -276,9 +286,11 @@ done:
 }
 
 /* Settles the case of too few distinct rows; otherwise leaves result->labels NULL. */
-static huddle_status settle_few(huddle_context *context, const huddle_points *x, int32_t c,
-                                huddle_kmeans_result *result, huddle_kmeans_info *info) {
+static huddle_status settle_few(huddle_context *context, const huddle_points *x,
+                                const huddle_kmeans_options *options, huddle_kmeans_result *result,
+                                huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
+    int32_t c = options->n_clusters;
     int32_t *rows = NULL, *labels = NULL, count;
     ALLOC(rows, c);
     ALLOC(labels, x->n);
@@ -288,6 +300,10 @@ static huddle_status settle_few(huddle_context *context, const huddle_points *x,
     hd_warn(context, "only %d distinct rows for n_clusters = %d", count, c);
     TRY(place_rows(x, rows, count, c, &result->centres));
     ALLOC_ZERO(info->inertias, 1);
+    if (options->keep_starts) {
+        ALLOC(info->start_labels, x->n);
+        memcpy(info->start_labels, labels, (size_t)x->n * sizeof *labels);
+    }
     info->n_restarts = 1;
     info->n_distinct = count;
     info->stop = HUDDLE_STOP_EXACT;
@@ -322,7 +338,7 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
     const hd_engine *engine = hd_context_engine(context);
     if (engine->kmeans != NULL)
         return engine->kmeans(context, x, row_weights, options, result, info);
-    TRY(settle_few(context, x, options->n_clusters, result, &details));
+    TRY(settle_few(context, x, options, result, &details));
     if (result->labels == NULL)
         TRY(run_contest(context, x, row_weights, options, result, &details));
     add_shift(x, &result->centres);
@@ -330,6 +346,7 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
     if (info != NULL) {
         *info = details;
         details.inertias = NULL;
+        details.start_labels = NULL;
     }
 done:
     huddle_kmeans_info_free(&details);

@@ -20,7 +20,6 @@ typedef struct lloyd {
     double shift;          /* sum of the squared moves, unscaled */
     int64_t changed;       /* rows with a new label in the last assignment */
     int64_t reseeded;      /* rows given to empty clusters after it */
-    int32_t empty;         /* cluster to fill, while searching the farthest row */
     int64_t *candidate;    /* chunks: farthest row */
     double *distance;      /* chunks: and how far */
     unsigned char *filled; /* c: clusters that were empty */
@@ -176,7 +175,7 @@ static huddle_status collect(lloyd *state) {
     return hd_parallel(data->context, NULL, data->c, grain, add_changes, state);
 }
 
-/* The farthest row of a chunk from its centre, among those that others stay behind of. */
+/* The row of a chunk farthest from its centre; rows alone in their cluster do not count. */
 static huddle_status find_farthest(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     const hd_kmeans_run *run = state->run;
