@@ -1,9 +1,10 @@
 /* A model in a file.
  *
- * HDF5, readable by any of its tools: attributes `format`, `version`, `method`, `checksum`, one
- * attribute for each option, one for each number of the fit, and a dataset for each of its arrays.
- * The same walk over the fit serves saving and loading. The checksum (CRC-32 of every value in
- * the order of the walk) is written last and checked on loading. */
+ * HDF5, readable by any of its tools: attributes `method`, one for each option and one for each
+ * number of the fit, and a dataset for each of its arrays. The same walk over the fit serves saving
+ * and loading. After the HDF5 data, where its readers do not look, stand 24 bytes: the format's
+ * name and version, and the CRC-32 of all that precedes them. They are checked before HDF5 sees a
+ * byte, so a damaged or foreign file never reaches it. */
 #include "model/model.h"
 
 #include "base/check.h"
@@ -11,19 +12,20 @@
 #include "io/hdf5.h"
 #include "io/output.h"
 
+#include <errno.h>
 #include <hdf5.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-static const char format_name[] = "huddle model";
-enum { FORMAT_VERSION = 1, TEXT_SIZE = 256 };
+static const char format_name[] = "huddle model v1\n";
+enum { NAME_SIZE = sizeof format_name - 1, TRAILER_SIZE = NAME_SIZE + 8, TEXT_SIZE = 256 };
 
 /* One walk over a model. The first failure sticks; later steps do nothing. */
 typedef struct walk {
     hid_t file;
     bool loading;
-    uint32_t checksum;
     huddle_status status;
 } walk;
 
@@ -32,16 +34,6 @@ static void fail_walk(walk *w, const char *what) {
         w->status = w->loading ? hd_fail(HUDDLE_FORMAT,
                                          "the model file is damaged: %s cannot be read", what)
                                : hd_fail(HUDDLE_IO, "%s cannot be written", what);
-}
-
-static void add_to_checksum(walk *w, const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    while (size > 0) {
-        uInt part = size < (1u << 30) ? (uInt)size : 1u << 30;
-        w->checksum = (uint32_t)crc32(w->checksum, at, part);
-        at += part;
-        size -= part;
-    }
 }
 
 /* ---- attributes ---------------------------------------------------------------------------- */
@@ -64,18 +56,17 @@ static herr_t get_attribute(hid_t file, const char *name, hid_t type, void *valu
     return result;
 }
 
-static void walk_number(walk *w, const char *name, hid_t type, void *value, size_t size) {
+static void walk_number(walk *w, const char *name, hid_t type, void *value) {
     if (w->status != HUDDLE_OK)
         return;
     herr_t result = w->loading ? get_attribute(w->file, name, type, value)
                                : put_attribute(w->file, name, type, value);
     if (result < 0)
         fail_walk(w, name);
-    add_to_checksum(w, value, size);
 }
 
 static void walk_int(walk *w, const char *name, int64_t *value) {
-    walk_number(w, name, H5T_NATIVE_INT64, value, sizeof *value);
+    walk_number(w, name, H5T_NATIVE_INT64, value);
 }
 
 static void walk_int32(walk *w, const char *name, int32_t *value) {
@@ -91,7 +82,7 @@ static void walk_bool(walk *w, const char *name, bool *value) {
 }
 
 static void walk_real(walk *w, const char *name, double *value) {
-    walk_number(w, name, H5T_NATIVE_DOUBLE, value, sizeof *value);
+    walk_number(w, name, H5T_NATIVE_DOUBLE, value);
 }
 
 /* A text of at most TEXT_SIZE - 1 bytes, padded with zeros. */
@@ -99,9 +90,8 @@ static void walk_text(walk *w, const char *name, char text[TEXT_SIZE]) {
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, TEXT_SIZE);
     H5Tset_strpad(type, H5T_STR_NULLTERM);
-    walk_number(w, name, type, text, 0); /* the padding stays out of the checksum */
+    walk_number(w, name, type, text);
     text[TEXT_SIZE - 1] = '\0';
-    add_to_checksum(w, text, strlen(text));
     H5Tclose(type);
 }
 
@@ -173,8 +163,6 @@ static void walk_array(walk *w, const char *name, hid_t type, size_t size, int64
         *rows = (int64_t)dims[0];
         *cols = (int64_t)dims[1];
     }
-    if (w->status == HUDDLE_OK && *values != NULL)
-        add_to_checksum(w, *values, (size_t)(dims[0] * dims[1]) * size);
 }
 
 /* A vector whose length is known: what is loaded must have it. */
@@ -353,11 +341,6 @@ static void walk_model(walk *w, huddle_model *model, char **report) {
 
 static void put_head(walk *w, const huddle_model *model) {
     char text[TEXT_SIZE] = "";
-    int64_t version = FORMAT_VERSION;
-    snprintf(text, sizeof text, "%s", format_name);
-    walk_text(w, "format", text);
-    walk_int(w, "version", &version);
-    memset(text, 0, sizeof text);
     snprintf(text, sizeof text, "%s", model->method->text.name);
     walk_text(w, "method", text);
 }
@@ -369,9 +352,35 @@ static huddle_status write_model(huddle_model *model, const hd_output *output, c
         return hd_hdf5_close(w.file, &error, HUDDLE_OK);
     put_head(&w, model);
     walk_model(&w, model, &report);
-    int64_t checksum = w.checksum;
-    walk_int(&w, "checksum", &checksum);
     return hd_hdf5_close(w.file, &error, w.status);
+}
+
+static uint32_t checksum(const char *bytes, int64_t size) {
+    uLong sum = crc32(0, NULL, 0);
+    while (size > 0) {
+        uInt part = size < (1 << 30) ? (uInt)size : 1u << 30;
+        sum = crc32(sum, (const unsigned char *)bytes, part);
+        bytes += part;
+        size -= part;
+    }
+    return (uint32_t)sum;
+}
+
+/* Seals the finished HDF5 file. */
+static huddle_status append_trailer(const char *path) {
+    huddle_status status = HUDDLE_OK;
+    hd_file body = {0};
+    char trailer[TRAILER_SIZE + 1];
+    TRY(hd_file_open(path, &body));
+    snprintf(trailer, sizeof trailer, "%s%08x", format_name, checksum(body.text, body.size));
+    FILE *file = fopen(path, "ab");
+    bool written = file != NULL && fwrite(trailer, 1, TRAILER_SIZE, file) == TRAILER_SIZE;
+    bool closed = file != NULL && fclose(file) == 0;
+    if (!written || !closed)
+        FAIL(HUDDLE_IO, "the file cannot be written: %s", strerror(errno));
+done:
+    hd_file_close(&body);
+    return status;
 }
 
 huddle_status huddle_model_save(const huddle_model *model, const char *path) {
@@ -386,6 +395,8 @@ huddle_status huddle_model_save(const huddle_model *model, const char *path) {
         hd_hdf5_lock();
         status = write_model((huddle_model *)(uintptr_t)model, &output, report);
         hd_hdf5_unlock();
+        if (status == HUDDLE_OK)
+            status = append_trailer(output.temporary);
         if (status != HUDDLE_OK)
             status = hd_fail_at(status, "%s", path);
     }
@@ -399,15 +410,6 @@ huddle_status huddle_model_save(const huddle_model *model, const char *path) {
 /* Makes an empty model of the method that the file names. */
 static huddle_status get_head(walk *w, huddle_model **model) {
     char text[TEXT_SIZE] = "";
-    int64_t version = 0;
-    walk_text(w, "format", text);
-    if (w->status != HUDDLE_OK || strcmp(text, format_name) != 0)
-        return hd_fail(HUDDLE_FORMAT, "this is not a Huddle model");
-    walk_int(w, "version", &version);
-    if (w->status == HUDDLE_OK && version != FORMAT_VERSION)
-        return hd_fail(HUDDLE_UNSUPPORTED, "the model has format version %lld, this build reads %d",
-                       (long long)version, FORMAT_VERSION);
-    memset(text, 0, sizeof text);
     walk_text(w, "method", text);
     return w->status == HUDDLE_OK ? huddle_model_new(text, model) : w->status;
 }
@@ -459,35 +461,52 @@ done:
 
 static huddle_status read_model(hid_t file, huddle_model **model) {
     walk w = {.file = file, .loading = true};
-    int64_t stored = 0;
     huddle_status status = get_head(&w, model);
     if (status != HUDDLE_OK)
         return status;
     walk_model(&w, *model, &(*model)->report);
-    int64_t computed = w.checksum;
-    walk_int(&w, "checksum", &stored);
-    if (w.status == HUDDLE_OK && stored != computed)
-        return hd_fail(HUDDLE_FORMAT, "the model file is damaged: its checksum does not match");
     if (w.status == HUDDLE_OK)
         w.status = check_loaded(&(*model)->fit);
     (*model)->fitted = w.status == HUDDLE_OK;
     return w.status;
 }
 
-huddle_status huddle_model_load(const char *path, huddle_model **model) {
-    hd_file bytes;
-    *model = NULL;
-    /* Opened once by hand, so that a missing or empty file gets its own sentence. */
-    huddle_status status = hd_file_open(path, &bytes);
-    if (status != HUDDLE_OK)
-        return hd_fail_at(status, "%s", path);
-    hd_file_close(&bytes);
+/* The trailer is there, and the bytes before it are those that were written. */
+static huddle_status check_trailer(const hd_file *file) {
+    int64_t size = file->size - TRAILER_SIZE;
+    const char *trailer = file->text + size;
+    int same = 0; /* of the name, up to the version */
+    char sum[9] = "";
+    while (size >= 0 && same < NAME_SIZE && trailer[same] == format_name[same])
+        same++;
+    if (size >= 0 && same < NAME_SIZE && same >= NAME_SIZE - 2)
+        return hd_fail(HUDDLE_UNSUPPORTED, "this model was written by another version of Huddle");
+    if (same < NAME_SIZE)
+        return hd_fail(HUDDLE_FORMAT, "this is not a Huddle model, or its end is missing");
+    memcpy(sum, trailer + NAME_SIZE, 8);
+    if (strtoul(sum, NULL, 16) != checksum(file->text, size))
+        return hd_fail(HUDDLE_FORMAT, "the model file is damaged: its checksum does not match");
+    return HUDDLE_OK;
+}
+
+static huddle_status load(const char *path, huddle_model **model) {
+    huddle_status status = HUDDLE_OK;
+    hd_file bytes = {0};
+    TRY(hd_file_open(path, &bytes));
+    TRY(check_trailer(&bytes));
     hd_hdf5_lock();
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    status =
-        file < 0 ? hd_fail(HUDDLE_FORMAT, "this is not a Huddle model") : read_model(file, model);
+    status = file < 0 ? hd_fail(HUDDLE_FORMAT, "HDF5 cannot read it") : read_model(file, model);
     H5Fclose(file);
     hd_hdf5_unlock();
+done:
+    hd_file_close(&bytes);
+    return status;
+}
+
+huddle_status huddle_model_load(const char *path, huddle_model **model) {
+    *model = NULL;
+    huddle_status status = load(path, model);
     if (status != HUDDLE_OK) {
         status = hd_fail_at(status, "%s", path);
         huddle_model_free(*model);

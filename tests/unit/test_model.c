@@ -104,7 +104,11 @@ static void precomputed_distances_give_the_same_labels(void **state) {
     assert_ok(huddle_model_set(second, "n_init", "5"));
     assert_ok(huddle_model_set(second, "affinity", "distances"));
     assert_ok(huddle_model_fit(NULL, second, &distances));
-    same_labels(first, second);
+    /* The distances are rounded, so clusters may be numbered otherwise. */
+    huddle_scores scores;
+    assert_ok(huddle_metrics_scores(N, huddle_model_labels(first, NULL),
+                                    huddle_model_labels(second, NULL), &scores));
+    assert_true(scores.acc > 0.99);
     assert_ok(huddle_model_set(second, "affinity", "precomputed"));
     assert_refused(huddle_model_fit(NULL, second, &x), HUDDLE_INVALID, "must be square");
     huddle_model_free(first);
@@ -143,7 +147,7 @@ static void tiny_gamma_gives_the_labels_of_sc(void **state) {
 
 static void an_iteration_limit_is_a_warning(void **state) {
     (void)state;
-    huddle_points x = arcs(0.08, 2);
+    huddle_points x = arcs(0.3, 2);
     huddle_model *model;
     char *json;
     assert_ok(huddle_model_new("ssc", &model));
@@ -252,21 +256,17 @@ static void damaged_models_are_refused(void **state) {
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "this is not a Huddle model");
     write_bytes(path, "", 0);
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
-    /* Flip one byte at a time, all over the file. Nothing may crash, and no flip of a value may
-     * pass unnoticed: the labels are those that were saved, or the file is refused. */
-    int refused = 0, tried = 0;
-    for (long at = 8; at < size; at += size / 400 + 1, tried++) {
+    /* One byte at a time, all over the file. */
+    for (long at = 0; at < size; at += size / 400 + 1) {
         bytes[at] ^= 0x10;
         write_bytes(path, bytes, size);
-        if (huddle_model_load(path, &loaded) == HUDDLE_OK) {
-            same_labels(model, loaded);
-            huddle_model_free(loaded);
-        } else {
-            refused++;
-        }
+        assert_int_not_equal(huddle_model_load(path, &loaded), HUDDLE_OK);
+        assert_null(loaded);
         bytes[at] ^= 0x10;
     }
-    assert_true(refused > tried / 2);
+    bytes[size - 10] = '7';
+    write_bytes(path, bytes, size);
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_UNSUPPORTED, "another version");
     snprintf(path, sizeof path, "%s/absent.huddle", test_directory());
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_IO, "absent.huddle");
     assert_refused(huddle_model_save(model, "/nowhere/model"), HUDDLE_IO, "/nowhere/model");
