@@ -8,6 +8,7 @@ A model fitted, kept, and asked about new points.
   > import json, sys
   > r = json.load(sys.stdin)
   > print(r["file"], r["model"], r["method"], r["n"], r["d"], len(r["labels"]), sorted(r["scores"]))'
+  digits kmeans.model kmeans 1797 64 1797 ['acc', 'ari', 'nmi', 'purity']
 
 The spectral methods can do that too.
 
@@ -17,6 +18,8 @@ The spectral methods can do that too.
   > import json, sys
   > print(json.load(sys.stdin)["scores"]["acc"] > .98)'
   > done
+  True
+  True
 
 The number of threads changes nothing.
 
@@ -27,16 +30,25 @@ The number of threads changes nothing.
 h5py opens a model.
 
   $ /usr/bin/python3 -c 'import h5py; print(len(h5py.File("ssc.model")) > 0)'
+  True
 
 Points of another width, a damaged model, a foreign file.
 
   $ huddle predict kmeans.model moons
+  huddle: moons: the points have 2 features, the model was fitted to 64
+  [1]
   $ head -c 2000 kmeans.model > short.model
   $ huddle predict short.model digits
+  huddle: short.model: this is not a Huddle model
+  [1]
   $ /usr/bin/python3 -c '
   > data = bytearray(open("kmeans.model", "rb").read())
   > data[len(data) // 2] ^= 255
   > open("bent.model", "wb").write(data)'
   $ huddle predict bent.model digits
+  huddle: bent.model: * (glob)
+  [1]
   $ printf 'no model\n' > foreign.model
   $ huddle predict foreign.model digits
+  huddle: foreign.model: this is not a Huddle model
+  [1]
