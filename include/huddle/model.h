@@ -44,6 +44,9 @@ HUDDLE_API huddle_status huddle_model_give_embedding(huddle_model *model,
 /* Shares work with other models of the same points (huddle/methods.h); NULL shares nothing. */
 HUDDLE_API void huddle_model_set_cache(huddle_model *model, huddle_cache *cache);
 
+/* Whether fits keep the labels of every restart of the last K-means, as array start_labels. */
+HUDDLE_API void huddle_model_keep_starts(huddle_model *model, bool keep);
+
 /* Clusters x. A second fit forgets the first. If it fails, the model is as it was before. */
 HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                           const huddle_points *x);
@@ -77,7 +80,9 @@ typedef struct huddle_array {
 /* Any intermediate by name, as a view that lives until the next fit: points (prepared), graph,
  * embedding, eigenvalues, shrink_graph, shrunk, groups, labels, centres, objective and dual (one
  * number an iteration of the shrinking), range_labels (a column for each number of clusters
- * tried). HUDDLE_INVALID, with the names there are, if the method made no such thing. */
+ * tried), start_labels (a row for each restart, if they are kept; methods that do not end with
+ * K-means have none, and one whose K-means goes on from given centres has one). HUDDLE_INVALID,
+ * with the names there are, if the method made no such thing. */
 HUDDLE_API huddle_status huddle_model_get(const huddle_model *model, const char *name,
                                           huddle_array *view);
 

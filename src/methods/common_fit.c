@@ -181,8 +181,10 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
                             const huddle_kmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_kmeans_result result = {0};
+    huddle_kmeans_options wanted = *options;
+    wanted.keep_starts = fit->keep_starts;
     forget_clusters(fit);
-    TRY(huddle_kmeans(context, rows, NULL, options, &result, &fit->kmeans_info));
+    TRY(huddle_kmeans(context, rows, NULL, &wanted, &result, &fit->kmeans_info));
     fit->n_clusters = options->n_clusters;
     fit->labels = result.labels;
     fit->centres = result.centres;
@@ -293,6 +295,23 @@ done:
     return status;
 }
 
+/* Labels of every restart on the distinct rows become labels on all rows. */
+static huddle_status spread_starts(const distinct_rows *distinct, int64_t n,
+                                   huddle_kmeans_info *info) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *spread = NULL;
+    if (info->start_labels == NULL)
+        return status;
+    ALLOC(spread, info->n_restarts * n);
+    for (int64_t r = 0; r < info->n_restarts; r++)
+        for (int64_t i = 0; i < n; i++)
+            spread[r * n + i] = info->start_labels[r * distinct->count + distinct->of[i]];
+    huddle_free(info->start_labels);
+    info->start_labels = spread;
+done:
+    return status;
+}
+
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
                                   const huddle_kmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -301,12 +320,14 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *r
     huddle_kmeans_result result = {0};
     huddle_kmeans_options few = *options;
     int32_t *labels = NULL;
+    few.keep_starts = fit->keep_starts;
     forget_clusters(fit);
     TRY(find_distinct(rows, &distinct));
     TRY(take_distinct(context, rows, &distinct, &points));
     if (few.n_clusters > distinct.count)
         few.n_clusters = (int32_t)distinct.count;
     TRY(huddle_kmeans(context, &points, distinct.weights, &few, &result, &fit->kmeans_info));
+    TRY(spread_starts(&distinct, rows->rows, &fit->kmeans_info));
     fit->n_clusters = options->n_clusters;
     ALLOC(labels, rows->rows);
     for (int64_t i = 0; i < rows->rows; i++)

@@ -115,6 +115,7 @@ typedef struct hd_fit {
     hd_key key;                 /* names graph and embedding among shared results */
     huddle_embed_choice choice; /* when n_clusters was auto: the best candidates */
 
+    bool keep_starts; /* K-means leaves the labels of every restart in kmeans_info */
     bool judged;
     double silhouette, ncut, stability; /* NaN where there is none */
     hd_texts warnings;

@@ -84,6 +84,13 @@ static huddle_array range_labels_view(const hd_fit *fit) {
     return view;
 }
 
+static huddle_array start_labels_view(const hd_fit *fit) {
+    huddle_array view = vector_view(HUDDLE_ARRAY_I32, fit->n, fit->kmeans_info.start_labels);
+    view.rows = fit->kmeans_info.n_restarts;
+    view.cols = view.stride = fit->n;
+    return view;
+}
+
 static const struct {
     const char *name;
     huddle_array (*view)(const hd_fit *fit);
@@ -100,6 +107,7 @@ static const struct {
     {"objective", objective_view},
     {"dual", dual_view},
     {"range_labels", range_labels_view},
+    {"start_labels", start_labels_view},
 };
 
 enum { N_ARRAYS = sizeof arrays / sizeof *arrays };

@@ -111,6 +111,10 @@ void huddle_model_set_cache(huddle_model *model, huddle_cache *cache) {
     model->cache = cache;
 }
 
+void huddle_model_keep_starts(huddle_model *model, bool keep) {
+    model->keep_starts = keep;
+}
+
 /* ---- fitting and predicting ---------------------------------------------------------------- */
 
 /* The caller's context, or one of our own with all threads. */
@@ -171,6 +175,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(huddle_options_check(model->table, model->options));
     fit.n = x != NULL ? x->n : input.graph != NULL ? input.graph->rows : input.embedding->rows;
     fit.d = x != NULL ? x->d : 0;
+    fit.keep_starts = model->keep_starts;
     fit.common = *(const hd_common *)model->options;
     TRY(model->method->fit(context, &input, model->options, &fit));
     fit.total_seconds = hd_seconds() - begin;

@@ -12,6 +12,7 @@ struct huddle_model {
     huddle_csr given_graph;
     huddle_dense given_embedding;
     huddle_cache *cache; /* not owned; NULL = share nothing */
+    bool keep_starts;
     bool fitted;
     hd_fit fit;
     char *report;             /* of a loaded model: its JSON as it was saved; else NULL */
