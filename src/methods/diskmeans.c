@@ -1,7 +1,7 @@
 /* Discriminative K-means (Ye, Zhao and Wu, NIPS 2007). K-means alternating with regularised LDA is
- * kernel K-means with the kernel I - (I + X X' / lambda)^-1 of the centred points. With the
+ * kernel K-means with the kernel I - (I + X X' / alpha)^-1 of the centred points. With the
  * singular values s_k of X that kernel is the Gram matrix of the principal components, each divided
- * by sqrt(s_k^2 + lambda): so this is K-means on those. */
+ * by sqrt(s_k^2 + alpha): so this is K-means on those. */
 #include "base/check.h"
 #include "base/options.h"
 #include "methods/reduce.h"
@@ -12,13 +12,13 @@
 typedef struct diskmeans_options {
     hd_common common;
     huddle_prepare_options prepare;
-    double lambda;
+    double alpha;
     huddle_kmeans_options kmeans;
 } diskmeans_options;
 
-static const huddle_option *lambda_table(void) {
+static const huddle_option *alpha_table(void) {
     static const huddle_option table[] = {
-        HD_REAL_AUTO(diskmeans_options, lambda, "auto", 1e-12, 1e12,
+        HD_REAL_AUTO(diskmeans_options, alpha, "auto", 1e-12, 1e12,
                      "regularisation; auto = the mean squared singular value of the points"),
         {0}};
     return table;
@@ -26,7 +26,7 @@ static const huddle_option *lambda_table(void) {
 
 static const hd_section sections[] = {
     {huddle_prepare_options_table, offsetof(diskmeans_options, prepare), NULL},
-    {lambda_table, 0, NULL},
+    {alpha_table, 0, NULL},
     {huddle_kmeans_options_table, offsetof(diskmeans_options, kmeans), NULL},
     {0}};
 
@@ -39,14 +39,14 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_fit_kmeans(context, &fit->points, &kmeans, fit);
 }
 
-/* Divides component k of the map by sqrt(s_k^2 + lambda), s_k^2 = n times its variance. */
-static void regularise(double lambda, int64_t n, const double *variances, double total,
+/* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. */
+static void regularise(double alpha, int64_t n, const double *variances, double total,
                        huddle_preparation *map) {
     huddle_dense *p = &map->projection;
-    if (lambda == HUDDLE_AUTO)
-        lambda = (double)n * total / (double)map->d_out;
+    if (alpha == HUDDLE_AUTO)
+        alpha = (double)n * total / (double)map->d_out;
     for (int64_t k = 0; k < p->cols; k++) {
-        double factor = sqrt((double)n * variances[k] + lambda);
+        double factor = sqrt((double)n * variances[k] + alpha);
         for (int64_t j = 0; j < p->rows && factor > 0; j++)
             p->values[j * p->stride + k] /= factor;
     }
@@ -64,7 +64,7 @@ static huddle_status discriminate(huddle_context *context, const hd_input *input
     int64_t r = points.n < points.d ? points.n : points.d;
     ALLOC(variances, r);
     TRY(hd_principal_map(context, &points, r, prepare.seed, &fit->reduction, variances, &total));
-    regularise(options->lambda, points.n, variances, total, &fit->reduction);
+    regularise(options->alpha, points.n, variances, total, &fit->reduction);
     TRY(hd_fit_reduce(context, &points, fit));
     fit->prepare_info.seconds += hd_seconds() - begin;
 done:
@@ -89,7 +89,7 @@ done:
 const hd_method hd_method_diskmeans = {
     .text = {"diskmeans", "discriminative K-means",
              "K-means and regularised linear discriminant analysis at once, in closed form: "
-             "K-means on principal components that are whitened as far as lambda allows."},
+             "K-means on principal components that are whitened as far as alpha allows."},
     .options_size = sizeof(diskmeans_options),
     .sections = sections,
     .fit = fit_diskmeans,

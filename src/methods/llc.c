@@ -12,14 +12,14 @@
 
 typedef struct llc_options {
     hd_spectral_options spectral;
-    double lambda;
+    double alpha;
 } llc_options;
 
 enum { ROWS_PER_CHUNK = 256 };
 
-static const huddle_option *lambda_table(void) {
+static const huddle_option *alpha_table(void) {
     static const huddle_option table[] = {
-        HD_REAL(llc_options, lambda, "1", 1e-12, 1e12,
+        HD_REAL(llc_options, alpha, "1", 1e-12, 1e12,
                 "regularisation: how little each point learns from its neighbours"),
         {0}};
     return table;
@@ -29,7 +29,7 @@ static const hd_section sections[] = {
     {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare), NULL},
     {huddle_knn_options_table, offsetof(llc_options, spectral.knn), NULL},
     {huddle_weight_options_table, offsetof(llc_options, spectral.weight), NULL},
-    {lambda_table, 0, NULL},
+    {alpha_table, 0, NULL},
     {huddle_embed_options_table, offsetof(llc_options, spectral.embed), NULL},
     {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_kmeans_names},
     {0}};
@@ -121,7 +121,7 @@ typedef struct learning {
     const huddle_scale *scale;
     const huddle_neighbors *neighbors;
     const char *metric;
-    double lambda;
+    double alpha;
     double *scratch;   /* k x k for each worker */
     double *predictor; /* n x k: row i of A, in the order of the neighbours */
 } learning;
@@ -142,7 +142,7 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
     for (int32_t r = 0; r < k; r++) {
         double local = l->scale->local != NULL ? l->scale->local[index[r]] : 0;
         a[r] = huddle_graph_weight(l->scale, index[r], scale, distances[r]);
-        kernel[r * k + r] = 1 + l->lambda;
+        kernel[r * k + r] = 1 + l->alpha;
         for (int32_t c = 0; c < r; c++) {
             double d = distance(l->points, l->metric, index[r], index[c]);
             double weight = huddle_graph_weight(l->scale, index[c], local, d);
@@ -168,7 +168,7 @@ static huddle_status learn(huddle_context *context, const hd_fit *fit, const llc
                   .scale = &fit->scale,
                   .neighbors = neighbors,
                   .metric = options->spectral.knn.metric,
-                  .lambda = options->lambda};
+                  .alpha = options->alpha};
     ALLOC(*predictor, neighbors->n * k);
     ALLOC(l.scratch, k * k * hd_workers(context));
     l.predictor = *predictor;

@@ -223,7 +223,7 @@ static void lda_sc_clusters_in_the_discriminant_directions(void **state) {
 static void llc_spans_what_t_does(void **state) {
     (void)state;
     const struct {
-        const char *scale, *lambda;
+        const char *scale, *alpha;
         const double *values, *vectors;
     } cases[] = {{"mean", "1", g.mean_values, g.mean_vectors},
                  {"selftune", "0.1", g.tuned_values, g.tuned_vectors}};
@@ -232,7 +232,7 @@ static void llc_spans_what_t_does(void **state) {
         for (int s = 0; s < 2; s++) {
             huddle_model *model =
                 fit("llc", &points,
-                    (const char *const[]){"scale", cases[c].scale, "lambda", cases[c].lambda, "tol",
+                    (const char *const[]){"scale", cases[c].scale, "alpha", cases[c].alpha, "tol",
                                           "1e-9", "embed_solver", solvers[s], NULL});
             const huddle_embedding *e = &model->fit.embedding;
             for (int k = 0; k < C; k++)
@@ -304,7 +304,7 @@ static void spls_lowers_its_objective_to_where_numpy_does(void **state) {
 
 static void diskmeans_is_kernel_kmeans(void **state) {
     (void)state;
-    huddle_model *model = fit("diskmeans", &points, (const char *const[]){"lambda", "5", NULL});
+    huddle_model *model = fit("diskmeans", &points, (const char *const[]){"alpha", "5", NULL});
     const int32_t *labels = model->fit.labels;
     double objective = 0, sizes[C] = {0}, within[C] = {0};
     for (int i = 0; i < N; i++) {
