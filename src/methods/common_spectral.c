@@ -22,6 +22,8 @@ const huddle_option *hd_affinity_table(void) {
     return table;
 }
 
+const hd_rename hd_prepare_auto[] = {{"prepare", "prepare", "auto", NULL}, {0}};
+
 const hd_rename hd_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
                                      {"init", "init", NULL, NULL},
                                      {"max_iter", "kmeans_max_iter", NULL, NULL},

@@ -26,7 +26,7 @@ static const huddle_option *alpha_table(void) {
 }
 
 static const hd_section sections[] = {
-    {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare), NULL},
+    {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare), hd_prepare_auto},
     {huddle_knn_options_table, offsetof(llc_options, spectral.knn), NULL},
     {huddle_weight_options_table, offsetof(llc_options, spectral.weight), NULL},
     {alpha_table, 0, NULL},

@@ -38,7 +38,7 @@ static const hd_rename knn_names[] = {{"metric", "metric", NULL, NULL}, {0}};
 static const hd_rename embed_names[] = {{"rows", "rows", NULL, NULL}, {0}};
 
 static const hd_section sections[] = {
-    {huddle_prepare_options_table, offsetof(lsc_options, spectral.prepare), NULL},
+    {huddle_prepare_options_table, offsetof(lsc_options, spectral.prepare), hd_prepare_auto},
     {huddle_knn_options_table, offsetof(lsc_options, spectral.knn), knn_names},
     {landmark_table, 0, NULL},
     {huddle_embed_options_table, offsetof(lsc_options, spectral.embed), embed_names},

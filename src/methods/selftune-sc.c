@@ -18,7 +18,7 @@ static const hd_rename knn_names[] = {
 
 static const hd_section sections[] = {
     {hd_affinity_table, 0, NULL},
-    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL},
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), hd_prepare_auto},
     {huddle_knn_options_table, offsetof(hd_spectral_options, knn), knn_names},
     {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL},
     {huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL},

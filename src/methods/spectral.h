@@ -23,12 +23,19 @@ const huddle_option *hd_affinity_table(void);
 /* K-means' options where tol and max_iter could mean the embedding's. */
 extern const hd_rename hd_kmeans_names[];
 
-/* The sections of the struct above, for a method whose options begin with it; and without
- * affinity, for one that needs features. */
-#define HD_SPECTRAL_SECTIONS {hd_affinity_table, 0, NULL}, HD_FEATURE_SECTIONS
+/* The preparation of methods that choose it themselves unless told. */
+extern const hd_rename hd_prepare_auto[];
+
+/* The sections of the struct above, for a method whose options begin with it; and those for a
+ * method that needs features and takes them as they are. */
+#define HD_SPECTRAL_SECTIONS                                                                       \
+    {hd_affinity_table, 0, NULL},                                                                  \
+        {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), hd_prepare_auto},   \
+        HD_GRAPH_SECTIONS
 #define HD_FEATURE_SECTIONS                                                                        \
-    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL},                  \
-        {huddle_knn_options_table, offsetof(hd_spectral_options, knn), NULL},                      \
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), NULL}, HD_GRAPH_SECTIONS
+#define HD_GRAPH_SECTIONS                                                                          \
+    {huddle_knn_options_table, offsetof(hd_spectral_options, knn), NULL},                          \
         {huddle_weight_options_table, offsetof(hd_spectral_options, weight), NULL},                \
         {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL}, {            \
         huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL                     \
