@@ -19,7 +19,7 @@ typedef struct diskmeans_options {
 static const huddle_option *alpha_table(void) {
     static const huddle_option table[] = {
         HD_REAL_AUTO(diskmeans_options, alpha, "auto", 1e-12, 1e12,
-                     "regularisation; auto = the mean squared singular value of the points"),
+                     "regularisation; auto = a fiftieth of the points' total scatter"),
         {0}};
     return table;
 }
