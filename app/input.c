@@ -81,6 +81,13 @@ int output_check(const char *path) {
     return EXIT_DONE;
 }
 
+int output_check_folder(const char *path) {
+    struct stat place;
+    if (path != NULL && stat(path, &place) == 0 && !S_ISDIR(place.st_mode))
+        return failed("%s: is not a folder", path);
+    return EXIT_DONE;
+}
+
 int output_check_ending(const char *path, const char *what, const char *const *endings) {
     char known[128] = "";
     if (path == NULL)

@@ -18,6 +18,9 @@ void input_describe(const huddle_data *data, char *text, size_t size);
  * know before the work than after it. NULL is fine. */
 int output_check(const char *path);
 
+/* EXIT_FAILED, after a sentence, if path is there but is no folder. NULL is fine. */
+int output_check_folder(const char *path);
+
 /* EXIT_USAGE, after a sentence, if path does not end in one of the endings (".npy" ...; ends with
  * NULL). `what` says what is written: "labels". NULL is fine. */
 int output_check_ending(const char *path, const char *what, const char *const *endings);
