@@ -69,6 +69,6 @@ Folders that are not there are found out before the work.
   $ huddle convert digits folder.csv
   huddle: folder.csv: is a folder
   [1]
-  $ huddle cluster digits -m kmeans --dump before.csv
+  $ huddle cluster digits -m kmeans --dump before.csv -q
   huddle: before.csv: is not a folder
   [1]
