@@ -1,0 +1,62 @@
+"""The library's option tables as Python sees them: one description, read at import."""
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from ctypes import byref, c_void_p
+
+from . import _library
+from ._library import Option, lib
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One option of a method."""
+    name: str
+    kind: int
+    default: object
+    allowed: str
+    help: str
+
+
+def _default(option):
+    text = option.fallback.decode()
+    if option.type == Option.BOOL:
+        return text == "true"
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _allowed(option):
+    text = ctypes.create_string_buffer(512)
+    lib.huddle_option_allowed(ctypes.byref(option), text, len(text))
+    return text.value.decode()
+
+
+def parameters(method):
+    """The options of a method, in the order of its table."""
+    handle = c_void_p()
+    _library.check(lib.huddle_model_new(method.encode(), byref(handle)))
+    try:
+        table, found, index = lib.huddle_model_options(handle), [], 0
+        while table[index].type != Option.END:
+            option = table[index]
+            found.append(Parameter(option.name.decode(), option.type, _default(option),
+                                   _allowed(option), option.help.decode()))
+            index += 1
+        return found
+    finally:
+        lib.huddle_model_free(handle)
+
+
+def as_text(value):
+    """A Python value as the text that the library reads."""
+    if isinstance(value, (bool,)) or type(value).__name__ == "bool_":
+        return "true" if value else "false"
+    if isinstance(value, (tuple, range)) and len(value) >= 2:
+        return f"{value[0]}-{value[-1]}"
+    return str(value)

@@ -1,0 +1,116 @@
+"""NumPy and SciPy arrays as the library's containers, without copies where none is needed."""
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_double, c_float, c_int32, c_int64
+
+import numpy as np
+import scipy.sparse
+
+from ._library import Array, Csr, Dense, Points, check, lib
+
+
+def _pointer(array, kind):
+    return array.ctypes.data_as(POINTER(kind))
+
+
+class PointsView:
+    """Points that look at an array (float32 with whole rows) or own a rounded copy (float64).
+
+    `keep` holds what the view looks at for as long as the view lives.
+    """
+
+    def __init__(self, context, x):
+        self.struct, self.keep, self._owned = Points(), [], False
+        if scipy.sparse.issparse(x):
+            self._sparse(x)
+        elif x.dtype == np.float32:
+            self._single(x)
+        else:
+            self._double(context, x)
+
+    def _single(self, x):
+        if x.strides[1] != 4 or x.strides[0] % 4 or x.strides[0] < 4 * x.shape[1]:
+            x = np.ascontiguousarray(x)
+        self.keep.append(x)
+        self.struct.n, self.struct.d = x.shape
+        self.struct.stride = x.strides[0] // 4
+        self.struct.values = _pointer(x, c_float)
+
+    def _double(self, context, x):
+        if x.strides[0] % 8 or x.strides[1] % 8:
+            x = np.ascontiguousarray(x)
+        check(lib.huddle_points_from_double(context.handle, *x.shape, _pointer(x, c_double),
+                                            x.strides[0] // 8, x.strides[1] // 8,
+                                            byref(self.struct)))
+        self._owned = True
+
+    def _sparse(self, x):
+        x = x.tocsr()
+        if not x.has_sorted_indices or not x.has_canonical_format:
+            x = x.copy()
+            x.sum_duplicates()
+        parts = (np.ascontiguousarray(x.indptr, np.int64),
+                 np.ascontiguousarray(x.indices, np.int32),
+                 np.ascontiguousarray(x.data, np.float32))
+        self.keep.extend(parts)
+        self.struct.n, self.struct.d = x.shape
+        self.struct.offsets = _pointer(parts[0], c_int64)
+        self.struct.columns = _pointer(parts[1], c_int32)
+        self.struct.values = _pointer(parts[2], c_float)
+
+    def __del__(self):
+        if self._owned:
+            lib.huddle_points_free(byref(self.struct))
+
+
+def dense_view(x):
+    """A huddle_dense that looks at a float64 array; the array must be kept alive."""
+    x = np.ascontiguousarray(x, np.float64)
+    return Dense(x.shape[0], x.shape[1], x.shape[1], _pointer(x, c_double)), x
+
+
+def csr_view(graph):
+    """A huddle_csr that looks at a SciPy matrix; what is returned beside it must be kept alive."""
+    graph = scipy.sparse.csr_matrix(graph)
+    if not graph.has_sorted_indices or not graph.has_canonical_format:
+        graph = graph.copy()
+        graph.sum_duplicates()
+    parts = (np.ascontiguousarray(graph.indptr, np.int64),
+             np.ascontiguousarray(graph.indices, np.int32),
+             np.ascontiguousarray(graph.data, np.float64))
+    return Csr(graph.shape[0], graph.shape[1], _pointer(parts[0], c_int64),
+               _pointer(parts[1], c_int32), _pointer(parts[2], c_double)), parts
+
+
+def copy_values(pointer, count, dtype):
+    """A NumPy copy of `count` numbers at a pointer."""
+    out = np.empty(count, dtype)
+    if count:
+        ctypes.memmove(out.ctypes.data, pointer, out.nbytes)
+    return out
+
+
+def copy_csr(struct):
+    """A SciPy copy of a huddle_csr."""
+    indptr = copy_values(struct.offsets, struct.rows + 1, np.int64)
+    count = int(indptr[-1])
+    return scipy.sparse.csr_matrix((copy_values(struct.values, count, np.float64),
+                                    copy_values(struct.columns, count, np.int32), indptr),
+                                   shape=(struct.rows, struct.cols))
+
+
+def copy_dense(struct):
+    """A NumPy copy of a huddle_dense."""
+    flat = copy_values(struct.values, struct.rows * struct.stride, np.float64)
+    return flat.reshape(struct.rows, struct.stride)[:, :struct.cols]
+
+
+def copy_array(view):
+    """A NumPy or SciPy copy of an array inside a model."""
+    if view.type == Array.CSR:
+        return copy_csr(Csr(view.rows, view.cols, view.offsets, view.columns,
+                            ctypes.cast(view.values, POINTER(c_double))))
+    dtype = {Array.F32: np.float32, Array.F64: np.float64, Array.I32: np.int32}[view.type]
+    flat = copy_values(view.values, view.rows * view.stride, dtype)
+    return flat.reshape(view.rows, view.stride)[:, :view.cols]

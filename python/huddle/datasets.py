@@ -1,0 +1,123 @@
+"""The embedded digits, generators, and files of any format the library reads."""
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int32, c_int64,
+                    c_uint64)
+
+import numpy as np
+import scipy.sparse
+
+from ._library import AUTO, Points, check, lib
+from ._points import copy_values
+
+__all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
+           "make_swissroll"]
+
+
+class _Data(Structure):
+    _fields_ = [("name", c_char_p), ("format", c_char_p), ("points", Points),
+                ("labels", POINTER(c_int32)), ("n_classes", c_int32),
+                ("classes", POINTER(c_char_p)), ("classes_numeric", c_bool),
+                ("features", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
+                ("n_names", c_int64), ("height", c_int32), ("width", c_int32),
+                ("column_major", c_bool)]
+
+
+class _ReadOptions(Structure):
+    _fields_ = [("x", POINTER(c_char_p)), ("n_x", c_int64), ("y", POINTER(c_char_p)),
+                ("n_y", c_int64), ("transpose", c_bool), ("classes", c_char_p),
+                ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64)]
+
+
+def _points(points):
+    if not points.offsets:
+        flat = copy_values(points.values, points.n * points.stride, np.float32)
+        x = flat.reshape(points.n, points.stride)[:, :points.d]
+        if points.shift:
+            x = x + copy_values(points.shift, points.d, np.float64)
+        return x
+    indptr = copy_values(points.offsets, points.n + 1, np.int64)
+    count = int(indptr[-1])
+    return scipy.sparse.csr_matrix((copy_values(points.values, count, np.float32),
+                                    copy_values(points.columns, count, np.int32), indptr),
+                                   shape=(points.n, points.d))
+
+
+def _texts(names):
+    names = [names] if isinstance(names, str) else list(names or [])
+    return (c_char_p * len(names))(*(name.encode() for name in names)), len(names)
+
+
+def _read(source, options):
+    data = _Data()
+    check(lib.huddle_data_read(None, os.fsencode(source), byref(options), byref(data)))
+    try:
+        x, y = _points(data.points), None
+        if data.labels:
+            index = copy_values(data.labels, data.points.n, np.int32)
+            classes = [data.classes[k].decode() for k in range(data.n_classes)]
+            values = np.array([int(c) for c in classes]) if data.classes_numeric \
+                else np.array(classes)
+            y = values[index]
+        return x, y
+    finally:
+        lib.huddle_data_free(byref(data))
+
+
+def load_file(path, *, x=None, y=None, transpose=False, classes=None, per_class=0):
+    """Points and labels (None if there are none) of a file, as ``huddle cluster`` would read it.
+
+    Parameters
+    ----------
+    path : str or path-like
+    x, y : str or list of str, optional
+        Names inside a container, stacked in order; found by habit if not given.
+    transpose : bool
+        Samples stand in columns.
+    classes : str, optional
+        Keep these classes, such as ``"11-36,40"``.
+    per_class : int
+        Keep the first so many of each class; 0 keeps all.
+
+    Returns
+    -------
+    X : ndarray of float32, or CSR matrix
+    y : ndarray or None
+    """
+    options = _ReadOptions(transpose=transpose, per_class=per_class, noise=AUTO)
+    if classes is not None:
+        options.classes = str(classes).encode()
+    xs, options.n_x = _texts(x)
+    ys, options.n_y = _texts(y)
+    options.x, options.y = ctypes.cast(xs, POINTER(c_char_p)), ctypes.cast(ys, POINTER(c_char_p))
+    return _read(path, options)
+
+
+def load_digits(*, return_X_y=True):
+    """1797 handwritten digits of 8 x 8 pixels, and what they are.
+
+    >>> X, y = load_digits()
+    >>> X.shape
+    (1797, 64)
+    """
+    x, y = _read("digits", _ReadOptions(noise=AUTO))
+    return (x, y) if return_X_y else x
+
+
+def _generator(kind, text):
+    def make(n=1000, *, noise=None, random_state=0):
+        options = _ReadOptions(n=n, noise=AUTO if noise is None else noise, seed=random_state)
+        return _read(kind, options)
+    make.__name__ = f"make_{kind}"
+    make.__doc__ = (f"{text}: points of shape (n, d) and their classes.\n\n"
+                    "``noise=None`` is the kind's own.")
+    return make
+
+
+make_moons = _generator("moons", "Two half circles")
+make_rings = _generator("rings", "Concentric rings")
+make_spirals = _generator("spirals", "Arms of a spiral")
+make_blobs = _generator("blobs", "Round clouds")
+make_swissroll = _generator("swissroll", "A rolled sheet")

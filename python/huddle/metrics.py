@@ -1,0 +1,53 @@
+"""Scores of a labelling against known classes."""
+from __future__ import annotations
+
+from ctypes import POINTER, byref, c_int32
+
+import numpy as np
+
+from ._library import Scores, check, lib
+
+__all__ = ["scores", "accuracy", "nmi", "ari", "purity"]
+
+
+def _whole(labels):
+    """Labels of any kind as int32."""
+    labels = np.asarray(labels).ravel()
+    if labels.dtype == np.int32:
+        return np.ascontiguousarray(labels)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def scores(truth, labels):
+    """ACC, NMI, ARI and purity as a dict.
+
+    >>> scores([0, 0, 1, 1], ["b", "b", "a", "a"])["acc"]
+    1.0
+    """
+    truth, labels = _whole(truth), _whole(labels)
+    if len(truth) != len(labels):
+        raise ValueError(f"{len(truth)} classes and {len(labels)} labels: their numbers differ")
+    found = Scores()
+    check(lib.huddle_metrics_scores(len(truth), truth.ctypes.data_as(POINTER(c_int32)),
+                                    labels.ctypes.data_as(POINTER(c_int32)), byref(found)))
+    return {name: getattr(found, name) for name, _ in Scores._fields_}
+
+
+def accuracy(truth, labels):
+    """Share of points whose cluster is mapped to their class by the best one-to-one map."""
+    return scores(truth, labels)["acc"]
+
+
+def nmi(truth, labels):
+    """Mutual information over the geometric mean of the entropies."""
+    return scores(truth, labels)["nmi"]
+
+
+def ari(truth, labels):
+    """Rand index corrected for chance."""
+    return scores(truth, labels)["ari"]
+
+
+def purity(truth, labels):
+    """Share of points in the largest class of their cluster."""
+    return scores(truth, labels)["purity"]
