@@ -2,6 +2,10 @@
 # page and the completions are made by the tool itself from its tables.
 include(CMakePackageConfigHelpers)
 
+# The tool finds its library wherever the tree is put.
+file(RELATIVE_PATH library_from_tool /x/${CMAKE_INSTALL_BINDIR} /x/${CMAKE_INSTALL_LIBDIR})
+set_target_properties(huddle_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_tool}")
+
 install(TARGETS huddle EXPORT huddle-targets)
 install(TARGETS huddle_tool)
 install(DIRECTORY include/huddle TYPE INCLUDE FILES_MATCHING PATTERN "*.h")

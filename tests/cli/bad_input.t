@@ -181,10 +181,10 @@ Models that are none.
   huddle: nowhere.model: cannot be opened: No such file or directory
   [1]
   $ huddle predict good.npy good.npy
-  huddle: good.npy: this is not a Huddle model
+  huddle: good.npy: this is not a Huddle model, or its end is missing
   [1]
   $ huddle predict good.h5 good.npy
-  huddle: good.h5: this is not a Huddle model
+  huddle: good.h5: this is not a Huddle model, or its end is missing
   [1]
 
 Graphs and embeddings that are none.

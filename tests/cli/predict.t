@@ -39,7 +39,7 @@ Points of another width, a damaged model, a foreign file.
   [1]
   $ head -c 2000 kmeans.model > short.model
   $ huddle predict short.model digits
-  huddle: short.model: this is not a Huddle model
+  huddle: short.model: this is not a Huddle model, or its end is missing
   [1]
   $ /usr/bin/python3 -c '
   > data = bytearray(open("kmeans.model", "rb").read())
@@ -50,5 +50,5 @@ Points of another width, a damaged model, a foreign file.
   [1]
   $ printf 'no model\n' > foreign.model
   $ huddle predict foreign.model digits
-  huddle: foreign.model: this is not a Huddle model
+  huddle: foreign.model: this is not a Huddle model, or its end is missing
   [1]
