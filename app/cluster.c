@@ -1,6 +1,7 @@
 /* huddle cluster: fits a method and tells how it went. */
 #include "fitting.h"
 #include "output.h"
+#include "report_run.h"
 #include "talk.h"
 
 #include <sys/stat.h>
@@ -13,6 +14,10 @@ static int check_outputs(const app_arguments *arguments) {
         result = output_check(labels);
     if (result == EXIT_DONE)
         result = output_check(save);
+    if (result == EXIT_DONE)
+        result = output_check(argument(arguments, "report"));
+    if (result == EXIT_DONE)
+        result = output_check_folder(argument(arguments, "dump"));
     return result;
 }
 
@@ -38,6 +43,11 @@ static int write_outputs(const fitting *fit) {
     if (status != HUDDLE_OK)
         return failed_call(status, save);
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
+}
+
+static int write_page(const fitting *fit) {
+    const char *page = argument(fit->arguments, "report");
+    return page == NULL ? EXIT_DONE : report_cluster(fit, page);
 }
 
 static int tell(const fitting *fit) {
@@ -80,6 +90,8 @@ static int run_cluster(const app_arguments *arguments) {
     if (result == EXIT_DONE)
         result = write_outputs(&fit);
     if (result == EXIT_DONE)
+        result = write_page(&fit);
+    if (result == EXIT_DONE)
         result = tell(&fit);
     fitting_free(&fit);
     return result;
@@ -100,6 +112,10 @@ static const app_flag output_flags[] = {
      .value = "DIR",
      .help = "write every intermediate there: X.npy, A.npz, F.npy, eigenvalues.npy, W.npz, G.npy, "
              "centres.npy, labels.npy"},
+    {.name = "report",
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "write a page (HTML, one file) that shows the clusters and how they came about"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the summary"},
     {0}};
 
@@ -108,7 +124,7 @@ static const flag_group cluster_groups[] = {
     {"Computing", compute_flags}, {"Other options", quiet_flags}, {0}};
 
 static const char *const cluster_examples[] = {
-    "huddle cluster digits", "huddle cluster moons --n 3000 --json",
+    "huddle cluster digits --report digits.html", "huddle cluster moons --n 3000 --json",
     "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
     "huddle cluster points.csv -c 2-20 --save points.model", NULL};
 

@@ -2,6 +2,7 @@
 #include "arrays.h"
 #include "fitting.h"
 #include "output.h"
+#include "report_run.h"
 #include "talk.h"
 #include "text.h"
 
@@ -42,6 +43,7 @@ static int configure_path(gamma_walk *walk) {
     const huddle_option *table = huddle_shrink_options_table();
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
+    walk->options.keep_shrunk = argument(arguments, "report") != NULL;
     if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
                                              levels) != HUDDLE_OK)
         return usage_error("%s", huddle_last_error());
@@ -188,6 +190,17 @@ static json_t *path_report(const gamma_walk *walk) {
     return report;
 }
 
+static int write_page(const gamma_walk *walk) {
+    const char *page = argument(walk->fit.arguments, "report");
+    if (page == NULL)
+        return EXIT_DONE;
+    json_t *report = path_report(walk);
+    report_walk shown = {&walk->path, walk->labels, walk->n_clusters, walk->choice, report};
+    int result = report_path(&walk->fit, &shown, page);
+    json_decref(report);
+    return result;
+}
+
 static void print_choice(const gamma_walk *walk) {
     const huddle_path_choice *choice = &walk->choice;
     if (choice->level >= 0)
@@ -237,6 +250,8 @@ static int check_arguments(const app_arguments *arguments) {
         result = output_check_ending(labels, "labels", label_endings);
     if (result == EXIT_DONE)
         result = output_check(tree);
+    if (result == EXIT_DONE)
+        result = output_check(argument(arguments, "report"));
     return result == EXIT_DONE ? output_check(labels) : result;
 }
 
@@ -255,6 +270,8 @@ static int run_path(const app_arguments *arguments) {
         result = run_walk(&walk);
     if (result == EXIT_DONE)
         result = write_files(&walk);
+    if (result == EXIT_DONE)
+        result = write_page(&walk);
     if (result == EXIT_DONE)
         result = tell(&walk);
     free(walk.labels);
@@ -284,6 +301,10 @@ static const app_flag path_flags[] = {
      .kind = FLAG_FILE,
      .value = "FILE",
      .help = "write the labels for --n-clusters groups, read from the path, as .npy, .csv or .txt"},
+    {.name = "report",
+     .kind = FLAG_FILE,
+     .value = "FILE",
+     .help = "write a page (HTML, one file) that shows the path, with a slider, and the tree"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
     {0}};
 

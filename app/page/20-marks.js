@@ -1,0 +1,110 @@
+/* How a cluster looks: a colour that colour-blind readers can tell from its neighbours, and from
+ * the tenth cluster on another shape as well. The colours are Paul Tol's muted scheme, the dark
+ * ones raised for a dark page. */
+const palette = {
+  light: ["#cc6677", "#332288", "#117733", "#d9a521", "#4aa8d8", "#882255", "#2f9e8f", "#8a8a1f", "#aa4499"],
+  dark: ["#ea8794", "#9b8ff2", "#43b56f", "#ecd06a", "#88ccee", "#d9609a", "#4fc9b5", "#c3c34f", "#d783cc"],
+};
+const shapes = ["circle", "square", "triangle", "diamond", "cross", "ring", "down", "bar"];
+const clusterColor = (k) => palette[theme.dark() ? "dark" : "light"][k % 9];
+const clusterShape = (k) => shapes[Math.floor(k / 9) % shapes.length];
+
+/* The outline of a shape of radius r around 0, 0, as commands of a path. */
+function shapePath(shape, r) {
+  const a = r * 0.9, t = r * 0.4;
+  switch (shape) {
+    case "square": return `M${-a} ${-a}H${a}V${a}H${-a}Z`;
+    case "triangle": return `M0 ${-1.25 * r}L${1.15 * r} ${0.8 * r}H${-1.15 * r}Z`;
+    case "down": return `M0 ${1.25 * r}L${1.15 * r} ${-0.8 * r}H${-1.15 * r}Z`;
+    case "diamond": return `M0 ${-1.35 * r}L${1.35 * r} 0L0 ${1.35 * r}L${-1.35 * r} 0Z`;
+    case "cross": return `M${-t} ${-1.2 * r}H${t}V${-t}H${1.2 * r}V${t}H${t}V${1.2 * r}H${-t}V${t}H${-1.2 * r}V${-t}H${-t}Z`;
+    case "bar": return `M${-1.3 * r} ${-t}H${1.3 * r}V${t}H${-1.3 * r}Z`;
+    case "ring": return `M${-1.1 * r} 0A${1.1 * r} ${1.1 * r} 0 1 1 ${1.1 * r} 0A${1.1 * r} ${1.1 * r} 0 1 1 ${-1.1 * r} 0ZM${-t} 0A${t} ${t} 0 1 0 ${t} 0A${t} ${t} 0 1 0 ${-t} 0Z`;
+    default: return `M${-r} 0A${r} ${r} 0 1 1 ${r} 0A${r} ${r} 0 1 1 ${-r} 0Z`;
+  }
+}
+
+function swatch(k) {
+  const shape = svg("path", { d: shapePath(clusterShape(k), 5) });
+  const paint = () => shape.setAttribute("fill", clusterColor(k));
+  paint();
+  theme.listeners.push(paint);
+  return svg("svg", { class: "swatch", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, shape);
+}
+
+/* A picture of a mark, drawn once and stamped for every point. */
+const sprites = new Map();
+theme.listeners.push(() => sprites.clear());
+function sprite(k, r, ratio) {
+  const key = `${k % (9 * shapes.length)} ${r} ${ratio}`;
+  if (!sprites.has(key)) {
+    const half = Math.ceil(1.6 * r * ratio) + 1;
+    const made = document.createElement("canvas");
+    made.width = made.height = 2 * half;
+    const pen = made.getContext("2d");
+    pen.translate(half, half);
+    pen.scale(ratio, ratio);
+    const outline = new Path2D(shapePath(clusterShape(k), r));
+    pen.fillStyle = clusterColor(k);
+    pen.fill(outline);
+    sprites.set(key, made);
+  }
+  return sprites.get(key);
+}
+
+/* ---- images ---- */
+
+/* Image i of a block {height, width, data} as a canvas; data is decoded once. */
+function image(block, i) {
+  block.bytes = block.bytes || bytes(block.data);
+  const { height, width } = block, size = height * width;
+  const canvas = element("canvas.thumb", { width, height });
+  const pen = canvas.getContext("2d"), picture = pen.createImageData(width, height);
+  for (let p = 0; p < size; p++) {
+    picture.data[4 * p] = picture.data[4 * p + 1] = picture.data[4 * p + 2] = block.bytes[i * size + p];
+    picture.data[4 * p + 3] = 255;
+  }
+  pen.putImageData(picture, 0, 0);
+  if (Math.max(height, width) > 20) canvas.style.imageRendering = "auto";
+  return canvas;
+}
+
+/* ---- who the points are ---- */
+
+if (points) {
+  points.index = int32(points.index);
+  points.label = int32(points.label);
+  points.class = points.class && int32(points.class);
+}
+
+/* What is said of point i of the sample. */
+function pointTip(i) {
+  const lines = element("div", {}, element("b", {}, `point ${whole(points.index[i])}`), element("br"));
+  lines.append(`cluster ${points.label[i]}`);
+  if (points.class) lines.append(element("br"), `class ${points.classes[points.class[i]]}`);
+  const thumbs = points.thumbs;
+  return thumbs && i < thumbs.count ? [image(thumbs, i), lines] : [lines];
+}
+
+/* The point under the pointer and the cluster held in the legend, for all pictures at once. */
+const focus = { point: -1, cluster: -1, held: -1, listeners: [] };
+focus.set = (name, value) => {
+  if (focus[name] === value) return;
+  focus[name] = value;
+  for (const listener of focus.listeners) listener();
+};
+focus.shown = () => (focus.cluster >= 0 ? focus.cluster : focus.held);
+
+function legend(names) {
+  const root = element("div.legend", { role: "group", "aria-label": "Clusters; press to highlight" });
+  for (let k = 0; k < points.clusters; k++) {
+    const button = element("button", { type: "button", "aria-pressed": "false" }, swatch(k), String(k));
+    if (names && names[k]) button.append(element("i", {}, names[k]));
+    button.onpointerenter = (event) => { if (event.pointerType === "mouse") focus.set("cluster", k); };
+    button.onpointerleave = () => focus.set("cluster", -1);
+    button.onclick = () => focus.set("held", focus.held === k ? -1 : k);
+    focus.listeners.push(() => button.setAttribute("aria-pressed", String(focus.held === k)));
+    root.append(button);
+  }
+  return root;
+}

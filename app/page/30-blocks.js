@@ -1,0 +1,111 @@
+/* Blocks that serve any page: text, large numbers, tables, bars, commands, warnings, figures. */
+
+blocks.text = (root, block) => { root.append(Object.assign(element("div"), { innerHTML: block.html })); };
+
+function facts(list) {
+  return element("div.facts", {}, ...list.map((fact) =>
+    element(fact.wide ? "div.fact.wide" : "div.fact", {}, element("b", {}, fact.value), element("span", {}, fact.label),
+      fact.note && element("small", {}, fact.note))));
+}
+blocks.facts = (root, block) => root.append(facts(block.facts));
+
+blocks.warnings = (root, block) => {
+  root.append(element("div.warnings", { role: "note" }, element("b", {}, block.warnings.length === 1 ? "Warning" : "Warnings"),
+    element("ul", {}, ...block.warnings.map((text) => element("li", {}, text)))));
+};
+
+/* ---- tables ---- */
+
+/* A cell's text by the type of its column. */
+const cells = {
+  number: (value) => short(value, 6),
+  gap: (value) => (value === 0 ? "0" : percent(value)),
+  seconds,
+};
+
+function compare(a, b) {
+  if (a === null || a === undefined) return 1;
+  if (b === null || b === undefined) return -1;
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+/* {columns: [{label, type}], rows: [[...]], caption, marked}. A cell is a value, or {value, text,
+ * strong, note}: sorted by its value, shown as its text. */
+function table(block) {
+  const value = (cell) => (cell !== null && typeof cell === "object" ? cell.value : cell);
+  const types = block.columns.map((column, j) => column.type ||
+    (block.rows.some((row) => typeof value(row[j]) === "number") ? "number" : "text"));
+  const body = element("tbody"), lines = block.rows.map((row, i) => {
+    const line = element(i === block.marked ? "tr.marked" : "tr");
+    row.forEach((cell, j) => line.append(tableCell(cell, value(cell), types[j], row)));
+    return { row, line };
+  });
+  const heads = block.columns.map((column, j) => {
+    const button = element("button", { type: "button" }, column.label);
+    const head = element(cells[types[j]] ? "th.number" : "th", { scope: "col", title: column.title }, button);
+    button.onclick = () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      lines.sort((a, b) => (down ? -1 : 1) * compare(value(a.row[j]), value(b.row[j])));
+      body.append(...lines.map((entry) => entry.line));
+    };
+    return head;
+  });
+  body.append(...lines.map((entry) => entry.line));
+  const made = element("table", {}, block.caption && element("caption", {}, block.caption),
+    element("thead", {}, element("tr", {}, ...heads)), body);
+  if (block.full || types.includes("text")) made.className = "full";
+  return element("div.scroll", {}, made);
+}
+
+function tableCell(cell, value, type, row) {
+  const shown = cell !== null && typeof cell === "object" && cell.text !== undefined ? cell.text
+    : cells[type] && typeof value === "number" ? cells[type](value) : value === null || value === undefined ? "–" : String(value);
+  const made = element(cells[type] ? "td.number" : "td", { title: cell && cell.note });
+  if (type === "changed") made.append(element(value === row[2] ? "code" : "code.changed", {}, shown));
+  else if (type === "code") made.append(element("code", {}, shown));
+  else if (cell && cell.strong) made.append(element("b", {}, shown));
+  else made.append(shown);
+  if (type === "text") made.classList.add("meaning");
+  return made;
+}
+blocks.table = (root, block) => root.append(table(block));
+
+blocks.bars = (root, block) => {
+  const most = Math.max(...block.bars.map((bar) => bar.value), 1e-300);
+  const made = element("div.bars");
+  for (const bar of block.bars)
+    made.append(element("span", {}, bar.label),
+      element("span.bar", { style: `width:${Math.max(0.3, (100 * bar.value) / most)}%` }), element("span.right", {}, bar.text));
+  root.append(made);
+};
+
+/* Copies without the clipboard interface too, which pages opened from a file may not have. */
+function copy(text) {
+  if (navigator.clipboard && isSecureContext) return navigator.clipboard.writeText(text).catch(() => {});
+  const area = element("textarea", { style: "position:fixed;opacity:0" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+  return Promise.resolve();
+}
+
+blocks.command = (root, block) => {
+  for (const command of block.commands) {
+    const button = element("button", { type: "button" }, "Copy");
+    button.onclick = () => copy(command.text).then(() => {
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+    root.append(element("div.command", {}, element("h3", {}, command.label), element("pre", {}, command.text), button));
+  }
+};
+
+blocks.figure = (root, block) => {
+  root.append(Object.assign(element("div.figure"), { innerHTML: block.svg }));
+  if (block.caption) root.append(element("p.caption", {}, block.caption));
+};

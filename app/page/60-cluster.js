@@ -1,0 +1,232 @@
+/* Blocks of a clustering. */
+
+/* How good the objective is, in words. */
+function certificate(shrink) {
+  if (shrink.gap === 0 || shrink.stop === "exact") return "proven optimal";
+  if (shrink.gap >= 1) return "no useful bound was found";
+  return `proven within ${percent(shrink.gap)} of the optimum`;
+}
+
+function scoreFacts(report) {
+  const made = [], s = report.scores;
+  if (s)
+    made.push({ value: s.acc.toFixed(3), label: "accuracy", note: "clusters mapped one to one to classes" },
+      { value: s.nmi.toFixed(3), label: "NMI", note: `ARI ${s.ari.toFixed(3)}, purity ${s.purity.toFixed(3)}` });
+  return made;
+}
+
+blocks.summary = (root, block) => {
+  const r = block.report, list = [{ value: whole(r.n_clusters), label: "clusters", note: sizesNote(r.sizes) }, ...scoreFacts(r)];
+  if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: "the shrunk embedding", note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
+  else if (r.embed) list.push({ wide: true, value: verified(r.embed), label: "the spectral embedding", note: `largest residual ${short(r.embed.residual, 2)}` });
+  if (r.internal) list.push({ value: short(r.internal.silhouette, 3), label: "silhouette", note: r.internal.stability !== null ? `stability ${short(r.internal.stability, 3)}` : "" });
+  list.push({ value: seconds(r.seconds.total), label: "in all", note: `${Math.round(r.peak_bytes / 1048576)} MB of memory at most` });
+  root.append(facts(list), stages(r, block.method_title));
+};
+
+const sizesNote = (sizes) => (sizes.length < 2 ? "" : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
+
+function verified(embed) {
+  const how = { inertia: "no eigenvector missed: proven", probe: "no eigenvector missed: probed" };
+  return how[embed.verified] || "eigenvectors found";
+}
+
+/* What was done, a line for each stage. */
+function stages(r, title) {
+  const o = r.options, lines = [];
+  const say = (name, text) => lines.push(element("li", {}, element("b", {}, name), element("span", {}, text)));
+  say("Method", `${title} (${r.method}), seed ${o.seed}.`);
+  say("Points", `${plural(r.n, "point")}${r.d > 0 ? ` with ${plural(r.d, "feature")}` : ""}${r.n_classes ? ` of ${plural(r.n_classes, "known class", "known classes")} (used only to judge)` : ""}; ${prepared(r)}.`);
+  if (r.reduce) say("Reduction", `To ${plural(r.reduce.dim, "dimension")}${r.reduce.variance_kept < 1 ? `, keeping ${percent(r.reduce.variance_kept)} of the variance` : ""}.`);
+  if (r.graph) say("Graph A", graphText(r));
+  if (r.embed) say("Embedding F", embedText(r));
+  if (r.shrink) say("Shrinking G", shrinkText(r));
+  if (r.kmeans && r.kmeans.inertia !== null) say("K-means", `Best of ${plural(r.kmeans.restarts, "start")}, inertia ${short(r.kmeans.inertia, 5)}.`);
+  return element("ol.stages", {}, ...lines);
+}
+
+function prepared(r) {
+  const rule = r.prepare ? r.prepare.rule : "none";
+  const how = { none: "taken as they are", standard: "columns scaled to mean 0 and variance 1", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
+  const chosen = r.options.prepare === "auto" ? ", chosen without labels" : "";
+  if (how[rule]) return how[rule] + chosen;
+  const [name, dim] = rule.split(":");
+  return `${name === "whiten" ? "whitened" : "projected"} to ${dim} principal components (${percent(r.prepare.variance_kept)} of the variance), rows scaled to length 1${chosen}`;
+}
+
+function graphText(r) {
+  const g = r.graph, o = r.options;
+  let text = o.n_neighbors ? `Each point joined to its ${o.n_neighbors} nearest neighbours: ` : "";
+  text += `${plural(g.edges, "edge")}, ${g.components === 1 ? "connected" : plural(g.components, "component")}`;
+  if (g.bridges > 0) text += ` after adding ${plural(g.bridges, "bridge")} between ${plural(g.components_before, "part")}`;
+  if (g.recall !== null && g.recall < 1) text += `; neighbours searched approximately, recall ${g.recall.toFixed(3)}`;
+  return text + ".";
+}
+
+function embedText(r) {
+  const e = r.embed;
+  let text = `The ${plural(r.n_clusters, "leading eigenvector")} of the normalised graph, residual ${short(e.residual, 2)}`;
+  if (e.gap !== null && e.gap !== undefined) text += `, eigengap ${short(e.gap, 3)}`;
+  if (e.verified === "inertia") text += "; that none was missed is proven by counting";
+  if (e.verified === "probe") text += "; that none was missed was checked by random probes";
+  return text + (e.stop === "max_iter" ? "; stopped at the limit of iterations." : ".");
+}
+
+function shrinkText(r) {
+  const s = r.shrink;
+  let text = `gamma = ${short(s.gamma, 5)}${r.options.gamma === "auto" ? " (automatic)" : ""}: ${plural(r.n, "point")} fused into ${plural(s.groups, "group")}, ${certificate(s)} after ${plural(s.n_iter, "iteration")}`;
+  if (s.stop === "max_iter") text += " (stopped at their limit)";
+  if (s.stop === "stalled") text += " (no further progress in this arithmetic)";
+  return text + ".";
+}
+
+/* ---- clusters ---- */
+
+blocks.clusters = (root, block) => {
+  const most = Math.max(...block.rows.map((row) => row.size), 1), head = element("tr");
+  const add = (label, number) => head.append(element(number ? "th.number" : "th", { scope: "col" }, label));
+  add("cluster");
+  if (block.images) add("medoid");
+  add("size", true);
+  add("");
+  if (block.classes) { add("class"); add("share of it", true); }
+  if (!block.images) add("medoid", true);
+  const body = element("tbody", {}, ...block.rows.map((row) => clusterRow(row, block, most)));
+  root.append(element("div.scroll", {}, element("table.clusters.full", {}, element("thead", {}, head), body)));
+  root.append(element("p.caption", {}, clusterCaption(block)));
+};
+
+function clusterRow(row, block, most) {
+  const bar = element("span.bar", { style: `width:${(100 * row.size) / most}%` });
+  const paint = () => { bar.style.background = clusterColor(row.cluster); };
+  paint();
+  theme.listeners.push(paint);
+  const line = element("tr", {}, element("td", {}, swatch(row.cluster), String(row.cluster)));
+  if (block.images) line.append(element("td", {}, medoidImage(row)));
+  line.append(element("td.number", {}, whole(row.size)), element("td.size", {}, bar));
+  if (block.classes)
+    line.append(element("td", {}, row.class === undefined ? "–" : row.class), element("td.number", {}, row.share === undefined ? "–" : `${(100 * row.share).toFixed(1)} %`));
+  if (!block.images) line.append(element("td.number", {}, row.medoid === null ? "–" : `point ${whole(row.medoid)}`));
+  return line;
+}
+
+/* The sheet holds the medoids' images; it comes later on the page, so it is looked up. */
+function medoidImage(row) {
+  for (const section of page.sections)
+    for (const sheet of section.blocks) {
+      if (sheet.kind !== "sheet") continue;
+      let at = 0;
+      for (const other of sheet.rows) {
+        if (other.cluster === row.cluster && other.index[0] === row.medoid)
+          return Object.assign(image(sheet, at), { title: `point ${row.medoid}` });
+        at += other.index.length;
+      }
+    }
+  return row.medoid === null ? "–" : whole(row.medoid);
+}
+
+function clusterCaption(block) {
+  let text = "The medoid is the point nearest the centre of its cluster.";
+  if (block.classes) text += " Class is the one the cluster is mapped to, one to one, for the accuracy; the share is that of the cluster's points which belong to it.";
+  return text;
+}
+
+/* ---- confusion ---- */
+
+blocks.confusion = (root, block) => {
+  const dense = block.clusters.length > 30, heads = element("tr", {}, element("th", { scope: "col" }, dense ? "" : "class"));
+  for (const k of block.clusters) heads.append(element("th", { scope: "col" }, dense ? "" : swatch(k), dense ? "" : String(k)));
+  if (!dense) heads.append(element("th", { scope: "col" }, "recall"));
+  const body = block.classes.map((name, i) => confusionRow(block, i, name, dense));
+  root.append(element("div.scroll", {}, element(dense ? "table.confusion.dense" : "table.confusion", {}, element("thead", {}, heads), element("tbody", {}, ...body))));
+  root.append(element("p.caption", {}, "Rows are the known classes, columns the clusters, ordered so that each cluster stands below the class it is mapped to (outlined). A cell counts points; its shade is the share of the class. Everything off the outline is an error."));
+};
+
+function confusionRow(block, i, name, dense) {
+  const row = block.counts[i], total = row.reduce((a, b) => a + b, 0) || 1;
+  const line = element("tr", {}, element("th", { scope: "row", title: name }, name));
+  row.forEach((count, j) => {
+    const share = count / total, matched = i === j;
+    const cell = element("td", { title: `class ${name}, cluster ${block.clusters[j]}: ${count}` }, dense ? "" : count === 0 ? "·" : whole(count));
+    cell.style.setProperty("--heat", `${Math.round(88 * share)}%`);
+    if (share > 0.5) cell.classList.add("hot");
+    if (count === 0) cell.classList.add("zero");
+    if (matched) cell.classList.add("match");
+    line.append(cell);
+  });
+  if (!dense) line.append(element("td.zero", { style: "background:none" }, i < row.length ? `${((100 * row[i]) / total).toFixed(1)} %` : "–"));
+  return line;
+}
+
+/* ---- images ---- */
+
+blocks.sheet = (root, block) => {
+  const made = element("div.sheet");
+  let at = 0;
+  for (const row of block.rows) {
+    const images = element("div.images");
+    row.index.forEach((index, i) => {
+      const canvas = image(block, at++);
+      if (i === 0 && block.medoids) canvas.classList.add("medoid");
+      if (row.odd[i]) canvas.classList.add("odd");
+      canvas.title = `point ${index}${points.classes && row.class.length ? `, class ${points.classes[row.class[i]]}` : ""}`;
+      images.append(canvas);
+    });
+    const names = clusterNames();
+    made.append(element("div.row", {}, element("div", {}, swatch(row.cluster), String(row.cluster), names && names[row.cluster] !== undefined && element("small", {}, `class ${names[row.cluster]}`)), images));
+  }
+  root.append(made);
+  let text = block.medoids ? "The first image of each row, framed, is the medoid; the others are drawn at random." : "Images drawn at random.";
+  if (block.rows.some((row) => row.odd.some((odd) => odd))) text += " A red frame marks a point of another class than its cluster's.";
+  if (block.rows.length < points.clusters) text += ` The first ${block.rows.length} of ${points.clusters} clusters are shown.`;
+  root.append(element("p.caption", {}, text));
+};
+
+/* ---- spectrum ---- */
+
+blocks.spectrum = (root, block) => {
+  const values = block.eigenvalues.filter((v) => v !== null), c = block.n_clusters, holder = element("div");
+  const gap = c < values.length ? values[c] - values[c - 1] : null;
+  root.append(holder);
+  onWidth(holder, (width) => {
+    const high = Math.max(...values) * 1.06 || 1;
+    const chart = frame(width, Math.min(300, Math.max(230, width * 0.4)), {
+      title: "Eigenvalues", top: 30, x: { label: "k", low: 0.5, high: values.length + 0.5 }, y: { label: "eigenvalue", low: 0, high },
+    });
+    if (gap !== null) {
+      const left = chart.x(c), right = chart.x(c + 1), y1 = chart.y(values[c - 1]), y2 = chart.y(values[c]);
+      chart.svg.append(svg("rect", { x: left, width: right - left, y: Math.min(y1, y2), height: Math.abs(y1 - y2), style: "fill:var(--bad)", "fill-opacity": 0.16 }));
+      drawMarks(chart, [{ x: c + 0.5, label: `eigengap ${short(gap, 3)}`, strong: true }]);
+    }
+    values.forEach((value, k) => {
+      const x = chart.x(k + 1), y = chart.y(value), mark = svg("circle", { cx: x, cy: y, r: values.length > 60 ? 2.5 : 4, style: `fill:${k < c ? "var(--accent)" : "var(--faint)"}` });
+      mark.append(svg("title", {}, `eigenvalue ${k + 1}: ${short(value, 5)}`));
+      chart.svg.append(svg("path", { class: "stem", d: `M${x} ${chart.box.bottom}V${y}` }), mark);
+    });
+    holder.replaceChildren(chart.svg);
+  });
+  root.append(element("p.caption", {}, spectrumCaption(values, c, gap)));
+};
+
+function spectrumCaption(values, c, gap) {
+  let text = `The smallest eigenvalues of the normalised Laplacian. The first ${c} (coloured) span the embedding; as many near zero as there are clusters, then a wide gap, is what well-separated clusters look like.`;
+  if (gap === null) return text;
+  const gaps = values.slice(1).map((v, k) => v - values[k]), widest = gaps.indexOf(Math.max(...gaps)) + 1;
+  text += widest === c ? ` The gap after ${c} is the widest seen.` : ` The widest gap seen comes after ${widest}, so ${c} is not what the spectrum alone suggests.`;
+  return text;
+}
+
+/* ---- convergence ---- */
+
+blocks.convergence = (root, block) => {
+  const steps = block.objective.map((_, i) => i + 1);
+  const gap = block.objective.map((value, i) => (value > 0 && block.dual[i] !== null ? Math.max((value - block.dual[i]) / value, 1e-16) : null));
+  const both = [{ label: "objective", x: steps, y: block.objective }, { label: "proven lower bound", x: steps, y: block.dual.map((v) => (v > 0 ? v : null)), dash: "5 4" }];
+  const log = Math.max(...block.objective) > 20 * Math.min(...both.flatMap((s) => s.y).filter((v) => v > 0));
+  const bounds = [{ label: "relative gap", x: steps, y: gap }];
+  if (block.target > 0) bounds.push({ label: `asked for: ${percent(block.target)}`, x: [1, steps.length], y: [block.target, block.target], color: "var(--soft)", dash: "3 4" });
+  root.append(element("div.pair", {},
+    element("div", {}, element("h3", {}, "Objective and bound"), lineChart({ title: "Objective and lower bound", series: both, x: { label: "iteration" }, y: { log } }), lineKey(both)),
+    element("div", {}, element("h3", {}, "Gap"), lineChart({ title: "Relative gap", series: bounds, x: { label: "iteration" }, y: { log: true } }), lineKey(bounds))));
+  root.append(element("p.caption", {}, "After each iteration the best objective so far, and a number that the optimum provably cannot be below. Where the two meet, the problem is solved; their relative distance is the gap."));
+};

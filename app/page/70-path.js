@@ -1,0 +1,66 @@
+/* Blocks of a path: what was followed, and the tree of fusions. */
+
+blocks.walk = (root, block) => {
+  const r = block.report, worst = Math.max(...r.levels.map((level) => level.gap || 0)), list = [];
+  list.push({ value: whole(r.levels.length), label: "levels of gamma", note: `${whole(r.levels[0].groups)} groups at the first, ${whole(r.levels[r.levels.length - 1].groups)} at the last` });
+  if (r.choice) list.push(r.choice.level >= 0 ? { value: whole(r.choice.n_found), label: "clusters read from it", note: `at gamma ${short(r.choice.gamma, 4)}, without K-means` } : { value: whole(r.choice.n_found), label: "large groups at most", note: `${whole(r.n_clusters)} were asked for` });
+  list.push(...scoreFacts(r));
+  list.push({ wide: true, value: worst === 0 ? "every level proven optimal" : `every level proven within ${percent(worst)}`, label: "of the optimum" , note: "the worst gap of all levels" });
+  list.push({ value: seconds(r.seconds.total), label: "in all", note: `${seconds(r.seconds.path)} of it for the path` });
+  root.append(facts(list));
+};
+
+/* ---- the tree ---- */
+
+blocks.tree = (root, block) => {
+  const all = new Map(block.branches.map((branch) => [branch.id, { ...branch, children: [] }]));
+  const roots = [];
+  for (const branch of all.values()) (all.has(branch.parent) ? all.get(branch.parent).children : roots).push(branch);
+  if (all.size === 0) { root.append(element("p.caption", {}, "No group becomes large enough to be drawn.")); return; }
+  const leaves = orderLeaves(roots), holder = element("div.scroll"), inner = element("div", { style: "min-width:560px" });
+  holder.append(inner);
+  root.append(holder);
+  onWidth(inner, (width) => inner.replaceChildren(drawTree(width, [...all.values()], roots, leaves)));
+  theme.listeners.push(() => { const width = inner.clientWidth; if (width) inner.replaceChildren(drawTree(width, [...all.values()], roots, leaves)); });
+  root.append(element("p.caption", {}, `Each line is a group of at least ${whole(block.least)} points, from the gamma at which it has so many to the one at which it joins others; its width shows how many points it has, its colour the cluster most of them belong to. Smaller groups join without being drawn.`));
+};
+
+/* Larger subtrees first; every branch gets a height. */
+function orderLeaves(roots) {
+  const leaves = [];
+  const visit = (branch) => {
+    branch.children.sort((a, b) => b.size - a.size);
+    branch.children.forEach(visit);
+    if (branch.children.length === 0) { branch.y = leaves.length; leaves.push(branch); }
+    else branch.y = (branch.children[0].y + branch.children[branch.children.length - 1].y) / 2;
+  };
+  roots.sort((a, b) => b.size - a.size).forEach(visit);
+  return leaves;
+}
+
+function drawTree(width, branches, roots, leaves) {
+  const gammas = branches.flatMap((b) => [b.born, b.joined]).filter((g) => g > 0);
+  const low = Math.min(...gammas) / 1.15, high = Math.max(...gammas) * 1.25, row = 23, label = width < 700 ? 138 : 196;
+  const chart = frame(width, leaves.length * row + 66, { title: "Tree of fusions", left: label, top: 12, x: { label: "gamma", log: true, low, high }, y: { low: 0, high: 1 } });
+  chart.svg.querySelectorAll(".grid").forEach((line) => line.remove());
+  chart.svg.querySelectorAll("text[text-anchor=end]").forEach((text) => text.remove());
+  const most = Math.max(...branches.map((b) => b.size)), y = (b) => 22 + b.y * row, thick = (b) => 1.5 + 8 * Math.sqrt(b.size / most);
+  for (const b of branches) {
+    const paint = b.cluster && b.children.length === 0 ? clusterColor(b.cluster.label) : "var(--faint)";
+    const end = b.joined > 0 ? chart.x(b.joined) : chart.box.right, start = chart.x(b.born);
+    const line = svg("path", { d: `M${start} ${y(b)}H${Math.max(end, start + 3)}`, style: `stroke:${paint}`, "stroke-width": thick(b), fill: "none" });
+    line.append(svg("title", {}, `${plural(b.size, "point")}, from gamma ${short(b.born, 3)}${b.joined > 0 ? ` to ${short(b.joined, 3)}` : ""}`));
+    chart.svg.append(line);
+    if (b.children.length)
+      chart.svg.append(svg("path", { class: "axis", d: `M${start} ${Math.min(...b.children.map(y))}V${Math.max(...b.children.map(y))}`, "stroke-width": 1.5 }));
+    if (b.children.length === 0) chart.svg.append(leafLabel(b, label - 12, y(b)), svg("path", { class: "grid", d: `M${label - 6} ${y(b)}H${start - 2}`, "stroke-dasharray": "1 4" }));
+  }
+  return chart.svg;
+}
+
+function leafLabel(b, x, y) {
+  let text = whole(b.size);
+  if (b.class && points.classes) text += ` · class ${points.classes[b.class.label].slice(0, 14)} ${Math.round(100 * b.class.share)} %`;
+  else if (b.cluster) text += ` · cluster ${b.cluster.label}`;
+  return svg("text", { x, y: y + 4, "text-anchor": "end", class: "name" }, text);
+}

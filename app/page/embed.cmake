@@ -1,0 +1,31 @@
+# cmake -DOUT=FILE -DFOLDER=DIR -P embed.cmake: writes the files of this folder as C arrays,
+# page_shell, page_style and page_script. Styles and scripts are joined in the order of their names.
+function(append_array out name)
+  set(hex "${ARGN}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)"
+         "\\1\n" bytes "${bytes}")
+  file(APPEND ${out} "static const unsigned char ${name}[] = {\n${bytes}};\n")
+endfunction()
+
+function(read_hex variable)
+  set(all "")
+  foreach(file IN LISTS ARGN)
+    file(READ ${file} hex HEX)
+    string(APPEND all "${hex}")
+  endforeach()
+  set(${variable} "${all}" PARENT_SCOPE)
+endfunction()
+
+file(GLOB styles ${FOLDER}/*.css)
+file(GLOB scripts ${FOLDER}/*.js)
+list(SORT styles)
+list(SORT scripts)
+read_hex(shell ${FOLDER}/shell.html)
+read_hex(style ${styles})
+read_hex(script ${scripts})
+file(WRITE ${OUT}.new "/* Made from the files of app/page. */\n")
+append_array(${OUT}.new page_shell ${shell})
+append_array(${OUT}.new page_style ${style})
+append_array(${OUT}.new page_script ${script})
+file(RENAME ${OUT}.new ${OUT})
