@@ -7,7 +7,7 @@ echo "1797 handwritten digits, 8 x 8 pixels, ten clusters:"
 echo
 printf '  %-8s %6s %6s %6s %8s %9s\n' method ACC NMI ARI seconds gap
 for method in kmeans sc ssc; do
-    "$huddle" cluster digits -m "$method" -c 10 --prepare unit -q --json |
+    "$huddle" cluster digits -m "$method" -c 10 -q --json |
         awk -v method="$method" '
             function number(line) { gsub(/[^0-9.e+-]/, "", line); return line }
             /"scores": \{/ { inside = "scores" }
