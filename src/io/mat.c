@@ -1,13 +1,15 @@
+/* MAT files: version 5 is read by mat5.c, version 7.3, which is HDF5 inside, by matio. */
 #include "base/check.h"
 #include "io/formats.h"
 #include "io/hdf5.h"
+#include "io/mat5.h"
 #include "io/sparse.h"
 
 #include <matio.h>
 #include <string.h>
 
-/* Deflate cannot shrink further than 1032 times, and doubles may be stored as bytes. */
-enum { MOST_RATIO = 1032 * 8 };
+/* Deflate cannot shrink further. */
+enum { MOST_RATIO = 1032 };
 
 bool hd_mat_is(const hd_file *file) {
     if (file->size < 128)
@@ -318,11 +320,10 @@ huddle_status hd_mat_open(hd_request *request, const hd_file *file, hd_container
     huddle_status status = HUDDLE_OK;
     (void)request;
     container->down_columns = true;
+    if (memcmp(file->text, "MATLAB 7.3", 10) != 0)
+        return hd_mat5_open(file, container);
     container->load = load;
     container->close = close_file;
-    /* matio fills what is missing with zeros and says nothing. */
-    if (!hd_hdf5_is(file) && hd_mat_variables(file) < 0)
-        FAIL(HUDDLE_FORMAT, "the file is cut short: its last variable is not complete");
     hd_hdf5_lock();
     container->state = Mat_Open(file->path, MAT_ACC_RDONLY);
     if (container->state != NULL)

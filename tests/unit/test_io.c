@@ -165,8 +165,7 @@ static void tables_of_every_dress_are_read(void **state) {
                                         "1\t2.5\n3\t4\n",
                                         "  1   2.5\n3 4  \n",
                                         "a,b\n1,2.5\n3,4\n",
-                                        "\xEF\xBB\xBF"
-                                        "a,b\n1,2.5\n3,4\n",
+                                        "\357\273\277a,b\n1,2.5\n3,4\n",
                                         "\n# made by\n1,2.5\n\n3,4\n\n",
                                         "\"1\",\"2.5\"\n\"3\",4\n",
                                         "a b\n1 2.5\n3 4\n",
@@ -589,10 +588,7 @@ static huddle_status read_and_write(void *argument) {
                                             &(huddle_read_options){.per_class = 1}, &data);
     if (status == HUDDLE_OK)
         status = huddle_data_write(NULL, &data, path_of("faulty.tsv"));
-    if (status == HUDDLE_OK)
-        huddle_data_free(&data);
-    else
-        memset(&data, 0, sizeof data);
+    huddle_data_free(&data);
     return status;
 }
 

@@ -1,0 +1,430 @@
+/* MAT v5 (also v6 and v7, which are v5 with packing). Read here rather than by matio: an array is
+ * taken as it is stored, from the mapped file where it is not packed, and every size is checked
+ * against the bytes that are there before memory is asked for. */
+#include "io/mat5.h"
+
+#include "base/check.h"
+#include "io/sparse.h"
+
+#include <string.h>
+#include <zlib.h>
+
+enum { HEADER = 128, HEAD = 1024, MOST_RATIO = 1032 };
+enum { MI_INT8 = 1, MI_UINT8, MI_INT16, MI_UINT16, MI_INT32, MI_UINT32, MI_SINGLE, MI_DOUBLE = 9 };
+enum { MI_INT64 = 12, MI_UINT64, MI_MATRIX, MI_COMPRESSED, MI_UTF8, MI_UTF16, MI_UTF32 };
+enum { CLASS_CELL = 1, CLASS_CHAR = 4, CLASS_SPARSE = 5, CLASS_DOUBLE = 6, CLASS_UINT64 = 15 };
+enum { FLAG_COMPLEX = 0x0800 };
+
+/* The bytes of one element, of which `there` are at hand and `size` are claimed. */
+typedef struct span {
+    const char *bytes;
+    int64_t there, size;
+    bool swapped;
+} span;
+
+/* A part of an element: a type and `length` bytes from `begin`. */
+typedef struct part {
+    uint32_t type;
+    int64_t begin, length;
+} part;
+
+/* What stands at the beginning of a matrix. */
+typedef struct head {
+    uint32_t class, flags;
+    hd_array array; /* rank and dims */
+    part name;
+    int64_t rest; /* where its contents begin */
+} head;
+
+static uint32_t word_at(const span *s, int64_t at) {
+    unsigned char b[4];
+    memcpy(b, s->bytes + at, 4);
+    if (s->swapped) /* the file is big-endian */
+        return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+}
+
+/* The part whose tag stands at *at; moves *at behind it. False if it does not fit. */
+static bool next_part(const span *s, int64_t *at, part *p) {
+    if (*at + 8 > s->size || *at + 8 > s->there)
+        return false;
+    uint32_t first = word_at(s, *at);
+    if (first >> 16 != 0) { /* up to four bytes, inside the tag */
+        *p = (part){first & 0xFFFF, *at + 4, first >> 16};
+        *at += 8;
+        return p->length <= 4;
+    }
+    *p = (part){first, *at + 8, word_at(s, *at + 4)};
+    if (p->length > s->size - p->begin)
+        return false;
+    *at = p->begin + p->length;
+    if (p->type != MI_COMPRESSED)
+        *at += (8 - *at % 8) % 8;
+    return true;
+}
+
+static bool at_hand(const span *s, const part *p) {
+    return p->begin + p->length <= s->there;
+}
+
+static bool parse_head(const span *s, head *h) {
+    part flags, dims;
+    int64_t at = 0;
+    memset(h, 0, sizeof *h);
+    if (!next_part(s, &at, &flags) || flags.length < 4 || !at_hand(s, &flags) ||
+        !next_part(s, &at, &dims) || dims.type != MI_INT32 || !at_hand(s, &dims) ||
+        !next_part(s, &at, &h->name) || !at_hand(s, &h->name))
+        return false;
+    uint32_t word = word_at(s, flags.begin);
+    h->class = word & 0xFF;
+    h->flags = word & 0xFF00;
+    h->array.rank = dims.length / 4 > 3 ? 4 : (int32_t)(dims.length / 4);
+    for (int32_t k = 0; k < h->array.rank && k < 3; k++)
+        h->array.dims[k] = (int32_t)word_at(s, dims.begin + 4 * k);
+    h->rest = at;
+    return true;
+}
+
+static bool element_of(uint32_t type, hd_element *element) {
+    static const struct {
+        uint32_t type;
+        hd_element element;
+    } known[] = {{MI_INT8, HD_I1},  {MI_UINT8, HD_U1},  {MI_INT16, HD_I2},  {MI_UINT16, HD_U2},
+                 {MI_INT32, HD_I4}, {MI_UINT32, HD_U4}, {MI_SINGLE, HD_F4}, {MI_DOUBLE, HD_F8},
+                 {MI_INT64, HD_I8}, {MI_UINT64, HD_U8}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (known[k].type == type) {
+            *element = known[k].element;
+            return true;
+        }
+    return false;
+}
+
+/* The part at *at as a vector of numbers; false if it is none, or not all at hand. */
+static bool vector_at(const span *s, int64_t *at, hd_array *vector) {
+    part p;
+    *vector = (hd_array){.rank = 1, .swapped = s->swapped};
+    if (!next_part(s, at, &p) || !at_hand(s, &p) || !element_of(p.type, &vector->element))
+        return false;
+    vector->dims[0] = p.length / hd_element_size(vector->element);
+    vector->bytes = s->bytes + p.begin;
+    hd_array_pack(vector, false);
+    return true;
+}
+
+/* ---- unpacking ------------------------------------------------------------------------------ */
+
+/* Up to `size` bytes of a packed element; returns how many there were. */
+static int64_t unpack(const char *packed, int64_t length, char *to, int64_t size) {
+    enum { STEP = 1 << 30 };
+    z_stream stream = {0};
+    int64_t got = 0;
+    int code = Z_OK;
+    if (inflateInit(&stream) != Z_OK)
+        return 0;
+    stream.next_in = (unsigned char *)(uintptr_t)packed;
+    stream.avail_in = (unsigned)length; /* a tag counts in 32 bits */
+    while (got < size && code == Z_OK) {
+        stream.next_out = (unsigned char *)to + got;
+        stream.avail_out = (unsigned)(size - got < STEP ? size - got : STEP);
+        unsigned room = stream.avail_out;
+        code = inflate(&stream, Z_NO_FLUSH);
+        got += room - stream.avail_out;
+        if (room == stream.avail_out)
+            break;
+    }
+    inflateEnd(&stream);
+    return got;
+}
+
+/* The matrix in the top-level element whose tag stands at `place`: all of it, or at least its
+ * head. What has to be unpacked goes to *room, which the caller frees. */
+static huddle_status open_element(const hd_file *file, int64_t place, bool whole, span *matrix,
+                                  char **room) {
+    huddle_status status = HUDDLE_OK;
+    span all = {file->text, file->size, file->size, file->text[126] == 'M'};
+    part element;
+    *room = NULL;
+    if (!next_part(&all, &place, &element))
+        FAIL(HUDDLE_FORMAT, "the file is cut short or damaged");
+    *matrix = (span){file->text + element.begin, element.length, element.length, all.swapped};
+    if (element.type != MI_COMPRESSED)
+        goto done;
+    int64_t wanted = HEAD;
+    char tag[8];
+    span inner = {tag, 8, INT64_MAX, all.swapped};
+    if (unpack(matrix->bytes, element.length, tag, 8) < 8 || word_at(&inner, 0) != MI_MATRIX)
+        FAIL(HUDDLE_FORMAT, "a packed variable is damaged");
+    int64_t size = word_at(&inner, 4);
+    if (size / MOST_RATIO > element.length)
+        FAIL(HUDDLE_FORMAT, "a packed variable claims an impossible %lld bytes", (long long)size);
+    if (whole || size < wanted)
+        wanted = size;
+    ALLOC(*room, wanted + 8);
+    int64_t got = unpack(matrix->bytes, element.length, *room, wanted + 8);
+    if (got < wanted + 8)
+        FAIL(HUDDLE_FORMAT, "a packed variable is cut short or damaged");
+    *matrix = (span){*room + 8, wanted, size, all.swapped};
+done:
+    return status;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* The next character of a text of that type, or -1 at its end. */
+static int64_t next_character(const span *s, const part *p, int64_t *at) {
+    int64_t left = p->length - *at, width = p->type == MI_UTF32 ? 4 : 2;
+    const unsigned char *b = (const unsigned char *)s->bytes + p->begin + *at;
+    if (p->type == MI_UTF8 || p->type == MI_UINT8 || p->type == MI_INT8) {
+        *at += left > 0;
+        return left > 0 ? b[0] : -1; /* UTF-8 passes through byte by byte */
+    }
+    if (left < width)
+        return -1;
+    *at += width;
+    if (width == 4)
+        return word_at(s, p->begin + *at - 4);
+    return s->swapped ? 256 * b[0] + b[1] : 256 * b[1] + b[0];
+}
+
+/* Row `row` of a matrix of characters that are all of one width, without blanks at its end. */
+static char *put_row(const span *s, const part *p, int64_t row, int64_t rows, int64_t length,
+                     char *to) {
+    int64_t width = p->type == MI_UTF32 ? 4 : p->type == MI_UINT16 || p->type == MI_UTF16 ? 2 : 1;
+    char *begin = to;
+    for (int64_t k = 0; k < length; k++) {
+        int64_t at = (row + k * rows) * width, c = next_character(s, p, &at);
+        if (c < 0)
+            break;
+        if (width == 1)
+            *to++ = (char)c;
+        else
+            to = hd_put_utf8((uint32_t)c, to);
+    }
+    while (to > begin && (to[-1] == ' ' || to[-1] == '\0'))
+        to--;
+    return to;
+}
+
+static bool is_text(const head *h, const part *p) {
+    return h->class == CLASS_CHAR && h->array.rank == 2 &&
+           (p->length == 0 || p->type == MI_UTF8 || p->type == MI_UINT8 || p->type == MI_INT8 ||
+            p->type == MI_UINT16 || p->type == MI_UTF16 || p->type == MI_UTF32);
+}
+
+/* Adds `rows` texts made of the characters of a part; room for them was made. */
+static void add_texts(const span *s, const part *p, int64_t rows, int64_t length, hd_labels *texts,
+                      char **to) {
+    /* A single text may have more bytes than characters. */
+    if (rows == 1)
+        length = p->length;
+    for (int64_t i = 0; i < rows; i++) {
+        char *end = put_row(s, p, i, rows, length, *to);
+        texts->texts[texts->n++] = (hd_span){*to, end - *to};
+        *end = '\n';
+        *to = end + 1;
+    }
+}
+
+static huddle_status load_chars(const span *s, const head *h, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    part p = {0};
+    int64_t at = h->rest, rows = h->array.dims[0], length = h->array.dims[1];
+    if (!next_part(s, &at, &p) || !at_hand(s, &p) || !is_text(h, &p) || rows < 0 || length < 0 ||
+        (length > 0 && rows > p.length / length))
+        FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
+    ALLOC(variable->texts.texts, rows > 0 ? rows : 1);
+    ALLOC(variable->texts.arena, 4 * p.length + rows);
+    char *to = variable->texts.arena;
+    add_texts(s, &p, rows, length, &variable->texts, &to);
+done:
+    return status;
+}
+
+/* The text in the cell whose tag stands at *at: one row of characters, or none. */
+static bool text_in_cell(const span *s, int64_t *at, span *cell, part *text) {
+    part element;
+    head h;
+    *text = (part){0};
+    if (!next_part(s, at, &element) || element.type != MI_MATRIX || !at_hand(s, &element))
+        return false;
+    *cell = (span){s->bytes + element.begin, element.length, element.length, s->swapped};
+    if (!parse_head(cell, &h))
+        return false;
+    int64_t rest = h.rest;
+    if (!next_part(cell, &rest, text) || !at_hand(cell, text))
+        *text = (part){0};
+    return is_text(&h, text) && (h.array.dims[0] == 1 || text->length == 0);
+}
+
+static huddle_status load_cells(const span *s, const head *h, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    int64_t at = h->rest, count = h->array.dims[0] * h->array.dims[1], bytes = 0;
+    span cell;
+    part text;
+    if (count > (s->size - h->rest) / 8)
+        FAIL(HUDDLE_FORMAT, "'%s' is damaged: it claims %lld cells", variable->name,
+             (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        if (!text_in_cell(s, &at, &cell, &text))
+            FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", variable->name);
+        bytes += 4 * text.length + 1;
+    }
+    ALLOC(variable->texts.texts, count > 0 ? count : 1);
+    ALLOC(variable->texts.arena, bytes);
+    char *to = variable->texts.arena;
+    at = h->rest;
+    for (int64_t i = 0; i < count; i++) {
+        (void)text_in_cell(s, &at, &cell, &text);
+        add_texts(&cell, &text, 1, 0, &variable->texts, &to);
+    }
+done:
+    return status;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static huddle_status load_sparse(const span *s, const head *h, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    hd_array positions, offsets, data;
+    int64_t at = h->rest, *jc = NULL, *ir = NULL, cols = h->array.dims[1], count = 0;
+    double *values = NULL, ignored;
+    if (!vector_at(s, &at, &positions) || !vector_at(s, &at, &offsets) ||
+        !vector_at(s, &at, &data) || offsets.dims[0] != cols + 1 ||
+        !hd_array_whole(&offsets, cols, &count, &ignored) || count < 0 ||
+        count > positions.dims[0] || count > data.dims[0])
+        FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
+    ALLOC(jc, cols + 1);
+    ALLOC(ir, count);
+    ALLOC(values, count);
+    for (int64_t j = 0; j <= cols; j++)
+        (void)hd_array_whole(&offsets, j, &jc[j], &ignored);
+    for (int64_t e = 0; e < count; e++)
+        if (!hd_array_whole(&positions, e, &ir[e], &ignored))
+            FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
+    hd_samples samples = hd_array_samples(&data, false);
+    hd_samples_load(&samples, 0, count, values);
+    TRY(hd_csr_from_lines(&(hd_lines){h->array.dims[0], cols, true, count, jc, ir, values},
+                          &variable->sparse));
+done:
+    huddle_free(jc);
+    huddle_free(ir);
+    huddle_free(values);
+    return status;
+}
+
+static huddle_status load(hd_container *container, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    char *room = NULL;
+    span s;
+    head h;
+    TRY(open_element(container->file, variable->place, true, &s, &room));
+    if (!parse_head(&s, &h))
+        FAIL(HUDDLE_FORMAT, "'%s' is damaged", variable->name);
+    if (variable->kind == HD_SPARSE) {
+        TRY(load_sparse(&s, &h, variable));
+    } else if (variable->kind == HD_TEXTS) {
+        TRY(h.class == CLASS_CELL ? load_cells(&s, &h, variable) : load_chars(&s, &h, variable));
+    } else {
+        part p;
+        int64_t at = h.rest;
+        /* The sizes were checked when the variable was listed, from the same bytes. */
+        if (!next_part(&s, &at, &p) || !at_hand(&s, &p))
+            FAIL(HUDDLE_FORMAT, "'%s' is cut short", variable->name);
+        variable->array.bytes = s.bytes + p.begin;
+        variable->owned = room;
+        room = NULL;
+    }
+done:
+    huddle_free(room);
+    return status;
+}
+
+/* ---- what there is -------------------------------------------------------------------------- */
+
+static void refuse(hd_variable *variable, const char *trouble) {
+    variable->kind = HD_OTHER;
+    variable->trouble = trouble;
+    variable->array.rank = 0;
+}
+
+static void describe_array(const span *s, const head *h, hd_variable *variable) {
+    hd_array *array = &variable->array;
+    part p;
+    int64_t at = h->rest;
+    if (!next_part(s, &at, &p) || !element_of(p.type, &array->element)) {
+        refuse(variable, "is damaged");
+        return;
+    }
+    variable->kind = HD_ARRAY;
+    array->swapped = s->swapped;
+    if (hd_array_count(array, p.length) < 0)
+        refuse(variable, "claims more elements than there are");
+    else
+        hd_array_pack(array, true);
+}
+
+static void describe(const span *s, const head *h, hd_variable *variable) {
+    hd_array *array = &variable->array;
+    array->rank = h->array.rank;
+    memcpy(array->dims, h->array.dims, sizeof array->dims);
+    if (array->rank > 3 || array->rank < 2) {
+        refuse(variable, "has more than three dimensions");
+        return;
+    }
+    for (int32_t k = 0; k < array->rank; k++)
+        if (array->dims[k] < 0) {
+            refuse(variable, "is damaged");
+            return;
+        }
+    if ((h->flags & FLAG_COMPLEX) != 0)
+        refuse(variable, "holds complex numbers");
+    else if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
+        describe_array(s, h, variable);
+    else if (array->rank == 2 && h->class == CLASS_SPARSE)
+        variable->kind = HD_SPARSE;
+    else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
+        variable->kind = HD_TEXTS;
+    else
+        refuse(variable, "is neither an array nor a list of texts");
+    if (h->class == CLASS_CHAR && variable->kind == HD_TEXTS)
+        array->rank = 1; /* one text a row */
+}
+
+static bool is_big_endian(void) {
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 0;
+}
+
+huddle_status hd_mat5_open(const hd_file *file, hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    char *room = NULL;
+    span all = {file->text, file->size, file->size, file->text[126] == 'M'};
+    container->load = load;
+    if (is_big_endian())
+        FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
+    for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {
+        part element;
+        span s;
+        head h;
+        if (!next_part(&all, &next, &element))
+            FAIL(HUDDLE_FORMAT, "the file is cut short: its last variable is not complete");
+        if (element.type != MI_MATRIX && element.type != MI_COMPRESSED)
+            continue;
+        TRY(open_element(file, place, false, &s, &room));
+        if (!parse_head(&s, &h))
+            FAIL(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
+        hd_variable *variable = hd_container_add(container, s.bytes + h.name.begin, h.name.length);
+        if (variable == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+        variable->place = place;
+        describe(&s, &h, variable);
+        huddle_free(room);
+        room = NULL;
+    }
+    if (container->count == 0)
+        FAIL(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
+done:
+    huddle_free(room);
+    return status;
+}

@@ -1,0 +1,5 @@
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    return fuzz_container(bytes, size, hd_npy_is, hd_npy_open);
+}
