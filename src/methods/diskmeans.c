@@ -44,7 +44,7 @@ static void regularise(double alpha, int64_t n, const double *variances, double 
                        huddle_preparation *map) {
     huddle_dense *p = &map->projection;
     if (alpha == HUDDLE_AUTO)
-        alpha = (double)n * total / (double)map->d_out;
+        alpha = (double)n * total / 50;
     for (int64_t k = 0; k < p->cols; k++) {
         double factor = sqrt((double)n * variances[k] + alpha);
         for (int64_t j = 0; j < p->rows && factor > 0; j++)
