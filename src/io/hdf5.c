@@ -283,10 +283,9 @@ static void close_file(hd_container *container) {
     huddle_free(s);
 }
 
-huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_container *container) {
+static huddle_status open_file(const hd_file *file, hd_container *container) {
     huddle_status status = HUDDLE_OK;
     state *s = NULL;
-    (void)request;
     ALLOC(s, 1);
     s->file = -1;
     container->state = s;
@@ -302,6 +301,16 @@ huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_containe
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     if (visited < 0)
         FAIL(HUDDLE_NO_MEMORY, "no memory for the names, or HDF5 finds them damaged");
+done:
+    return status;
+}
+
+huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    (void)request;
+    if (!hd_hdf5_trial(file, open_file))
+        FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
+    TRY(open_file(file, container));
     if (container->count == 0)
         FAIL(HUDDLE_FORMAT, "the file holds no data sets");
 done:

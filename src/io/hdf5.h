@@ -3,10 +3,16 @@
 #ifndef HUDDLE_SRC_IO_HDF5_H
 #define HUDDLE_SRC_IO_HDF5_H
 
+#include "io/container.h"
 #include "io/output.h"
 
 void hd_hdf5_lock(void);
 void hd_hdf5_unlock(void);
+
+/* True if another process could open and list this file, with `open_it` as here, and came to no
+ * harm. */
+bool hd_hdf5_trial(const hd_file *file,
+                   huddle_status (*open_it)(const hd_file *file, hd_container *container));
 
 /* Creates an HDF5 file (a hid_t) that is written to the output's temporary file. Failures to write
  * do not show until it is closed; *error, which must live so long, remembers the first. */

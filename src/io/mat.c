@@ -316,22 +316,31 @@ static huddle_status list_variables(hd_container *container) {
     return status;
 }
 
-huddle_status hd_mat_open(hd_request *request, const hd_file *file, hd_container *container) {
+static huddle_status open_file(const hd_file *file, hd_container *container) {
     huddle_status status = HUDDLE_OK;
-    (void)request;
-    container->down_columns = true;
-    if (memcmp(file->text, "MATLAB 7.3", 10) != 0)
-        return hd_mat5_open(file, container);
     container->load = load;
     container->close = close_file;
     hd_hdf5_lock();
     container->state = Mat_Open(file->path, MAT_ACC_RDONLY);
     if (container->state != NULL)
         status = list_variables(container);
+    else
+        status = hd_fail(HUDDLE_FORMAT, "matio cannot open it: it is cut short or damaged");
     hd_hdf5_unlock();
-    TRY(status);
-    if (container->state == NULL)
-        FAIL(HUDDLE_FORMAT, "matio cannot open it: it is cut short or damaged");
+    return status;
+}
+
+huddle_status hd_mat_open(hd_request *request, const hd_file *file, hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    (void)request;
+    container->down_columns = true;
+    if (memcmp(file->text, "MATLAB 7.3", 10) != 0) {
+        TRY(hd_mat5_open(file, container));
+    } else {
+        if (!hd_hdf5_trial(file, open_file))
+            FAIL(HUDDLE_FORMAT, "matio cannot open it: it is cut short or damaged");
+        TRY(open_file(file, container));
+    }
     if (container->count == 0)
         FAIL(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
 done:

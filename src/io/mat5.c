@@ -422,8 +422,6 @@ huddle_status hd_mat5_open(const hd_file *file, hd_container *container) {
         huddle_free(room);
         room = NULL;
     }
-    if (container->count == 0)
-        FAIL(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
 done:
     huddle_free(room);
     return status;

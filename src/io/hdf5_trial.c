@@ -1,0 +1,80 @@
+/* HDF5 trusts what it reads: a damaged file may bring it down, or keep it busy for ever. A file is
+ * therefore first tried in a process of its own, which lists it and reads what is small in it. */
+#define _GNU_SOURCE
+#include "io/hdf5.h"
+
+#include "base/memory.h"
+#include "io/container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Elements read in the trial, and what it may use: seconds, bytes. */
+enum { SMALL = 1 << 17, MOST_SECONDS = 20, MOST_BYTES = 1 << 30 };
+
+/* Crashes are silent, leave no core, and cannot take the machine's memory with them. */
+static void confine(void) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
+        (void)signal(signals[k], SIG_DFL);
+    int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (quiet >= 0)
+        (void)dup2(quiet, 2);
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    (void)setrlimit(RLIMIT_CPU, &(struct rlimit){MOST_SECONDS, MOST_SECONDS});
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return;
+    if (fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) == 1) {
+        rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MOST_BYTES;
+        (void)setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+    }
+    fclose(file);
+}
+
+static bool is_small(const hd_variable *variable) {
+    int64_t count = 1;
+    for (int32_t k = 0; k < variable->array.rank && count <= SMALL; k++)
+        count *= variable->array.dims[k] <= SMALL ? variable->array.dims[k] : SMALL + 1;
+    return variable->kind != HD_OTHER && count <= SMALL;
+}
+
+static bool attempt(const hd_file *file,
+                    huddle_status (*open_it)(const hd_file *file, hd_container *container)) {
+    hd_container container = {.file = file};
+    bool good = open_it(file, &container) == HUDDLE_OK;
+    for (int64_t k = 0; good && k < container.count; k++) {
+        hd_variable *variable = &container.variables[k];
+        if (!is_small(variable))
+            continue;
+        (void)hd_variable_load(&container, variable); /* a failure is told when it matters */
+        hd_variable_unload(variable);
+    }
+    hd_container_close(&container);
+    return good;
+}
+
+bool hd_hdf5_trial(const hd_file *file,
+                   huddle_status (*open_it)(const hd_file *file, hd_container *container)) {
+    int status = 0;
+    hd_hdf5_lock(); /* no other thread is inside HDF5 at the moment of the fork */
+    pid_t child = fork();
+    hd_hdf5_unlock();
+    if (child == 0) {
+        confine();
+        (void)hd_memory_fail_at(0);
+        _exit(attempt(file, open_it) ? 0 : 1);
+    }
+    if (child < 0)
+        return true; /* no process to spare: take the risk */
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return true; /* somebody else took the child's end */
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
