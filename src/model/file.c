@@ -429,7 +429,7 @@ static huddle_status check_loaded(const hd_fit *fit) {
     fine = fine && projection_fits(&fit->preparation) && projection_fits(&fit->reduction);
     fine =
         fine && (fit->reduction.rule.name == NULL || fit->reduction.d_in == fit->preparation.d_out);
-    fine = fine && (fit->landmarks.values == NULL ||
+    fine = fine && (fit->landmark_vectors.values == NULL ||
                     (fit->landmarks.n == fit->landmark_vectors.rows && fit->landmarks.n >= 1 &&
                      fit->landmark_vectors.cols >= e->rows.cols));
     fine = fine && (e->rows.values == NULL || fit->centres.cols == e->rows.cols);
