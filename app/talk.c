@@ -160,6 +160,10 @@ static int on_progress(void *user, const char *stage, double done, double total)
     return interrupted;
 }
 
+void talk_progress(const char *stage, double done, double total) {
+    (void)on_progress(NULL, stage, done, total);
+}
+
 /* ---- Ctrl-C ------------------------------------------------------------------------------- */
 
 /* The first signal asks for a clean stop. One that comes more than a second later means it: the

@@ -33,6 +33,9 @@ void talk_collect(json_t *warnings);
 /* True once Ctrl-C was pressed; nothing should be written any more. */
 bool talk_cancelled(void);
 
+/* Shows that `done` of `total` units of a stage are finished, as the library's progress is. */
+void talk_progress(const char *stage, double done, double total);
+
 /* Takes the progress bar off the terminal, if there is one. */
 void talk_clear(void);
 

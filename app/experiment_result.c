@@ -1,0 +1,60 @@
+/* Reading results: numbers of records, points of grids, the oracle. */
+#include "experiment.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+double record_number(const json_t *record, const char *name) {
+    const json_t *value = json_object_get(record, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *record_text(const json_t *record, const char *name) {
+    const char *text = json_string_value(json_object_get(record, name));
+    return text == NULL ? "" : text;
+}
+
+void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size) {
+    const json_t *entry = json_array_get(json_object_get(e->plan, "methods"), (size_t)cell->entry);
+    const char *name;
+    json_t *values;
+    text[0] = '\0';
+    json_object_foreach(json_object_get(entry, "grid"), name, values)
+        append_text(text, size, "%s%s %s", text[0] == '\0' ? "" : ", ", name,
+                    record_text(cell->settings, name));
+}
+
+grid_result grid_point(const experiment *e, int data, int entry, int point, const char *metric) {
+    grid_result result = {NULL, 0, 0, 0};
+    char mean[32], std[32];
+    int count = 0;
+    snprintf(mean, sizeof mean, "%s_mean", metric);
+    snprintf(std, sizeof std, "%s_std", metric);
+    for (int i = 0; i < e->n_cells; i++) {
+        const experiment_cell *cell = &e->cells[i];
+        if (cell->data != data || cell->entry != entry || cell->point != point ||
+            !isfinite(record_number(cell->record, metric)))
+            continue;
+        result.cell = result.cell == NULL ? cell : result.cell;
+        result.best += record_number(cell->record, metric);
+        result.mean += record_number(cell->record, mean);
+        result.std += record_number(cell->record, std);
+        count++;
+    }
+    result.best /= count > 0 ? count : 1;
+    result.mean /= count > 0 ? count : 1;
+    result.std /= count > 0 ? count : 1;
+    return result;
+}
+
+grid_result grid_oracle(const experiment *e, int data, int entry, const char *metric) {
+    grid_result best = {NULL, 0, 0, 0};
+    for (int p = 0; p < grid_size(e, entry); p++) {
+        grid_result point = grid_point(e, data, entry, p, metric);
+        if (point.cell != NULL && (best.cell == NULL || point.best > best.best))
+            best = point;
+    }
+    return best;
+}
