@@ -9,12 +9,11 @@
  * at in double. */
 #include "base/check.h"
 #include "base/parallel.h"
+#include "graph/candidates.h"
 #include "graph/search.h"
 #include "graph/tiles.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum { SPARE = 3, QUERIES_PER_CHUNK = 96 };
 
@@ -25,29 +24,15 @@ typedef struct brute {
     const hd_panels *query; /* &train or &own */
     hd_tiles tiles;
     bool exact;
-    int32_t k;        /* length of the lists: search->k and a few spare */
-    float *distance2; /* query->padded x k: candidates, in packed units */
-    int32_t *index;
-    bool *doubtful; /* queries whose list does not stand */
-    double *limits; /* of doubtful queries, in packed units */
+    hd_candidates near; /* of every query: search->k and a few spare */
+    bool *doubtful;     /* queries whose list does not stand */
+    double *limits;     /* of doubtful queries, in packed units */
 } brute;
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 static void offer(brute *b, int64_t i, float value, int64_t j) {
-    float *distance2 = b->distance2 + i * b->k;
-    int32_t *index = b->index + i * b->k, at = b->k - 1, name = (int32_t)j;
-    if (value > distance2[at] || (value == distance2[at] && name >= index[at]))
-        return;
-    for (; at > 0 &&
-           (value < distance2[at - 1] || (value == distance2[at - 1] && name < index[at - 1]));
-         at--) {
-        distance2[at] = distance2[at - 1];
-        index[at] = index[at - 1];
-    }
-    distance2[at] = value;
-    index[at] = name;
-    b->tiles.tau[i] = distance2[b->k - 1];
+    b->tiles.tau[i] = hd_candidates_offer(&b->near, i, value, j);
 }
 
 /* Both lists of a pair. */
@@ -75,8 +60,8 @@ static void settle_query(brute *b, int64_t i) {
     hd_search *s = b->search;
     double *distance2 = s->distance2 + i * s->k;
     int32_t *index = s->index + i * s->k;
-    const int32_t *candidates = b->index + i * b->k;
-    for (int32_t c = 0; c < b->k && candidates[c] != INT32_MAX; c++) {
+    const int32_t *candidates = b->near.index + i * b->near.k;
+    for (int32_t c = 0; c < b->near.k && candidates[c] != INT32_MAX; c++) {
         double value = hd_rows_distance2(s->query, i, s->train, candidates[c], distance2[s->k - 1]);
         hd_list_insert(distance2, index, s->k, value, candidates[c]);
     }
@@ -90,7 +75,7 @@ static huddle_status settle_queries(void *argument, hd_chunk chunk) {
     hd_search_clear(b->search, chunk.begin, chunk.end);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         settle_query(b, i);
-    atomic_fetch_add(&b->search->n_distances, (chunk.end - chunk.begin) * b->k);
+    atomic_fetch_add(&b->search->n_distances, (chunk.end - chunk.begin) * b->near.k);
     return HUDDLE_OK;
 }
 
@@ -147,19 +132,11 @@ static huddle_status prepare(huddle_context *context, brute *b) {
     b->tiles.kernel = hd_tiles_kernel(&b->packing);
     b->tiles.argument = b;
     b->tiles.hit = s->self ? offer_pair : offer_query;
-    b->k = s->k < INT32_MAX - SPARE ? s->k + SPARE : s->k;
-    if (b->k > s->train->n)
-        b->k = (int32_t)s->train->n;
-    int64_t padded = b->query->padded;
-    ALLOC(b->distance2, padded * b->k);
-    ALLOC(b->index, padded * b->k);
+    int64_t k = (int64_t)s->k + SPARE, padded = b->query->padded;
+    TRY(hd_candidates_new(b->query->n, (int32_t)(k < s->train->n ? k : s->train->n), &b->near));
     ALLOC(b->tiles.tau, padded);
     ALLOC(b->doubtful, b->query->n);
     ALLOC(b->limits, b->query->n);
-    for (int64_t e = 0; e < padded * b->k; e++) {
-        b->distance2[e] = FLT_MAX;
-        b->index[e] = INT32_MAX;
-    }
     for (int64_t i = 0; i < padded; i++)
         b->tiles.tau[i] = i < b->query->n ? FLT_MAX : -1;
 done:
@@ -170,8 +147,7 @@ static void release(brute *b) {
     hd_packing_free(&b->packing);
     hd_panels_free(&b->train);
     hd_panels_free(&b->own);
-    huddle_free(b->distance2);
-    huddle_free(b->index);
+    hd_candidates_free(&b->near);
     huddle_free(b->tiles.tau);
     huddle_free(b->doubtful);
     huddle_free(b->limits);

@@ -72,29 +72,27 @@ double HD_SIMD(hd_distance2_double)(const double *a, const double *b, int64_t d,
         acc += p * p;                                                                              \
     } while (0)
 
+#define TOTAL16(s)                                                                                 \
+    ((((s[0] + s[8]) + (s[4] + s[12])) + ((s[2] + s[10]) + (s[6] + s[14]))) +                      \
+     (((s[1] + s[9]) + (s[5] + s[13])) + ((s[3] + s[11]) + (s[7] + s[15]))))
+
 float HD_SIMD(hd_distance2_rough)(const float *a, const float *b, int64_t d, float limit) {
-    sixteen s = {0}, t = {0}, v = {0}, w = {0};
-    float sum = 0;
+    sixteen s = {0}, t = {0};
     int64_t j = 0;
-    for (; j + 64 <= d; j += 64) {
+    for (; j + STRIDE <= d; j += STRIDE) {
         STEP_ROUGH(s, a + j, b + j);
         STEP_ROUGH(t, a + j + 16, b + j + 16);
-        STEP_ROUGH(v, a + j + 32, b + j + 32);
-        STEP_ROUGH(w, a + j + 48, b + j + 48);
-        if (j % 256 == 192) {
-            s = (s + t) + (v + w);
-            t = v = w = (sixteen){0};
-            sum = 0;
-            for (int l = 0; l < 16; l++)
-                sum += s[l];
-            if (sum > limit)
-                return sum;
-        }
+        STEP_ROUGH(s, a + j + 32, b + j + 32);
+        STEP_ROUGH(t, a + j + 48, b + j + 48);
+        sixteen both = s + t;
+        float sum = TOTAL16(both);
+        if (sum > limit)
+            return sum;
     }
-    s = (s + t) + (v + w);
-    sum = 0;
-    for (int l = 0; l < 16; l++)
-        sum += s[l];
+    for (; j + 16 <= d; j += 16)
+        STEP_ROUGH(s, a + j, b + j);
+    s += t;
+    float sum = TOTAL16(s);
     for (; j < d; j++)
         sum += (a[j] - b[j]) * (a[j] - b[j]);
     return sum;

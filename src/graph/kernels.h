@@ -17,15 +17,17 @@ typedef struct hd_tile {
     int64_t d, panel;
     const float *row_base, *column_base; /* added to every distance */
     const float *row_tau, *column_tau;
-    float *out; /* 8 x 48 */
+    float *out;     /* 8 x 48 */
+    uint64_t *hits; /* 8: bit c of row r is set if (r, c) is a hit */
 } hd_tile;
 
 /* Squared distances of a tile in single precision: base_i + base_j - 2 <x_i, x_j> or
- * base_i + base_j + |x_i - x_j|^2. Returns bit r set if row r holds a distance not above the
- * larger of its row's and its column's tau; out is written only if there is one. */
-HD_SIMD_DECLARE(unsigned, hd_tile_products, const hd_tile *tile);
-HD_SIMD_DECLARE(unsigned, hd_tile_differences, const hd_tile *tile);
-typedef unsigned (*hd_tile_function)(const hd_tile *tile);
+ * base_i + base_j + |x_i - x_j|^2. A hit is a distance not above the larger of its row's and its
+ * column's tau. Returns whether there are any; out holds the hits' distances and is not written
+ * otherwise. */
+HD_SIMD_DECLARE(int, hd_tile_products, const hd_tile *tile);
+HD_SIMD_DECLARE(int, hd_tile_differences, const hd_tile *tile);
+typedef int (*hd_tile_function)(const hd_tile *tile);
 
 /* |a - b|^2 in double; may stop and return more than limit. */
 HD_SIMD_DECLARE(double, hd_distance2_single, const float *a, const float *b, int64_t d,
@@ -33,7 +35,7 @@ HD_SIMD_DECLARE(double, hd_distance2_single, const float *a, const float *b, int
 HD_SIMD_DECLARE(double, hd_distance2_double, const double *a, const double *b, int64_t d,
                 double limit);
 
-/* |a - b|^2 in float, with a relative error of at most (d + 8) 2^-24 unless it overflows. */
+/* |a - b|^2 in float; may stop and return more than limit. */
 HD_SIMD_DECLARE(float, hd_distance2_rough, const float *a, const float *b, int64_t d, float limit);
 
 /* The kd-tree's: squared distances from q to eight points, panel[feature][8], and to a box. */

@@ -93,7 +93,7 @@ huddle_status hd_packing_new(huddle_context *context, const hd_rows *train, cons
     huddle_status status = HUDDLE_OK;
     double spread = 0;
     int exponent = 0;
-    *packing = (hd_packing){.d = hd_rows_width(train), .whole = true};
+    *packing = (hd_packing){.d = hd_rows_width(train), .whole = true, .isa = hd_cpu_isa()};
     packing->differences = packing->d <= DIFFERENCES_UP_TO;
     ALLOC(packing->centre, packing->d);
     TRY(survey_one(context, train, true, packing, &spread));

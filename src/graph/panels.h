@@ -6,7 +6,7 @@
  * place, |x| the norm of a packed point, d the number of features. Packing moves each point by at
  * most u |x|. The product form adds d products (error at most d u |x_i| |x_j|, doubled), two
  * rounded norms and two sums: all together at most (d + 5) u (|x_i|^2 + |x_j|^2). Differences
- * err relative to the distance itself, by (d + 2) u. Whole numbers small enough for float make
+ * err relative to the distance itself, by (d + 3) u. Whole numbers small enough for float make
  * no error at all. */
 #ifndef HUDDLE_SRC_GRAPH_PANELS_H
 #define HUDDLE_SRC_GRAPH_PANELS_H
@@ -21,6 +21,7 @@ typedef struct hd_packing {
     double scale;     /* packed = scale * (coordinate - centre) */
     bool whole;       /* coordinates and centre are whole numbers */
     bool differences; /* which kernel: differences up to 32 features, products above */
+    hd_isa isa;       /* of the kernels */
     double blur;      /* how far off the coordinates already were, in packed units; 0 */
 } hd_packing;
 

@@ -3,12 +3,13 @@
  * Distances between projections (projection.h) cost a few dozen coordinates and never exceed the
  * true ones. The tiles compare projections; only a pair whose bound is not above the k-th distance
  * of one of its ends is looked at in full, in double, and enters the lists as it is. Nothing needs
- * a second look. A random tree puts near points next to each other, so that the first lists are
- * nearly right and hits come in few tiles. Where bounds are too weak to pay, brute force does it
- * all. */
+ * a second look. A random tree puts near points next to each other, so that hits come in few
+ * tiles, and a first round among neighbours by bounds alone begins everyone's list. Where bounds
+ * are too weak to pay, brute force does it all. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "graph/candidates.h"
 #include "graph/projection.h"
 #include "graph/search.h"
 #include "graph/tiles.h"
@@ -18,17 +19,16 @@
 #include <string.h>
 
 enum {
-    LEAF = 32,        /* most points of a tree's leaf, unless k asks for more */
-    TREES = 2,        /* the first also decides the order */
+    LEAF = 16,        /* points that the order need not tell apart */
     LEAST_WIDTH = 24, /* coordinates below which projecting cannot pay */
-    LEAVES_PER_CHUNK = 16,
+    PLACES_PER_CHUNK = 256,
 };
 
 /* Looking at a pair in full costs about as much as this many in a tile of full rows. */
 static const double look_cost = 30;
 
 /* Looks a point that are forgiven: the first lists are poor everywhere. */
-static const double start_looks = 200;
+static const double start_looks = 100;
 
 typedef struct bound {
     hd_search *search;
@@ -36,15 +36,11 @@ typedef struct bound {
     hd_packing packing;
     hd_panels panels; /* of the projections, in the order of the first tree */
     hd_tiles tiles;
-    int32_t *order;  /* names, by place */
-    int32_t *other;  /* the same of the tree under way */
-    double *keys;    /* of the places being split */
-    int64_t *leaves; /* first place of each leaf, and n at the end */
-    int64_t n_leaves, leaf;
-    double *close; /* workers x leaf: scratch of seeding */
-    int32_t *closest;
+    int32_t *order;     /* names, by place */
+    double *keys;       /* of the places being split */
+    hd_candidates near; /* by bounds, for the beginning */
     int64_t n;
-    int32_t *looks; /* pairs looked at, by the place or point that asked first */
+    int32_t *looks; /* pairs looked at, by the first place */
 } bound;
 
 /* ---- lists --------------------------------------------------------------------------------- */
@@ -96,6 +92,11 @@ static void look(void *argument, int64_t place, int64_t other, float value) {
     b->looks[place]++;
 }
 
+static void fetch(void *argument, int64_t place) {
+    const bound *b = argument;
+    hd_rows_fetch(b->search->train, b->order[place]);
+}
+
 /* ---- trees --------------------------------------------------------------------------------- */
 
 static const double *row(const bound *b, int32_t i) {
@@ -108,11 +109,11 @@ static bool before(double key, int32_t name, double other_key, int32_t other_nam
 
 static void swap_places(bound *b, int64_t p, int64_t q) {
     double key = b->keys[p];
-    int32_t name = b->other[p];
+    int32_t name = b->order[p];
     b->keys[p] = b->keys[q];
-    b->other[p] = b->other[q];
+    b->order[p] = b->order[q];
     b->keys[q] = key;
-    b->other[q] = name;
+    b->order[q] = name;
 }
 
 /* Puts the smaller half of begin .. end - 1 by (key, name) in front of middle. */
@@ -121,12 +122,12 @@ static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
     while (low < high) {
         int64_t centre = low + (high - low) / 2;
         double key = b->keys[centre];
-        int32_t name = b->other[centre];
+        int32_t name = b->order[centre];
         int64_t p = low, q = high;
         while (p <= q) {
-            while (before(b->keys[p], b->other[p], key, name))
+            while (before(b->keys[p], b->order[p], key, name))
                 p++;
-            while (before(key, name, b->keys[q], b->other[q]))
+            while (before(key, name, b->keys[q], b->order[q]))
                 q--;
             if (p <= q)
                 swap_places(b, p++, q--);
@@ -143,10 +144,10 @@ static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
 /* Keys: positions along the line through two random points. */
 static void measure(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     int64_t width = b->projection.y.cols;
-    const double *one = row(b, b->other[begin + hd_rng_below(rng, end - begin)]);
-    const double *two = row(b, b->other[begin + hd_rng_below(rng, end - begin)]);
+    const double *one = row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
+    const double *two = row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
     for (int64_t place = begin; place < end; place++) {
-        const double *x = row(b, b->other[place]);
+        const double *x = row(b, b->order[place]);
         double sums[4] = {0};
         int64_t f = 0;
         for (; f + 4 <= width; f += 4)
@@ -159,64 +160,57 @@ static void measure(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 }
 
 static void grow(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
-    while (end - begin > b->leaf) {
+    while (end - begin > LEAF) {
         int64_t middle = begin + (end - begin) / 2;
         measure(b, begin, end, rng);
         split_at(b, begin, end, middle);
         grow(b, begin, middle, rng);
         begin = middle;
     }
-    b->leaves[b->n_leaves++] = begin;
 }
 
-/* The nearest of a leaf by their bounds, looked at in full, begin everyone's list. */
-static void seed_point(bound *b, int64_t begin, int64_t end, int64_t place, double *close,
-                       int32_t *closest) {
-    int32_t i = b->other[place], k = b->search->k;
-    int64_t width = b->projection.y.cols;
-    hd_rows y = hd_rows_of_dense(&b->projection.y);
-    y.d = width;
-    for (int32_t c = 0; c < k; c++) {
-        close[c] = INFINITY;
-        closest[c] = INT32_MAX;
-    }
-    for (int64_t p = begin; p < end; p++)
-        if (p != place)
-            hd_list_insert(close, closest, k,
-                           hd_rows_distance2(&y, i, &y, b->other[p], close[k - 1]), b->other[p]);
-    for (int32_t c = 0; c < k && closest[c] != INT32_MAX; c++) {
-        if (close[c] > last(b, i) || !wants(b, i, closest[c]))
-            continue;
-        enter(b, i,
-              hd_rows_distance2(b->search->query, i, b->search->train, closest[c], last(b, i)),
-              closest[c]);
-        b->looks[i]++;
-    }
+/* ---- the beginning ------------------------------------------------------------------------- */
+
+static void offer(void *argument, int64_t i, int64_t j, float value) {
+    const bound *b = argument;
+    b->tiles.tau[i] = hd_candidates_offer(&b->near, i, value, j);
+    b->tiles.tau[j] = hd_candidates_offer(&b->near, j, value, i);
 }
 
-static huddle_status seed_leaves(void *argument, hd_chunk chunk) {
+static bool one_round(void *argument, double pairs) {
+    (void)argument, (void)pairs;
+    return false;
+}
+
+/* Looks at those that are near by their bounds. */
+static huddle_status look_around(void *argument, hd_chunk chunk) {
     bound *b = argument;
-    double *close = b->close + (int64_t)chunk.worker * b->search->k;
-    int32_t *closest = b->closest + (int64_t)chunk.worker * b->search->k;
-    for (int64_t leaf = chunk.begin; leaf < chunk.end; leaf++)
-        for (int64_t place = b->leaves[leaf]; place < b->leaves[leaf + 1]; place++)
-            seed_point(b, b->leaves[leaf], b->leaves[leaf + 1], place, close, closest);
+    const hd_search *s = b->search;
+    for (int64_t place = chunk.begin; place < chunk.end; place++) {
+        const int32_t *near = b->near.index + place * b->near.k;
+        int32_t i = b->order[place];
+        for (int32_t c = 0; c < b->near.k && near[c] != INT32_MAX; c++) {
+            int32_t j = b->order[near[c]];
+            enter(b, i, hd_rows_distance2(s->query, i, s->train, j, last(b, i)), j);
+            b->looks[place]++;
+        }
+        lower_tau(b, place);
+    }
     return HUDDLE_OK;
 }
 
-static huddle_status plant(huddle_context *context, bound *b) {
+static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
-    for (int tree = TREES - 1; tree >= 0; tree--) {
-        hd_rng rng = hd_rng_stream(b->search->seed, 1 + (uint64_t)tree);
-        for (int64_t i = 0; i < b->n; i++)
-            b->other[i] = (int32_t)i;
-        b->n_leaves = 0;
-        grow(b, 0, b->n, &rng);
-        b->leaves[b->n_leaves] = b->n;
-        TRY(hd_parallel(context, NULL, b->n_leaves, LEAVES_PER_CHUNK, seed_leaves, b));
-    }
-    memcpy(b->order, b->other, (size_t)b->n * sizeof *b->order);
+    bool stopped;
+    TRY(hd_candidates_new(b->n, b->search->k, &b->near));
+    for (int64_t place = 0; place < b->panels.padded; place++)
+        b->tiles.tau[place] = place < b->n ? FLT_MAX : -1;
+    b->tiles.hit = offer;
+    TRY(hd_tiles_tournament(context, &b->tiles, one_round, &stopped));
+    hd_search_clear(b->search, 0, b->n);
+    TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, look_around, b));
 done:
+    hd_candidates_free(&b->near);
     return status;
 }
 
@@ -231,31 +225,26 @@ static int64_t directions(int64_t n, int64_t width) {
 static huddle_status prepare(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     hd_search *s = b->search;
-    int64_t workers = hd_workers(context);
+    hd_rng rng = hd_rng_stream(s->seed, 1);
     TRY(hd_projection_new(context, s->train, directions(b->n, hd_rows_width(s->train)), s->seed,
                           &b->projection));
-    b->leaf = LEAF > 4 * (int64_t)s->k ? LEAF : 4 * (int64_t)s->k;
     ALLOC(b->order, b->n);
-    ALLOC(b->other, b->n);
     ALLOC(b->keys, b->n);
     ALLOC_ZERO(b->looks, b->n);
-    ALLOC(b->leaves, 2 * (b->n / b->leaf + 1) + 1);
-    ALLOC(b->close, workers * s->k);
-    ALLOC(b->closest, workers * s->k);
-    hd_search_clear(s, 0, b->n);
-    TRY(plant(context, b));
+    for (int64_t i = 0; i < b->n; i++)
+        b->order[i] = (int32_t)i;
+    grow(b, 0, b->n, &rng);
     hd_rows y = hd_rows_of_dense(&b->projection.y);
     y.pick = b->order;
     TRY(hd_packing_new(context, &y, NULL, &b->packing));
     b->packing.differences = false;
     b->packing.blur = b->projection.blur * b->packing.scale;
     TRY(hd_panels_new(context, &y, &b->packing, &b->panels));
+    hd_projection_free(&b->projection);
     ALLOC(b->tiles.tau, b->panels.padded);
-    for (int64_t place = 0; place < b->panels.padded; place++)
-        if (place < b->n)
-            lower_tau(b, place);
-        else
-            b->tiles.tau[place] = -1;
+    b->tiles.rows = b->tiles.columns = &b->panels;
+    b->tiles.kernel = hd_tiles_kernel(&b->packing);
+    b->tiles.argument = b;
 done:
     return status;
 }
@@ -280,12 +269,8 @@ static void release(bound *b) {
     hd_panels_free(&b->panels);
     huddle_free(b->tiles.tau);
     huddle_free(b->order);
-    huddle_free(b->other);
     huddle_free(b->keys);
     huddle_free(b->looks);
-    huddle_free(b->leaves);
-    huddle_free(b->close);
-    huddle_free(b->closest);
 }
 
 huddle_status hd_search_pcabound(huddle_context *context, hd_search *search, bool *gave_up) {
@@ -295,10 +280,9 @@ huddle_status hd_search_pcabound(huddle_context *context, hd_search *search, boo
     if (*gave_up)
         return status;
     TRY(prepare(context, &b));
-    b.tiles.rows = b.tiles.columns = &b.panels;
-    b.tiles.kernel = hd_tiles_kernel(&b.packing);
+    TRY(begin_lists(context, &b));
     b.tiles.hit = look;
-    b.tiles.argument = &b;
+    b.tiles.fetch = fetch;
     TRY(hd_tiles_tournament(context, &b.tiles, pays, gave_up));
     atomic_fetch_add(&search->n_distances, count_looks(&b));
 done:

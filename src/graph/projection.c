@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLE = 2000, ITERATIONS = 3, ROWS_PER_CHUNK = 128 };
+enum { SAMPLE = 1600, ITERATIONS = 3, ROWS_PER_CHUNK = 128 };
 
 typedef struct finder {
     const hd_rows *rows;
@@ -43,8 +43,15 @@ static void take_sample(finder *f) {
 }
 
 static double dot(const double *a, const double *b, int64_t d) {
-    double sum = 0;
-    for (int64_t j = 0; j < d; j++)
+    enum { LANES = 8 };
+    double sums[LANES] = {0}, sum = 0;
+    int64_t j = 0;
+    for (; j + LANES <= d; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            sums[l] += a[j + l] * b[j + l];
+    for (int l = 0; l < LANES; l++)
+        sum += sums[l];
+    for (; j < d; j++)
         sum += a[j] * b[j];
     return sum;
 }

@@ -92,7 +92,17 @@ void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates) {
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
 }
 
-/* Most pairs are farther apart than limit by more than float can err: float settles those. */
+void hd_rows_fetch(const hd_rows *rows, int64_t i) {
+    enum { LINE = 64, LINES = 8 };
+    int64_t at = place(rows, i), size = rows->d * (rows->singles != NULL ? 4 : 8);
+    const char *from = rows->singles != NULL ? (const char *)(rows->singles + at)
+                                             : (const char *)(rows->doubles + at);
+    for (int64_t byte = 0; byte < size && byte < LINES * LINE; byte += LINE)
+        __builtin_prefetch(from + byte);
+}
+
+/* Most pairs are farther apart than limit by more than float can err: float settles those. Its
+ * sums err by less than (d + 8) 2^-24 of themselves. */
 static double distance2_singles(const hd_rows *a, const float *x, const float *y, double limit) {
     double doubt = (double)(a->d + 8) * 0x1p-23;
     if (limit < 1e37 && doubt < 0.1) {

@@ -35,6 +35,9 @@ huddle_status hd_rows_normalise(huddle_context *context, hd_rows *rows);
 int64_t hd_rows_width(const hd_rows *rows);
 void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates);
 
+/* Begins to bring row i into the cache. */
+void hd_rows_fetch(const hd_rows *rows, int64_t i);
+
 /* The squared distance of row i of a and row j of b: the last word on every pair. May stop early
  * and return something larger than limit once the distance must be. */
 double hd_rows_distance2(const hd_rows *a, int64_t i, const hd_rows *b, int64_t j, double limit);

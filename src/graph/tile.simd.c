@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+#if defined(__SSE__)
+#include <immintrin.h>
+#endif
+
 #define BLOCK   (HD_LANES == 16 ? 8 : 4)
 #define VECTORS 3
 #define WIDTH   (VECTORS * HD_LANES)
@@ -31,6 +35,22 @@ static inline int any(mask m) {
     for (int i = 0; i < HD_LANES / 2; i++)
         all |= words[i];
     return all != 0;
+}
+
+/* Bit l of the result is set if lane l is. */
+static inline uint64_t bits(mask m) {
+#if defined(__AVX512DQ__)
+    return (uint64_t)_mm512_movepi32_mask((__m512i)m);
+#elif defined(__AVX__)
+    return (uint64_t)_mm256_movemask_ps((__m256)m);
+#elif defined(__SSE__)
+    return (uint64_t)_mm_movemask_ps((__m128)m);
+#else
+    uint64_t all = 0;
+    for (int l = 0; l < HD_LANES; l++)
+        all |= (uint64_t)(m[l] != 0) << l;
+    return all;
+#endif
 }
 
 /* acc[r][v] over all features, by STEP(acc, a, b). */
@@ -62,63 +82,48 @@ static inline int any(mask m) {
 
 /* Turns accumulators into distances, finds hits, and stores the block if there are any. */
 #define FINISH(FACTOR)                                                                             \
-    mask hit[BLOCK], all = {0};                                                                    \
-    for (int r = 0; r < BLOCK; r++) {                                                              \
-        hit[r] = (mask){0};                                                                        \
+    mask hit[BLOCK][VECTORS], all = {0};                                                           \
+    for (int r = 0; r < BLOCK; r++)                                                                \
         for (int v = 0; v < VECTORS; v++) {                                                        \
             int64_t c = c0 + v * HD_LANES;                                                         \
             lanes base = t->row_base[r0 + r] + load(t->column_base + c);                           \
             acc[r][v] = base + (FACTOR)*acc[r][v];                                                 \
             lanes tau = larger(t->row_tau[r0 + r] - (lanes){0}, load(t->column_tau + c));          \
-            hit[r] |= acc[r][v] <= tau;                                                            \
+            hit[r][v] = acc[r][v] <= tau;                                                          \
+            all |= hit[r][v];                                                                      \
         }                                                                                          \
-        all |= hit[r];                                                                             \
-    }                                                                                              \
     if (!any(all))                                                                                 \
         return 0;                                                                                  \
-    unsigned rows = 0;                                                                             \
-    for (int r = 0; r < BLOCK; r++) {                                                              \
-        rows |= (unsigned)any(hit[r]) << (r0 + r);                                                 \
-        for (int v = 0; v < VECTORS; v++)                                                          \
-            memcpy(t->out + (r0 + r) * HD_TILE_COLUMNS + c0 + v * HD_LANES, &acc[r][v],            \
-                   sizeof(lanes));                                                                 \
-    }                                                                                              \
-    return rows
+    for (int r = 0; r < BLOCK; r++)                                                                \
+        for (int v = 0; v < VECTORS; v++) {                                                        \
+            int c = c0 + v * HD_LANES;                                                             \
+            t->hits[r0 + r] |= bits(hit[r][v]) << c;                                               \
+            memcpy(t->out + (r0 + r) * HD_TILE_COLUMNS + c, &acc[r][v], sizeof(lanes));            \
+        }                                                                                          \
+    return 1
 
-static inline unsigned products(const hd_tile *t, int r0, int c0) {
+static inline int products(const hd_tile *t, int r0, int c0) {
     ACCUMULATE(PRODUCT)
     FINISH(-2.0f);
 }
 
-static inline unsigned differences(const hd_tile *t, int r0, int c0) {
+static inline int differences(const hd_tile *t, int r0, int c0) {
     ACCUMULATE(DIFFERENCE)
     FINISH(1.0f);
 }
 
-/* A block without hits leaves its part of out unwritten: the caller looks at whole rows, so mark
- * it as far away. */
-static void clear(const hd_tile *t, int r0, int c0) {
-    static const float far = 3.4e38f;
-    for (int r = 0; r < BLOCK; r++)
-        for (int c = 0; c < WIDTH; c++)
-            t->out[(r0 + r) * HD_TILE_COLUMNS + c0 + c] = far;
-}
-
 #define COVER(BLOCK_KERNEL)                                                                        \
-    unsigned rows = 0;                                                                             \
+    int found = 0;                                                                                 \
+    memset(tile->hits, 0, HD_TILE_ROWS * sizeof *tile->hits);                                      \
     for (int r0 = 0; r0 < HD_TILE_ROWS; r0 += BLOCK)                                               \
-        for (int c0 = 0; c0 < HD_TILE_COLUMNS; c0 += WIDTH) {                                      \
-            unsigned hit = BLOCK_KERNEL(tile, r0, c0);                                             \
-            if (hit == 0 && BLOCK * WIDTH < HD_TILE_ROWS * HD_TILE_COLUMNS)                        \
-                clear(tile, r0, c0);                                                               \
-            rows |= hit;                                                                           \
-        }                                                                                          \
-    return rows
+        for (int c0 = 0; c0 < HD_TILE_COLUMNS; c0 += WIDTH)                                        \
+            found |= BLOCK_KERNEL(tile, r0, c0);                                                   \
+    return found
 
-unsigned HD_SIMD(hd_tile_products)(const hd_tile *tile) {
+int HD_SIMD(hd_tile_products)(const hd_tile *tile) {
     COVER(products);
 }
 
-unsigned HD_SIMD(hd_tile_differences)(const hd_tile *tile) {
+int HD_SIMD(hd_tile_differences)(const hd_tile *tile) {
     COVER(differences);
 }

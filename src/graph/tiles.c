@@ -9,18 +9,19 @@ static const hd_tile_function products[] = HD_SIMD_TABLE(hd_tile_products);
 static const hd_tile_function differences[] = HD_SIMD_TABLE(hd_tile_differences);
 
 hd_tile_function hd_tiles_kernel(const hd_packing *packing) {
-    return (packing->differences ? differences : products)[hd_cpu_isa()];
+    return (packing->differences ? differences : products)[packing->isa];
 }
 
 static const float *point(const hd_panels *x, int64_t i) {
     return x->values + i / HD_PANEL * HD_PANEL * x->d + i % HD_PANEL;
 }
 
-static hd_tile new_tile(const hd_tiles *tiles, float *out) {
-    return (hd_tile){.d = tiles->rows->d, .panel = tiles->rows->d * HD_PANEL, .out = out};
+static hd_tile new_tile(const hd_tiles *tiles, float *out, uint64_t *hits) {
+    int64_t d = tiles->rows->d;
+    return (hd_tile){.d = d, .panel = d * HD_PANEL, .out = out, .hits = hits};
 }
 
-static unsigned run(const hd_tiles *tiles, hd_tile *t, int64_t row, int64_t column) {
+static int run(const hd_tiles *tiles, hd_tile *t, int64_t row, int64_t column) {
     t->rows = point(tiles->rows, row);
     t->row_base = tiles->rows->base + row;
     t->row_tau = tiles->tau + row;
@@ -35,20 +36,31 @@ static const float nowhere[HD_TILE_COLUMNS] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
+/* Takes the lowest bit off a row's hits and returns its column. */
+static int next_column(uint64_t *hits) {
+    int c = __builtin_ctzll(*hits);
+    *hits &= *hits - 1;
+    return c;
+}
+
+static void tell_rows(const hd_tiles *tiles, const hd_tile *t, int64_t row, int64_t column) {
+    for (int r = 0; r < HD_TILE_ROWS; r++)
+        for (uint64_t hits = t->hits[r]; hits != 0;) {
+            int c = next_column(&hits);
+            if (column + c < tiles->columns->n)
+                tiles->hit(tiles->argument, row + r, column + c, t->out[r * HD_TILE_COLUMNS + c]);
+        }
+}
+
 void hd_tiles_sweep(const hd_tiles *tiles, int64_t begin, int64_t end) {
     float out[HD_TILE_ROWS * HD_TILE_COLUMNS];
-    hd_tile t = new_tile(tiles, out);
+    uint64_t hits[HD_TILE_ROWS];
+    hd_tile t = new_tile(tiles, out, hits);
     t.column_tau = nowhere;
     for (int64_t column = 0; column < tiles->columns->padded; column += HD_TILE_COLUMNS)
-        for (int64_t row = begin; row < end; row += HD_TILE_ROWS) {
-            unsigned hits = run(tiles, &t, row, column);
-            for (int r = 0; r < HD_TILE_ROWS && hits >> r != 0; r++)
-                for (int c = 0; c < HD_TILE_COLUMNS && (hits >> r & 1) != 0; c++) {
-                    float value = out[r * HD_TILE_COLUMNS + c];
-                    if (value <= tiles->tau[row + r] && column + c < tiles->columns->n)
-                        tiles->hit(tiles->argument, row + r, column + c, value);
-                }
-        }
+        for (int64_t row = begin; row < end; row += HD_TILE_ROWS)
+            if (run(tiles, &t, row, column))
+                tell_rows(tiles, &t, row, column);
 }
 
 /* ---- all pairs once ------------------------------------------------------------------------ */
@@ -59,36 +71,38 @@ typedef struct tournament {
     int64_t blocks, round;
 } tournament;
 
-static void tell(const hd_tiles *tiles, const hd_tile *t, unsigned hits, int64_t row,
-                 int64_t column) {
-    const float *tau = tiles->tau;
+/* Drops what is not a pair i < j of points, announces the rest, then tells of it. */
+static void tell_pairs(const hd_tiles *tiles, const hd_tile *t, int64_t row, int64_t column) {
+    int64_t n = tiles->rows->n;
     for (int r = 0; r < HD_TILE_ROWS; r++) {
-        if ((hits >> r & 1) == 0)
-            continue;
         int64_t i = row + r;
-        const float *values = t->out + r * HD_TILE_COLUMNS;
-        for (int c = 0; c < HD_TILE_COLUMNS; c++) {
-            int64_t j = column + c;
-            if ((values[c] <= tau[i] || values[c] <= tau[j]) && j > i && j < tiles->rows->n)
-                tiles->hit(tiles->argument, i, j, values[c]);
-        }
+        if (column + HD_TILE_COLUMNS > n)
+            t->hits[r] &= column < n ? ((uint64_t)1 << (n - column)) - 1 : 0;
+        if (column <= i)
+            t->hits[r] &= i - column < 63 ? ~(uint64_t)0 << (i - column + 1) : 0;
+        for (uint64_t hits = t->hits[r]; hits != 0 && tiles->fetch != NULL;)
+            tiles->fetch(tiles->argument, column + next_column(&hits));
     }
+    for (int r = 0; r < HD_TILE_ROWS; r++)
+        for (uint64_t hits = t->hits[r]; hits != 0;) {
+            int c = next_column(&hits);
+            tiles->hit(tiles->argument, row + r, column + c, t->out[r * HD_TILE_COLUMNS + c]);
+        }
 }
 
 /* The points from `one` on against those from `other` on, which come later or are the same. */
 static void meet(const tournament *m, int64_t one, int64_t other) {
     float out[HD_TILE_ROWS * HD_TILE_COLUMNS];
-    hd_tile t = new_tile(m->tiles, out);
+    uint64_t hits[HD_TILE_ROWS];
+    hd_tile t = new_tile(m->tiles, out, hits);
     int64_t row_end = one + m->block < m->padded ? one + m->block : m->padded;
     int64_t column_end = other + m->block < m->padded ? other + m->block : m->padded;
     for (int64_t column = other; column < column_end; column += HD_TILE_COLUMNS) {
         t.column_tau = m->tiles->tau + column;
         for (int64_t row = one; row < row_end && row + 1 < column + HD_TILE_COLUMNS;
-             row += HD_TILE_ROWS) {
-            unsigned hits = run(m->tiles, &t, row, column);
-            if (hits != 0)
-                tell(m->tiles, &t, hits, row, column);
-        }
+             row += HD_TILE_ROWS)
+            if (run(m->tiles, &t, row, column))
+                tell_pairs(m->tiles, &t, row, column);
     }
 }
 

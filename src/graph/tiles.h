@@ -13,6 +13,7 @@ typedef struct hd_tiles {
     hd_tile_function kernel;
     float *tau;          /* of the rows, padded with -1; the hit function lowers it */
     hd_hit_function hit; /* */
+    void (*fetch)(void *argument, int64_t j); /* j will be told of soon; may be NULL */
     void *argument;
 } hd_tiles;
 
