@@ -165,10 +165,12 @@ done:
     return status;
 }
 
-static void name_points(const pca_job *job, hd_key *key) {
-    char numbers[64];
-    snprintf(numbers, sizeof numbers, "pca;%llu;%lld", (unsigned long long)job->prepare.seed,
-             (long long)job->r);
+/* n_clusters is named because the automatic preparation looks at it. */
+static void name_points(const pca_job *job, huddle_range n_clusters, hd_key *key) {
+    char numbers[96];
+    bool automatic = strcmp(job->prepare.prepare.name, "auto") == 0;
+    snprintf(numbers, sizeof numbers, "pca;%llu;%lld;%d;%d", (unsigned long long)job->prepare.seed,
+             (long long)job->r, automatic ? n_clusters.first : 0, automatic ? n_clusters.last : 0);
     hd_key_add_text(key, numbers);
     hd_key_add_options(key, huddle_prepare_options_table(), &job->prepare);
 }
@@ -181,7 +183,7 @@ huddle_status hd_fit_pca(huddle_context *context, const hd_input *input,
     double *squares = NULL;
     char text[32];
     job.prepare.seed = seed;
-    name_points(&job, &fit->key);
+    name_points(&job, fit->common.n_clusters, &fit->key);
     TRY(hd_cache_run(context, input->cache, &fit->key, &components_stage, &job, fit));
     TRY(column_squares(&fit->points, &squares));
     int64_t all = fit->reduction.d_out, wanted = dim;
