@@ -10,10 +10,15 @@ from . import datasets, metrics
 from ._estimators import (SPLS, KMeans, LDAKMeans, LDASpectralClustering, LocalLearningClustering,
                           PCAKMeans, PCASpectralClustering, SpectralClustering,
                           SpectralShrunkClustering)
-from ._library import HuddleError
+from ._functions import ShrinkResult, knn_graph, shrink, spectral_embedding
+from ._library import Cancelled, HuddleError
 from ._library import version as _version
+from ._path import ClusterPath, cluster_path
+from ._report import report
 
 __version__ = _version()
 __all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans",
            "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering",
-           "LocalLearningClustering", "SPLS", "HuddleError", "datasets", "metrics"]
+           "LocalLearningClustering", "SPLS", "knn_graph", "spectral_embedding", "shrink",
+           "ShrinkResult", "cluster_path", "ClusterPath", "report", "HuddleError", "Cancelled",
+           "datasets", "metrics"]

@@ -3,17 +3,17 @@ from __future__ import annotations
 
 import inspect
 import numbers
-import textwrap
 import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _options
 from ._model import Model
+from ._running import running, seed_of
+from ._signature import document, keywords
 
 try:
     from sklearn.utils.validation import validate_data
@@ -21,92 +21,42 @@ except ImportError:  # before scikit-learn 1.6
     def validate_data(estimator, X, **options):
         return estimator._validate_data(X, **options)
 
-# Names that Python calls as scikit-learn does.
-_RANDOM_STATE = inspect.Parameter("random_state", inspect.Parameter.KEYWORD_ONLY, default=0)
-_N_JOBS = inspect.Parameter("n_jobs", inspect.Parameter.KEYWORD_ONLY, default=-1)
-_PROGRESS = inspect.Parameter("progress", inspect.Parameter.KEYWORD_ONLY, default=None)
-
-
-def _document(cls, parameters):
-    """Puts the table's text where the class's docstring says {parameters}."""
-    lines = []
-    for p in parameters:
-        if p.name == "seed":
-            continue
-        default = repr(p.default)
-        lines.append(f"{p.name} : {p.allowed}, default={default}")
-        lines += textwrap.wrap(p.help[0].upper() + p.help[1:] + ".", 92, initial_indent="    ",
-                               subsequent_indent="    ")
-    lines += ["random_state : int, RandomState instance or None, default=0",
-              "    Seed of everything random. The same seed gives the same labels.",
-              "n_jobs : int or None, default=-1",
-              "    Threads; -1 for all the process may use. Labels do not depend on it.",
-              "progress : bool, callable or None, default=None",
-              "    Called as progress(stage, done, total), returning True to cancel; True for a bar",
-              "    (with tqdm if it is installed)."]
-    cls.__doc__ = inspect.cleandoc(cls.__doc__).replace("{parameters}", "\n".join(lines))
-
-
 def _estimator(method):
     """Gives a class the constructor and the documentation of a method's option table."""
-    parameters = _options.parameters(method)
+    parameters = [p for p in _options.parameters(method) if p.name != "seed"]
 
     def decorate(cls):
-        signature = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-        for p in parameters:
-            if p.name == "seed":
-                continue
-            kind = inspect.Parameter.KEYWORD_ONLY
-            if p.name == "n_clusters":
-                kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            signature.append(inspect.Parameter(p.name, kind, default=p.default))
-        signature += [_RANDOM_STATE, _N_JOBS, _PROGRESS]
-        bound_to = inspect.Signature(signature)
+        own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+        for keyword in keywords(parameters):
+            first = keyword.name == "n_clusters"
+            own.append(keyword.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+                       if first else keyword)
+        signature = inspect.Signature(own)
 
         def __init__(self, *args, **kwargs):
-            values = bound_to.bind(self, *args, **kwargs)
+            values = signature.bind(self, *args, **kwargs)
             values.apply_defaults()
             for name, value in list(values.arguments.items())[1:]:
                 setattr(self, name, value)
 
-        __init__.__signature__ = bound_to
+        __init__.__signature__ = signature
         cls.__init__ = __init__
         cls._method = method
-        cls._option_names = tuple(p.name for p in parameters if p.name != "seed")
-        _document(cls, parameters)
+        cls._parameters = tuple(parameters)
+        document(cls, parameters)
         return cls
 
     return decorate
 
 
-class _Bar:
-    """Progress on the terminal: tqdm if there is one, else a line a stage."""
+# What the library says where scikit-learn would warn of convergence.
+_UNCONVERGED = ("stopped (", "distinct rows", "did not converge", "eigenvectors are missing",
+                "missed eigenvectors")
 
-    def __init__(self):
-        self._stage, self._bar = None, None
-        try:
-            from tqdm.auto import tqdm
-            self._tqdm = tqdm
-        except ImportError:
-            self._tqdm = None
 
-    def __call__(self, stage, done, total):
-        if self._tqdm is None:
-            if stage != self._stage:
-                print(f"huddle: {stage}")
-                self._stage = stage
-            return False
-        if stage != self._stage:
-            self.close()
-            self._stage, self._bar = stage, self._tqdm(total=total, desc=stage, leave=False)
-        self._bar.total = total
-        self._bar.update(done - self._bar.n)
-        return False
-
-    def close(self):
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+def warning_class(text):
+    """The category of one of the library's warnings."""
+    return ConvergenceWarning if any(part in text for part in _UNCONVERGED) else UserWarning
 
 
 class _Clusterer(ClusterMixin, BaseEstimator):
@@ -126,21 +76,13 @@ class _Clusterer(ClusterMixin, BaseEstimator):
     def _more_tags(self):
         return {"pairwise": self._is_pairwise(), "preserves_dtype": []}
 
-    def _seed(self):
-        if isinstance(self.random_state, numbers.Integral) and self.random_state >= 0:
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _options(self, n):
-        options = {name: getattr(self, name) for name in self._option_names}
-        options["seed"] = self._seed()
+        options = {p.name: getattr(self, p.name) for p in self._parameters}
+        options["seed"] = seed_of(self.random_state)
         clusters = self.n_clusters
         if isinstance(clusters, numbers.Integral) and clusters > n:
             raise ValueError(f"n_samples={n} should be >= n_clusters={clusters}.")
         return options
-
-    def _progress(self):
-        return _Bar() if self.progress is True else self.progress or None
 
     def _validate(self, X, reset):
         return validate_data(self, X, reset=reset, accept_sparse="csr",
@@ -160,15 +102,24 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         self
         """
         X = self._validate(X, reset=True)
-        self._model = Model(self._method, self._options(X.shape[0]))
-        progress = self._progress()
-        try:
-            self._model.fit(X, self.n_jobs, progress)
-        finally:
-            if isinstance(progress, _Bar):
-                progress.close()
+        model = Model(self._method, self._options(X.shape[0]))
+        with running(self.n_jobs, self.progress) as context:
+            if self._is_pairwise():
+                # Given as a graph, distances and similarities stay in double precision.
+                model.give_graph(self._square(X))
+                model.fit(context, None)
+            else:
+                model.fit(context, X)
+        self._model = model
         self._keep_results()
         return self
+
+    @staticmethod
+    def _square(X):
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"a matrix between {X.shape[0]} points must be square, "
+                             f"not {X.shape[0]} x {X.shape[1]}")
+        return X
 
     def _keep_results(self):
         info = self._model.info()
@@ -190,8 +141,7 @@ class _Clusterer(ClusterMixin, BaseEstimator):
             self.objective_ = info["shrink"]["objective"]
             self.n_iter_ = info["shrink"]["n_iter"]
         for text in self.warnings_:
-            kind = ConvergenceWarning if "stopped" in text or "distinct" in text else UserWarning
-            warnings.warn(text, kind, stacklevel=3)
+            warnings.warn(text, warning_class(text), stacklevel=3)
 
     def predict(self, X):
         """Labels for new points.
@@ -205,7 +155,9 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,), int32
         """
         check_is_fitted(self)
-        return self._model.predict(self._validate(X, reset=False), self.n_jobs, None)
+        X = self._validate(X, reset=False)
+        with running(self.n_jobs, self.progress) as context:
+            return self._model.predict(context, X)
 
     def fit_predict(self, X, y=None):
         """Clusters X and returns ``labels_``."""

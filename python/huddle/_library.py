@@ -1,10 +1,12 @@
 """The shared library: finding it, its structs, its functions, its errors.
 
-Nothing here knows of NumPy or scikit-learn. The library is looked for in $HUDDLE_LIBRARY, beside
-this file (a wheel), in the source tree's build/, and where the system keeps libraries.
+Nothing here knows of NumPy or scikit-learn. The library is looked for in $HUDDLE_LIBRARY, in the
+folder native/ beside this file (a wheel), in the source tree's build/, and where the system keeps
+libraries.
 """
 from __future__ import annotations
 
+import _thread
 import ctypes
 import ctypes.util
 import os
@@ -22,8 +24,9 @@ def _candidates():
     if os.environ.get("HUDDLE_LIBRARY"):
         yield os.environ["HUDDLE_LIBRARY"]
         return
-    yield from sorted(str(p) for p in here.glob("libhuddle.so*"))
+    yield from sorted(str(p) for p in here.glob("native/lib/libhuddle.so*"))
     yield str(here.parent.parent / "build" / "libhuddle.so")
+    yield from sorted(str(p) for p in here.parents[2].glob("libhuddle.so*"))
     found = ctypes.util.find_library("huddle")
     if found:
         yield found
@@ -83,6 +86,92 @@ class Scores(Structure):
     _fields_ = [("acc", c_double), ("nmi", c_double), ("ari", c_double), ("purity", c_double)]
 
 
+class KnnOptions(Structure):
+    _fields_ = [("solver", c_char_p), ("n_neighbors", c_int32), ("metric", c_char_p),
+                ("seed", c_uint64)]
+
+
+class Neighbors(Structure):
+    _fields_ = [("n", c_int64), ("k", c_int32), ("index", POINTER(c_int32)),
+                ("distance", POINTER(c_double))]
+
+
+class WeightOptions(Structure):
+    _fields_ = [("scale", c_char_p), ("mean_distance", c_double)]
+
+
+class Scale(Structure):
+    _fields_ = [("rule", c_char_p), ("delta2", c_double), ("smallest", c_double),
+                ("local", POINTER(c_double)), ("n", c_int64)]
+
+
+class ConnectOptions(Structure):
+    _fields_ = [("connect", c_char_p), ("n_clusters", c_int32), ("metric", c_char_p)]
+
+
+class EmbedOptions(Structure):
+    _fields_ = [("n_components", c_int32), ("solver", c_char_p), ("max_iter", c_int32),
+                ("tol", c_double), ("rows", c_char_p), ("verify", c_char_p), ("seed", c_uint64)]
+
+
+class Embedding(Structure):
+    _fields_ = [("vectors", Dense), ("rows", Dense), ("degrees", POINTER(c_double)),
+                ("eigenvalues", POINTER(c_double)), ("n_eigenvalues", c_int32)]
+
+
+class EmbedInfo(Structure):
+    _fields_ = [("stop", c_int), ("n_iter", c_int32), ("n_products", c_int64),
+                ("residual", c_double), ("gap", c_double), ("cuts_cluster", c_bool),
+                ("components", c_int32), ("verified", c_char_p), ("solver", c_char_p),
+                ("seconds", c_double)]
+
+
+class ShrinkOptions(Structure):
+    _fields_ = [("gamma", c_double), ("loss", c_char_p), ("solver", c_char_p),
+                ("linear_solver", c_char_p), ("gap", c_double), ("snap", c_bool),
+                ("max_iter", c_int32), ("n_clusters", c_int32), ("seed", c_uint64),
+                ("keep_dual", c_bool), ("start", POINTER(Dense))]
+
+
+class Shrunk(Structure):
+    _fields_ = [("g", Dense), ("group", POINTER(c_int32)), ("n_groups", c_int32), ("z", Dense)]
+
+
+class ShrinkInfo(Structure):
+    _fields_ = [("stop", c_int), ("gamma", c_double), ("objective", c_double),
+                ("dual", c_double), ("gap", c_double), ("n_groups", c_int32),
+                ("n_components", c_int32), ("n_fixed", c_int64), ("n_iter", c_int32),
+                ("n_solves", c_int64), ("snapped", c_bool), ("solver", c_char_p),
+                ("linear_solver", c_char_p), ("n_history", c_int32),
+                ("history_objective", POINTER(c_double)), ("history_dual", POINTER(c_double)),
+                ("history_seconds", POINTER(c_double)), ("seconds", c_double)]
+
+
+class PathOptions(Structure):
+    _fields_ = [("n_gamma", c_int32), ("shrink", ShrinkOptions), ("gammas", POINTER(c_double)),
+                ("keep_shrunk", c_bool)]
+
+
+class PathLevel(Structure):
+    _fields_ = [("gamma", c_double), ("objective", c_double), ("dual", c_double),
+                ("gap", c_double), ("n_groups", c_int32), ("n_iter", c_int32), ("stop", c_int)]
+
+
+class PathFusion(Structure):
+    _fields_ = [("a", c_int32), ("b", c_int32), ("gamma", c_double), ("size", c_int64)]
+
+
+class Path(Structure):
+    _fields_ = [("n", c_int64), ("n_levels", c_int32), ("gamma_fit", c_double),
+                ("gamma_up", c_double), ("levels", POINTER(PathLevel)),
+                ("groups", POINTER(c_int32)), ("shrunk", POINTER(Dense)),
+                ("fusions", POINTER(PathFusion)), ("n_fusions", c_int64)]
+
+
+class PathChoice(Structure):
+    _fields_ = [("level", c_int32), ("gamma", c_double), ("n_found", c_int32)]
+
+
 ProgressFunction = CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_double)
 
 
@@ -102,6 +191,8 @@ _declare("huddle_context_set_threads", c_void_p, c_int32)
 _declare("huddle_context_set_progress", c_void_p, ProgressFunction, c_void_p, result=None)
 _declare("huddle_context_cancel", c_void_p, result=None)
 _declare("huddle_option_allowed", POINTER(Option), ctypes.c_char_p, c_size_t, result=None)
+_declare("huddle_options_set", POINTER(Option), c_void_p, c_char_p, c_char_p)
+_declare("huddle_stop_name", c_int, result=c_char_p)
 _declare("huddle_methods", result=POINTER(POINTER(MethodText)))
 _declare("huddle_points_from_double", c_void_p, c_int64, c_int64, POINTER(c_double), c_int64,
          c_int64, POINTER(Points))
@@ -110,6 +201,7 @@ _declare("huddle_model_new", c_char_p, POINTER(c_void_p))
 _declare("huddle_model_free", c_void_p, result=None)
 _declare("huddle_model_options", c_void_p, result=POINTER(Option))
 _declare("huddle_model_set", c_void_p, c_char_p, c_char_p)
+_declare("huddle_model_give_graph", c_void_p, POINTER(Csr))
 _declare("huddle_model_fit", c_void_p, c_void_p, POINTER(Points))
 _declare("huddle_model_labels", c_void_p, POINTER(c_int64), result=POINTER(c_int32))
 _declare("huddle_model_get", c_void_p, c_char_p, POINTER(Array))
@@ -118,15 +210,43 @@ _declare("huddle_model_predict", c_void_p, c_void_p, POINTER(Points), POINTER(c_
 _declare("huddle_model_save", c_void_p, c_char_p)
 _declare("huddle_model_load", c_char_p, POINTER(c_void_p))
 _declare("huddle_metrics_scores", c_int64, POINTER(c_int32), POINTER(c_int32), POINTER(Scores))
+for _stage, _struct in (("knn", KnnOptions), ("weight", WeightOptions),
+                        ("connect", ConnectOptions), ("embed", EmbedOptions),
+                        ("shrink", ShrinkOptions), ("path", PathOptions)):
+    _declare(f"huddle_{_stage}_options_table", result=POINTER(Option))
+    _declare(f"huddle_{_stage}_defaults", result=_struct)
+_declare("huddle_graph_knn", c_void_p, POINTER(Points), POINTER(KnnOptions), POINTER(Neighbors),
+         c_void_p)
+_declare("huddle_graph_mean_distance", c_void_p, POINTER(Points), c_char_p, c_uint64,
+         POINTER(c_double))
+_declare("huddle_graph_weigh", c_void_p, POINTER(Neighbors), POINTER(WeightOptions), POINTER(Csr),
+         POINTER(Scale))
+_declare("huddle_graph_connect", c_void_p, POINTER(Points), POINTER(ConnectOptions),
+         POINTER(Scale), POINTER(Csr), c_void_p)
+_declare("huddle_embed", c_void_p, POINTER(Csr), POINTER(EmbedOptions), POINTER(Embedding),
+         POINTER(EmbedInfo))
+_declare("huddle_shrink", c_void_p, POINTER(Dense), POINTER(Csr), POINTER(ShrinkOptions),
+         POINTER(Shrunk), POINTER(ShrinkInfo))
+_declare("huddle_shrink_path", c_void_p, POINTER(Dense), POINTER(Csr), POINTER(PathOptions),
+         POINTER(Path))
+_declare("huddle_path_labels", c_void_p, POINTER(Path), POINTER(Dense), c_int32, POINTER(c_int32),
+         POINTER(PathChoice))
+for _name, _struct in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
+                       ("embedding", Embedding), ("shrunk", Shrunk), ("shrink_info", ShrinkInfo),
+                       ("path", Path)):
+    _declare(f"huddle_{_name}_free", POINTER(_struct), result=None)
 
 
 class HuddleError(RuntimeError):
     """A failure that fits none of Python's own classes."""
 
 
+class Cancelled(HuddleError):
+    """A progress callback asked to stop."""
+
+
 _CLASSES = {INVALID: ValueError, NO_MEMORY: MemoryError, IO: OSError, FORMAT: ValueError,
-            UNSUPPORTED: NotImplementedError, NUMERIC: ArithmeticError,
-            CANCELLED: KeyboardInterrupt}
+            UNSUPPORTED: NotImplementedError, NUMERIC: ArithmeticError, CANCELLED: Cancelled}
 
 
 def error_of(status):
@@ -141,6 +261,43 @@ def check(status):
         raise error_of(status)
 
 
+class _Call:
+    """One call made by a thread of its own, for the main thread to wait for."""
+
+    def __init__(self, function, arguments):
+        self._function, self._arguments = function, arguments
+        self._claim = threading.Lock()  # held by whoever decided whether the call is made
+        self._done = threading.Event()
+        self.error = None
+
+    def run(self):
+        if not self._claim.acquire(blocking=False):
+            return
+        try:
+            status = self._function(*self._arguments)
+            if status != OK:
+                self.error = error_of(status)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self._done.set()
+
+    def wait(self):
+        # Woken now and then, in case a signal was delivered to another thread than this one.
+        while not self._done.wait(.1):
+            pass
+
+    def abandon(self):
+        """Makes sure that the call is over, or never begins."""
+        if self._claim.acquire(blocking=False):
+            return
+        while not self._done.is_set():
+            try:
+                self._done.wait(.1)
+            except BaseException:  # a second Ctrl-C: the call still looks at our arrays
+                pass
+
+
 def call(context, function, *arguments):
     """Calls a long-running function so that Ctrl-C ends it.
 
@@ -149,39 +306,32 @@ def call(context, function, *arguments):
     the main one waits where it can be interrupted.
     """
     if threading.current_thread() is not threading.main_thread():
-        check(function(*arguments))
-        return
-    failure = []
-
-    def work():
         status = function(*arguments)
-        if status != OK:
-            failure.append((status, error_of(status)))
-
-    thread = threading.Thread(target=work, name="huddle", daemon=True)
-    thread.start()
-    try:
-        thread.join()
-    except BaseException:
-        context.cancel()
-        thread.join()
-        raise
-    if failure:
-        status, error = failure[0]
-        if status == CANCELLED and context.interruption is not None:
-            raise context.interruption
+        error = error_of(status) if status != OK else None
+    else:
+        job = _Call(function, arguments)
+        try:
+            _thread.start_new_thread(job.run, ())
+            job.wait()
+        except BaseException:
+            context.cancel()
+            job.abandon()
+            raise
+        error = job.error
+    if isinstance(error, Cancelled) and context.interruption is not None:
+        raise context.interruption
+    if error is not None:
         raise error
 
 
 class Context:
-    """Threads and progress of one computation."""
+    """Threads and progress of one computation; n_threads AUTO is all there are."""
 
-    def __init__(self, n_jobs=-1, progress=None):
+    def __init__(self, n_threads=AUTO, progress=None):
         self.handle = c_void_p()
         self.interruption = None
         check(lib.huddle_context_new(ctypes.byref(self.handle)))
-        if n_jobs is not None and n_jobs > 0:
-            check(lib.huddle_context_set_threads(self.handle, n_jobs))
+        check(lib.huddle_context_set_threads(self.handle, n_threads))
         if progress is not None:
             self._callback = ProgressFunction(self._report(progress))
             lib.huddle_context_set_progress(self.handle, self._callback, None)

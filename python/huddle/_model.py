@@ -29,14 +29,12 @@ class Model:
         view, _keep = csr_view(graph)
         _library.check(lib.huddle_model_give_graph(self.handle, byref(view)))
 
-    def fit(self, x, n_jobs, progress):
-        context = _library.Context(n_jobs, progress)
+    def fit(self, context, x):
         points = PointsView(context, x) if x is not None else None
         _library.call(context, lib.huddle_model_fit, context.handle, self.handle,
                       byref(points.struct) if points is not None else None)
 
-    def predict(self, x, n_jobs, progress):
-        context = _library.Context(n_jobs, progress)
+    def predict(self, context, x):
         points = PointsView(context, x)
         labels = np.empty(points.struct.n, np.int32)
         _library.call(context, lib.huddle_model_predict, context.handle, self.handle,

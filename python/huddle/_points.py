@@ -14,6 +14,17 @@ def _pointer(array, kind):
     return array.ctypes.data_as(POINTER(kind))
 
 
+def _sorted_parts(matrix, dtype):
+    """Offsets, columns and values of a sparse matrix, columns ascending and none twice."""
+    matrix = matrix.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return (np.ascontiguousarray(matrix.indptr, np.int64),
+            np.ascontiguousarray(matrix.indices, np.int32),
+            np.ascontiguousarray(matrix.data, dtype))
+
+
 class PointsView:
     """Points that look at an array (float32 with whole rows) or own a rounded copy (float64).
 
@@ -46,13 +57,7 @@ class PointsView:
         self._owned = True
 
     def _sparse(self, x):
-        x = x.tocsr()
-        if not x.has_sorted_indices or not x.has_canonical_format:
-            x = x.copy()
-            x.sum_duplicates()
-        parts = (np.ascontiguousarray(x.indptr, np.int64),
-                 np.ascontiguousarray(x.indices, np.int32),
-                 np.ascontiguousarray(x.data, np.float32))
+        parts = _sorted_parts(x, np.float32)
         self.keep.extend(parts)
         self.struct.n, self.struct.d = x.shape
         self.struct.offsets = _pointer(parts[0], c_int64)
@@ -70,16 +75,19 @@ def dense_view(x):
     return Dense(x.shape[0], x.shape[1], x.shape[1], _pointer(x, c_double)), x
 
 
-def csr_view(graph):
-    """A huddle_csr that looks at a SciPy matrix; what is returned beside it must be kept alive."""
-    graph = scipy.sparse.csr_matrix(graph)
-    if not graph.has_sorted_indices or not graph.has_canonical_format:
-        graph = graph.copy()
-        graph.sum_duplicates()
-    parts = (np.ascontiguousarray(graph.indptr, np.int64),
-             np.ascontiguousarray(graph.indices, np.int32),
-             np.ascontiguousarray(graph.data, np.float64))
-    return Csr(graph.shape[0], graph.shape[1], _pointer(parts[0], c_int64),
+def csr_view(matrix):
+    """A huddle_csr that looks at a matrix, and what must be kept alive beside it.
+
+    Entries of a sparse matrix that are stored zeros stay: among distances they are duplicates.
+    """
+    if scipy.sparse.issparse(matrix):
+        parts = _sorted_parts(matrix, np.float64)
+    else:
+        rows, cols = np.shape(matrix)
+        parts = (np.arange(rows + 1, dtype=np.int64) * cols,
+                 np.tile(np.arange(cols, dtype=np.int32), rows),
+                 np.ascontiguousarray(matrix, np.float64).ravel())
+    return Csr(matrix.shape[0], matrix.shape[1], _pointer(parts[0], c_int64),
                _pointer(parts[1], c_int32), _pointer(parts[2], c_double)), parts
 
 
