@@ -397,15 +397,15 @@ static huddle_status fill_part(hd_request *request, hd_container *container, hd_
     huddle_status status = HUDDLE_OK;
     huddle_points *points = intake->points;
     hd_samples samples = hd_array_samples(&variable->array, in_columns);
-    bool placed = false;
+    bool placed = false, checked = false;
     if (container->read_floats != NULL && hd_element_narrow(variable->array.element) &&
         hd_samples_packed(&samples))
         TRY(container->read_floats(request, container, variable,
-                                   points->values + first_row * points->stride, &placed));
-    if (placed) {
+                                   points->values + first_row * points->stride, &placed, &checked));
+    if (placed && !checked)
         TRY(check_rows(request->context, points, first_row, samples.n));
+    if (placed)
         goto done;
-    }
     TRY(hd_variable_load(container, variable));
     samples = hd_array_samples(&variable->array, in_columns);
     TRY(hd_intake_samples(request->context, intake, &samples, first_row));

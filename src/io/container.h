@@ -46,9 +46,11 @@ struct hd_container {
     /* Makes a variable's bytes, sparse or texts available. NULL: all were from the beginning. */
     huddle_status (*load)(hd_container *container, hd_variable *variable);
     /* Reads a packed array of floats, or of what the reader turns into floats without loss,
-     * straight into place; sets *done to false, having done nothing, if it cannot. NULL: never. */
+     * straight into place, where container_read() will check them unless *checked says that all
+     * are finite. Sets *done to false, having done nothing, if it cannot. NULL: never. */
     huddle_status (*read_floats)(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *done);
+                                 const hd_variable *variable, float *values, bool *done,
+                                 bool *checked);
     void (*close)(hd_container *container); /* NULL: nothing to do */
 };
 

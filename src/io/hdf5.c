@@ -256,9 +256,11 @@ done:
 
 /* Every narrow element becomes a float without loss, by HDF5's own conversion. */
 static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed) {
+                                 const hd_variable *variable, float *values, bool *placed,
+                                 bool *checked) {
     huddle_status status = HUDDLE_OK;
     const state *s = container->state;
+    *checked = false;
     *placed = true;
     TRY(hd_check_cancel(request->context));
     hd_hdf5_lock();

@@ -7,6 +7,7 @@
 #include "io/number.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -198,33 +199,65 @@ typedef struct direct_read {
     const hd_file *file;
     int64_t offset;
     char *to;
+    atomic_bool suspect; /* some value is not finite */
 } direct_read;
 
-static huddle_status read_block(void *argument, hd_chunk chunk) {
-    const direct_read *r = argument;
-    for (int64_t at = chunk.begin; at < chunk.end;) {
-        ssize_t got = pread(r->file->descriptor, r->to + at, (size_t)(chunk.end - at),
-                            (off_t)(r->offset + at));
+static huddle_status read_bytes(const direct_read *r, int64_t begin, int64_t end) {
+    while (begin < end) {
+        ssize_t got = pread(r->file->descriptor, r->to + begin, (size_t)(end - begin),
+                            (off_t)(r->offset + begin));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return hd_fail(HUDDLE_IO, "cannot be read: %s", got < 0 ? strerror(errno) : "it ends");
-        at += got;
+        begin += got;
     }
     return HUDDLE_OK;
 }
 
+/* An exponent of all ones marks what is not finite. */
+static bool all_finite(const char *bytes, int64_t count) {
+    const uint32_t ones = 0x7F800000;
+    uint32_t bad = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, bytes + 4 * i, 4);
+        bad |= (bits & ones) == ones;
+    }
+    return bad == 0;
+}
+
+/* In steps that are still in the cache when their values are looked at. */
+static huddle_status read_block(void *argument, hd_chunk chunk) {
+    enum { STEP = 1 << 18 };
+    direct_read *r = argument;
+    huddle_status status = HUDDLE_OK;
+    for (int64_t begin = chunk.begin; begin < chunk.end; begin += STEP) {
+        int64_t end = chunk.end - begin < STEP ? chunk.end : begin + STEP;
+        TRY(read_bytes(r, begin, end));
+        if (!all_finite(r->to + begin, (end - begin) / 4))
+            atomic_store_explicit(&r->suspect, true, memory_order_relaxed);
+    }
+done:
+    return status;
+}
+
 /* Reading spares the page table entries that a map would need. */
 static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed) {
+                                 const hd_variable *variable, float *values, bool *placed,
+                                 bool *checked) {
     enum { BLOCK = 1 << 22 };
+    huddle_status status = HUDDLE_OK;
     const hd_array *array = &variable->array;
-    direct_read r = {container->file, array->bytes - container->file->text, (char *)values};
+    direct_read r = {container->file, array->bytes - container->file->text, (char *)values, false};
     *placed = array->element == HD_F4 && !array->swapped && container->file->descriptor >= 0;
     if (!*placed)
-        return HUDDLE_OK;
+        return status;
     int64_t bytes = hd_array_count(array, INT64_MAX / 2) * (int64_t)sizeof(float);
-    return hd_parallel(request->context, "read", bytes, BLOCK, read_block, &r);
+    TRY(hd_parallel(request->context, "read", bytes, BLOCK, read_block, &r));
+    *checked = !atomic_load(&r.suspect);
+done:
+    return status;
 }
 
 huddle_status hd_npy_open(hd_request *request, const hd_file *file, hd_container *container) {

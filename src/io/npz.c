@@ -109,10 +109,12 @@ done:
 }
 
 static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed) {
+                                 const hd_variable *variable, float *values, bool *placed,
+                                 bool *checked) {
     huddle_status status = HUDDLE_OK;
     zip_file_t *member = NULL;
     hd_npy npy;
+    *checked = false;
     *placed = variable->array.element == HD_F4 && !variable->array.swapped;
     if (!*placed)
         return status;
