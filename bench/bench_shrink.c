@@ -1,7 +1,9 @@
 /* Shrink: the accelerated solver beside plain reweighted least squares with the same linear solver
  * and the same smoothing rule, in one run.
  *
- *     bench_shrink [FILE] [gamma=auto] [n=100000] [repeat=3] [solver=auto]
+ *     bench_shrink [FILE] [gamma=auto] [n=100000] [repeat=3] [solver=auto] [alone=1e-4]
+ *
+ * alone: one run to that gap, without the peer.
  *
  * FILE holds, in the machine's own order: n, c, nonzeros (int64), F (n x c double), and the graph
  * W in rows: offsets (n + 1 int64), columns (int32), values (double). bench/shrink.py makes one
@@ -170,6 +172,7 @@ int main(int argc, char **argv) {
     const char *file = NULL, *gamma = "auto", *solver = "auto";
     int64_t n = 100000;
     int repeat = 3;
+    double alone = 0;
     huddle_context *context;
     huddle_shrink_options options = huddle_shrink_defaults();
     for (int k = 1; k < argc; k++) {
@@ -181,6 +184,8 @@ int main(int argc, char **argv) {
             repeat = atoi(argv[k] + 7);
         else if (strncmp(argv[k], "solver=", 7) == 0)
             solver = argv[k] + 7;
+        else if (strncmp(argv[k], "alone=", 6) == 0)
+            alone = atof(argv[k] + 6);
         else
             file = argv[k];
     }
@@ -192,7 +197,12 @@ int main(int argc, char **argv) {
     printf("%lld points, %lld columns, %lld edges, gamma %s, %d threads\n", (long long)x.f.rows,
            (long long)x.f.cols, (long long)x.w.offsets[x.w.rows] / 2, gamma,
            huddle_context_threads(context));
-    for (int k = 0; k < 2; k++) {
+    if (alone > 0) {
+        options.gap = alone;
+        options.solver = solver;
+        run(context, &x, &options, repeat);
+    }
+    for (int k = 0; k < 2 && alone == 0; k++) {
         options.gap = gaps[k];
         options.solver = "plain";
         timing plain = run(context, &x, &options, k == 0 ? repeat : 1);

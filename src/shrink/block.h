@@ -52,6 +52,9 @@ typedef struct hd_block {
     int32_t pairs, next; /* Anderson: pairs held, and where the next one goes */
     int64_t n_solves;
     bool newton;                          /* in the Newton tail */
+    bool spent;                           /* the Newton tail was tried and stopped helping */
+    double mark;                          /* the gap when it last fell by a hundredth */
+    int32_t since;                        /* steps since then */
     bool resting;                         /* its gap is small enough, for now */
     bool exact;                           /* a closed form gave the answer */
     bool collapsed;                       /* namely that all its rows are one point */

@@ -9,6 +9,7 @@
 
 enum {
     PATIENCE = 10,    /* steps above the smoothing before Newton takes over */
+    MOST_IDLE = 30,   /* steps without progress before it gives back */
     MOST_INNER = 30,  /* conjugate gradient steps */
     MOST_HALVINGS = 8 /* of a step that does not descend */
 };
@@ -288,7 +289,7 @@ huddle_status hd_newton_step(hd_block *b) {
     bool finished;
     if (!b->newton) {
         TRY(hd_irls_step(b));
-        if (b->waiting >= PATIENCE && b->primal - b->dual > b->target) {
+        if (!b->spent && b->waiting >= PATIENCE && b->primal - b->dual > b->target) {
             TRY(hd_block_weigh(b));
             begin_tail(b);
         }
@@ -300,6 +301,11 @@ huddle_status hd_newton_step(hd_block *b) {
     TRY(solve_newton(b, &slope));
     TRY(descend(b, slope));
     hd_block_tighten(b);
+    if (b->since >= MOST_IDLE) {
+        b->newton = false;
+        b->spent = true;
+        b->pairs = 0;
+    }
 done:
     return status;
 }

@@ -57,14 +57,15 @@ typedef struct solver {
     bool systems;     /* solves linear systems */
     int needs;        /* HD_NEEDS_... */
     int32_t batch;    /* iterations between two looks at the gap */
+    int32_t idle;     /* steps without progress after which a block has stalled */
     int32_t max_iter; /* when the caller leaves it open */
 } solver;
 
 static const solver solvers[] = {
-    {"newton", hd_newton_step, true, HD_NEEDS_PAST | HD_NEEDS_NEWTON, 1, 1000},
-    {"irls", hd_irls_step, true, HD_NEEDS_PAST, 1, 1000},
-    {"plain", hd_plain_step, true, 0, 1, 10000},
-    {"pdhg", hd_pdhg_step, false, HD_NEEDS_ROUNDS, 20, 200000},
+    {"newton", hd_newton_step, true, HD_NEEDS_PAST | HD_NEEDS_NEWTON, 1, 150, 1000},
+    {"irls", hd_irls_step, true, HD_NEEDS_PAST, 1, 150, 1000},
+    {"plain", hd_plain_step, true, 0, 1, 1500, 10000},
+    {"pdhg", hd_pdhg_step, false, HD_NEEDS_ROUNDS, 20, 1500, 200000},
 };
 
 static const solver *find_solver(const char *name) {
@@ -116,6 +117,7 @@ static huddle_status open_blocks(solve *s) {
     ALLOC(s->small, p->n_blocks);
     for (int64_t k = 0; k < p->n_blocks; k++) {
         hd_block *b = &s->blocks[k];
+        b->mark = INFINITY;
         b->tau = s->options.start == NULL ? .3 : .03;
         b->exact = b->primal <= 1e-15 * p->total_norm * b->n / (double)p->n;
         if (!b->exact)
@@ -141,8 +143,15 @@ static void take_stock(solve *s) {
     for (int64_t k = 0; k < p->n_blocks; k++) {
         hd_block *b = &s->blocks[k];
         double share = (double)b->m / (double)p->live;
+        double gap = b->primal - b->dual;
+        b->since++;
+        if (gap < .99 * b->mark) {
+            b->mark = gap;
+            b->since = 0;
+        }
+        b->stalled = b->since >= s->solver->idle;
         b->target = s->wanted * .5 * (b->primal + s->dual * share);
-        b->resting = b->exact || b->stalled || b->primal - b->dual <= b->target;
+        b->resting = b->exact || b->stalled || gap <= b->target;
     }
 }
 
