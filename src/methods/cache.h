@@ -32,4 +32,8 @@ huddle_status hd_copy_shrink_graph(const hd_fit *from, hd_fit *to);
 huddle_status hd_cache_run(huddle_context *context, huddle_cache *cache, const hd_key *key,
                            const hd_shared_stage *stage, void *argument, hd_fit *fit);
 
+/* hd_fit_prepare() with `keep`, shared: fit->points are the prepared points. */
+huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_input *input,
+                                    const huddle_prepare_options *options, hd_fit *fit);
+
 #endif

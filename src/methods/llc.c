@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
+#include "methods/cache.h"
 #include "methods/spectral.h"
 
 #include <math.h>
@@ -350,13 +351,12 @@ static huddle_status fit_llc(huddle_context *context, const hd_input *input, con
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     llc_options o = *(const llc_options *)options;
-    huddle_points points;
     huddle_neighbors neighbors = {0};
     huddle_prepare_options prepare = o.spectral.prepare;
     huddle_range n_clusters = o.spectral.common.n_clusters;
     prepare.seed = o.spectral.common.seed;
     TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_prepare(context, input->x, &prepare, true, fit, &points));
+    TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
     TRY(make_graph(context, &o, fit, &neighbors));

@@ -8,6 +8,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
+#include "methods/cache.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "prepare/pca.h"
@@ -235,8 +236,9 @@ done:
 }
 
 /* W: neighbours among the prepared points. */
-static huddle_status make_graph(huddle_context *context, const spls_options *options, hd_fit *fit) {
+static huddle_status make_graph(huddle_context *context, void *argument, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
+    const spls_options *options = argument;
     huddle_neighbors neighbors = {0};
     huddle_knn_options knn = options->knn;
     huddle_weight_options weight = options->weight;
@@ -251,22 +253,30 @@ done:
     return status;
 }
 
+static huddle_status share_graph(huddle_context *context, huddle_cache *cache,
+                                 const spls_options *options, hd_fit *fit) {
+    static const hd_shared_stage stage = {make_graph, hd_copy_shrink_graph};
+    spls_options copy = *options;
+    hd_key_add_options(&fit->key, huddle_knn_options_table(), &options->knn);
+    hd_key_add_options(&fit->key, huddle_weight_options_table(), &options->weight);
+    return hd_cache_run(context, cache, &fit->key, &stage, &copy, fit);
+}
+
 static huddle_status fit_spls(huddle_context *context, const hd_input *input, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const spls_options *o = options;
-    huddle_points points;
     huddle_prepare_options prepare = o->prepare;
     huddle_range n_clusters = o->common.n_clusters;
     spls_step step = {.subspace = {.options = o, .centred = {.x = &fit->points}}};
     prepare.seed = o->common.seed;
     TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_prepare(context, input->x, &prepare, true, fit, &points));
+    TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
-    TRY(make_graph(context, o, fit));
+    TRY(share_graph(context, input->cache, o, fit));
     int64_t most = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
-    int64_t shorter = points.n < points.d ? points.n : points.d;
+    int64_t shorter = fit->n < fit->points.d ? fit->n : fit->points.d;
     step.most = most < shorter ? most : shorter;
     hd_blas_enter();
     status = begin(context, step.most, &step.subspace);

@@ -123,11 +123,34 @@ static void shared_work_changes_nothing(void **state) {
     huddle_points_free(&x);
 }
 
+static void points_and_graphs_are_shared_too(void **state) {
+    (void)state;
+    static const char *const methods[] = {"llc", "spls", "sc", "ssc"};
+    huddle_points x = dense_points(0);
+    huddle_cache *cache;
+    int64_t hits, misses;
+    assert_ok(huddle_cache_new(&cache));
+    for (int m = 0; m < 4; m++) {
+        huddle_model *alone = fit(methods[m], &x, NULL, NULL);
+        for (int again = 0; again < 2; again++) {
+            huddle_model *shared = fit(methods[m], &x, cache, NULL);
+            assert_memory_equal(alone->fit.labels, shared->fit.labels, N * sizeof(int32_t));
+            huddle_model_free(shared);
+        }
+        huddle_model_free(alone);
+    }
+    huddle_cache_counts(cache, &hits, &misses);
+    assert_true(hits > misses);
+    huddle_cache_free(cache);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sparse_points_are_clustered),
         cmocka_unit_test(points_far_from_the_origin_are_clustered),
         cmocka_unit_test(shared_work_changes_nothing),
+        cmocka_unit_test(points_and_graphs_are_shared_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
