@@ -1,19 +1,35 @@
-/* Squared distances by differences. In double there are eight partial sums whatever the
- * instruction set, so that all of them add in the same order. */
+/* Squared distances by differences. There are eight partial sums in double and sixteen in float
+ * whatever the instruction set, so that all of them add in the same order. */
 #include "base/cpu.h"
 #include "graph/kernels.h"
 
 #include <string.h>
 
-enum { STRIDE = 64 };
+enum { STRIDE = 128 };
 
+typedef double quad __attribute__((vector_size(4 * sizeof(double))));
 typedef double doubles __attribute__((vector_size(8 * sizeof(double))));
+typedef float four __attribute__((vector_size(4 * sizeof(float))));
 typedef float eight __attribute__((vector_size(8 * sizeof(float))));
 typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
 
-#define TOTAL8(s) (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
+/* The sum over the lanes of s, by halving. */
+#define TOTAL_DOUBLE(s, sum)                                                                       \
+    do {                                                                                           \
+        quad h =                                                                                   \
+            __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7); \
+        sum = (h[0] + h[2]) + (h[1] + h[3]);                                                       \
+    } while (0)
+#define TOTAL_FLOAT(s, sum)                                                                        \
+    do {                                                                                           \
+        eight h = __builtin_shufflevector(s, s, 0, 1, 2, 3, 4, 5, 6, 7) +                          \
+                  __builtin_shufflevector(s, s, 8, 9, 10, 11, 12, 13, 14, 15);                     \
+        four q =                                                                                   \
+            __builtin_shufflevector(h, h, 0, 1, 2, 3) + __builtin_shufflevector(h, h, 4, 5, 6, 7); \
+        sum = (q[0] + q[2]) + (q[1] + q[3]);                                                       \
+    } while (0)
 
-/* acc += (a - b)^2 in eight lanes of double. */
+/* acc += (a - b)^2, from doubles and from floats in double, and from floats in float. */
 #define STEP_DOUBLE(acc, a, b)                                                                     \
     do {                                                                                           \
         doubles p, q;                                                                              \
@@ -22,8 +38,6 @@ typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
         p -= q;                                                                                    \
         acc += p * p;                                                                              \
     } while (0)
-
-/* The same from floats. */
 #define STEP_SINGLE(acc, a, b)                                                                     \
     do {                                                                                           \
         eight p, q;                                                                                \
@@ -33,36 +47,6 @@ typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
             __builtin_convertvector(p, doubles) - __builtin_convertvector(q, doubles);             \
         acc += difference * difference;                                                            \
     } while (0)
-
-#define DISTANCE(TYPE, STEP)                                                                       \
-    doubles s = {0};                                                                               \
-    int64_t j = 0;                                                                                 \
-    while (j + 8 <= d) {                                                                           \
-        int64_t stop = j + STRIDE <= d ? j + STRIDE : d;                                           \
-        for (; j + 8 <= stop; j += 8)                                                              \
-            STEP(s, a + j, b + j);                                                                 \
-        if (TOTAL8(s) > limit)                                                                     \
-            return TOTAL8(s);                                                                      \
-    }                                                                                              \
-    if (j < d) {                                                                                   \
-        TYPE x[8] = {0}, y[8] = {0};                                                               \
-        for (int64_t l = 0; j + l < d; l++) {                                                      \
-            x[l] = a[j + l];                                                                       \
-            y[l] = b[j + l];                                                                       \
-        }                                                                                          \
-        STEP(s, x, y);                                                                             \
-    }                                                                                              \
-    return TOTAL8(s)
-
-double HD_SIMD(hd_distance2_single)(const float *a, const float *b, int64_t d, double limit) {
-    DISTANCE(float, STEP_SINGLE);
-}
-
-double HD_SIMD(hd_distance2_double)(const double *a, const double *b, int64_t d, double limit) {
-    DISTANCE(double, STEP_DOUBLE);
-}
-
-/* acc += (a - b)^2 in sixteen lanes of float. */
 #define STEP_ROUGH(acc, a, b)                                                                      \
     do {                                                                                           \
         sixteen p, q;                                                                              \
@@ -72,28 +56,44 @@ double HD_SIMD(hd_distance2_double)(const double *a, const double *b, int64_t d,
         acc += p * p;                                                                              \
     } while (0)
 
-#define TOTAL16(s)                                                                                 \
-    ((((s[0] + s[8]) + (s[4] + s[12])) + ((s[2] + s[10]) + (s[6] + s[14]))) +                      \
-     (((s[1] + s[9]) + (s[5] + s[13])) + ((s[3] + s[11]) + (s[7] + s[15]))))
+/* Steps over all whole vectors of LANES, with a look at the sum after every STRIDE features, then
+ * over the rest filled up with zeros. */
+#define DISTANCE(TYPE, SUMS, SUM_TYPE, LANES, STEP, TOTAL)                                         \
+    SUMS s = {0}, t = {0};                                                                         \
+    SUM_TYPE sum = 0;                                                                              \
+    int64_t j = 0;                                                                                 \
+    for (; j + STRIDE <= d; j += STRIDE) {                                                         \
+        for (int l = 0; l < STRIDE; l += 2 * LANES) {                                              \
+            STEP(s, a + j + l, b + j + l);                                                         \
+            STEP(t, a + j + l + LANES, b + j + l + LANES);                                         \
+        }                                                                                          \
+        SUMS both = s + t;                                                                         \
+        TOTAL(both, sum);                                                                          \
+        if (sum > limit)                                                                           \
+            return sum;                                                                            \
+    }                                                                                              \
+    for (; j + LANES <= d; j += LANES)                                                             \
+        STEP(s, a + j, b + j);                                                                     \
+    if (j < d) {                                                                                   \
+        TYPE x[LANES] = {0}, y[LANES] = {0};                                                       \
+        for (int64_t l = 0; j + l < d; l++) {                                                      \
+            x[l] = a[j + l];                                                                       \
+            y[l] = b[j + l];                                                                       \
+        }                                                                                          \
+        STEP(t, x, y);                                                                             \
+    }                                                                                              \
+    s += t;                                                                                        \
+    TOTAL(s, sum);                                                                                 \
+    return sum
+
+double HD_SIMD(hd_distance2_single)(const float *a, const float *b, int64_t d, double limit) {
+    DISTANCE(float, doubles, double, 8, STEP_SINGLE, TOTAL_DOUBLE);
+}
+
+double HD_SIMD(hd_distance2_double)(const double *a, const double *b, int64_t d, double limit) {
+    DISTANCE(double, doubles, double, 8, STEP_DOUBLE, TOTAL_DOUBLE);
+}
 
 float HD_SIMD(hd_distance2_rough)(const float *a, const float *b, int64_t d, float limit) {
-    sixteen s = {0}, t = {0};
-    int64_t j = 0;
-    for (; j + STRIDE <= d; j += STRIDE) {
-        STEP_ROUGH(s, a + j, b + j);
-        STEP_ROUGH(t, a + j + 16, b + j + 16);
-        STEP_ROUGH(s, a + j + 32, b + j + 32);
-        STEP_ROUGH(t, a + j + 48, b + j + 48);
-        sixteen both = s + t;
-        float sum = TOTAL16(both);
-        if (sum > limit)
-            return sum;
-    }
-    for (; j + 16 <= d; j += 16)
-        STEP_ROUGH(s, a + j, b + j);
-    s += t;
-    float sum = TOTAL16(s);
-    for (; j < d; j++)
-        sum += (a[j] - b[j]) * (a[j] - b[j]);
-    return sum;
+    DISTANCE(float, sixteen, float, 16, STEP_ROUGH, TOTAL_FLOAT);
 }

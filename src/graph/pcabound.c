@@ -177,11 +177,6 @@ static void offer(void *argument, int64_t i, int64_t j, float value) {
     b->tiles.tau[j] = hd_candidates_offer(&b->near, j, value, i);
 }
 
-static bool one_round(void *argument, double pairs) {
-    (void)argument, (void)pairs;
-    return false;
-}
-
 /* Looks at those that are near by their bounds. */
 static huddle_status look_around(void *argument, hd_chunk chunk) {
     bound *b = argument;
@@ -201,12 +196,11 @@ static huddle_status look_around(void *argument, hd_chunk chunk) {
 
 static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
-    bool stopped;
     TRY(hd_candidates_new(b->n, b->search->k, &b->near));
     for (int64_t place = 0; place < b->panels.padded; place++)
         b->tiles.tau[place] = place < b->n ? FLT_MAX : -1;
     b->tiles.hit = offer;
-    TRY(hd_tiles_tournament(context, &b->tiles, one_round, &stopped));
+    TRY(hd_tiles_blocks(context, &b->tiles, 96));
     hd_search_clear(b->search, 0, b->n);
     TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, look_around, b));
 done:

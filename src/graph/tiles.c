@@ -131,6 +131,13 @@ static int64_t block_size(int64_t padded) {
     return block < HD_TILE_COLUMNS ? HD_TILE_COLUMNS : block > MOST_ROWS ? MOST_ROWS : block;
 }
 
+/* Round 0 alone, with blocks of that size. */
+huddle_status hd_tiles_blocks(huddle_context *context, const hd_tiles *tiles, int64_t block) {
+    tournament m = {.tiles = tiles, .padded = tiles->rows->padded, .block = block};
+    m.blocks = hd_chunks(m.padded, block);
+    return hd_parallel(context, NULL, m.blocks, 4, play, &m);
+}
+
 huddle_status hd_tiles_tournament(huddle_context *context, const hd_tiles *tiles,
                                   hd_go_on_function go_on, bool *stopped) {
     huddle_status status = HUDDLE_OK;

@@ -24,6 +24,9 @@ hd_tile_function hd_tiles_kernel(const hd_packing *packing);
  * pairs not above the row's tau. */
 void hd_tiles_sweep(const hd_tiles *tiles, int64_t begin, int64_t end);
 
+/* The pairs within each block of `block` points, a multiple of the tile's columns, in parallel. */
+huddle_status hd_tiles_blocks(huddle_context *context, const hd_tiles *tiles, int64_t block);
+
 /* Every pair i < j of the points once, in parallel, told of if not above either's tau. Blocks of
  * points are matched as in a tournament: in no round does a block play twice, so the hit function
  * may write whatever belongs to i and j without locks. After each round `go_on` (may be NULL) is
