@@ -16,8 +16,8 @@
 
 enum {
     FEWEST_FEATURES = 10,
-    SAMPLE = 4000,      /* more points than this are judged by so many of them */
-    JUDGING_STARTS = 5, /* restarts of K-means */
+    SAMPLE = 10000,     /* more points than this are judged by so many of them */
+    JUDGING_STARTS = 3, /* restarts of K-means */
     MOST_COMPONENTS = 150
 };
 

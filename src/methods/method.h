@@ -98,6 +98,7 @@ typedef struct hd_fit {
     double alignment; /* how near the rows of F come to the axes of a rotation; 1: on them */
 
     bool has_graph, has_embedding, has_shrink; /* which stages ran */
+    bool guarded; /* the labels are those of the embedding, not of the shrunk rows */
     huddle_prepare_info prepare_info;
     huddle_knn_info knn_info;
     huddle_connect_info connect_info;

@@ -1,8 +1,10 @@
 #include "methods/spectral.h"
 
 #include "base/check.h"
+#include "base/options.h"
 #include "methods/cache.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +13,17 @@ typedef struct ssc_options {
     huddle_knn_options shrink_knn;
     huddle_weight_options shrink_weight;
     huddle_shrink_options shrink;
+    bool guard;
 } ssc_options;
+
+static const huddle_option *guard_table(void) {
+    static const huddle_option table[] = {
+        HD_BOOL(ssc_options, guard, "true",
+                "with gamma auto: cluster the embedding itself where shrinking makes the clusters "
+                "much less even"),
+        {0}};
+    return table;
+}
 
 /* The graph W on the embedding has its own two options. */
 static const hd_rename shrink_knn_names[] = {
@@ -24,6 +36,7 @@ static const hd_section sections[] = {
     {huddle_knn_options_table, offsetof(ssc_options, shrink_knn), shrink_knn_names},
     {huddle_weight_options_table, offsetof(ssc_options, shrink_weight), shrink_weight_names},
     {huddle_shrink_options_table, offsetof(ssc_options, shrink), NULL},
+    {guard_table, 0, NULL},
     {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_kmeans_names},
     {0}};
 
@@ -66,6 +79,50 @@ static void warn_uncertified(huddle_context *context, const huddle_shrink_info *
                 huddle_stop_name(info->stop), info->n_iter, info->gap, wanted);
 }
 
+/* Entropy of the clusters' shares of the points, 1 if they are all alike. */
+static huddle_status evenness(const hd_fit *fit, double *entropy) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *sizes = NULL;
+    double n = (double)fit->n;
+    *entropy = 1;
+    if (fit->n_clusters == 1)
+        return status;
+    ALLOC_ZERO(sizes, fit->n_clusters);
+    for (int64_t i = 0; i < fit->n; i++)
+        sizes[fit->labels[i]]++;
+    *entropy = 0;
+    for (int32_t k = 0; k < fit->n_clusters; k++)
+        if (sizes[k] > 0)
+            *entropy -= (double)sizes[k] / n * log((double)sizes[k] / n) / log(fit->n_clusters);
+done:
+    huddle_free(sizes);
+    return status;
+}
+
+/* Where n / c was too strong a pull, clusters that are close together fuse and the rest is split
+ * into crumbs; the clusters' sizes show it. Then the embedding's own clusters are better. */
+static huddle_status guard_against_fusion(huddle_context *context,
+                                          const huddle_kmeans_options *kmeans, hd_fit *fit) {
+    static const double most_loss = 0.1;
+    huddle_status status = HUDDLE_OK;
+    hd_fit plain = {.n = fit->n, .d = fit->d};
+    double shrunk, unshrunk;
+    TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, kmeans, &plain));
+    TRY(evenness(fit, &shrunk));
+    TRY(evenness(&plain, &unshrunk));
+    fit->guarded = shrunk < unshrunk - most_loss;
+    if (!fit->guarded)
+        goto done;
+    hd_fit_take_clusters(fit, &plain);
+    hd_warn(context,
+            "shrinking made the clusters much less even (entropy %.2f, without %.2f): the labels "
+            "are those of the embedding",
+            shrunk, unshrunk);
+done:
+    hd_fit_free(&plain);
+    return status;
+}
+
 /* What the step for one number of clusters needs. */
 typedef struct ssc_step {
     ssc_options options;
@@ -95,6 +152,9 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     fit->has_shrink = true;
     warn_uncertified(context, &fit->shrink_info, shrink.gap);
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
+    fit->guarded = false;
+    if (options->guard && shrink.gamma == HUDDLE_AUTO)
+        TRY(guard_against_fusion(context, &kmeans, fit));
 done:
     return status;
 }
@@ -137,9 +197,11 @@ static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, con
     int64_t *same = NULL;
     ALLOC(same, x->n);
     TRY(hd_spectral_new_rows(context, fit, &o->spectral, x, &rows, same));
-    TRY(weigh_new_rows(context, fit, o, &rows, &w));
-    TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g, fit->shrink_info.gamma,
-                             o->shrink.loss, &rows));
+    if (!fit->guarded) {
+        TRY(weigh_new_rows(context, fit, o, &rows, &w));
+        TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g, fit->shrink_info.gamma,
+                                 o->shrink.loss, &rows));
+    }
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
     huddle_csr_free(&w);

@@ -300,6 +300,7 @@ static void walk_fit(walk *w, hd_fit *fit) {
     walk_int32(w, "n_eigenvalues", &fit->embedding.n_eigenvalues);
     walk_reals(w, "eigenvalues", fit->embedding.n_eigenvalues, &fit->embedding.eigenvalues);
     walk_bool(w, "has_shrink", &fit->has_shrink);
+    walk_bool(w, "guarded", &fit->guarded);
     walk_csr(w, "shrink_graph", &fit->shrink_graph);
     walk_scale(w, "shrink_scale", &fit->shrink_scale);
     walk_dense(w, "shrunk", &fit->shrunk.g);

@@ -148,6 +148,7 @@ static json_t *shrink_json(const hd_fit *fit) {
                         info->linear_solver == NULL ? json_null()
                                                     : json_string(info->linear_solver));
     json_object_set_new(object, "snapped", json_boolean(info->snapped));
+    json_object_set_new(object, "guarded", json_boolean(fit->guarded));
     return object;
 }
 

@@ -33,9 +33,9 @@ done:
 static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
                                     const huddle_points *points, huddle_points *owned,
                                     huddle_points *rows) {
-    const huddle_dense *dense = fit->shrunk.g.values != NULL         ? &fit->shrunk.g
-                                : fit->embedding.rows.values != NULL ? &fit->embedding.rows
-                                                                     : NULL;
+    const huddle_dense *dense = fit->shrunk.g.values != NULL && !fit->guarded ? &fit->shrunk.g
+                                : fit->embedding.rows.values != NULL          ? &fit->embedding.rows
+                                                                              : NULL;
     if (dense == NULL) {
         *rows = *points;
         return HUDDLE_OK;
