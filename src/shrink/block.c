@@ -342,11 +342,6 @@ huddle_status hd_arrays_new(const hd_problem *p, int needs, hd_arrays *a) {
     ALLOC(a->partial, partials);
     if (needs & HD_NEEDS_PAST)
         ALLOC(a->past, (2 * HD_PAIRS + 1) * p->free * p->c);
-    if (needs & HD_NEEDS_NEWTON) {
-        ALLOC_ZERO(a->unit_h, rows);
-        ALLOC_ZERO(a->unit_x, edges);
-        ALLOC_ZERO(a->conjugate, 4 * rows);
-    }
     if (needs & HD_NEEDS_ROUNDS) {
         ALLOC_ZERO(a->anchor_h, rows);
         ALLOC_ZERO(a->anchor_z, edges);
@@ -356,11 +351,22 @@ done:
     return status;
 }
 
+huddle_status hd_arrays_add_newton(const hd_problem *p, hd_arrays *a) {
+    huddle_status status = HUDDLE_OK;
+    if (a->conjugate != NULL)
+        return HUDDLE_OK;
+    ALLOC_ZERO(a->unit_h, p->n * p->c);
+    ALLOC_ZERO(a->unit_x, p->live * p->c);
+    ALLOC_ZERO(a->conjugate, 4 * p->n * p->c);
+done:
+    return status;
+}
+
 void hd_arrays_free(hd_arrays *a) {
-    double *const all[] = {a->h,      a->best_h,    a->delta,    a->step,    a->right,   a->x,
-                           a->z,      a->best_z,    a->hh,       a->xx,      a->pull,    a->hold,
-                           a->norm,   a->excess,    a->past,     a->scratch, a->partial, a->unit_h,
-                           a->unit_x, a->conjugate, a->anchor_h, a->anchor_z};
+    void *const all[] = {a->h,      a->best_h,    a->delta,    a->step,    a->right,   a->x,
+                         a->z,      a->best_z,    a->hh,       a->xx,      a->pull,    a->hold,
+                         a->norm,   a->excess,    a->past,     a->scratch, a->partial, a->unit_h,
+                         a->unit_x, a->conjugate, a->anchor_h, a->anchor_z};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         huddle_free(all[k]);
     *a = (hd_arrays){0};

@@ -21,7 +21,7 @@ typedef struct hd_arrays {
     double *excess, *norm;                     /* free */
     double *scratch;                           /* 2 free */
     double *partial;                           /* sums of the chunks of every block */
-    double *past;                              /* Anderson: (2 HD_PAIRS + 1) x free x c, or NULL */
+    float *past;                               /* Anderson: (2 HD_PAIRS + 1) x free x c, or NULL */
     double *unit_x;                            /* Newton: z_e / lambda_e, live x c, or NULL */
     double *unit_h;                            /* Newton: n x c */
     double *conjugate;                         /* Newton: 4 x n x c */
@@ -52,6 +52,7 @@ typedef struct hd_block {
     int32_t pairs, next; /* Anderson: pairs held, and where the next one goes */
     int64_t n_solves;
     bool newton;                          /* in the Newton tail */
+    bool wants_newton;                    /* would begin the tail if its arrays were there */
     bool spent;                           /* the Newton tail was tried and stopped helping */
     double mark;                          /* the gap when it last fell by a hundredth */
     int32_t since;                        /* steps since then */
@@ -70,9 +71,12 @@ typedef struct hd_block {
 typedef huddle_status (*hd_step)(hd_block *block);
 
 /* What a solver needs beyond the arrays that all use. */
-enum { HD_NEEDS_PAST = 1, HD_NEEDS_NEWTON = 2, HD_NEEDS_ROUNDS = 4 };
+enum { HD_NEEDS_PAST = 1, HD_NEEDS_ROUNDS = 2 };
 
 huddle_status hd_arrays_new(const hd_problem *problem, int needs, hd_arrays *arrays);
+
+/* Adds the arrays of the Newton tail, unless they are there. */
+huddle_status hd_arrays_add_newton(const hd_problem *problem, hd_arrays *arrays);
 void hd_arrays_free(hd_arrays *arrays);
 
 /* h, x, hh and xx of a G, given in the caller's order, or of F if start is NULL. */

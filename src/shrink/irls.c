@@ -41,17 +41,17 @@ done:
 /* ---- Anderson acceleration ----------------------------------------------------------------- */
 
 /* arrays->past holds, for each pair, the step taken and how much the plain step changed by it;
- * after all pairs, the plain step before. */
-static double *past(const hd_block *b, int64_t which) {
+ * after all pairs, the plain step before. Single precision is enough for a guess. */
+static float *past(const hd_block *b, int64_t which) {
     int64_t size = b->problem->free * b->problem->c;
     return b->arrays->past + which * size + b->range.v0 * b->problem->c;
 }
 
-static double *past_step(const hd_block *b, int32_t pair) {
+static float *past_step(const hd_block *b, int32_t pair) {
     return past(b, 2 * pair);
 }
 
-static double *past_change(const hd_block *b, int32_t pair) {
+static float *past_change(const hd_block *b, int32_t pair) {
     return past(b, 2 * pair + 1);
 }
 
@@ -66,28 +66,29 @@ static huddle_status measure(void *argument, hd_chunk chunk) {
     hd_block *b = ((mixing *)argument)->block;
     int64_t c = b->problem->c, width = HD_PAIRS * (HD_PAIRS + 1);
     const double *delta = b->arrays->delta + b->range.v0 * c;
-    const double *hold = b->arrays->hold + b->range.v0, *change[HD_PAIRS];
+    const double *hold = b->arrays->hold + b->range.v0;
+    const float *change[HD_PAIRS];
     int32_t newest = (b->next + HD_PAIRS - 1) % HD_PAIRS;
-    double *fresh = past_change(b, newest), *before = past(b, 2 * HD_PAIRS);
+    float *fresh = past_change(b, newest), *before = past(b, 2 * HD_PAIRS);
     double sums[HD_PAIRS * (HD_PAIRS + 1)] = {0};
     for (int32_t p = 0; p < b->pairs; p++)
         change[p] = past_change(b, p);
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         for (int64_t k = i * c; k < (i + 1) * c; k++) {
-            fresh[k] = delta[k] - before[k];
-            before[k] = delta[k];
+            fresh[k] = (float)(delta[k] - (double)before[k]);
+            before[k] = (float)delta[k];
         }
         for (int32_t p = 0; p < b->pairs; p++) {
-            const double *u = change[p] + i * c;
+            const float *u = change[p] + i * c;
             double right = 0;
             for (int64_t k = 0; k < c; k++)
-                right += u[k] * delta[i * c + k];
+                right += (double)u[k] * delta[i * c + k];
             sums[p * (HD_PAIRS + 1) + HD_PAIRS] += hold[i] * right;
             for (int32_t q = 0; q <= p; q++) {
-                const double *v = change[q] + i * c;
+                const float *v = change[q] + i * c;
                 double product = 0;
                 for (int64_t k = 0; k < c; k++)
-                    product += u[k] * v[k];
+                    product += (double)u[k] * (double)v[k];
                 sums[p * (HD_PAIRS + 1) + q] += hold[i] * product;
             }
         }
@@ -149,9 +150,9 @@ static huddle_status mix_step(void *argument, hd_chunk chunk) {
     for (int64_t k = chunk.begin * c; k < chunk.end * c; k++)
         step[k] = delta[k];
     for (int32_t p = 0; p < b->pairs; p++) {
-        const double *taken = past_step(b, p), *change = past_change(b, p);
+        const float *taken = past_step(b, p), *change = past_change(b, p);
         for (int64_t k = chunk.begin * c; k < chunk.end * c; k++)
-            step[k] -= mix->theta[p] * (taken[k] + change[k]);
+            step[k] -= mix->theta[p] * ((double)taken[k] + (double)change[k]);
     }
     return HUDDLE_OK;
 }
@@ -181,6 +182,12 @@ done:
     return status;
 }
 
+static void keep(const hd_block *b, const double *rows, float *to) {
+    int64_t first = b->range.v0 * b->problem->c;
+    for (int64_t k = 0; k < b->n * b->problem->c; k++)
+        to[k] = (float)rows[first + k];
+}
+
 huddle_status hd_irls_step(hd_block *b) {
     huddle_status status = HUDDLE_OK;
     mixing mix = {.block = b};
@@ -192,13 +199,13 @@ huddle_status hd_irls_step(hd_block *b) {
         TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, measure, &mix));
         mixed = find_theta(&mix);
     } else {
-        memcpy(past(b, 2 * HD_PAIRS), b->arrays->delta + b->range.v0 * b->problem->c, row_bytes(b));
+        keep(b, b->arrays->delta, past(b, 2 * HD_PAIRS));
         b->next = 0;
     }
     if (mixed)
         TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, mix_step, &mix));
     TRY(move(b, mixed));
-    memcpy(past_step(b, b->next), b->arrays->step + b->range.v0 * b->problem->c, row_bytes(b));
+    keep(b, b->arrays->step, past_step(b, b->next));
     b->next = (b->next + 1) % HD_PAIRS;
     b->pairs += b->pairs < HD_PAIRS;
     /* Pairs of another smoothing say nothing. */

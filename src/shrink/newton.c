@@ -287,12 +287,14 @@ huddle_status hd_newton_step(hd_block *b) {
     huddle_status status = HUDDLE_OK;
     double slope;
     bool finished;
+    if (b->wants_newton && b->arrays->conjugate != NULL) {
+        b->wants_newton = false;
+        TRY(hd_block_weigh(b));
+        begin_tail(b);
+    }
     if (!b->newton) {
         TRY(hd_irls_step(b));
-        if (!b->spent && b->waiting >= PATIENCE && b->primal - b->dual > b->target) {
-            TRY(hd_block_weigh(b));
-            begin_tail(b);
-        }
+        b->wants_newton = !b->spent && b->waiting >= PATIENCE && b->primal - b->dual > b->target;
         goto done;
     }
     TRY(hd_irls_begin(b, &finished));

@@ -62,7 +62,7 @@ typedef struct solver {
 } solver;
 
 static const solver solvers[] = {
-    {"newton", hd_newton_step, true, HD_NEEDS_PAST | HD_NEEDS_NEWTON, 1, 150, 1000},
+    {"newton", hd_newton_step, true, HD_NEEDS_PAST, 1, 150, 1000},
     {"irls", hd_irls_step, true, HD_NEEDS_PAST, 1, 150, 1000},
     {"plain", hd_plain_step, true, 0, 1, 1500, 10000},
     {"pdhg", hd_pdhg_step, false, HD_NEEDS_ROUNDS, 20, 1500, 200000},
@@ -181,6 +181,14 @@ done:
     return status;
 }
 
+/* Memory for the Newton tail, once a block asks for it: many solves never do. */
+static huddle_status make_room(solve *s) {
+    for (int64_t k = 0; k < s->problem.n_blocks; k++)
+        if (s->blocks[k].wants_newton)
+            return hd_arrays_add_newton(&s->problem, &s->arrays);
+    return HUDDLE_OK;
+}
+
 static huddle_status record(solve *s) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_info *info = s->info;
@@ -218,6 +226,7 @@ static huddle_status iterate(solve *s) {
         int32_t batch = left < s->solver->batch ? left : s->solver->batch;
         for (int64_t k = 0; k < s->problem.n_blocks; k++)
             s->blocks[k].batch = batch;
+        TRY(make_room(s));
         TRY(step_all(s));
         s->info->n_iter += batch;
         take_stock(s);
