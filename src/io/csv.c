@@ -77,7 +77,7 @@ static const char *read_plain(const columns_plan *plan, const char *p, double *v
         int32_t role = plan->roles[c];
         const char *begin = p;
         if (role >= 0) {
-            p = hd_number(begin, &values[role]);
+            p = hd_number_at(begin, true, &values[role]);
         } else {
             while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&
                    *p != '\r')

@@ -1,6 +1,8 @@
+#define _DEFAULT_SOURCE
 #include "io/file.h"
 
 #include "base/check.h"
+#include "io/number.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +19,7 @@ static huddle_status read_stream(int descriptor, hd_file *file) {
     char *bytes = NULL;
     int64_t capacity = 0, size = 0;
     for (;;) {
-        if (!hd_grow(&bytes, &capacity, size + STEP, 1))
+        if (!hd_grow(&bytes, &capacity, size + STEP + HD_ROOM, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)size + STEP);
         ssize_t got = read(descriptor, bytes + size, STEP);
         if (got < 0 && errno == EINTR)
@@ -36,12 +38,24 @@ done:
     return status;
 }
 
+/* Bytes that a file of that size takes in memory, with a page behind it that may be read. */
+static size_t mapped_size(int64_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return ((size_t)size + page - 1) / page * page + page;
+}
+
 static huddle_status map_file(int descriptor, int64_t size, hd_file *file) {
     if (size == 0)
         return HUDDLE_OK;
-    void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (bytes == MAP_FAILED)
+    void *room = mmap(NULL, mapped_size(size), PROT_READ,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
         return hd_fail(HUDDLE_IO, "cannot be mapped: %s", strerror(errno));
+    void *bytes = mmap(room, (size_t)size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+    if (bytes == MAP_FAILED) {
+        munmap(room, mapped_size(size));
+        return hd_fail(HUDDLE_IO, "cannot be mapped: %s", strerror(errno));
+    }
     file->text = bytes;
     file->size = size;
     file->descriptor = descriptor;
@@ -75,7 +89,7 @@ done:
 
 void hd_file_close(hd_file *file) {
     if (file->descriptor >= 0) {
-        munmap((void *)(uintptr_t)file->text, (size_t)file->size);
+        munmap((void *)(uintptr_t)file->text, mapped_size(file->size));
         close(file->descriptor);
     } else {
         huddle_free((void *)(uintptr_t)file->text);

@@ -6,7 +6,7 @@
 
 typedef struct hd_file {
     const char *path; /* as the caller wrote it */
-    const char *text; /* the bytes: mapped, or read if the file is a pipe */
+    const char *text; /* the bytes, and room behind them that may be read: see number.h */
     int64_t size;     /* at least 1 */
     int descriptor;   /* open as long as this is; -1 if the bytes were read */
 } hd_file;

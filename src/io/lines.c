@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "io/number.h"
 
 #include <string.h>
 
@@ -99,7 +100,7 @@ static huddle_status complete_last(hd_pieces *pieces, char separator, bool quote
         next = hd_record_end(record, last->end, separator, quoted);
     }
     int64_t length = last->end - record;
-    ALLOC(pieces->tail, length + 1);
+    ALLOC_ZERO(pieces->tail, length + 1 + HD_ROOM);
     memcpy(pieces->tail, record, (size_t)length);
     pieces->tail[length] = '\n';
     last->end = record;

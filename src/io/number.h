@@ -36,10 +36,36 @@ static inline const char *hd_digits(const char *p, uint64_t *mantissa) {
     return p;
 }
 
+/* The same eight digits at a time. Bytes up to p + HD_ROOM must be readable. */
+enum { HD_ROOM = 8 };
+
+static inline const char *hd_digits_fast(const char *p, uint64_t *mantissa) {
+    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    const uint64_t low_bits = 0x7F7F7F7F7F7F7F7F, high_bits = 0x8080808080808080;
+    int count = 8;
+    while (count == 8) {
+        uint64_t digits;
+        memcpy(&digits, p, sizeof digits);
+        digits ^= 0x3030303030303030; /* a digit's byte is now 0 .. 9, any other is more */
+        uint64_t others = (((digits & low_bits) + 0x7676767676767676) | digits) & high_bits;
+        count = others == 0 ? 8 : __builtin_ctzll(others) / 8;
+        if (count == 0)
+            break;
+        digits <<= 8 * (8 - count);                             /* zeros before the digits */
+        digits = (digits * 2561) >> 8 & 0x00FF00FF00FF00FF;     /* pairs: 10 a + b */
+        digits = (digits * 6553601) >> 16 & 0x0000FFFF0000FFFF; /* fours: 100 a + b */
+        digits = (digits * 42949672960001) >> 32;               /* eight: 10000 a + b */
+        *mantissa = *mantissa * tens[count] + digits;
+        p += count;
+    }
+    return p;
+}
+
 /* Reads the number that begins at text: digits with an optional sign, point and exponent, no
  * words. Returns where it ends, which is `text` if there is none. A line feed, or anything else
- * that is no part of a number, must follow before the memory ends. */
-static inline const char *hd_number(const char *text, double *value) {
+ * that is no part of a number, must follow before the memory ends; if fast, HD_ROOM bytes more
+ * must be readable behind that. */
+static inline const char *hd_number_at(const char *text, bool fast, double *value) {
     const char *p = text;
     bool negative = *p == '-';
     p += *p == '-' || *p == '+';
@@ -50,7 +76,7 @@ static inline const char *hd_number(const char *text, double *value) {
     int64_t digits = p - begin;
     if (*p == '.') {
         const char *fraction = p + 1;
-        p = hd_digits(fraction, &mantissa);
+        p = fast ? hd_digits_fast(fraction, &mantissa) : hd_digits(fraction, &mantissa);
         exponent = fraction - p;
         digits -= exponent;
     }
@@ -77,6 +103,10 @@ static inline const char *hd_number(const char *text, double *value) {
         v = hd_number_hard(begin, p, digits <= 19, mantissa, exponent);
     *value = negative ? -v : v;
     return p;
+}
+
+static inline const char *hd_number(const char *text, double *value) {
+    return hd_number_at(text, false, value);
 }
 
 #endif

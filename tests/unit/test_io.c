@@ -50,10 +50,13 @@ static void assert_values(const huddle_data *data, int64_t n, int64_t d, const f
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 static void assert_number(const char *text) {
-    char line[1200];
+    char line[1200] = {0};
     double value = -1;
     snprintf(line, sizeof line, "%s\n", text);
     assert_ptr_equal(hd_number(line, &value), line + strlen(text));
+    double fast = -1;
+    assert_ptr_equal(hd_number_at(line, true, &fast), line + strlen(text));
+    assert_memory_equal(&fast, &value, sizeof fast);
     double expected = strtod(text, NULL);
     if (memcmp(&value, &expected, sizeof value) != 0)
         fail_msg("%s is read as %.17g, not %.17g", text, value, expected);
