@@ -62,16 +62,19 @@ static int64_t column_of(const cluster_page *p, int32_t cluster) {
     return -1;
 }
 
+/* The most frequent class of a cluster. */
 static void add_class(const cluster_page *p, int32_t cluster, json_t *row) {
     const huddle_confusion *table = &p->confusion;
-    int64_t j = column_of(p, cluster), total = 0;
-    if (j < 0 || table->match[j] < 0)
+    int64_t j = column_of(p, cluster), total = 0, best = 0;
+    if (j < 0)
         return;
-    for (int64_t i = 0; i < table->n_classes; i++)
-        total += table->counts[i * table->n_clusters + j];
-    int64_t hits = table->counts[table->match[j] * table->n_clusters + j];
-    json_object_set_new(row, "class",
-                        text_json(p->run.fit->data.classes[table->classes[table->match[j]]]));
+    for (int64_t i = 0; i < table->n_classes; i++) {
+        int64_t count = table->counts[i * table->n_clusters + j];
+        total += count;
+        best = count > table->counts[best * table->n_clusters + j] ? i : best;
+    }
+    int64_t hits = table->counts[best * table->n_clusters + j];
+    json_object_set_new(row, "class", text_json(p->run.fit->data.classes[table->classes[best]]));
     json_object_set_new(row, "share", page_real((double)hits / (double)total));
 }
 
@@ -145,8 +148,10 @@ static void add_views(cluster_page *p) {
     huddle_array x = find_array(run->fit, "points");
     huddle_points prepared = array_points(&x);
     const huddle_points *given = fitting_points(run->fit);
+    const json_t *rule = json_object_get(json_object_get(p->report, "prepare"), "rule");
+    bool is_raw = json_is_string(rule) && strcmp(json_string_value(rule), "none") == 0;
     if (x.type == HUDDLE_ARRAY_F32)
-        append_view(views, view_json(run, "X", "Points, prepared", &prepared));
+        append_view(views, view_json(run, "X", is_raw ? "Points" : "Points, prepared", &prepared));
     else if (given != NULL)
         append_view(views, view_json(run, "X", "Points", given));
     if (p->f.type == HUDDLE_ARRAY_F64) {
@@ -192,18 +197,19 @@ static void add_spectrum(cluster_page *p) {
 
 /* ---- the path of gamma -------------------------------------------------------------------- */
 
-enum { LEVELS = 24 };
+/* Levels to follow; fewer where each takes long. */
+enum { LEVELS = 24, FEW_LEVELS = 12, MANY_POINTS = 20000 };
 
 /* Evenly spaced in log gamma between both ends, with the one used among them; the count. */
-static int32_t page_gammas(double low, double high, double used, double *gammas) {
+static int32_t page_gammas(double low, double high, double used, int32_t levels, double *gammas) {
     int32_t count = 0;
     bool placed = !(used > 0);
     if (used > 0) {
         low = fmin(low, used);
         high = fmax(high, used);
     }
-    for (int32_t i = 0; i < LEVELS; i++) {
-        double gamma = low * pow(high / low, (double)i / (LEVELS - 1));
+    for (int32_t i = 0; i < levels; i++) {
+        double gamma = low * pow(high / low, (double)i / (levels - 1));
         if (!placed && gamma >= used * (1 - 1e-9)) {
             gammas[count++] = used;
             placed = true;
@@ -233,7 +239,8 @@ static huddle_status follow_path(const cluster_page *p, double used, huddle_path
         return status;
     high = fmin(high, 1e3 * mean);
     low = low > 0 ? fmin(low, high / 10) : 1e-4 * high;
-    options.n_gamma = page_gammas(low, high, used, gammas);
+    options.n_gamma =
+        page_gammas(low, high, used, f.rows > MANY_POINTS ? FEW_LEVELS : LEVELS, gammas);
     options.gammas = gammas;
     return huddle_shrink_path(fit->context, &f, &w, &options, path);
 }
@@ -270,8 +277,10 @@ static int add_path(cluster_page *p) {
 
 /* ---- tables of what was tried -------------------------------------------------------------- */
 
-/* An array of objects with the same members as a table. */
-static json_t *objects_table(json_t *list) {
+/* An array of objects with the same members as a table; the row that begins with `chosen` is
+ * marked. */
+static json_t *objects_table(json_t *list, const json_t *chosen) {
+    int marked = -1;
     json_t *columns = json_array(), *rows = json_array();
     const char *name;
     json_t *value;
@@ -280,23 +289,28 @@ static json_t *objects_table(json_t *list) {
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *row = json_array();
         json_object_foreach(json_array_get(list, i), name, value) json_array_append(row, value);
+        if (json_equal(json_array_get(row, 0), chosen))
+            marked = (int)i;
         json_array_append_new(rows, row);
     }
-    return json_pack("{s:o, s:o}", "columns", columns, "rows", rows);
+    return json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", rows, "marked", marked);
 }
 
-static void add_trials(cluster_page *p, json_t *list, const char *id, const char *title,
-                       const char *lead) {
+static void add_trials(cluster_page *p, json_t *list, const json_t *chosen, const char *id,
+                       const char *title, const char *lead) {
     if (json_array_size(list) > 1)
-        page_add(page_section(p->page, id, title, lead), "table", objects_table(list));
+        page_add(page_section(p->page, id, title, lead), "table", objects_table(list, chosen));
 }
 
 static void add_choices(cluster_page *p) {
-    add_trials(p, json_object_get(p->report, "range"), "range", "Numbers of clusters tried",
+    json_t *prepare = json_object_get(p->report, "prepare");
+    const json_t *n_clusters = json_object_get(p->report, "n_clusters");
+    add_trials(p, json_object_get(p->report, "range"), n_clusters, "range",
+               "Numbers of clusters tried",
                "Each row is a clustering into so many clusters, judged without labels.");
-    add_trials(p, json_object_get(p->report, "choice"), "choice", "Choice of the number",
-               "Candidates for the number of clusters, best first.");
-    add_trials(p, json_object_get(json_object_get(p->report, "prepare"), "tried"), "prepare",
+    add_trials(p, json_object_get(p->report, "choice"), n_clusters, "choice",
+               "Choice of the number", "Candidates for the number of clusters, best first.");
+    add_trials(p, json_object_get(prepare, "tried"), json_object_get(prepare, "rule"), "prepare",
                "Preparations tried",
                "The preparation was chosen without labels: the one whose clustering has the "
                "largest modularity on its own graph.");

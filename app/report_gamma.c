@@ -34,25 +34,26 @@ static huddle_status place_level(report_run *run, const huddle_dense *g, int64_t
     return status;
 }
 
+/* Every level in turn, in as many columns as the plane has, an even number. */
 static json_t *moves_json(report_run *run, const huddle_path *path) {
-    enum { COLS = 2 };
     int64_t count = run->count < PATH_POINTS ? run->count : PATH_POINTS;
-    size_t size = (size_t)(count * COLS);
+    huddle_status status = find_plane(run);
+    int32_t cols = run->plane.d_out < 4 ? 2 : (int32_t)run->plane.d_out / 2 * 2;
+    size_t size = (size_t)(count * cols);
     uint16_t *steps = must(malloc((size * (size_t)path->n_levels + 1) * sizeof *steps));
     number_grid grid = {.span = 1};
     json_t *moves = NULL;
-    huddle_status status = find_plane(run);
     for (int32_t l = 0; l < path->n_levels && status == HUDDLE_OK; l++) {
         huddle_points placed = {0};
         status = place_level(run, &path->shrunk[l], count, &placed);
         if (status == HUDDLE_OK && l == 0)
             grid = grid_of(&placed);
         if (status == HUDDLE_OK)
-            grid_put(&grid, &placed, COLS, steps + size * (size_t)l);
+            grid_put(&grid, &placed, cols, steps + size * (size_t)l);
         huddle_points_free(&placed);
     }
     if (status == HUDDLE_OK) {
-        moves = grid_json(&grid, COLS);
+        moves = grid_json(&grid, cols);
         json_object_set_new(moves, "count", json_integer((json_int_t)count));
         json_object_set_new(moves, "data", page_uint16(steps, size * (size_t)path->n_levels));
     }

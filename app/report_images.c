@@ -89,7 +89,7 @@ json_t *thumbs_json(const report_run *run) {
 
 /* ---- the sheet ---------------------------------------------------------------------------- */
 
-enum { SHEET_ROWS = 60, SHEET_COLUMNS = 12 };
+enum { SHEET_ROWS = 60, SHEET_COLUMNS = 18 };
 
 /* The images of one cluster: the medoid, then others in the random order of the run. */
 static int64_t choose(const report_run *run, int32_t cluster, const json_t *medoids, int64_t most,
@@ -104,25 +104,31 @@ static int64_t choose(const report_run *run, int32_t cluster, const json_t *medo
     return count;
 }
 
-/* Is the point of another class than its cluster is mapped to? */
-static bool is_odd(const report_run *run, const huddle_confusion *confusion, int64_t row) {
-    if (confusion == NULL)
-        return false;
-    for (int64_t j = 0; j < confusion->n_clusters; j++)
-        if (confusion->clusters[j] == run->labels[row])
-            return confusion->match[j] < 0 ||
-                   confusion->classes[confusion->match[j]] != run->fit->data.labels[row];
-    return false;
+/* The most frequent class of a cluster, or -1 if it is not in the table. */
+static int32_t main_class(const huddle_confusion *table, int32_t cluster) {
+    for (int64_t j = 0; table != NULL && j < table->n_clusters; j++) {
+        int64_t best = 0;
+        if (table->clusters[j] != cluster)
+            continue;
+        for (int64_t i = 1; i < table->n_classes; i++)
+            if (table->counts[i * table->n_clusters + j] >
+                table->counts[best * table->n_clusters + j])
+                best = i;
+        return table->classes[best];
+    }
+    return -1;
 }
 
 static json_t *sheet_row(const report_run *run, int32_t cluster, const int64_t *chosen,
                          int64_t count, const huddle_confusion *confusion) {
     json_t *index = json_array(), *odd = json_array(), *classes = json_array();
+    const int32_t *truth = run->fit->data.labels;
+    int32_t usual = main_class(confusion, cluster);
     for (int64_t i = 0; i < count; i++) {
         json_array_append_new(index, json_integer((json_int_t)chosen[i]));
-        json_array_append_new(odd, json_integer(is_odd(run, confusion, chosen[i])));
-        if (run->fit->data.labels != NULL)
-            json_array_append_new(classes, json_integer(run->fit->data.labels[chosen[i]]));
+        json_array_append_new(odd, json_integer(usual >= 0 && truth[chosen[i]] != usual));
+        if (truth != NULL)
+            json_array_append_new(classes, json_integer(truth[chosen[i]]));
     }
     return json_pack("{s:i, s:o, s:o, s:o}", "cluster", cluster, "index", index, "odd", odd,
                      "class", classes);

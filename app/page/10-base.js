@@ -33,7 +33,7 @@ function short(value, digits = 4) {
   if (value === null || value === undefined || !isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e7 || size < 1e-5) return value.toExponential(Math.min(digits - 1, 2)).replace("e+", "e");
+  if (size >= 1e7 || size < 1e-3) return value.toExponential(Math.min(digits - 1, 2)).replace(/\.?0*e\+?/, "e");
   if (Number.isInteger(value) || size >= 10 ** (digits - 1)) return whole(value);
   return String(Number(value.toPrecision(digits)));
 }
@@ -42,7 +42,7 @@ function short(value, digits = 4) {
 function percent(share) {
   const value = 100 * share;
   if (!(value > 0)) return "0 %";
-  if (value < 1e-6) return "0.000001 %";
+  if (value < 1e-6) return "0.000001 %"; /* rounding; a bound, so it may be rounded up */
   const digits = Math.max(value >= 10 ? 1 : 0, 1 - Math.floor(Math.log10(value)));
   return `${Number(value.toFixed(digits)).toFixed(digits).replace(/\.?0+$/, "")} %`;
 }

@@ -1,13 +1,13 @@
 /* How a cluster looks: a colour that colour-blind readers can tell from its neighbours, and from
- * the tenth cluster on another shape as well. The colours are Paul Tol's muted scheme, the dark
+ * the eleventh cluster on another shape as well. The colours are Paul Tol's muted scheme and a grey, the dark
  * ones raised for a dark page. */
 const palette = {
-  light: ["#cc6677", "#332288", "#117733", "#d9a521", "#4aa8d8", "#882255", "#2f9e8f", "#8a8a1f", "#aa4499"],
-  dark: ["#ea8794", "#9b8ff2", "#43b56f", "#ecd06a", "#88ccee", "#d9609a", "#4fc9b5", "#c3c34f", "#d783cc"],
+  light: ["#cc6677", "#332288", "#117733", "#d9a521", "#4aa8d8", "#882255", "#2f9e8f", "#8a8a1f", "#aa4499", "#7d858f"],
+  dark: ["#ea8794", "#9b8ff2", "#43b56f", "#ecd06a", "#88ccee", "#d9609a", "#4fc9b5", "#c3c34f", "#d783cc", "#aeb6c0"],
 };
 const shapes = ["circle", "square", "triangle", "diamond", "cross", "ring", "down", "bar"];
-const clusterColor = (k) => palette[theme.dark() ? "dark" : "light"][k % 9];
-const clusterShape = (k) => shapes[Math.floor(k / 9) % shapes.length];
+const clusterColor = (k) => palette[theme.dark() ? "dark" : "light"][k % 10];
+const clusterShape = (k) => shapes[Math.floor(k / 10) % shapes.length];
 
 /* The outline of a shape of radius r around 0, 0, as commands of a path. */
 function shapePath(shape, r) {
@@ -36,7 +36,7 @@ function swatch(k) {
 const sprites = new Map();
 theme.listeners.push(() => sprites.clear());
 function sprite(k, r, ratio) {
-  const key = `${k % (9 * shapes.length)} ${r} ${ratio}`;
+  const key = `${k % (10 * shapes.length)} ${r} ${ratio}`;
   if (!sprites.has(key)) {
     const half = Math.ceil(1.6 * r * ratio) + 1;
     const made = document.createElement("canvas");

@@ -19,7 +19,7 @@ blocks.warnings = (root, block) => {
 /* A cell's text by the type of its column. */
 const cells = {
   number: (value) => short(value, 6),
-  gap: (value) => (value === 0 ? "0" : percent(value)),
+  gap: (value) => `${(100 * value).toFixed(4)} %`,
   seconds,
 };
 
@@ -35,7 +35,7 @@ function compare(a, b) {
 function table(block) {
   const value = (cell) => (cell !== null && typeof cell === "object" ? cell.value : cell);
   const types = block.columns.map((column, j) => column.type ||
-    (block.rows.some((row) => typeof value(row[j]) === "number") ? "number" : "text"));
+    (block.rows.some((row) => typeof value(row[j]) === "number") ? "number" : "plain"));
   const body = element("tbody"), lines = block.rows.map((row, i) => {
     const line = element(i === block.marked ? "tr.marked" : "tr");
     row.forEach((cell, j) => line.append(tableCell(cell, value(cell), types[j], row)));
@@ -60,11 +60,14 @@ function table(block) {
   return element("div.scroll", {}, made);
 }
 
+/* Texts that are the same, or the same number. */
+const same = (a, b) => a === b || (a !== "" && Number(a) === Number(b));
+
 function tableCell(cell, value, type, row) {
   const shown = cell !== null && typeof cell === "object" && cell.text !== undefined ? cell.text
     : cells[type] && typeof value === "number" ? cells[type](value) : value === null || value === undefined ? "–" : String(value);
   const made = element(cells[type] ? "td.number" : "td", { title: cell && cell.note });
-  if (type === "changed") made.append(element(value === row[2] ? "code" : "code.changed", {}, shown));
+  if (type === "changed") made.append(element(same(value, row[2]) ? "code" : "code.changed", {}, shown));
   else if (type === "code") made.append(element("code", {}, shown));
   else if (cell && cell.strong) made.append(element("b", {}, shown));
   else made.append(shown);
@@ -95,13 +98,16 @@ function copy(text) {
 }
 
 blocks.command = (root, block) => {
+  /* Lines break between options, not inside them. */
+  const words = (text) => text.split(/ (?=--)/).flatMap((part, i) =>
+    [i ? " " : "", part.length < 60 ? element("span", { style: "white-space:nowrap" }, part) : part]);
   for (const command of block.commands) {
     const button = element("button", { type: "button" }, "Copy");
     button.onclick = () => copy(command.text).then(() => {
       button.textContent = "Copied";
       setTimeout(() => { button.textContent = "Copy"; }, 1500);
     });
-    root.append(element("div.command", {}, element("h3", {}, command.label), element("pre", {}, command.text), button));
+    root.append(element("div.command", {}, element("h3", {}, command.label), element("pre", {}, ...words(command.text)), button));
   }
 };
 

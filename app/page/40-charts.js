@@ -49,19 +49,26 @@ function frame(width, height, spec) {
   return { svg: root, x, y, box };
 }
 
-/* Vertical marks with their names above, on as many lines as keep the names apart. */
-function drawMarks(chart, marks) {
+/* Where the names of marks go: above the chart, on as many lines as keep them apart. */
+function layMarks(chart, marks) {
   const ends = [];
-  marks.filter((mark) => isFinite(mark.x)).sort((a, b) => a.x - b.x).forEach((mark) => {
+  return marks.filter((mark) => isFinite(mark.x)).sort((a, b) => a.x - b.x).map((mark) => {
     const at = chart.x(mark.x), width = 6.6 * mark.label.length;
     const right = at + width / 2 > chart.box.right, left = at - width / 2 < chart.box.left;
     const start = right ? chart.box.right - width : left ? chart.box.left : at - width / 2;
     let line = 0;
     while (ends[line] !== undefined && ends[line] > start - 8) line++;
     ends[line] = start + width;
-    const y = chart.box.top - 8 - 15 * line;
-    chart.svg.append(svg("path", { class: mark.strong ? "mark strong" : "mark", d: `M${at} ${chart.box.bottom}V${y + 4}` }));
-    chart.svg.append(svg("text", { x: start + width / 2, y, "text-anchor": "middle", class: mark.strong ? "strong-text" : "" }, mark.label));
+    return { ...mark, at, line, middle: start + width / 2 };
+  });
+}
+
+/* Vertical marks with their names. */
+function drawMarks(chart, marks) {
+  layMarks(chart, marks).forEach((mark) => {
+    const y = chart.box.top - 8 - 15 * mark.line;
+    chart.svg.append(svg("path", { class: mark.strong ? "mark strong" : "mark", d: `M${mark.at} ${chart.box.bottom}V${y + 4}` }));
+    chart.svg.append(svg("text", { x: mark.middle, y, "text-anchor": "middle", class: mark.strong ? "strong-text" : "" }, mark.label));
   });
 }
 

@@ -39,7 +39,7 @@ class Scatter {
 
   /* Where points stand on the canvas. */
   project() {
-    const { size, box, count } = this, pad = 0.06 * size;
+    const { size, box, count } = this, pad = 0.075 * size;
     const unit = (size - 2 * pad) / Math.max(box.width, box.height, 1);
     const dx = size / 2 - unit * (box.left + box.width / 2), dy = size / 2 + unit * (box.low + box.height / 2);
     this.px = this.px && this.px.length === count ? this.px : new Float32Array(count);
@@ -77,7 +77,7 @@ class Scatter {
   drawMarks(pen) {
     const base = this.count > 3000 ? 1.8 : this.count > 900 ? 2.3 : 3.2, held = focus.shown();
     for (const spot of this.spots()) {
-      const r = base * (1 + 0.3 * Math.sqrt(spot.count - 1)), picture = sprite(spot.label, Math.round(r * 4) / 4, this.ratio);
+      const r = Math.min(base * (1 + 0.3 * Math.sqrt(spot.count - 1)), 0.05 * this.size), picture = sprite(spot.label, Math.round(r * 4) / 4, this.ratio);
       pen.globalAlpha = held < 0 ? (spot.count > 1 ? 0.85 : 0.75) : spot.label === held ? 0.95 : 0.07;
       pen.drawImage(picture, spot.x * this.ratio - picture.width / 2, spot.y * this.ratio - picture.height / 2);
     }
@@ -93,7 +93,8 @@ class Scatter {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     for (const name of names) {
-      if (held >= 0 && name.label !== held) continue;
+      /* A name far from its cluster would be taken for another's. */
+      if ((held >= 0 && name.label !== held) || (held < 0 && name.moved > 26)) continue;
       pen.lineWidth = 3.5;
       pen.lineJoin = "round";
       pen.strokeStyle = color("--back");
@@ -150,6 +151,7 @@ function clusterMedians(plot) {
 }
 
 function spread(names, apart, size) {
+  const home = names.map((name) => [name.x, name.y]);
   for (let round = 0; round < 40; round++) {
     let moved = false;
     for (let i = 0; i < names.length; i++)
@@ -169,6 +171,7 @@ function spread(names, apart, size) {
     name.x = Math.max(10, Math.min(size - 10, name.x));
     name.y = Math.max(10, Math.min(size - 10, name.y));
   }
+  names.forEach((name, i) => { name.moved = Math.hypot(name.x - home[i][0], name.y - home[i][1]); });
 }
 
 function sampleNote(shown) {
@@ -223,7 +226,7 @@ function pairChoice(most, show) {
     };
     root.append(button);
   }
-  return element("span", {}, "Components ", root);
+  return element("span.pick", {}, "Components ", root);
 }
 
 /* The class each cluster is mapped to, if classes are known. */
@@ -242,16 +245,17 @@ blocks.path = (root, block) => {
   root.append(element("div.path", {}, left, right));
   const plot = new Scatter(left, "Points of G at the chosen gamma");
   const x = new Float32Array(moves.count), y = new Float32Array(moves.count);
-  const box = levelBox(steps, moves);
-  const readout = pathReadout(right), chart = groupsChart(right, block);
+  const view = { first: 0 };
+  let box = levelBox(steps, moves, 0);
+  const play = element("button.play", { type: "button" }, "▶ Play");
+  const readout = pathReadout(right, play), chart = groupsChart(right, block);
   const low = Math.log(gammas[0]), high = Math.log(gammas[gammas.length - 1]);
   const input = element("input", { type: "range", min: 0, max: 1, step: "any", "aria-label": "gamma" });
-  const play = element("button.play", { type: "button" }, "▶ Play");
-  right.append(element("div.slide", {}, play, input));
+  right.append(element("div.slide", {}, input));
 
   const show = () => {
     const gamma = Math.exp(low + (high - low) * Number(input.value)), at = levelAt(gammas, gamma);
-    between(steps, moves, at, x, y);
+    between(steps, moves, at, view.first, x, y);
     plot.place(moves.count, x, y, box);
     readout(block, gamma, levels[Math.round(at)]);
     chart(gamma);
@@ -262,14 +266,16 @@ blocks.path = (root, block) => {
   chart.onPick = (gamma) => { player.stop(); input.value = (Math.log(gamma) - low) / (high - low); show(); };
   const player = makePlayer(play, input, show);
   right.append(element("p.caption", {}, pathCaption(block)));
-  left.append(element("p.caption", {}, `G in the plane of the first two principal components of F. ${sampleNote(Math.min(moves.count, points.total))} Larger marks are several points on one spot.`));
+  left.append(element("p.caption", {}, `G in a plane of principal components of F. ${sampleNote(Math.min(moves.count, points.total))} Larger marks are several points on one spot.`));
+  if (moves.cols >= 4)
+    left.append(element("div.tools", {}, pairChoice(moves.cols, (first) => { view.first = first; box = levelBox(steps, moves, first); show(); })));
   if (!page.sections.some((section) => section.blocks.some((other) => other.kind === "views"))) left.append(legend(clusterNames()));
   show();
 };
 
-function levelBox(steps, moves) {
+function levelBox(steps, moves, first) {
   const x = new Float32Array(moves.count), y = new Float32Array(moves.count);
-  between(steps, moves, 0, x, y);
+  between(steps, moves, 0, first, x, y);
   return boxOf(moves.count, x, y);
 }
 
@@ -281,19 +287,20 @@ function levelAt(gammas, gamma) {
   return Math.max(0, Math.min(gammas.length - 1, l + share));
 }
 
-/* Points between two levels: a straight line from one to the other. */
-function between(steps, moves, at, x, y) {
-  const size = 2 * moves.count, l = Math.floor(at), share = at - l;
+/* Points between two levels: a straight line from one to the other. Two of the components. */
+function between(steps, moves, at, first, x, y) {
+  const cols = moves.cols, size = cols * moves.count, l = Math.floor(at), share = at - l;
   const one = l * size, two = share > 0 ? one + size : one;
   for (let i = 0; i < moves.count; i++) {
-    x[i] = (1 - share) * steps[one + 2 * i] + share * steps[two + 2 * i];
-    y[i] = (1 - share) * steps[one + 2 * i + 1] + share * steps[two + 2 * i + 1];
+    const j = cols * i + first;
+    x[i] = (1 - share) * steps[one + j] + share * steps[two + j];
+    y[i] = (1 - share) * steps[one + j + 1] + share * steps[two + j + 1];
   }
 }
 
-function pathReadout(root) {
+function pathReadout(root, play) {
   const gamma = element("dd"), groups = element("dd"), gap = element("dd");
-  root.append(element("dl.readout", {}, gamma, element("dt", {}, "gamma"), groups, element("dt", {}, "groups"), gap, element("dt", {}, "at most above optimum")));
+  root.append(element("div.head", {}, element("dl.readout", {}, gamma, element("dt", {}, "gamma"), groups, element("dt", {}, "groups"), gap, element("dt", {}, "proven gap")), play));
   return (block, value, level) => {
     gamma.textContent = short(value, 3);
     groups.textContent = whole(level.groups);
@@ -313,11 +320,13 @@ function groupsChart(root, block) {
     if (cursor) cursor.setAttribute("d", `M${chart.x(gamma)} ${chart.box.bottom}V${chart.box.top}`);
   };
   onWidth(holder, (width) => {
-    chart = frame(width, 268, {
-      title: "Number of groups against gamma", top: 58,
+    const spec = {
+      title: "Number of groups against gamma",
       x: { label: "gamma", log: true, low: gammas[0], high: gammas[gammas.length - 1] },
       y: { label: "groups", log: true, low: 0.9, high: 1.1 * Math.max(...groups, 2) },
-    });
+    };
+    const lines = 1 + Math.max(0, ...layMarks(frame(width, 220, spec), marks).map((mark) => mark.line));
+    chart = frame(width, 238 + 15 * lines, { ...spec, top: 12 + 15 * lines });
     drawMarks(chart, marks);
     chart.svg.append(svg("path", { class: "series", style: "stroke:var(--accent)", d: seriesPath(chart, gammas, groups, false) }));
     gammas.forEach((gamma, i) => chart.svg.append(svg("circle", { cx: chart.x(gamma), cy: chart.y(groups[i]), r: 2.6, style: "fill:var(--accent)" })));
@@ -342,9 +351,9 @@ function pathMarks(block, gammas) {
     { x: block.gamma_fit, label: "gamma_fit" },
     { x: block.mean_size, label: "n / c" },
     { x: block.used, label: block.used_label.startsWith("gamma of") ? "this run" : "clusters", strong: true },
-    { x: block.gamma_up, label: "collapse" },
+    block.gamma_up > high ? { x: high / 1.001, label: "collapse →" } : { x: block.gamma_up, label: "collapse" },
   ].filter((mark) => mark.x >= low && mark.x <= high)
-    .filter((mark, i, all) => mark.strong || !all.some((other) => other.strong && Math.abs(Math.log(other.x / mark.x)) < 0.02));
+    .filter((mark, i, all) => mark.label !== "n / c" || !all.some((other) => other.strong && Math.abs(Math.log(other.x / mark.x)) < 0.02));
 }
 
 function pathCaption(block) {

@@ -24,7 +24,7 @@ blocks.summary = (root, block) => {
   root.append(facts(list), stages(r, block.method_title));
 };
 
-const sizesNote = (sizes) => (sizes.length < 2 ? "" : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
+const sizesNote = (sizes) => (sizes.length < 2 ? "" : Math.min(...sizes) === Math.max(...sizes) ? `${whole(sizes[0])} points each` : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
 
 function verified(embed) {
   const how = { inertia: "no eigenvector missed: proven", probe: "no eigenvector missed: probed" };
@@ -48,7 +48,7 @@ function stages(r, title) {
 function prepared(r) {
   const rule = r.prepare ? r.prepare.rule : "none";
   const how = { none: "taken as they are", standard: "columns scaled to mean 0 and variance 1", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
-  const chosen = r.options.prepare === "auto" ? ", chosen without labels" : "";
+  const chosen = r.options.prepare === "auto" ? " (chosen without labels)" : "";
   if (how[rule]) return how[rule] + chosen;
   const [name, dim] = rule.split(":");
   return `${name === "whiten" ? "whitened" : "projected"} to ${dim} principal components (${percent(r.prepare.variance_kept)} of the variance), rows scaled to length 1${chosen}`;
@@ -89,7 +89,7 @@ blocks.clusters = (root, block) => {
   if (block.images) add("medoid");
   add("size", true);
   add("");
-  if (block.classes) { add("class"); add("share of it", true); }
+  if (block.classes) { add("class"); add("share", true); }
   if (!block.images) add("medoid", true);
   const body = element("tbody", {}, ...block.rows.map((row) => clusterRow(row, block, most)));
   root.append(element("div.scroll", {}, element("table.clusters.full", {}, element("thead", {}, head), body)));
@@ -127,7 +127,7 @@ function medoidImage(row) {
 
 function clusterCaption(block) {
   let text = "The medoid is the point nearest the centre of its cluster.";
-  if (block.classes) text += " Class is the one the cluster is mapped to, one to one, for the accuracy; the share is that of the cluster's points which belong to it.";
+  if (block.classes) text += " Class is the most frequent one among the cluster's points, and share how many of them belong to it.";
   return text;
 }
 
@@ -149,7 +149,7 @@ function confusionRow(block, i, name, dense) {
     const share = count / total, matched = i === j;
     const cell = element("td", { title: `class ${name}, cluster ${block.clusters[j]}: ${count}` }, dense ? "" : count === 0 ? "·" : whole(count));
     cell.style.setProperty("--heat", `${Math.round(88 * share)}%`);
-    if (share > 0.5) cell.classList.add("hot");
+    if (share > 0.6) cell.classList.add("hot");
     if (count === 0) cell.classList.add("zero");
     if (matched) cell.classList.add("match");
     line.append(cell);
@@ -177,7 +177,7 @@ blocks.sheet = (root, block) => {
   }
   root.append(made);
   let text = block.medoids ? "The first image of each row, framed, is the medoid; the others are drawn at random." : "Images drawn at random.";
-  if (block.rows.some((row) => row.odd.some((odd) => odd))) text += " A red frame marks a point of another class than its cluster's.";
+  if (block.rows.some((row) => row.odd.some((odd) => odd))) text += " A red frame marks a point of another class than most of its cluster.";
   if (block.rows.length < points.clusters) text += ` The first ${block.rows.length} of ${points.clusters} clusters are shown.`;
   root.append(element("p.caption", {}, text));
 };

@@ -3,7 +3,7 @@
 blocks.walk = (root, block) => {
   const r = block.report, worst = Math.max(...r.levels.map((level) => level.gap || 0)), list = [];
   list.push({ value: whole(r.levels.length), label: "levels of gamma", note: `${whole(r.levels[0].groups)} groups at the first, ${whole(r.levels[r.levels.length - 1].groups)} at the last` });
-  if (r.choice) list.push(r.choice.level >= 0 ? { value: whole(r.choice.n_found), label: "clusters read from it", note: `at gamma ${short(r.choice.gamma, 4)}, without K-means` } : { value: whole(r.choice.n_found), label: "large groups at most", note: `${whole(r.n_clusters)} were asked for` });
+  if (r.choice) list.push(r.choice.level >= 0 ? { value: whole(r.n_clusters), label: "clusters read from it", note: `the ${r.choice.n_found > r.n_clusters ? `largest of ${whole(r.choice.n_found)} groups` : "groups"} at gamma ${short(r.choice.gamma, 4)}` } : { value: whole(r.choice.n_found), label: "large groups at most", note: `${whole(r.n_clusters)} were asked for` });
   list.push(...scoreFacts(r));
   list.push({ wide: true, value: worst === 0 ? "every level proven optimal" : `every level proven within ${percent(worst)}`, label: "of the optimum" , note: "the worst gap of all levels" });
   list.push({ value: seconds(r.seconds.total), label: "in all", note: `${seconds(r.seconds.path)} of it for the path` });
@@ -22,7 +22,7 @@ blocks.tree = (root, block) => {
   root.append(holder);
   onWidth(inner, (width) => inner.replaceChildren(drawTree(width, [...all.values()], roots, leaves)));
   theme.listeners.push(() => { const width = inner.clientWidth; if (width) inner.replaceChildren(drawTree(width, [...all.values()], roots, leaves)); });
-  root.append(element("p.caption", {}, `Each line is a group of at least ${whole(block.least)} points, from the gamma at which it has so many to the one at which it joins others; its width shows how many points it has, its colour the cluster most of them belong to. Smaller groups join without being drawn.`));
+  root.append(element("p.caption", {}, `Each line is a group of at least ${whole(block.least)} points, from the gamma at which it has so many to the one at which it joins others; its width shows how many points it has, its colour the cluster most of them belong to (grey where several meet). Smaller groups join without being drawn.`));
 };
 
 /* Larger subtrees first; every branch gets a height. */
@@ -32,7 +32,9 @@ function orderLeaves(roots) {
     branch.children.sort((a, b) => b.size - a.size);
     branch.children.forEach(visit);
     if (branch.children.length === 0) { branch.y = leaves.length; leaves.push(branch); }
-    else branch.y = (branch.children[0].y + branch.children[branch.children.length - 1].y) / 2;
+    const labels = branch.children.map((child) => child.paint);
+    branch.paint = branch.children.length === 0 ? branch.cluster && branch.cluster.label : labels.every((label) => label === labels[0]) ? labels[0] : null;
+    if (branch.children.length) branch.y = (branch.children[0].y + branch.children[branch.children.length - 1].y) / 2;
   };
   roots.sort((a, b) => b.size - a.size).forEach(visit);
   return leaves;
@@ -46,7 +48,7 @@ function drawTree(width, branches, roots, leaves) {
   chart.svg.querySelectorAll("text[text-anchor=end]").forEach((text) => text.remove());
   const most = Math.max(...branches.map((b) => b.size)), y = (b) => 22 + b.y * row, thick = (b) => 1.5 + 8 * Math.sqrt(b.size / most);
   for (const b of branches) {
-    const paint = b.cluster && b.children.length === 0 ? clusterColor(b.cluster.label) : "var(--faint)";
+    const paint = b.paint !== null ? clusterColor(b.paint) : "var(--faint)";
     const end = b.joined > 0 ? chart.x(b.joined) : chart.box.right, start = chart.x(b.born);
     const line = svg("path", { d: `M${start} ${y(b)}H${Math.max(end, start + 3)}`, style: `stroke:${paint}`, "stroke-width": thick(b), fill: "none" });
     line.append(svg("title", {}, `${plural(b.size, "point")}, from gamma ${short(b.born, 3)}${b.joined > 0 ? ` to ${short(b.joined, 3)}` : ""}`));

@@ -1,0 +1,287 @@
+"""The pages of `huddle ... --report` in a real browser: test_page.py HUDDLE [-k NAME]
+
+Leaves with 77, which CTest calls skipped, if chromium is not installed. With PAGE_SHOTS=DIR in the
+environment, screenshots and a PDF are kept there to be looked at.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser, find_chromium  # noqa: E402
+
+HUDDLE = ""
+FOLDER = tempfile.mkdtemp(prefix="huddle-pages-")
+SHOTS = os.environ.get("PAGE_SHOTS")
+MOVE = """(value) => { const input = document.querySelector('#path input[type=range]');
+    input.value = value; input.dispatchEvent(new Event('input')); }"""
+CANVAS = "document.querySelector('#path canvas').toDataURL()"
+
+
+def make(name, *arguments, fails=False):
+    """Runs huddle with --report and gives the page's file; one run for each name."""
+    page = os.path.join(FOLDER, name + ".html")
+    if not os.path.exists(page):
+        run = subprocess.run([HUDDLE, *arguments, "--report", page, "-q"], capture_output=True,
+                             text=True, check=False)
+        if not fails and run.returncode != 0:
+            raise AssertionError(run.stderr)
+    return page
+
+
+def digits():
+    return make("digits", "cluster", "digits", "-m", "ssc")
+
+
+def digits_path():
+    return make("path", "path", "digits", "--n-gamma", "12")
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser(find_chromium())
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def open(self, page, width=1280, height=900, **how):
+        self.browser.window(width, height, **how)
+        self.browser.open(page)
+        self.check_clean()
+
+    def check_clean(self):
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertEqual(self.browser.requests(), [])
+
+    def js(self, expression):
+        return self.browser.run(expression)
+
+    def move(self, value):
+        self.js(f"({MOVE})({value})")
+        self.browser.settle()
+
+    def mouse(self, kind, x, y, **more):
+        self.browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def centre(self, selector):
+        """Where the element is in the window, after it has been scrolled there."""
+        return self.js(f"""(() => {{ const e = document.querySelector({selector!r});
+            e.scrollIntoView({{block: 'center', behavior: 'instant'}});
+            const r = e.getBoundingClientRect();
+            return [r.left + r.width / 2, r.top + r.height / 2, r.width]; }})()""")
+
+    # ---- what is on the page ----
+
+    def test_clustering_has_all_its_parts(self):
+        self.open(digits())
+        sections = self.js("[...document.querySelectorAll('section')].map((s) => s.id)")
+        for name in ("summary", "clusters", "views", "path", "images", "confusion", "spectrum",
+                     "convergence", "time", "repeat"):
+            self.assertIn(name, sections)
+        text = self.js("document.body.innerText")
+        self.assertRegex(text, r"proven (within [0-9.]+ % of the optimum|optimal)")
+        self.assertIn("All 1,797 points are shown.", text)
+        self.assertIn("huddle cluster digits --method ssc", text)
+        self.assertEqual(self.js("document.querySelectorAll('.views canvas').length"), 3)
+        self.assertEqual(self.js("document.querySelectorAll('table.clusters tbody tr').length"), 10)
+        self.assertGreater(self.js("document.querySelectorAll('.sheet canvas').length"), 100)
+
+    def test_numbers_are_those_of_the_run(self):
+        self.open(digits())
+        sizes = self.js("""[...document.querySelectorAll('table.clusters tbody tr')].map(
+            (row) => Number(row.querySelector('td.number').textContent.replace(',', '')))""")
+        self.assertEqual(sum(sizes), 1797)
+        counts = self.js("""[...document.querySelectorAll('table.confusion tbody td:not(:last-child)')]
+            .reduce((sum, cell) => sum + (Number(cell.textContent.replace(',', '')) || 0), 0)""")
+        self.assertEqual(counts, 1797)
+
+    def test_path_has_tree_and_levels(self):
+        self.open(digits_path())
+        self.assertGreater(self.js("document.querySelectorAll('#tree svg path').length"), 10)
+        self.assertEqual(self.js("document.querySelectorAll('#levels tbody tr').length"), 12)
+        self.assertIn("tree of fusions", self.js("document.body.innerText").lower())
+
+    def test_method_without_embedding_omits_its_parts(self):
+        self.open(make("kmeans", "cluster", "digits", "-m", "kmeans"))
+        sections = self.js("[...document.querySelectorAll('section')].map((s) => s.id)")
+        for name in ("path", "spectrum", "convergence"):
+            self.assertNotIn(name, sections)
+        self.assertEqual(self.js("document.querySelectorAll('.views canvas').length"), 1)
+
+    def test_data_without_labels_or_images(self):
+        table = os.path.join(FOLDER, "plain.csv")
+        with open(table, "w", encoding="utf-8") as file:
+            for i in range(90):
+                file.write(f"{i % 3 * 5 + i * 0.01},{i % 7 * 0.1},{i % 3 - i % 5 * 0.05}\n")
+        self.open(make("plain", "cluster", table, "-c", "3"))
+        sections = self.js("[...document.querySelectorAll('section')].map((s) => s.id)")
+        self.assertNotIn("confusion", sections)
+        self.assertNotIn("images", sections)
+
+    def test_range_of_numbers_is_a_table(self):
+        self.open(make("range", "cluster", "blobs", "-m", "sc", "-c", "3-6"))
+        self.assertEqual(self.js("document.querySelectorAll('#range tbody tr').length"), 4)
+        self.assertEqual(self.js("document.querySelectorAll('#range tr.marked').length"), 1)
+
+    def test_text_of_the_data_is_only_text(self):
+        table = os.path.join(FOLDER, "odd <i>& 'name'.csv")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write("a,b,class\n")
+            for i in range(60):
+                name = "</script><script>alert(1)</script>" if i % 2 else "<!--<b>bold</b>"
+                file.write(f"{i % 2 * 9 + i * 0.01},{i * 0.02},{name}\n")
+        self.open(make("odd", "cluster", table, "-c", "2"))
+        self.assertEqual(self.js("document.querySelectorAll('main b b, main script').length"), 0)
+        self.assertIn("<i>&", self.js("document.querySelector('h1').textContent"))
+        self.assertIn("</script>", self.js("document.querySelector('#confusion').textContent"))
+
+    # ---- how it behaves ----
+
+    def test_slider_moves_points(self):
+        for page in (digits(), digits_path()):
+            self.open(page)
+            self.move(0)
+            first, groups = self.js(CANVAS), self.js("document.querySelectorAll('#path dd')[1].textContent")
+            self.move(0.4)
+            middle = self.js(CANVAS)
+            self.move(1)
+            last, fewer = self.js(CANVAS), self.js("document.querySelectorAll('#path dd')[1].textContent")
+            self.assertEqual(len({first, middle, last}), 3)
+            self.assertLess(int(fewer.replace(",", "")), int(groups.replace(",", "")))
+            self.check_clean()
+
+    def test_play_runs_the_slider(self):
+        self.open(digits())
+        self.move(0)
+        self.js("document.querySelector('.play').click()")
+        time.sleep(0.8)
+        self.assertGreater(float(self.js("document.querySelector('#path input').value")), 0.01)
+        self.js("document.querySelector('.play').click()")
+        self.check_clean()
+
+    def test_hover_tells_index_class_and_image(self):
+        self.open(digits())
+        x, y, width = self.centre(".views canvas")
+        found = False
+        for step in range(12):
+            self.mouse("mouseMoved", x - width / 4 + step * width / 24, y)
+            self.browser.settle()
+            found = found or not self.js("document.querySelector('.tip').hidden")
+            if found:
+                break
+        self.assertTrue(found)
+        text = self.js("document.querySelector('.tip').innerText")
+        self.assertRegex(text, r"point [0-9,]+\s+cluster [0-9]+\s+class [0-9]")
+        self.assertEqual(self.js("document.querySelectorAll('.tip canvas').length"), 1)
+        self.check_clean()
+
+    def test_legend_highlights_a_cluster(self):
+        self.open(digits())
+        look = "document.querySelector('.views canvas').toDataURL()"
+        before = self.js(look)
+        self.js("document.querySelector('.legend button').click()")
+        self.browser.settle()
+        self.assertNotEqual(before, self.js(look))
+        self.js("document.querySelector('.legend button').click()")
+        self.browser.settle()
+        self.assertEqual(before, self.js(look))
+
+    def test_tables_sort(self):
+        self.open(digits_path())
+        column = "[...document.querySelectorAll('#levels tbody tr')].map((r) => Number(r.children[3].textContent.replace(',', '')))"
+        self.js("document.querySelectorAll('#levels th button')[3].click()")
+        rising = self.js(column)
+        self.js("document.querySelectorAll('#levels th button')[3].click()")
+        falling = self.js(column)
+        self.assertEqual(rising, sorted(rising))
+        self.assertEqual(falling, sorted(falling, reverse=True))
+
+    def test_many_points_are_sampled_and_fluid(self):
+        self.open(make("many", "cluster", "blobs", "--n", "50000", "-m", "sc"))
+        self.assertIn("5,000 of 50,000 points", self.js("document.body.innerText"))
+        spent = self.js("""(() => { const canvas = document.querySelector('.views canvas');
+            const r = canvas.getBoundingClientRect(), began = performance.now();
+            for (let i = 0; i < 20; i++)
+                canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: r.left + i, clientY: r.top + 50}));
+            return (performance.now() - began) / 20; })()""")
+        self.assertLess(spent, 30)
+        frame = self.js("""new Promise((done) => { let count = 0, began = performance.now();
+            const buttons = document.querySelectorAll('.legend button');
+            const step = () => { buttons[count % buttons.length].click();
+                if (++count === 20) done((performance.now() - began) / 20); else requestAnimationFrame(step); };
+            requestAnimationFrame(step); })""")
+        self.assertLess(frame, 200)
+
+    # ---- how it looks ----
+
+    def test_widths_and_themes(self):
+        backs = set()
+        for name, page in (("cluster", digits()), ("path", digits_path())):
+            for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
+                self.open(page, width, 844, dark=dark, mobile=width < 500)
+                self.assertLessEqual(self.js("document.documentElement.scrollWidth"), width)
+                backs.add(self.js("getComputedStyle(document.body).backgroundColor"))
+                if SHOTS:
+                    self.browser.screenshot(os.path.join(SHOTS, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
+        self.assertEqual(len(backs), 2)
+
+    def test_theme_button(self):
+        self.open(digits())
+        back = "getComputedStyle(document.body).backgroundColor"
+        before = self.js(back)
+        for _ in range(2):
+            self.js("document.querySelector('.theme').click()")
+        self.assertNotEqual(before, self.js(back))
+        self.check_clean()
+
+    def test_printing(self):
+        self.open(digits(), dark=True)
+        data = self.browser.print_pdf(SHOTS and os.path.join(SHOTS, "cluster.pdf"))
+        self.assertTrue(data.startswith(b"%PDF"))
+        self.assertGreater(data.count(b"/Type /Page\n") + data.count(b"/Type /Page "), 2)
+        self.check_clean()
+
+    # ---- the file ----
+
+    def test_file_stands_alone_and_is_small(self):
+        with open(digits(), encoding="utf-8") as file:
+            text = file.read()
+        self.assertLess(len(text), 2_000_000)
+        for word in ("<link", "<img", "@import", "url(", "src="):
+            self.assertNotIn(word, text)
+        self.assertEqual(text.count("http"), text.count("http://www.w3.org/2000/svg") + 1)
+
+    def test_same_run_same_page(self):
+        def shape(name):
+            import json
+            import re
+            with open(make(name, "cluster", "moons", "--n", "200"), encoding="utf-8") as file:
+                data = re.search(r'id="data">(.*?)</script>', file.read(), re.S).group(1)
+            return json.loads(data)["shared"]
+        self.assertEqual(shape("moons1"), shape("moons2"))
+
+    def test_no_folder_is_found_out_before_the_work(self):
+        run = subprocess.run([HUDDLE, "cluster", "digits", "--report", FOLDER + "/absent/a.html"],
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("there is no folder", run.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: test_page.py HUDDLE")
+    HUDDLE = os.path.abspath(sys.argv.pop(1))
+    if find_chromium() is None:
+        print("skipped: chromium is not installed (apt-get install chromium)")
+        sys.exit(77)
+    import shutil
+    try:
+        unittest.main()
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)
