@@ -16,8 +16,10 @@
 
 enum {
     FEWEST_FEATURES = 10,
-    SAMPLE = 10000,     /* more points than this are judged by so many of them */
-    JUDGING_STARTS = 3, /* restarts of K-means */
+    MOST_POINTS = 10000, /* more points or more values than this are judged by a sample, */
+    MOST_VALUES = 6000000,
+    FEWEST_POINTS = 2000, /* but of no fewer points than this */
+    JUDGING_STARTS = 3,   /* restarts of K-means */
     MOST_COMPONENTS = 150
 };
 
@@ -33,20 +35,26 @@ static bool is_projection(const huddle_rule *rule) {
     return rule->r > 0;
 }
 
+/* Points to judge by at most, so that trying everything costs less than five single runs. */
+static int64_t sample_size(int64_t d) {
+    int64_t most = MOST_VALUES / d;
+    return most > MOST_POINTS ? MOST_POINTS : most < FEWEST_POINTS ? FEWEST_POINTS : most;
+}
+
 /* The points to judge by: all, or a sample. owned is to be freed. */
 static huddle_status sample_points(const huddle_points *x, uint64_t seed, huddle_points *owned,
                                    huddle_points *view) {
     huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL;
+    int64_t *index = NULL, most = sample_size(x->d);
     *view = *x;
-    if (x->n <= SAMPLE)
+    if (x->n <= most)
         return status;
     hd_rng rng = hd_rng_stream(seed, 0);
-    ALLOC(index, SAMPLE);
-    for (int64_t i = 0, taken = 0; taken < SAMPLE; i++)
-        if (hd_rng_below(&rng, x->n - i) < SAMPLE - taken)
+    ALLOC(index, most);
+    for (int64_t i = 0, taken = 0; taken < most; i++)
+        if (hd_rng_below(&rng, x->n - i) < most - taken)
             index[taken++] = i;
-    TRY(huddle_points_take(x, index, SAMPLE, owned));
+    TRY(huddle_points_take(x, index, most, owned));
     *view = *owned;
 done:
     huddle_free(index);

@@ -21,8 +21,11 @@ struct huddle_cache {
 };
 
 void hd_key_add_text(hd_key *key, const char *text) {
-    size_t length = strlen(key->text);
-    snprintf(key->text + length, sizeof key->text - length, "%s;", text);
+    size_t length = strlen(key->text), more = strlen(text) + 1;
+    if (key->too_long || length + more >= sizeof key->text)
+        key->too_long = true;
+    else
+        snprintf(key->text + length, sizeof key->text - length, "%s;", text);
 }
 
 void hd_key_add_options(hd_key *key, const huddle_option *table, const void *options) {
@@ -120,7 +123,7 @@ static huddle_status compute(huddle_context *context, huddle_cache *cache, entry
 huddle_status hd_cache_run(huddle_context *context, huddle_cache *cache, const hd_key *key,
                            const hd_shared_stage *stage, void *argument, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    if (cache == NULL)
+    if (cache == NULL || key->too_long)
         return stage->compute(context, argument, fit);
     pthread_mutex_lock(&cache->lock);
     entry *e = find(cache, key->text);

@@ -65,6 +65,7 @@ typedef struct hd_prepare_trial {
 /* The name of a shared result, built option by option (methods/cache.h). */
 typedef struct hd_key {
     char text[1024];
+    bool too_long; /* for the text: such a result is not shared */
 } hd_key;
 
 /* Everything a fit found. What a method does not use stays empty. */
