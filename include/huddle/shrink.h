@@ -50,7 +50,7 @@ typedef struct huddle_shrunk {
 } huddle_shrunk;
 
 /* How the solve went. Reaching max_iter is an outcome, not an error: G is then the best point
- * seen and gap its true gap. */
+ * seen, gap its true gap, and the log gets a warning. */
 typedef struct huddle_shrink_info {
     huddle_stop stop;
     double gamma;         /* the number used */
@@ -59,7 +59,7 @@ typedef struct huddle_shrink_info {
     double gap;           /* max(0, objective - dual) / objective; 0 if the objective vanishes */
     int32_t n_groups;     /* groups of fused rows */
     int32_t n_components; /* of W */
-    int64_t n_fixed;      /* rows with gamma * degree < 1: they stay where they are */
+    int64_t n_fixed;      /* rows that cannot move: gamma * degree < 1 ("l2": no edges) */
     int32_t n_iter;       /* iterations */
     int64_t n_solves;     /* linear systems solved (c right-hand sides count once) */
     bool snapped;         /* groups were put at one point */
