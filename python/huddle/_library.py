@@ -24,9 +24,11 @@ def _candidates():
     if os.environ.get("HUDDLE_LIBRARY"):
         yield os.environ["HUDDLE_LIBRARY"]
         return
-    yield from sorted(str(p) for p in here.glob("native/lib/libhuddle.so*"))
+    yield from sorted(str(p) for p in here.glob("native/lib/**/libhuddle.so*"))
     yield str(here.parent.parent / "build" / "libhuddle.so")
-    yield from sorted(str(p) for p in here.parents[2].glob("libhuddle.so*"))
+    # /usr/local/lib/python3.11/dist-packages/huddle and /usr/local/lib/libhuddle.so
+    for pattern in ("libhuddle.so", "*-linux-gnu/libhuddle.so"):
+        yield from sorted(str(p) for p in here.parents[2].glob(pattern))
     found = ctypes.util.find_library("huddle")
     if found:
         yield found
@@ -231,10 +233,10 @@ _declare("huddle_shrink_path", c_void_p, POINTER(Dense), POINTER(Csr), POINTER(P
          POINTER(Path))
 _declare("huddle_path_labels", c_void_p, POINTER(Path), POINTER(Dense), c_int32, POINTER(c_int32),
          POINTER(PathChoice))
-for _name, _struct in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
+for _name, _made in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
                        ("embedding", Embedding), ("shrunk", Shrunk), ("shrink_info", ShrinkInfo),
                        ("path", Path)):
-    _declare(f"huddle_{_name}_free", POINTER(_struct), result=None)
+    _declare(f"huddle_{_name}_free", POINTER(_made), result=None)
 
 
 class HuddleError(RuntimeError):

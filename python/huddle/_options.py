@@ -17,6 +17,8 @@ class Parameter:
     default: object
     allowed: str
     help: str
+    auto: bool
+    choices: tuple
 
 
 def _default(option):
@@ -37,13 +39,22 @@ def _allowed(option):
     return text.value.decode()
 
 
+def _choices(option):
+    found, index = [], 0
+    while option.choices and option.choices[index]:
+        found.append(option.choices[index].decode())
+        index += 1
+    return tuple(found)
+
+
 def table_parameters(table):
     """The options of a table, in its order."""
     found, index = [], 0
     while table[index].type != Option.END:
         option = table[index]
         found.append(Parameter(option.name.decode(), option.type, _default(option),
-                               _allowed(option), option.help.decode()))
+                               _allowed(option), option.help.decode(), option.allows_auto,
+                               _choices(option)))
         index += 1
     return found
 

@@ -63,7 +63,7 @@ def _run(command):
         raise HuddleError(done.stderr.strip() or f"the tool ended with {done.returncode}")
 
 
-def report(model, path, X, y=None):
+def report(model, path: str | os.PathLike, X, y=None) -> None:
     """Writes a page (HTML, one file) that shows a model's clusters and how they came about.
 
     The page is the tool's: it repeats the fit with the model's options and seed, and the labels are

@@ -5,6 +5,7 @@ import ctypes
 import os
 from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int32, c_int64,
                     c_uint64)
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -66,7 +67,9 @@ def _read(source, options):
         lib.huddle_data_free(byref(data))
 
 
-def load_file(path, *, x=None, y=None, transpose=False, classes=None, per_class=0):
+def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
+              y: str | list[str] | None = None, transpose: bool = False,
+              classes: str | None = None, per_class: int = 0) -> tuple[Any, np.ndarray | None]:
     """Points and labels (None if there are none) of a file, as ``huddle cluster`` would read it.
 
     Parameters
@@ -95,7 +98,7 @@ def load_file(path, *, x=None, y=None, transpose=False, classes=None, per_class=
     return _read(path, options)
 
 
-def load_digits(*, return_X_y=True):
+def load_digits(*, return_X_y: bool = True) -> Any:
     """1797 handwritten digits of 8 x 8 pixels, and what they are.
 
     >>> X, y = load_digits()
@@ -107,7 +110,8 @@ def load_digits(*, return_X_y=True):
 
 
 def _generator(kind, text):
-    def make(n=1000, *, noise=None, random_state=0):
+    def make(n: int = 1000, *, noise: float | None = None,
+             random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
         options = _ReadOptions(n=n, noise=AUTO if noise is None else noise, seed=random_state)
         return _read(kind, options)
     make.__name__ = f"make_{kind}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 from ctypes import POINTER, byref, c_int32
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._library import Scores, check, lib
 
@@ -18,7 +19,7 @@ def _whole(labels):
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
-def scores(truth, labels):
+def scores(truth: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     """ACC, NMI, ARI and purity as a dict.
 
     >>> scores([0, 0, 1, 1], ["b", "b", "a", "a"])["acc"]
@@ -33,21 +34,21 @@ def scores(truth, labels):
     return {name: getattr(found, name) for name, _ in Scores._fields_}
 
 
-def accuracy(truth, labels):
+def accuracy(truth: ArrayLike, labels: ArrayLike) -> float:
     """Share of points whose cluster is mapped to their class by the best one-to-one map."""
     return scores(truth, labels)["acc"]
 
 
-def nmi(truth, labels):
+def nmi(truth: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information over the geometric mean of the entropies."""
     return scores(truth, labels)["nmi"]
 
 
-def ari(truth, labels):
+def ari(truth: ArrayLike, labels: ArrayLike) -> float:
     """Rand index corrected for chance."""
     return scores(truth, labels)["ari"]
 
 
-def purity(truth, labels):
+def purity(truth: ArrayLike, labels: ArrayLike) -> float:
     """Share of points in the largest class of their cluster."""
     return scores(truth, labels)["purity"]

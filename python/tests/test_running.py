@@ -1,0 +1,164 @@
+"""Ctrl-C, the interpreter lock, progress."""
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import huddle
+from huddle import KMeans, SpectralShrunkClustering
+from huddle.datasets import load_digits, make_blobs
+
+# Long enough on any machine: it is always cut short.
+ENDLESS = dict(n_clusters=300, n_init=100000, prepare="none")
+
+
+def run_python(text, **options):
+    return subprocess.Popen([sys.executable, "-u", "-c", textwrap.dedent(text)],
+                            stdout=subprocess.PIPE, text=True, env=dict(os.environ), **options)
+
+
+INTERRUPTED = """
+    import threading, time
+    import numpy as np
+    from huddle import KMeans, SpectralShrunkClustering
+    from huddle.datasets import load_digits
+
+    X, y = load_digits()
+    print("ready")
+    try:
+        {call}
+    except KeyboardInterrupt:
+        print("interrupted", time.time())
+    labels = KMeans(10, n_init=2).fit_predict(X)
+    print("sound", len(set(labels)), threading.active_count())
+"""
+
+
+@pytest.mark.parametrize("call", [
+    "KMeans(n_clusters=300, n_init=100000).fit(X)",
+    "SpectralShrunkClustering(10, n_init=10000000).fit(np.tile(X, (20, 1)) "
+    "+ np.random.default_rng(0).random((20 * 1797, 64), np.float32))",
+])
+def test_ctrl_c_stops_within_half_a_second_and_leaves_python_sound(call):
+    process = run_python(INTERRUPTED.format(call=call))
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        assert process.poll() is None
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        word, when = process.stdout.readline().split()
+        assert word == "interrupted" and float(when) - sent < .5
+        assert process.stdout.readline() == "sound 10 1\n"
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.stdout.close()
+
+
+def test_other_threads_run_during_a_fit():
+    X, _ = load_digits()
+    turns, stop = [0], threading.Event()
+
+    def turn():
+        while not stop.is_set():
+            turns[0] += 1
+            time.sleep(.001)
+
+    thread = threading.Thread(target=turn)
+    thread.start()
+    try:
+        before = turns[0]
+        began = time.perf_counter()
+        KMeans(50, n_init=300).fit(X)
+        seconds = time.perf_counter() - began
+        made = turns[0] - before
+    finally:
+        stop.set()
+        thread.join()
+    assert made > 50 * seconds
+
+
+def test_fits_in_threads_agree():
+    X, _ = load_digits()
+    expected = SpectralShrunkClustering(10).fit(X).labels_
+    results = [None] * 3
+
+    def fit(place):
+        results[place] = SpectralShrunkClustering(10).fit(X).labels_
+
+    workers = [threading.Thread(target=fit, args=(place,)) for place in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_progress_is_told():
+    X, _ = load_digits()
+    told = []
+    SpectralShrunkClustering(10, progress=lambda *words: told.append(words) and None).fit(X)
+    stages = {stage for stage, _, _ in told}
+    assert len(stages) >= 3 and all(0 <= done <= total for _, done, total in told)
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_progress_can_cancel(in_thread):
+    X, _ = load_digits()
+    seen = []
+
+    def fit():
+        try:
+            KMeans(**ENDLESS, progress=lambda *words: True).fit(X)
+        except huddle.Cancelled as error:
+            seen.append(error)
+
+    if in_thread:
+        worker = threading.Thread(target=fit)
+        worker.start()
+        worker.join()
+    else:
+        fit()
+    assert len(seen) == 1
+
+
+def test_an_exception_of_the_callback_comes_out():
+    X, _ = load_digits()
+
+    def complain(stage, done, total):
+        raise LookupError(stage)
+
+    with pytest.raises(LookupError):
+        KMeans(**ENDLESS, progress=complain).fit(X)
+
+
+def test_progress_bar(monkeypatch, capsys):
+    X, _ = make_blobs(3000)
+    SpectralShrunkClustering(5, progress=True).fit(X)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    SpectralShrunkClustering(5, progress=True).fit(X)
+    assert "huddle: " in capsys.readouterr().out
+
+
+def test_models_are_freed():
+    gc.collect()
+    freed, real = [], huddle._library.lib.huddle_model_free
+    huddle._model.lib.huddle_model_free = lambda handle: (freed.append(1), real(handle))
+    try:
+        X, _ = make_blobs(100)
+        model = KMeans(5).fit(X)
+        model.fit(X)
+        assert len(freed) == 1
+        del model
+        gc.collect()
+        assert len(freed) == 2
+    finally:
+        huddle._model.lib.huddle_model_free = real

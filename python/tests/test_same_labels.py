@@ -1,0 +1,59 @@
+"""The same data and the same seed give the same labels from Python, the tool and C."""
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from huddle import _library
+from huddle._estimators import ESTIMATORS
+from huddle._report import find_tool
+from huddle.datasets import load_digits
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "points.npy"
+    rng = np.random.default_rng(0)
+    X, _ = load_digits()
+    np.save(path, X[:500] + rng.normal(0, .3, (500, 64)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def c_program(tmp_path_factory):
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    program = tmp_path_factory.mktemp("program") / "labels"
+    subprocess.run(["cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT / 'include'}",
+                    str(pathlib.Path(__file__).parent / "labels.c"), _library.library_path,
+                    f"-Wl,-rpath,{pathlib.Path(_library.library_path).parent}", "-o", str(program)],
+                   check=True)
+    return program
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore")
+def test_same_labels(estimator, seed, points, c_program, tmp_path):
+    X = np.load(points)
+    here = estimator(6, random_state=seed).fit(X).labels_
+    subprocess.run([find_tool(), "cluster", str(points), "-m", estimator._method, "-c", "6",
+                    "--seed", str(seed), "-o", str(tmp_path / "labels.npy"), "--quiet"], check=True)
+    assert np.array_equal(np.load(tmp_path / "labels.npy"), here)
+    words = subprocess.run([str(c_program), str(points), estimator._method, "6", str(seed)],
+                           check=True, capture_output=True, text=True).stdout.split()
+    assert np.array_equal(np.array(words, np.int32), here)
+
+
+def test_a_model_saved_by_the_tool_predicts_the_same(points, tmp_path):
+    from huddle._model import Model
+    subprocess.run([find_tool(), "cluster", str(points), "-c", "6", "--save",
+                    str(tmp_path / "model"), "--quiet"], check=True)
+    X = np.load(points)
+    here = ESTIMATORS[0](6).fit(X)
+    there = Model.load(str(tmp_path / "model"))
+    assert np.array_equal(there.predict(_library.Context(), X[:50] + .1), here.predict(X[:50] + .1))
