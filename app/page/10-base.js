@@ -99,9 +99,16 @@ function themeButton() {
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* Calls draw(width) now and whenever the width of the element changes. */
-function onWidth(root, draw) {
+/* Calls draw(width) now and whenever the width of the element changes. For paper it is drawn anew
+ * in the width it will have there, so that its letters keep their size, unless it is a photograph. */
+function onWidth(root, draw, photograph) {
   let last = 0;
+  const paper = 690;
+  if (!photograph)
+    theme.listeners.push(() => {
+      const whole = document.getElementById("page").clientWidth;
+      if (last > 0) draw(theme.printing && whole > paper ? Math.round((last * paper) / whole) : last);
+    });
   const again = () => {
     const width = Math.round(root.clientWidth);
     if (width > 0 && width !== last) { last = width; draw(width); }

@@ -100,7 +100,7 @@ function copy(text) {
 blocks.command = (root, block) => {
   /* Lines break between options, not inside them. */
   const words = (text) => text.split(/ (?=--)/).flatMap((part, i) =>
-    [i ? " " : "", part.length < 60 ? element("span", { style: "white-space:nowrap" }, part) : part]);
+    [i ? " " : "", part.length < 30 ? element("span", { style: "white-space:nowrap" }, part) : part]);
   for (const command of block.commands) {
     const button = element("button", { type: "button" }, "Copy");
     button.onclick = () => copy(command.text).then(() => {

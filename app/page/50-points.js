@@ -7,7 +7,7 @@ class Scatter {
     this.count = 0;
     this.waiting = false;
     root.append(element("div.plot", {}, this.canvas));
-    onWidth(this.canvas.parentNode, (width) => this.resize(width));
+    onWidth(this.canvas.parentNode, (width) => this.resize(width), true);
     theme.listeners.push(() => this.draw());
     focus.listeners.push(() => this.later());
     this.canvas.onpointermove = this.canvas.onpointerdown = (event) => this.pick(event);

@@ -21,7 +21,6 @@ blocks.tree = (root, block) => {
   holder.append(inner);
   root.append(holder);
   onWidth(inner, (width) => inner.replaceChildren(drawTree(width, [...all.values()], roots, leaves)));
-  theme.listeners.push(() => { const width = inner.clientWidth; if (width) inner.replaceChildren(drawTree(width, [...all.values()], roots, leaves)); });
   root.append(element("p.caption", {}, `Each line is a group of at least ${whole(block.least)} points, from the gamma at which it has so many to the one at which it joins others; its width shows how many points it has, its colour the cluster most of them belong to (grey where several meet). Smaller groups join without being drawn.`));
 };
 
