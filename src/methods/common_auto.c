@@ -1,7 +1,8 @@
 /* The preparation chosen without labels.
  *
  * Each candidate is tried: spectral clustering of the points it gives, and Newman's modularity of
- * the labels on the graph those points have. The largest wins, ties the simpler. Modularity asks
+ * the labels on the graph those points have. The largest wins, ties the simpler; of many points, a
+ * sample chooses the finalists, which are judged once more by a larger one. Modularity asks
  * how much more weight lies inside clusters than chance would put there; a preparation that blurs
  * clusters lowers it on its own graph. Points of fewer than ten features are left as they are:
  * scaling rows of a plane to norm 1 folds it into a circle. */
@@ -16,10 +17,10 @@
 
 enum {
     FEWEST_FEATURES = 10,
-    MOST_POINTS = 10000, /* more points or more values than this are judged by a sample, */
-    MOST_VALUES = 6000000,
-    FEWEST_POINTS = 2000, /* but of no fewer points than this */
-    JUDGING_STARTS = 3,   /* restarts of K-means */
+    FIRST_ROUND = 2500, /* all candidates are judged by so many points, */
+    FINALISTS = 4,      /* the best of them once more */
+    LAST_ROUND = 10000, /* by so many */
+    JUDGING_STARTS = 5, /* restarts of K-means */
     MOST_COMPONENTS = 150
 };
 
@@ -35,17 +36,11 @@ static bool is_projection(const huddle_rule *rule) {
     return rule->r > 0;
 }
 
-/* Points to judge by at most, so that trying everything costs less than five single runs. */
-static int64_t sample_size(int64_t d) {
-    int64_t most = MOST_VALUES / d;
-    return most > MOST_POINTS ? MOST_POINTS : most < FEWEST_POINTS ? FEWEST_POINTS : most;
-}
-
-/* The points to judge by: all, or a sample. owned is to be freed. */
-static huddle_status sample_points(const huddle_points *x, uint64_t seed, huddle_points *owned,
-                                   huddle_points *view) {
+/* The points to judge by: all, or a sample of `most`. owned is to be freed. */
+static huddle_status sample_points(const huddle_points *x, int64_t most, uint64_t seed,
+                                   huddle_points *owned, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL, most = sample_size(x->d);
+    int64_t *index = NULL;
     *view = *x;
     if (x->n <= most)
         return status;
@@ -145,34 +140,36 @@ static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t
     return x->offsets == NULL || !centres;
 }
 
-static huddle_status try_all(huddle_context *context, const huddle_points *x,
-                             huddle_range n_clusters, uint64_t seed, hd_fit *fit) {
+/* Every candidate that can be, not yet judged. */
+static huddle_status list_trials(const huddle_points *x, int64_t rank, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_preparation widest = {0};
-    huddle_prepare_options options = {{"whiten:R", MOST_COMPONENTS}, seed};
-    int64_t side = x->n < x->d ? x->n : x->d;
-    options.prepare.r = side < MOST_COMPONENTS ? (int32_t)side : MOST_COMPONENTS;
-    TRY(huddle_prepare_fit(context, x, &options, &widest, NULL));
     ALLOC(fit->auto_trials, N_CANDIDATES);
-    for (int k = 0; k < N_CANDIDATES; k++) {
-        hd_prepare_trial trial = {candidates[k], NAN};
-        TRY(hd_progress(context, "prepare", k, N_CANDIDATES));
-        if (!is_possible(&trial.rule, x, widest.d_out))
-            continue;
-        TRY(try_candidate(context, x, &trial.rule, &widest, n_clusters, seed, &trial.modularity));
-        fit->auto_trials[fit->n_auto_trials++] = trial;
-    }
+    for (int k = 0; k < N_CANDIDATES; k++)
+        if (is_possible(&candidates[k], x, rank))
+            fit->auto_trials[fit->n_auto_trials++] = (hd_prepare_trial){candidates[k], NAN, 0};
 done:
-    huddle_preparation_free(&widest);
     return status;
 }
 
-static huddle_rule best_rule(const hd_fit *fit) {
-    hd_prepare_trial best = {{"none", 0}, -INFINITY};
-    for (int32_t k = 0; k < fit->n_auto_trials; k++)
-        if (fit->auto_trials[k].modularity > best.modularity)
-            best = fit->auto_trials[k];
-    return best.rule;
+/* Judges the first `count` trials by these points and puts the better ones first; equals keep
+ * their order, so that the simpler wins. */
+static huddle_status run_round(huddle_context *context, const huddle_points *x, int32_t count,
+                               const huddle_preparation *widest, huddle_range n_clusters,
+                               uint64_t seed, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_prepare_trial *trials = fit->auto_trials;
+    for (int32_t k = 0; k < count; k++) {
+        hd_prepare_trial trial = trials[k];
+        int32_t place = k;
+        TRY(hd_progress(context, "prepare", k, count));
+        TRY(try_candidate(context, x, &trial.rule, widest, n_clusters, seed, &trial.modularity));
+        trial.n = x->n;
+        for (; place > 0 && trials[place - 1].modularity < trial.modularity; place--)
+            trials[place] = trials[place - 1];
+        trials[place] = trial;
+    }
+done:
+    return status;
 }
 
 /* The range as a sample can hold it. */
@@ -183,10 +180,35 @@ static huddle_range clusters_in_sample(huddle_range n_clusters, int64_t n) {
     return (huddle_range){c, c};
 }
 
+/* Two rounds: everything on few points, the best on many. */
+static huddle_status hold_rounds(huddle_context *context, const huddle_points *x, hd_common common,
+                                 hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points few_owned = {0}, few, many_owned = {0}, many;
+    huddle_preparation widest = {0};
+    huddle_prepare_options options = {{"whiten:R", MOST_COMPONENTS}, common.seed};
+    TRY(sample_points(x, FIRST_ROUND, common.seed, &few_owned, &few));
+    TRY(sample_points(x, LAST_ROUND, common.seed, &many_owned, &many));
+    int64_t side = few.n < x->d ? few.n : x->d;
+    options.prepare.r = side < MOST_COMPONENTS ? (int32_t)side : MOST_COMPONENTS;
+    TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
+    TRY(list_trials(x, widest.d_out, fit));
+    TRY(run_round(context, &few, fit->n_auto_trials, &widest,
+                  clusters_in_sample(common.n_clusters, few.n), common.seed, fit));
+    if (many.n > few.n)
+        TRY(run_round(context, &many,
+                      fit->n_auto_trials < FINALISTS ? fit->n_auto_trials : FINALISTS, &widest,
+                      clusters_in_sample(common.n_clusters, many.n), common.seed, fit));
+done:
+    huddle_preparation_free(&widest);
+    huddle_points_free(&few_owned);
+    huddle_points_free(&many_owned);
+    return status;
+}
+
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
                                 huddle_rule *rule, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_points owned = {0}, sample;
     huddle_log_function log = NULL;
     hd_texts *warnings = NULL;
     double begin = hd_seconds();
@@ -200,16 +222,13 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
         context->log = NULL;
         context->warnings = NULL;
     }
-    TRY(sample_points(x, common.seed, &owned, &sample));
-    TRY(try_all(context, &sample, clusters_in_sample(common.n_clusters, sample.n), common.seed,
-                fit));
-    *rule = best_rule(fit);
+    TRY(hold_rounds(context, x, common, fit));
+    *rule = fit->auto_trials[0].rule;
     fit->auto_seconds = hd_seconds() - begin;
 done:
     if (context != NULL) {
         context->log = log;
         context->warnings = warnings;
     }
-    huddle_points_free(&owned);
     return status;
 }

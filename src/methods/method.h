@@ -59,7 +59,8 @@ typedef struct hd_alternation {
 /* One preparation that `auto` tried. */
 typedef struct hd_prepare_trial {
     huddle_rule rule;
-    double modularity;
+    double modularity; /* of its spectral clustering on its own graph */
+    int64_t n;         /* points it was last judged by */
 } hd_prepare_trial;
 
 /* The name of a shared result, built option by option (methods/cache.h). */

@@ -71,6 +71,7 @@ static json_t *tried_json(const hd_fit *fit) {
         json_t *object = json_object();
         json_object_set_new(object, "rule", rule_json(&fit->auto_trials[k].rule));
         json_object_set_new(object, "modularity", real(fit->auto_trials[k].modularity));
+        json_object_set_new(object, "n", json_integer(fit->auto_trials[k].n));
         json_array_append_new(array, object);
     }
     return array;
