@@ -189,7 +189,6 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
     fit->labels = result.labels;
     fit->centres = result.centres;
     memset(&result, 0, sizeof result);
-    warn_few_distinct(context, options, &fit->kmeans_info);
     TRY(find_medoids(rows, fit));
 done:
     huddle_kmeans_result_free(&result);

@@ -71,14 +71,6 @@ static hd_key shrink_graph_key(const ssc_options *options, int32_t n_clusters, c
     return key;
 }
 
-static void warn_uncertified(huddle_context *context, const huddle_shrink_info *info,
-                             double wanted) {
-    if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
-        hd_warn(context,
-                "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
-                huddle_stop_name(info->stop), info->n_iter, info->gap, wanted);
-}
-
 /* Entropy of the clusters' shares of the points, 1 if they are all alike. */
 static huddle_status evenness(const hd_fit *fit, double *entropy) {
     huddle_status status = HUDDLE_OK;
@@ -150,7 +142,6 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                       &fit->shrink_info));
     fit->shrink_seconds = hd_seconds() - begin;
     fit->has_shrink = true;
-    warn_uncertified(context, &fit->shrink_info, shrink.gap);
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
     fit->guarded = false;
     if (options->guard && shrink.gamma == HUDDLE_AUTO)

@@ -376,8 +376,8 @@ static void fill_info(const solve *s, const huddle_shrunk *out) {
         info->stop = all_resting(s) ? HUDDLE_STOP_STALLED : HUDDLE_STOP_MAX_ITER;
     if (info->stop == HUDDLE_STOP_STALLED || info->stop == HUDDLE_STOP_MAX_ITER)
         hd_warn(s->context,
-                "shrink ended at a relative gap of %.2g after %d iterations (%s); %g was wanted",
-                info->gap, info->n_iter, huddle_stop_name(info->stop), s->options.gap);
+                "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
+                huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
 }
 
 static huddle_status run(solve *s, const huddle_csr *w, huddle_shrunk *out) {
