@@ -220,10 +220,16 @@ static int32_t components_for(huddle_range n_clusters, int64_t n) {
     return (int32_t)(wanted < n ? wanted : n);
 }
 
-static void warn_unconverged(huddle_context *context, const huddle_embed_info *info) {
+/* `given`: the number of clusters was asked for, so a poor eigengap there is worth a word. */
+static void warn_embedding(huddle_context *context, const huddle_embed_info *info, bool given) {
     if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
         hd_warn(context, "the embedding stopped (%s) after %d iterations at a residual of %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->residual);
+    if (given && info->cuts_cluster)
+        hd_warn(context,
+                "the eigengap at this number of clusters is only %.2g: the last columns of the "
+                "embedding are one choice of many",
+                info->gap);
 }
 
 /* ---- both, shared with other fits of the same points ---------------------------------------- */
@@ -301,7 +307,7 @@ static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
     add_embedding_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, job, fit));
     fit->has_embedding = true;
-    warn_unconverged(context, &fit->embed_info);
+    warn_embedding(context, &fit->embed_info, n_clusters->first != HUDDLE_AUTO);
     if (n_clusters->first != HUDDLE_AUTO)
         goto done;
     TRY(huddle_embed_choose(fit->n, fit->embedding.eigenvalues, fit->embedding.n_eigenvalues,
