@@ -64,8 +64,8 @@ const app_command *find_command(const char *name);
 const char *const *command_names(void);
 
 extern const app_command cluster_command, path_command, predict_command, score_command,
-    experiment_command, info_command, convert_command, generate_command, methods_command,
-    options_command, help_command, man_command, completion_command;
+    experiment_command, paper_command, info_command, convert_command, generate_command,
+    methods_command, options_command, help_command, man_command, completion_command;
 
 /* Flags that several commands share. */
 extern const app_flag input_flags[];  /* of everything that reads DATA */

@@ -138,6 +138,9 @@ int grid_size(const experiment *e, int entry);
 void experiment_print(const experiment *e);
 json_t *experiment_json(const experiment *e);
 
+/* --n-threads, --alone. */
+extern const app_flag experiment_flags[];
+
 /* The page, OUT/index.html or `file`. */
 int experiment_page(const experiment *e, const char *file);
 
