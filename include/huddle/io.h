@@ -8,6 +8,20 @@
  * What a file holds decides its format, not its name. A failure's sentence begins with the
  * file's name and says where and what: "faces.csv: line 12, column 3 (age): the value is
  * missing". Every output is written beside its place and moved there when complete.
+ *
+ * Containers (NPZ, MAT, HDF5): the points are the array named X, fea, data, features or alike, or
+ * the only array that is not a vector; the labels are the vector named gnd, labels, target, class,
+ * y or alike beside it, in any case. Samples stand in columns when there are as many labels as
+ * columns and not as rows. Three dimensions are n images of h x w; otherwise their size is read
+ * from im_height and im_width, and im_order (1: pixels run along rows, 2: down columns; by itself
+ * down columns in MAT, along rows elsewhere). It is never guessed.
+ *
+ * Tables (CSV, TSV): separators are commas, semicolons, tabs or blanks, a header is recognised,
+ * fields may be quoted. The labels are the column with a usual name, if it holds texts or whole
+ * numbers, else the only column of texts.
+ *
+ * Generators: moons (2 classes), rings and spirals (3), blobs (5) in the plane; swissroll in
+ * space, cut across into four strips that are the classes. Point i is of class i mod c.
  */
 #ifndef HUDDLE_IO_H
 #define HUDDLE_IO_H
@@ -36,7 +50,8 @@ typedef struct huddle_data {
 
 /* How to read. Zeroed means: find everything by habit. */
 typedef struct huddle_read_options {
-    const char *const *x; /* names (CSV: column names or 1-based positions), stacked in order */
+    const char *const *x; /* names, stacked in order (CSV: columns by name, 1-based position or
+                             range of positions, such as 2-64) */
     int64_t n_x;
     const char *const *y; /* likewise; {"none"} ignores labels; a file's name reads them there */
     int64_t n_y;
@@ -57,7 +72,10 @@ HUDDLE_API void huddle_data_free(huddle_data *data);
 /* The names of everything that can be generated, "digits" first; ends with NULL. */
 HUDDLE_API const char *const *huddle_data_kinds(void);
 
-/* Writes points and labels in the format of path's extension. */
+/* Writes points and labels in the format of path's extension: csv, tsv, npy, npz, mat, h5, hdf5,
+ * svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY holds no labels,
+ * LIBSVM none that are texts: a warning says so. Sparse points can be written as npz (which
+ * scipy.sparse reads), mat and svm; HUDDLE_UNSUPPORTED otherwise: they are never made dense. */
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                            const char *path);
 

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Quotes a text where it would be misread: separators, quotes, line ends, blanks around it. */
-static huddle_status write_text(hd_output *output, const char *text, char separator) {
+huddle_status hd_csv_text(hd_output *output, const char *text, char separator) {
     huddle_status status = HUDDLE_OK;
     size_t length = strlen(text);
     char special[] = {separator, '"', '\n', '\r', '\0'};
@@ -34,7 +33,7 @@ static huddle_status write_header(hd_output *output, const huddle_data *data, ch
         snprintf(name, sizeof name, "x%lld", (long long)j + 1);
         if (j > 0)
             TRY(hd_output_write(output, &separator, 1));
-        TRY(write_text(output, data->features != NULL ? data->features[j] : name, separator));
+        TRY(hd_csv_text(output, data->features != NULL ? data->features[j] : name, separator));
     }
     if (data->labels != NULL) {
         TRY(hd_output_write(output, &separator, 1));
@@ -61,8 +60,8 @@ static huddle_status write_row(hd_output *output, const huddle_data *data, int64
     if (data->labels != NULL) {
         char number[12];
         snprintf(number, sizeof number, "%d", data->labels[i]);
-        TRY(write_text(output, data->classes != NULL ? data->classes[data->labels[i]] : number,
-                       separator));
+        TRY(hd_csv_text(output, data->classes != NULL ? data->classes[data->labels[i]] : number,
+                        separator));
         TRY(hd_output_write(output, "\n", 1));
     }
 done:

@@ -7,7 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE = 1 << 24 };
+/* Memory goes with the sizes of a matrix, so beyond this its entries have to vouch for them. */
+enum { LARGE = 1 << 21, EMPTY_FOR_EACH = 64 };
+
+static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
+    int64_t most = LARGE + EMPTY_FOR_EACH * count;
+    if (rows <= most && cols <= most)
+        return HUDDLE_OK;
+    return hd_fail(HUDDLE_FORMAT,
+                   "a matrix of %lld x %lld with only %lld entries is not believable",
+                   (long long)rows, (long long)cols, (long long)count);
+}
 
 /* Adds up entries of one row that stand in the same column; columns ascend. */
 static void merge_repeated(huddle_csr *matrix) {
@@ -34,11 +44,7 @@ huddle_status hd_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t cou
     huddle_status status = HUDDLE_OK;
     huddle_csr across = {0};
     memset(matrix, 0, sizeof *matrix);
-    /* Memory goes with the sizes, so entries have to vouch for them. */
-    int64_t most = LARGE + 64 * count;
-    if (n_rows > most || n_columns > most)
-        FAIL(HUDDLE_FORMAT, "a matrix of %lld x %lld with only %lld entries is not believable",
-             (long long)n_rows, (long long)n_columns, (long long)count);
+    TRY(check_sizes(n_rows, n_columns, count));
     TRY(huddle_csr_new(n_columns, n_rows, count, &across));
     for (int64_t e = 0; e < count; e++) {
         if (rows[e] < 0 || rows[e] >= n_rows || columns[e] < 0 || columns[e] >= n_columns)
@@ -170,6 +176,7 @@ huddle_status hd_points_from_csr(const huddle_csr *matrix, bool in_columns, hudd
     huddle_csr turned = {0};
     memset(points, 0, sizeof *points);
     if (in_columns) {
+        TRY(check_sizes(matrix->rows, matrix->cols, matrix->offsets[matrix->rows]));
         TRY(huddle_csr_transpose(matrix, &turned));
         matrix = &turned;
     }

@@ -46,7 +46,7 @@ huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *va
         char number[16];
         snprintf(number, sizeof number, "%d", values[i]);
         const char *text = texts != NULL ? texts[values[i]] : number;
-        TRY(hd_output_write(&output, text, (int64_t)strlen(text)));
+        TRY(hd_csv_text(&output, text, ','));
         TRY(hd_output_write(&output, "\n", 1));
     }
 done:

@@ -3,6 +3,7 @@
 #define HUDDLE_SRC_IO_WRITERS_H
 
 #include "huddle/io.h"
+#include "io/output.h"
 
 huddle_status hd_csv_write(huddle_context *context, const huddle_data *data, const char *path);
 huddle_status hd_npy_write(huddle_context *context, const huddle_data *data, const char *path);
@@ -10,6 +11,9 @@ huddle_status hd_npz_write(huddle_context *context, const huddle_data *data, con
 huddle_status hd_mat_write(huddle_context *context, const huddle_data *data, const char *path);
 huddle_status hd_hdf5_write(huddle_context *context, const huddle_data *data, const char *path);
 huddle_status hd_libsvm_write(huddle_context *context, const huddle_data *data, const char *path);
+
+/* A text, in quotes where it would be misread: separators, quotes, line ends, blanks around. */
+huddle_status hd_csv_text(hd_output *output, const char *text, char separator);
 
 /* A vector of int32. */
 huddle_status hd_labels_write_npy(const char *path, int64_t n, const int32_t *values);
