@@ -21,3 +21,13 @@ install(FILES ${CMAKE_BINARY_DIR}/generated/huddle-config.cmake
 file(RELATIVE_PATH huddle_pc_prefix /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
 configure_file(cmake/huddle.pc.in ${CMAKE_BINARY_DIR}/generated/huddle.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/generated/huddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The Python package, where Debian's Python looks below the prefix. It finds the library by itself.
+execute_process(COMMAND /usr/bin/python3 -c "import sysconfig; print(sysconfig.get_path('purelib'))"
+                OUTPUT_VARIABLE huddle_purelib OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+string(REGEX MATCH "lib/python[^/]*/[^/]*$" huddle_purelib "${huddle_purelib}")
+if(huddle_purelib)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/huddle DESTINATION ${huddle_purelib}
+          FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
+          PATTERN "__pycache__" EXCLUDE)
+endif()

@@ -77,11 +77,11 @@ def fitted_attributes(estimator):
     points = np.random.default_rng(0).standard_normal((60, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = vars(estimator(3).fit(points))
-    unknown = [name for name in made if name.endswith("_") and name not in ATTRIBUTES]
+        model = estimator(3).fit(points)
+    unknown = [name for name in vars(model) if name.endswith("_") and name not in ATTRIBUTES]
     if unknown:
         sys.exit(f"make_stubs.py: what type has {unknown[0]}?")
-    return [name for name in ATTRIBUTES if name in made or name == "feature_names_in_"]
+    return [name for name in ATTRIBUTES if hasattr(model, name) or name == "feature_names_in_"]
 
 
 def estimators_stub():

@@ -59,8 +59,36 @@ def warning_class(text):
     return ConvergenceWarning if any(part in text for part in _UNCONVERGED) else UserWarning
 
 
+class _Array:
+    """An array of the fitted model, copied when it is first asked for."""
+
+    def __init__(self, name, column=False):
+        self._name, self._column = name, column
+
+    def __set_name__(self, owner, attribute):
+        self._attribute = attribute
+
+    def __get__(self, estimator, owner):
+        if estimator is None:
+            return self
+        model = vars(estimator).get("_model")
+        found = model.get(self._name) if model is not None else None
+        if found is None:
+            raise AttributeError(f"{owner.__name__} has no {self._attribute}"
+                                 + (" before fit()" if model is None else ""))
+        found = found[:, 0] if self._column else found
+        vars(estimator)[self._attribute] = found
+        return found
+
+
 class _Clusterer(ClusterMixin, BaseEstimator):
     """What all estimators share."""
+
+    cluster_centers_ = _Array("centres")
+    eigenvalues_ = _Array("eigenvalues", column=True)
+    affinity_matrix_ = _Array("graph")
+    embedding_ = _Array("embedding")
+    shrunk_ = _Array("shrunk")
 
     _pairwise_affinities = ("precomputed", "precomputed_nearest_neighbors", "distances")
 
@@ -122,21 +150,17 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         return X
 
     def _keep_results(self):
+        for name, value in vars(_Clusterer).items():
+            if isinstance(value, _Array):
+                vars(self).pop(name, None)
         info = self._model.info()
         self.info_ = info
         self.labels_ = self._model.get("labels")[:, 0]
         self.n_clusters_ = info["n_clusters"]
         self.warnings_ = info["warnings"]
-        self.cluster_centers_ = self._model.get("centres")
         self.inertia_ = info["kmeans"]["inertia"]
         self.n_iter_ = info["kmeans"]["n_iter"]
-        if "embed" in info:
-            self.eigenvalues_ = self._model.get("eigenvalues")[:, 0]
-            self.affinity_matrix_ = self._model.get("graph")
-        if self._model.get("embedding") is not None:
-            self.embedding_ = self._model.get("embedding")
         if "shrink" in info:
-            self.shrunk_ = self._model.get("shrunk")
             self.gap_ = info["shrink"]["gap"]
             self.objective_ = info["shrink"]["objective"]
             self.n_iter_ = info["shrink"]["n_iter"]

@@ -56,6 +56,7 @@ class SpectralShrunkClustering(_Clusterer):
         gap: float = 0.0001,
         snap: bool = True,
         shrink_max_iter: int | str = 'auto',
+        guard: bool = True,
         n_init: int = 50,
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,

@@ -19,7 +19,8 @@ from ._signature import with_options
 __all__ = ["cluster_path", "ClusterPath"]
 
 # Of the method's options those that a path has no use for.
-_NOT_OF_A_PATH = {"seed", "gamma", "affinity", "n_init", "init", "kmeans_max_iter", "kmeans_tol"}
+_NOT_OF_A_PATH = {"seed", "gamma", "guard", "affinity", "n_init", "init",
+                  "kmeans_max_iter", "kmeans_tol"}
 _PARAMETERS = [p for p in _options.parameters("ssc") if p.name not in _NOT_OF_A_PATH]
 
 _MOST_ROWS = 500  # that plot() draws

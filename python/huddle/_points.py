@@ -101,11 +101,18 @@ def copy_values(pointer, count, dtype):
 
 def copy_csr(struct):
     """A SciPy copy of a huddle_csr."""
-    indptr = copy_values(struct.offsets, struct.rows + 1, np.int64)
-    count = int(indptr[-1])
-    return scipy.sparse.csr_matrix((copy_values(struct.values, count, np.float64),
-                                    copy_values(struct.columns, count, np.int32), indptr),
-                                   shape=(struct.rows, struct.cols))
+    offsets = copy_values(struct.offsets, struct.rows + 1, np.int64)
+    count = int(offsets[-1])
+    columns = copy_values(struct.columns, count, np.int32)
+    # SciPy wants both in one type; it would check what is known to be right.
+    narrow = count <= np.iinfo(np.int32).max
+    made = scipy.sparse.csr_matrix((struct.rows, struct.cols), dtype=np.float64)
+    made.indptr = offsets.astype(np.int32) if narrow else offsets
+    made.indices = columns if narrow else columns.astype(np.int64)
+    made.data = copy_values(struct.values, count, np.float64)
+    made.has_sorted_indices = True
+    made.has_canonical_format = True
+    return made
 
 
 def copy_dense(struct):

@@ -26,3 +26,10 @@ foreign=$(nm -D --defined-only "$library/libhuddle.so" | awk '$2 != "A" && $3 !~
 for file in include/huddle/huddle.h share/man/man1/huddle.1; do
     [ -s "$scratch/usr/$file" ] || { echo "not installed: $file" >&2; exit 1; }
 done
+
+package=$(dirname "$(find "$scratch/usr" -path '*/huddle/__init__.py')")
+(cd "$scratch" && PYTHONPATH=$(dirname "$package") /usr/bin/python3 -c '
+import sys, huddle
+from huddle import _library
+assert _library.library_path.startswith(sys.argv[1]), _library.library_path
+print("python", huddle.__version__, huddle.KMeans(2).fit_predict([[0.0], [1.0]]))' "$scratch/usr")

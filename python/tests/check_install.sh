@@ -1,0 +1,31 @@
+#!/bin/sh
+# check_install.sh: installs the package with pip into a virtual environment, which builds the
+# library inside, and runs its tests there with the newest scikit-learn. Not part of ./dev test: it
+# needs PyPI and some minutes. Says so and succeeds where PyPI cannot be reached.
+set -eu
+source=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset PYTHONPATH HUDDLE_LIBRARY HUDDLE_TOOL
+
+/usr/bin/python3 -m venv "$scratch/venv"
+pip="$scratch/venv/bin/pip --disable-pip-version-check --quiet"
+if ! $pip download --no-deps --dest "$scratch/wheels" scikit-learn >"$scratch/log" 2>&1; then
+    echo "skipped: PyPI cannot be reached ($(tail -n 1 "$scratch/log"))"
+    exit 0
+fi
+$pip wheel --no-deps --wheel-dir "$scratch/wheels" "$source/python"
+ls "$scratch/wheels"
+$pip install "$scratch"/wheels/huddle-*.whl --upgrade scikit-learn pandas matplotlib tqdm pytest
+
+cd "$scratch"
+"$scratch/venv/bin/python" - <<'END'
+import sklearn, huddle
+from huddle._library import library_path
+assert "site-packages/huddle/native" in library_path, library_path
+print(f"huddle {huddle.__version__} with scikit-learn {sklearn.__version__}: {library_path}")
+END
+# The tests look for documents and headers beside them, so they run where they are; the package is
+# the installed one, since nothing puts the source tree on the path.
+SCIPY_ARRAY_API=1 "$scratch/venv/bin/python" -m pytest -q -p no:cacheprovider --import-mode=importlib \
+    --rootdir "$source/python/tests" "$source/python/tests"

@@ -1,0 +1,42 @@
+"""One full life of every estimator and function; run by check_leaks.sh."""
+import gc
+import pickle
+import sys
+import warnings
+
+import numpy as np
+
+import huddle
+from huddle._estimators import ESTIMATORS
+from huddle.datasets import make_blobs
+
+
+def refuse(call):
+    try:
+        call()
+    except Exception:
+        return
+    sys.exit("a failure was expected")
+
+
+def main():
+    warnings.simplefilter("ignore")
+    X, y = make_blobs(150)
+    for estimator in ESTIMATORS:
+        model = estimator(5, n_init=3) if "n_init" in estimator().get_params() else estimator(5)
+        model.fit(X).predict(X[:20].astype(np.float64))
+        pickle.loads(pickle.dumps(model)).predict(X)
+        del model
+        refuse(lambda: estimator(0).fit(X))
+        refuse(lambda: estimator(5, progress=lambda *words: True).fit(np.tile(X, (50, 1))))
+    W = huddle.knn_graph(X, connect=True)
+    huddle.SpectralClustering(5, affinity="precomputed").fit(W)
+    huddle.shrink(huddle.spectral_embedding(W, 5), W, 10.0)
+    huddle.cluster_path(X, 5, n_gamma=4, keep_shrunk=True)
+    refuse(lambda: huddle.shrink(X, -W))
+    huddle.metrics.scores(y, y)
+    gc.collect()
+    print("cycle done")
+
+
+main()
