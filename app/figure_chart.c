@@ -116,5 +116,7 @@ void chart_mark(const chart_panel *panel, double x, const char *colour, const ch
     shape_point top = {at, panel->y}, bottom = {at, panel->y + panel->h};
     shape *line = figure_segment(panel->figure, top, bottom, colour, 0.9);
     line->dash = 2.5;
-    figure_text(panel->figure, at, panel->y - 3, 7, colour, ANCHOR_MIDDLE, "%s", name);
+    bool edge = at + figure_text_width(name, 7, false) / 2 > panel->x + panel->w;
+    figure_text(panel->figure, edge ? panel->x + panel->w : at, panel->y - 3, 7, colour,
+                edge ? ANCHOR_END : ANCHOR_MIDDLE, "%s", name);
 }

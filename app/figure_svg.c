@@ -27,10 +27,11 @@ static void put_stroke(FILE *out, const shape *s) {
 
 static void put_text(FILE *out, const shape *s) {
     static const char *const anchors[] = {"start", "middle", "end"};
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%g\" fill=\"%s\" text-anchor=\"%s\"",
-            s->at.x, s->at.y, s->w, s->fill, anchors[s->anchor]);
-    if (s->bold)
-        fputs(" font-weight=\"bold\"", out);
+    /* As a style, which a page that holds the picture does not override. */
+    fprintf(out,
+            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" style=\"font-family:Helvetica,Arial,"
+            "sans-serif;font-size:%gpx;font-weight:%s;fill:%s\"",
+            s->at.x, s->at.y, anchors[s->anchor], s->w, s->bold ? "bold" : "normal", s->fill);
     if (s->upright)
         fprintf(out, " transform=\"rotate(-90 %.1f %.1f)\"", s->at.x, s->at.y);
     fputc('>', out);
@@ -71,7 +72,7 @@ char *figure_svg(const figure *f, const char *title) {
     FILE *out = must(open_memstream(&text, &size));
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
-            "height=\"%g\" font-family=\"Helvetica, Arial, sans-serif\" role=\"img\">\n<title>",
+            "height=\"%g\" role=\"img\">\n<title>",
             f->width, f->height, f->width, f->height);
     put_escaped(out, title);
     fputs("</title>\n", out);

@@ -135,8 +135,8 @@ static void draw_ends(const paper *p, const chart_panel *panel, int data, bool p
     chart_mark(panel, record_number(record, "gamma"), green, "n/c");
     chart_mark(panel, up, ink_light, "collapse");
     if (up > panel->across.to)
-        figure_text(panel->figure, right, panel->y - 3, 7, ink_light, ANCHOR_END,
-                    "collapse at %.0e >", up);
+        figure_text(panel->figure, right, panel->y - 13, 7, ink_light, ANCHOR_END,
+                    "collapse at %.0e", up);
 }
 
 static const char *preparation_of(const paper *p, int data) {
@@ -188,7 +188,9 @@ static figure make_figure1(const paper *p) {
     double x = legend_line(&f, 16, 42, blue, 0, "ACC");
     x = legend_line(&f, x, 42, orange, 0, "NMI");
     x = legend_dot(&f, x, 42, "published grid");
-    (void)legend_line(&f, x, 42, ink_light, 3, "published result");
+    x = legend_line(&f, x, 42, ink_light, 3, "published result");
+    figure_text(&f, x, 42, 8.5, ink_light, ANCHOR_START,
+                "fit: up to gamma_fit no point moves; collapse: from there on all are one point");
     for (int i = 0; i < p->e.n_data; i++)
         draw_gamma_panels(p, &f, &l, i);
     return f;
@@ -199,7 +201,7 @@ static figure make_figure1(const paper *p) {
 /* The four runs of a data set: gamma 1 and n/c, each plain and accelerated. */
 typedef struct trace {
     int n;
-    double *iteration, *objective, *gap; /* objective over its last value */
+    double *iteration, *objective, *gap;
 } trace;
 
 static trace trace_of(const paper *p, int data, int point) {
@@ -208,17 +210,42 @@ static trace trace_of(const paper *p, int data, int point) {
     const json_t *objective = json_object_get(kept, "objective"),
                  *dual = json_object_get(kept, "dual");
     trace t = {.n = (int)json_array_size(objective)};
-    double last = t.n > 0 ? json_number_value(json_array_get(objective, (size_t)t.n - 1)) : 1;
     t.iteration = must(calloc((size_t)t.n + 1, sizeof(double)));
     t.objective = must(calloc((size_t)t.n + 1, sizeof(double)));
     t.gap = must(calloc((size_t)t.n + 1, sizeof(double)));
     for (int i = 0; i < t.n; i++) {
         double value = json_number_value(json_array_get(objective, (size_t)i));
         t.iteration[i] = i + 1;
-        t.objective[i] = value / last;
+        t.objective[i] = value;
         t.gap[i] = (value - json_number_value(json_array_get(dual, (size_t)i))) / value;
     }
     return t;
+}
+
+/* Objectives of the same gamma become how far they are above the least of all, relative to it. */
+static void compare_traces(trace *a, trace *b) {
+    double least = INFINITY;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < (k == 0 ? a : b)->n; i++)
+            least = fmin(least, (k == 0 ? a : b)->objective[i]);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < (k == 0 ? a : b)->n; i++)
+            (k == 0 ? a : b)->objective[i] = (k == 0 ? a : b)->objective[i] / least - 1;
+}
+
+/* Of a long run, as many iterations as can be seen. */
+static void thin_out(trace *t) {
+    int kept = 0;
+    double next = 0;
+    for (int i = 0; i < t->n; i++) {
+        if (t->iteration[i] < next && i + 1 < t->n)
+            continue;
+        t->iteration[kept] = t->iteration[i];
+        t->objective[kept] = t->objective[i];
+        t->gap[kept++] = t->gap[i];
+        next = 1.015 * t->iteration[i];
+    }
+    t->n = kept;
 }
 
 static void trace_free(trace *t) {
@@ -228,12 +255,12 @@ static void trace_free(trace *t) {
 }
 
 static void draw_trace_panel(figure *f, const layout *l, int data, const trace traces[4],
-                             bool gap) {
+                             double most, bool gap) {
     enum { HEIGHT = 120, NEXT = 160 };
     static const char *const colours[] = {blue, orange};
     chart_panel panel = panel_at(f, l, data, 20 + gap * NEXT, HEIGHT);
-    panel.across = (chart_axis){1, 3000, true};
-    panel.up = gap ? (chart_axis){1e-7, 1, true} : (chart_axis){1, 100, true};
+    panel.across = (chart_axis){1, most, true};
+    panel.up = gap ? (chart_axis){1e-7, 1, true} : (chart_axis){1e-7, 100, true};
     chart_axes(&panel, true, data % l->columns == 0);
     for (int k = 0; k < 4; k++) {
         shape *line = chart_line(&panel, traces[k].n, traces[k].iteration,
@@ -245,24 +272,39 @@ static void draw_trace_panel(figure *f, const layout *l, int data, const trace t
     }
     if (data % l->columns == 0)
         figure_text(f, 16, panel.y + panel.h / 2, 8.5, ink, ANCHOR_MIDDLE, "%s",
-                    gap ? "duality gap" : "objective / optimum")
+                    gap ? "duality gap" : "objective above the least")
             ->upright = true;
     if (gap)
         figure_text(f, panel.x + panel.w / 2, panel.y + panel.h + 25, 8.5, ink, ANCHOR_MIDDLE,
                     "iteration");
 }
 
-static void draw_convergence(const paper *p, figure *f, const layout *l, int data) {
+static void draw_convergence(const paper *p, figure *f, const layout *l, int data, double most) {
     trace traces[4];
     for (int k = 0; k < 4; k++)
         traces[k] = trace_of(p, data, k);
+    compare_traces(&traces[0], &traces[1]);
+    compare_traces(&traces[2], &traces[3]);
+    for (int k = 0; k < 4; k++)
+        thin_out(&traces[k]);
     chart_panel place = panel_at(f, l, data, 0, 0);
     figure_text(f, place.x, place.y + 8, 11, ink, ANCHOR_START, "%s", p->e.data[data].name)->bold =
         true;
-    draw_trace_panel(f, l, data, traces, false);
-    draw_trace_panel(f, l, data, traces, true);
+    draw_trace_panel(f, l, data, traces, most, false);
+    draw_trace_panel(f, l, data, traces, most, true);
     for (int k = 0; k < 4; k++)
         trace_free(&traces[k]);
+}
+
+static double most_iterations(const paper *p) {
+    double most = 100;
+    for (int i = 0; i < p->e.n_data; i++)
+        for (int k = 0; k < 4; k++) {
+            trace t = trace_of(p, i, k);
+            most = fmax(most, 1.1 * t.n);
+            trace_free(&t);
+        }
+    return most;
 }
 
 static figure make_figure2(const paper *p) {
@@ -273,7 +315,7 @@ static figure make_figure2(const paper *p) {
     x = legend_line(&f, x, 42, orange, 0, "gamma = n/c, accelerated");
     (void)legend_line(&f, x, 42, orange, 3, "as published");
     for (int i = 0; i < p->e.n_data; i++)
-        draw_convergence(p, &f, &l, i);
+        draw_convergence(p, &f, &l, i, most_iterations(p));
     return f;
 }
 

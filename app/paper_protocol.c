@@ -38,8 +38,8 @@ static json_t *labelled(const char *method, const char *what) {
 
 static json_t *over_preparations(void) {
     json_t *entry = labelled("ssc", ", preparations and gamma");
-    json_t *gammas = json_pack("[s, s, s, s, s, s, s]", "0.03 n/c", "0.1 n/c", "0.3 n/c", "n/c",
-                               "3 n/c", "10 n/c", "30 n/c");
+    json_t *gammas = json_pack("[s, s, s, s, s, s, s, s]", "0.1 n/c", "0.3 n/c", "n/c", "3 n/c",
+                               "10 n/c", "100 n/c", "1000 n/c", "10000 n/c");
     json_t *rules =
         json_pack("[s, s, s, s, s, s, s, s, s, s]", "none", "unit", "center-rows", "center-columns",
                   "pca:20", "pca:40", "whiten:20", "whiten:40", "whiten:80", "whiten:150");
@@ -47,11 +47,13 @@ static json_t *over_preparations(void) {
     return entry;
 }
 
-/* Four values a decade where something happens. */
+/* Four values a decade where something happens, and the two ends of the published grid. */
 static json_t *finer(const char *what, const char *prepare) {
     json_t *entry = labelled("ssc", what), *gammas = json_array();
+    json_array_append_new(gammas, json_real(1e-6));
     for (int k = -4; k <= 20; k++)
         json_array_append_new(gammas, json_real(round(1e4 * pow(10, k / 4.0)) / 1e4));
+    json_array_append_new(gammas, json_real(1e6));
     json_object_set_new(entry, "options", json_pack("{s:s}", "prepare", prepare));
     json_object_set_new(entry, "grid", json_pack("{s:o}", "gamma", gammas));
     return entry;

@@ -154,7 +154,7 @@ static void put_markdown(FILE *out, const paper *p, const char *metric) {
     put_default_table(out, p, metric);
     fputs(
         "\n## ssc, the best over preparations and gamma\n\nThe labels choose the preparation too, "
-        "and gamma from 0.03 n/c to 30 n/c. Bold: at least the paper's number.\n\n",
+        "and gamma from 0.1 n/c to 10,000 n/c. Bold: at least the paper's number.\n\n",
         out);
     put_prepared_table(out, p, metric);
     json_t *notes = paper_notes(p), *text;
