@@ -20,10 +20,11 @@ def find_tool():
     """The tool: $HUDDLE_TOOL, beside the library, in bin/ beside its folder, or on the PATH."""
     if os.environ.get("HUDDLE_TOOL"):
         return os.environ["HUDDLE_TOOL"]
-    folder = pathlib.Path(library_path).parent
-    for place in (folder / "huddle", folder.parent / "bin" / "huddle"):
-        if place.is_file() and os.access(place, os.X_OK):
-            return str(place)
+    if os.path.sep in library_path:
+        folder = pathlib.Path(library_path).absolute().parent
+        for place in (folder / "huddle", folder.parent / "bin" / "huddle"):
+            if place.is_file() and os.access(place, os.X_OK):
+                return str(place)
     found = shutil.which("huddle")
     if found is None:
         raise FileNotFoundError("report() needs the tool huddle; name it in HUDDLE_TOOL")

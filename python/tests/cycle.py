@@ -1,4 +1,8 @@
-"""One full life of every estimator and function; run by check_leaks.sh."""
+"""One full life of every estimator and function, or a leak on purpose; run by check_leaks.sh.
+
+    cycle.py cycle|leak
+"""
+import ctypes
 import gc
 import pickle
 import sys
@@ -19,7 +23,11 @@ def refuse(call):
     sys.exit("a failure was expected")
 
 
-def main():
+def leak():
+    huddle._library.lib.huddle_model_new(b"ssc", ctypes.byref(ctypes.c_void_p()))
+
+
+def cycle():
     warnings.simplefilter("ignore")
     X, y = make_blobs(150)
     for estimator in ESTIMATORS:
@@ -36,7 +44,8 @@ def main():
     refuse(lambda: huddle.shrink(X, -W))
     huddle.metrics.scores(y, y)
     gc.collect()
+
+
+if __name__ == "__main__":
+    {"cycle": cycle, "leak": leak}[sys.argv[1]]()
     print("cycle done")
-
-
-main()

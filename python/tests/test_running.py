@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -140,9 +141,32 @@ def test_an_exception_of_the_callback_comes_out():
         KMeans(**ENDLESS, progress=complain).fit(X)
 
 
-def test_progress_bar(monkeypatch, capsys):
+class FakeBar:
+    made = []
+
+    def __init__(self, total, desc, leave):
+        self.total, self.desc, self.n, self.closed = total, desc, 0, False
+        FakeBar.made.append(self)
+
+    def update(self, more):
+        self.n += more
+
+    def close(self):
+        self.closed = True
+
+
+def test_tqdm_is_used(monkeypatch):
+    module = types.ModuleType("tqdm.auto")
+    module.tqdm = FakeBar
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
     X, _ = make_blobs(3000)
     SpectralShrunkClustering(5, progress=True).fit(X)
+    assert FakeBar.made and all(bar.closed and bar.n <= bar.total for bar in FakeBar.made)
+
+
+def test_progress_without_tqdm(monkeypatch, capsys):
+    X, _ = make_blobs(3000)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     SpectralShrunkClustering(5, progress=True).fit(X)
     assert "huddle: " in capsys.readouterr().out
