@@ -140,6 +140,8 @@ static void add_sheet(cluster_page *p) {
 static void append_view(json_t *views, json_t *view) {
     if (view != NULL)
         json_array_append_new(views, view);
+    else
+        note("the page lacks a view: %s", huddle_last_error());
 }
 
 static void add_views(cluster_page *p) {
@@ -284,11 +286,14 @@ static json_t *objects_table(json_t *list, const json_t *chosen) {
     json_t *columns = json_array(), *rows = json_array();
     const char *name;
     json_t *value;
-    json_object_foreach(json_array_get(list, 0), name, value)
+    json_object_foreach(json_array_get(list, 0), name, value) {
         json_array_append_new(columns, json_pack("{s:s}", "label", name));
+    }
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *row = json_array();
-        json_object_foreach(json_array_get(list, i), name, value) json_array_append(row, value);
+        json_object_foreach(json_array_get(list, i), name, value) {
+            json_array_append(row, value);
+        }
         if (json_equal(json_array_get(row, 0), chosen))
             marked = (int)i;
         json_array_append_new(rows, row);

@@ -92,7 +92,7 @@ blocks.clusters = (root, block) => {
   if (block.classes) { add("class"); add("share", true); }
   if (!block.images) add("medoid", true);
   const body = element("tbody", {}, ...block.rows.map((row) => clusterRow(row, block, most)));
-  root.append(element("div.scroll", {}, element("table.clusters.full", {}, element("thead", {}, head), body)));
+  root.append(element("div.scroll", {}, element(block.rows.length > 16 ? "table.clusters.full.many" : "table.clusters.full", {}, element("thead", {}, head), body)));
   root.append(element("p.caption", {}, clusterCaption(block)));
 };
 
@@ -138,7 +138,7 @@ blocks.confusion = (root, block) => {
   for (const k of block.clusters) heads.append(element("th", { scope: "col" }, dense ? "" : swatch(k), dense ? "" : String(k)));
   if (!dense) heads.append(element("th", { scope: "col" }, "recall"));
   const body = block.classes.map((name, i) => confusionRow(block, i, name, dense));
-  root.append(element("div.scroll", {}, element(dense ? "table.confusion.dense" : "table.confusion", {}, element("thead", {}, heads), element("tbody", {}, ...body))));
+  root.append(element("div.scroll", {}, element(dense ? "table.confusion.dense" : "table.confusion", { style: `--cell:${Math.max(8, Math.min(17, Math.floor(900 / block.clusters.length)))}px` }, element("thead", {}, heads), element("tbody", {}, ...body))));
   root.append(element("p.caption", {}, "Rows are the known classes, columns the clusters, ordered so that each cluster stands below the class it is mapped to (outlined). A cell counts points; its shade is the share of the class. Everything off the outline is an error."));
 };
 
