@@ -55,7 +55,7 @@ static int compute(huddle_context *context, const app_arguments *arguments, pape
 /* The plan, to be looked at or run again by huddle experiment. */
 static int write_plan(const paper *p) {
     char *path = output_path(&p->e, "plan.json");
-    char *text = must(json_dumps(p->e.plan, JSON_INDENT(2) | JSON_REAL_PRECISION(8)));
+    char *text = must(json_dumps(p->e.plan, JSON_INDENT(2) | JSON_REAL_PRECISION(15)));
     huddle_status status = huddle_file_write(path, text, strlen(text));
     int result = status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
     free(text);

@@ -3,6 +3,8 @@
 #include "paper.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *scalars(void) {
@@ -47,12 +49,19 @@ static json_t *over_preparations(void) {
     return entry;
 }
 
+/* A power of ten to four digits. */
+static double short_power(double exponent) {
+    char text[32];
+    snprintf(text, sizeof text, "%.4g", pow(10, exponent));
+    return strtod(text, NULL);
+}
+
 /* Four values a decade where something happens, and the two ends of the published grid. */
 static json_t *finer(const char *what, const char *prepare) {
     json_t *entry = labelled("ssc", what), *gammas = json_array();
     json_array_append_new(gammas, json_real(1e-6));
     for (int k = -4; k <= 20; k++)
-        json_array_append_new(gammas, json_real(round(1e4 * pow(10, k / 4.0)) / 1e4));
+        json_array_append_new(gammas, json_real(short_power(k / 4.0)));
     json_array_append_new(gammas, json_real(1e6));
     json_object_set_new(entry, "options", json_pack("{s:s}", "prepare", prepare));
     json_object_set_new(entry, "grid", json_pack("{s:o}", "gamma", gammas));

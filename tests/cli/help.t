@@ -10,6 +10,8 @@ Without words the tool says what it can do, on stderr, and that this was not eno
     path DATA               shrink for every gamma, from exact fit to collapse
     predict MODEL DATA      label new points by a saved model
     score TRUTH LABELS      compare labels with known classes
+    experiment PLAN         run methods on data sets over grids of options and seeds
+    paper DIR               run the published experiments on the data sets in a folder
     info DATA               say what a file holds
     convert IN OUT          write a data set in another format
     generate KIND           make points of a known shape

@@ -1,0 +1,102 @@
+What is wrong with a plan is said in a sentence that names the place.
+
+  $ try() { echo "$1" > bad.json; huddle experiment bad.json -o nowhere -q; }
+  $ try '{"data": ['
+  huddle: bad.json: line 2, column 0: ']' expected near end of file
+  [1]
+  $ try '[]'
+  huddle: bad.json: must be an object
+  [1]
+  $ try '{"data": ["digits"]}'
+  huddle: bad.json: methods: must be a list of methods
+  [1]
+  $ try '{"methods": ["sc"]}'
+  huddle: bad.json: data: must be a list of data sets
+  [1]
+  $ try '{"dat": ["digits"], "methods": ["sc"]}'
+  huddle: bad.json: nothing is named 'dat' here; did you mean 'data'?
+  [1]
+  $ try '{"data": ["digits"], "methods": ["scc"]}'
+  huddle: bad.json: methods[0]: no method named 'scc'; did you mean '*'? (glob)
+  [1]
+  $ try '{"data": ["digits"], "methods": ["sc", {"grid": {}}]}'
+  huddle: bad.json: methods[1]: there is no method
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "ssc", "grid": {"gamma": [1, -2]}}]}'
+  huddle: bad.json: methods[0].grid.gamma[1]: gamma = -2 * (glob)
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "ssc", "grid": {"gamma": []}}]}'
+  huddle: bad.json: methods[0].grid.gamma: must be a list of values
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "ssc", "grid": {"gamma": [[1]]}}]}'
+  huddle: bad.json: methods[0].grid.gamma[0]: must be a number, a text or true or false
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "kmeans", "options": {"gamma": 1}}]}'
+  huddle: bad.json: methods[0].options.gamma: method kmeans has no option 'gamma'; see huddle options kmeans
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "kmeans", "options": {"seed": 1}}]}'
+  huddle: bad.json: methods[0].options.seed: seeds are given by the plan's member seeds
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "ssc", "options": {"gamma": 1}, "grid": {"gamma": [1]}}]}'
+  huddle: bad.json: methods[0].grid.gamma: gamma stands among the options too
+  [1]
+  $ try '{"data": ["digits"], "methods": [{"method": "ssc", "keep": ["all"]}]}'
+  huddle: bad.json: methods[0].keep: only trace and ends can be kept
+  [1]
+  $ try '{"data": ["digits"], "methods": ["sc"], "seeds": [-1]}'
+  huddle: bad.json: seeds: must be a list of whole numbers from 0
+  [1]
+  $ try '{"data": ["digits"], "methods": ["sc"], "n_init": 0}'
+  huddle: bad.json: n_init: must be a whole number from 1
+  [1]
+  $ try '{"data": [{"name": "a"}], "methods": ["sc"]}'
+  huddle: bad.json: data[0]: there is no source
+  [1]
+  $ try '{"data": [{"source": "digits", "per_class": 0}], "methods": ["sc"]}'
+  huddle: bad.json: data[0]: per_class must be a whole number from 1
+  [1]
+  $ try '{"data": [{"source": "digits", "x": 3}], "methods": ["sc"]}'
+  huddle: bad.json: data[0]: x must be a name or a list of names
+  [1]
+  $ try '{"data": ["digits", "digits"], "methods": ["sc"]}'
+  huddle: bad.json: data[1]: 'digits' is the name of data[0] too
+  [1]
+  $ try '{"data": ["missing.csv"], "methods": ["sc"]}'
+  huddle: missing.csv: cannot be opened: No such file or directory
+  [1]
+  $ huddle experiment none.json
+  huddle: *none.json* (glob)
+  [1]
+  $ ls
+  bad.json
+
+Sources are relative to the plan.
+
+  $ mkdir -p there && printf '0,0,a\n0,1,a\n9,9,b\n9,8,b\n' > there/points.csv
+  $ echo '{"data": ["points.csv"], "methods": ["kmeans"]}' > there/plan.json
+  $ huddle experiment there/plan.json -o out -q | head -1
+  points: 4 points, 2 features, 2 classes
+
+A cell that cannot be computed does not stop the others, and is tried again the next time.
+
+  $ echo '{"data": ["points.csv"], "methods": [{"method": "kmeans", "grid": {"n_clusters": [2, 9]}}]}' > there/plan.json
+  $ huddle experiment there/plan.json -o some -q
+  huddle: 1 of 2 cells failed; the first is points, kmeans: n_clusters = 9 is outside [1, 4]
+  [1]
+  $ huddle experiment there/plan.json -o some -q
+  huddle: 1 of 2 cells failed; the first is points, kmeans: n_clusters = 9 is outside [1, 4]
+  [1]
+  $ grep -c '"error"' some/results.jsonl
+  2
+
+Two runs cannot write to one folder.
+
+  $ cat > both.py <<'END'
+  > import fcntl, subprocess
+  > file = open("out/results.jsonl", "r+")
+  > fcntl.lockf(file, fcntl.LOCK_EX)
+  > done = subprocess.run(["huddle", "experiment", "there/plan.json", "-o", "out", "-q"], stderr=subprocess.PIPE, text=True)
+  > print(done.returncode, done.stderr, end="")
+  > END
+  $ /usr/bin/python3 both.py
+  1 huddle: out: another run is writing here
