@@ -114,7 +114,7 @@ class _Clusterer(ClusterMixin, BaseEstimator):
 
     def _validate(self, X, reset):
         return validate_data(self, X, reset=reset, accept_sparse="csr",
-                             dtype=[np.float64, np.float32], accept_large_sparse=False)
+                             dtype=[np.float64, np.float32])
 
     def fit(self, X, y=None):
         """Clusters X.
@@ -193,7 +193,8 @@ class SpectralShrunkClustering(_Clusterer):
     """Spectral shrunk clustering, solved to a certificate.
 
     Joins each point to its nearest neighbours, embeds the graph by its eigenvectors, shrinks the
-    embedding by a convex programme until points of one cluster coincide, and reads the clusters off.
+    embedding by a convex programme until points of one cluster coincide, and reads the clusters
+    off.
     ``gap_`` proves how near the shrinking is to its optimum.
 
     Parameters
@@ -276,8 +277,20 @@ class KMeans(_Clusterer):
 
     Attributes
     ----------
-    labels_, n_clusters_, cluster_centers_, inertia_, n_iter_, warnings_, info_
-        ``cluster_centers_`` in the coordinates of the prepared points.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each point.
+    n_clusters_ : int
+        How many clusters were asked for, or found.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        In the coordinates of the prepared points.
+    inertia_ : float
+        Squared distances of the points to their centres, summed.
+    n_iter_ : int
+        Iterations of the best restart.
+    warnings_ : list of str
+        What the summary of the tool would warn of.
+    info_ : dict
+        Everything the tool's ``--json`` tells.
 
     Examples
     --------
@@ -297,6 +310,20 @@ class PCAKMeans(_Clusterer):
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, inertia_, n_iter_, warnings_, info_
+        As in :class:`KMeans`; ``cluster_centers_`` in the principal components.
+
+    Examples
+    --------
+    >>> from huddle import PCAKMeans
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, PCAKMeans(n_clusters=10).fit_predict(X)) > 0.7
+    True
     """
 
 
@@ -307,6 +334,21 @@ class PCASpectralClustering(_Clusterer):
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, embedding_, affinity_matrix_, eigenvalues_, cluster_centers_, inertia_,
+    n_iter_, warnings_, info_
+        As in :class:`SpectralClustering`.
+
+    Examples
+    --------
+    >>> from huddle import PCASpectralClustering
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, PCASpectralClustering(n_clusters=10).fit_predict(X)) > 0.8
+    True
     """
 
 
@@ -317,6 +359,20 @@ class LDAKMeans(_Clusterer):
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, inertia_, n_iter_, warnings_, info_
+        As in :class:`KMeans`; ``cluster_centers_`` in the last discriminant subspace.
+
+    Examples
+    --------
+    >>> from huddle import LDAKMeans
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, LDAKMeans(n_clusters=10).fit_predict(X)) > 0.7
+    True
     """
 
 
@@ -327,6 +383,21 @@ class LDASpectralClustering(_Clusterer):
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, embedding_, affinity_matrix_, eigenvalues_, cluster_centers_, inertia_,
+    n_iter_, warnings_, info_
+        As in :class:`SpectralClustering`.
+
+    Examples
+    --------
+    >>> from huddle import LDASpectralClustering
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, LDASpectralClustering(n_clusters=10).fit_predict(X)) > 0.7
+    True
     """
 
 
@@ -338,6 +409,22 @@ class LocalLearningClustering(_Clusterer):
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, embedding_, affinity_matrix_, eigenvalues_, cluster_centers_, inertia_,
+    n_iter_, warnings_, info_
+        As in :class:`SpectralClustering`; ``eigenvalues_`` and ``embedding_`` are of the local
+        learning matrix.
+
+    Examples
+    --------
+    >>> from huddle import LocalLearningClustering
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, LocalLearningClustering(n_clusters=10).fit_predict(X)) > 0.8
+    True
     """
 
 
@@ -348,6 +435,21 @@ class SPLS(_Clusterer):
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, embedding_, shrunk_, gap_, objective_, cluster_centers_, inertia_, n_iter_,
+    warnings_, info_
+        As in :class:`SpectralShrunkClustering`; ``embedding_`` is the learned subspace.
+
+    Examples
+    --------
+    >>> from huddle import SPLS
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, SPLS(n_clusters=10).fit_predict(X)) > 0.75
+    True
     """
 
 

@@ -23,13 +23,12 @@ EVERY_POINT = 1  # clusters that connect=True is told of: one component
 
 def points_array(x):
     """Points as the estimators take them."""
-    return check_array(x, accept_sparse="csr", dtype=[np.float64, np.float32],
-                       accept_large_sparse=False)
+    return check_array(x, accept_sparse="csr", dtype=[np.float64, np.float32])
 
 
 def graph_array(matrix, n, name):
     """A square matrix of n rows, sparse or dense, in double precision."""
-    matrix = check_array(matrix, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False)
+    matrix = check_array(matrix, accept_sparse="csr", dtype=np.float64)
     if matrix.shape[0] != matrix.shape[1] or (n is not None and matrix.shape[0] != n):
         wanted = "square" if n is None else f"{n} x {n}"
         raise ValueError(f"{name} must be {wanted}, not {matrix.shape[0]} x {matrix.shape[1]}")

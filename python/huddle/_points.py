@@ -16,6 +16,8 @@ def _pointer(array, kind):
 
 def _sorted_parts(matrix, dtype):
     """Offsets, columns and values of a sparse matrix, columns ascending and none twice."""
+    if matrix.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"{matrix.shape[1]} columns are beyond 32 bits")
     matrix = matrix.tocsr()
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

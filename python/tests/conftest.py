@@ -1,5 +1,6 @@
-"""The blobs of the tests lie apart, and the library says that it joined them: that is no news."""
+"""The blobs of the tests lie apart, of which the library warns: that is no news."""
 
 
 def pytest_configure(config):
-    config.addinivalue_line("filterwarnings", "ignore:the graph ha:UserWarning")
+    for beginning in ("the graph ha", "the eigengap at"):
+        config.addinivalue_line("filterwarnings", f"ignore:{beginning}:UserWarning")

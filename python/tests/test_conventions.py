@@ -183,6 +183,13 @@ def test_sparse(make):
     assert np.array_equal(sparse.predict(make(X[:400])), sparse.labels_)
 
 
+def test_sparse_with_wide_indices():
+    X = scipy.sparse.csr_matrix(load_digits()[0][:300])
+    expected = KMeans(5).fit_predict(X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    assert np.array_equal(KMeans(5).fit_predict(X), expected)
+
+
 def test_random_state(blobs):
     X, _ = blobs
     once = KMeans(6, n_init=1, random_state=3).fit(X)

@@ -26,11 +26,12 @@ def run_python(text, **options):
 
 
 INTERRUPTED = """
-    import threading, time
+    import signal, threading, time
     import numpy as np
     from huddle import KMeans, SpectralShrunkClustering
     from huddle.datasets import load_digits
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by jobs in the background
     X, y = load_digits()
     print("ready")
     try:
@@ -49,6 +50,8 @@ INTERRUPTED = """
 ])
 def test_ctrl_c_stops_within_half_a_second_and_leaves_python_sound(call):
     process = run_python(INTERRUPTED.format(call=call))
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
     try:
         assert process.stdout.readline() == "ready\n"
         time.sleep(1.5)
@@ -60,7 +63,9 @@ def test_ctrl_c_stops_within_half_a_second_and_leaves_python_sound(call):
         assert process.stdout.readline() == "sound 10 1\n"
         assert process.wait(20) == 0
     finally:
+        watchdog.cancel()
         process.kill()
+        process.wait()
         process.stdout.close()
 
 
