@@ -3,13 +3,13 @@
 
     bench/python.py [--bytes 1e9] [DATA]
 
-DATA is a file of points; by default USPS from the folder $HUDDLE_DATA, or clustered synthetic points
-of its size if there is none. Three figures:
+DATA is a file of points; by default USPS from the folder $HUDDLE_DATA, or clustered synthetic
+points of its size if there is none. Three figures:
 
-    overhead   time of fit() beyond the C time, on data of the digits' size: least and median of runs
+    overhead   time of fit() beyond the C time, on data of the digits' size, of many runs
     memory     growth of the peak while K-means runs on a large float32 array, in its own process
-    fit        SpectralShrunkClustering(prepare="none") beside scikit-learn's SpectralClustering on the
-               same neighbours, with its default and its other eigen_solvers; wall and CPU seconds
+    fit        SpectralShrunkClustering(prepare="none") beside scikit-learn's SpectralClustering
+               with as many neighbours, by its default and its other eigen_solvers
 """
 import argparse
 import os

@@ -41,7 +41,8 @@ ATTRIBUTES = {"labels_": "NDArray[np.int32]", "n_clusters_": "int", "warnings_":
 def option_type(option):
     """The type of one option's values."""
     if option.kind != Option.CHOICE:
-        return TYPES[option.kind] + (" | str" if option.auto and option.kind != Option.RANGE else "")
+        word = option.auto and option.kind != Option.RANGE
+        return TYPES[option.kind] + (" | str" if word else "")
     words = ", ".join(f'"{choice}"' for choice in option.choices)
     return f"Literal[{words}]" + (" | bool" if "true" in option.choices else "")
 
@@ -113,8 +114,8 @@ class _Clusterer(ClusterMixin, BaseEstimator):
 
 def function_text(function):
     options = {p.name: p for p in function.parameters}
-    return (f"\ndef {function.__name__}(\n" + arguments(inspect.signature(function), options, "    ")
-            + f") -> {RETURNS[function.__name__]}: ...\n")
+    lines = arguments(inspect.signature(function), options, "    ")
+    return f"\ndef {function.__name__}(\n{lines}) -> {RETURNS[function.__name__]}: ...\n"
 
 
 def result_text(cls, methods=""):

@@ -438,8 +438,8 @@ class SPLS(_Clusterer):
 
     Attributes
     ----------
-    labels_, n_clusters_, embedding_, shrunk_, gap_, objective_, cluster_centers_, inertia_, n_iter_,
-    warnings_, info_
+    labels_, n_clusters_, embedding_, shrunk_, gap_, objective_, cluster_centers_, inertia_,
+    n_iter_, warnings_, info_
         As in :class:`SpectralShrunkClustering`; ``embedding_`` is the learned subspace.
 
     Examples

@@ -83,9 +83,9 @@ def report(model, path: str | os.PathLike, X, y=None) -> None:
     x = model._validate(X, reset=False)
     with tempfile.TemporaryDirectory() as folder:
         labels = os.path.join(folder, "labels.npy")
-        command = [find_tool(), "cluster", "--method", model._method, *_flags(model.info_["options"]),
-                   *_data(model, x, folder), "--quiet", "--report", os.path.abspath(path),
-                   "--output", labels]
+        command = [find_tool(), "cluster", "--method", model._method,
+                   *_flags(model.info_["options"]), *_data(model, x, folder), "--quiet",
+                   "--report", os.path.abspath(path), "--output", labels]
         classes = "none"
         if y is not None:
             classes = os.path.join(folder, "classes.csv")

@@ -25,13 +25,13 @@ def scores(truth: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     >>> scores([0, 0, 1, 1], ["b", "b", "a", "a"])["acc"]
     1.0
     """
-    truth, labels = _whole(truth), _whole(labels)
-    if len(truth) != len(labels):
-        raise ValueError(f"{len(truth)} classes and {len(labels)} labels: their numbers differ")
+    a, b = _whole(truth), _whole(labels)
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} classes and {len(b)} labels: their numbers differ")
     found = Scores()
-    check(lib.huddle_metrics_scores(len(truth), truth.ctypes.data_as(POINTER(c_int32)),
-                                    labels.ctypes.data_as(POINTER(c_int32)), byref(found)))
-    return {name: getattr(found, name) for name, _ in Scores._fields_}
+    check(lib.huddle_metrics_scores(len(a), a.ctypes.data_as(POINTER(c_int32)),
+                                    b.ctypes.data_as(POINTER(c_int32)), byref(found)))
+    return {field[0]: getattr(found, field[0]) for field in Scores._fields_}
 
 
 def accuracy(truth: ArrayLike, labels: ArrayLike) -> float:

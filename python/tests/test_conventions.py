@@ -145,8 +145,8 @@ def test_orders_strides_and_precisions_give_the_same_labels(estimator):
     tall[::2] = X
     # Pixels are whole numbers: float64, integers and sparse matrices hold the same values.
     for same in (np.asfortranarray(X), wide[:, :128:2], tall[::2], X[::-1][::-1],
-                 X.astype(np.float64), np.asfortranarray(X, np.float64), wide.astype(float)[:, :128:2],
-                 X.astype(int), X.tolist()):
+                 X.astype(np.float64), np.asfortranarray(X, np.float64),
+                 wide.astype(float)[:, :128:2], X.astype(int), X.tolist()):
         model = estimator(5, n_init=5).fit(same)
         assert np.array_equal(model.labels_, expected.labels_)
         assert np.array_equal(model.predict(same), expected.predict(X))
