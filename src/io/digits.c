@@ -27,7 +27,7 @@ huddle_status hd_digits_make(huddle_data *data) {
         data->labels[i] = row[PIXELS];
     }
     for (int k = 0; k < CLASSES; k++) {
-        char text[4];
+        char text[12];
         snprintf(text, sizeof text, "%d", k);
         data->classes[k] = hd_copy_text(text);
         if (data->classes[k] == NULL)
