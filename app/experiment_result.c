@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double record_number(const json_t *record, const char *name) {
@@ -16,14 +17,26 @@ const char *record_text(const json_t *record, const char *name) {
     return text == NULL ? "" : text;
 }
 
+/* A number to six digits, any other text as it is. */
+static void short_value(const char *text, char *out, size_t size) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end != text && *end == '\0')
+        snprintf(out, size, "%.6g", number);
+    else
+        snprintf(out, size, "%s", text);
+}
+
 void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size) {
     const json_t *entry = json_array_get(json_object_get(e->plan, "methods"), (size_t)cell->entry);
     const char *name;
     json_t *values;
+    char value[64];
     text[0] = '\0';
-    json_object_foreach(json_object_get(entry, "grid"), name, values)
-        append_text(text, size, "%s%s %s", text[0] == '\0' ? "" : ", ", name,
-                    record_text(cell->settings, name));
+    json_object_foreach(json_object_get(entry, "grid"), name, values) {
+        short_value(record_text(cell->settings, name), value, sizeof value);
+        append_text(text, size, "%s%s %s", text[0] == '\0' ? "" : ", ", name, value);
+    }
 }
 
 grid_result grid_point(const experiment *e, int data, int entry, int point, const char *metric) {

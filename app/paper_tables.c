@@ -144,8 +144,8 @@ static void put_markdown(FILE *out, const paper *p, const char *metric) {
     fprintf(out,
             "# %s, per cent\n\n## The published protocol\n\n"
             "Each cell: ours, the restart of least inertia at the grid point that the labels "
-            "choose; mean ± spread over the single starts there; the paper's number and the "
-            "difference. The best of ours is bold.\n\n",
+            "choose; mean ± spread over the single starts there (lda-kmeans ends with one start); "
+            "the paper's number and the difference. The best of ours is bold.\n\n",
             strcmp(metric, "acc") == 0 ? "Accuracy (ACC)" : "Normalised mutual information (NMI)");
     put_oracle_table(out, p, metric);
     fputs("\n## Defaults, no labels used\n\nNo option set: what one gets without labels. Beside it "
