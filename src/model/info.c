@@ -166,11 +166,11 @@ static json_t *kmeans_json(const hd_fit *fit) {
 
 static json_t *sizes_json(const hd_fit *fit) {
     json_t *array = json_array();
-    for (int32_t k = 0; k < fit->n_clusters; k++) {
-        int64_t size = 0;
-        for (int64_t i = 0; i < fit->n; i++)
-            size += fit->labels[i] == k;
-        json_array_append_new(array, json_integer(size));
+    for (int32_t k = 0; k < fit->n_clusters; k++)
+        json_array_append_new(array, json_integer(0));
+    for (int64_t i = 0; i < fit->n; i++) {
+        json_t *size = json_array_get(array, (size_t)fit->labels[i]);
+        json_integer_set(size, json_integer_value(size) + 1);
     }
     return array;
 }
