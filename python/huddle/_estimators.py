@@ -139,8 +139,14 @@ class _Clusterer(ClusterMixin, BaseEstimator):
             else:
                 model.fit(context, X)
         self._model = model
+        self._fit_X = X  # not a copy; for report()
         self._keep_results()
         return self
+
+    def __getstate__(self):
+        # What the library needs of the points is in the model.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_fit_X"}
 
     @staticmethod
     def _square(X):

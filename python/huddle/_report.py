@@ -64,7 +64,7 @@ def _run(command):
         raise HuddleError(done.stderr.strip() or f"the tool ended with {done.returncode}")
 
 
-def report(model, path: str | os.PathLike, X, y=None) -> None:
+def report(model, path: str | os.PathLike, X=None, y=None) -> None:
     """Writes a page (HTML, one file) that shows a model's clusters and how they came about.
 
     The page is the tool's: it repeats the fit with the model's options and seed, and the labels are
@@ -75,11 +75,16 @@ def report(model, path: str | os.PathLike, X, y=None) -> None:
     model : a fitted estimator
     path : str or path-like
         The file to write.
-    X : what the model was fitted to
+    X : what the model was fitted to, optional
+        Needed only for a model that was pickled and loaded since: one fitted here remembers it.
     y : array-like of shape (n_samples,), optional
         Known classes, to score the labels with.
     """
     check_is_fitted(model)
+    if X is None:
+        X = getattr(model, "_fit_X", None)
+    if X is None:
+        raise ValueError("this model does not remember its points: pass X, what it was fitted to")
     x = model._validate(X, reset=False)
     with tempfile.TemporaryDirectory() as folder:
         labels = os.path.join(folder, "labels.npy")

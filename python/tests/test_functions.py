@@ -1,6 +1,8 @@
 """The stages alone, the path, the page."""
 import inspect
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -174,6 +176,10 @@ def test_page(tmp_path):
 def test_page_of_sparse_points_and_graphs(tmp_path):
     X, y = load_digits()
     X = scipy.sparse.csr_matrix(X[:300])
-    report(KMeans(4).fit(X), tmp_path / "page.html", X)
+    report(KMeans(4).fit(X), tmp_path / "page.html")
+    loaded = pickle.loads(pickle.dumps(KMeans(4).fit(X)))
+    with pytest.raises(ValueError, match="pass X"):
+        report(loaded, tmp_path / "page.html")
+    report(loaded, tmp_path / "page.html", X)
     A = knn_graph(X)
     report(SpectralClustering(4, affinity="precomputed").fit(A), tmp_path / "page.html", A, y[:300])
