@@ -174,8 +174,10 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     json_t *value;
     huddle_status status = HUDDLE_OK;
     double began = talk_seconds(), cpu = thread_seconds();
-    json_object_foreach(cell->settings, name, value) if (status == HUDDLE_OK) status =
-        huddle_model_set(model, name, json_string_value(value));
+    json_object_foreach(cell->settings, name, value) {
+        if (status == HUDDLE_OK)
+            status = huddle_model_set(model, name, json_string_value(value));
+    }
     if (status == HUDDLE_OK)
         status = huddle_model_fit(context, model, &data->points);
     json_object_set_new(record, "seconds", real(talk_seconds() - began));

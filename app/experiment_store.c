@@ -127,9 +127,10 @@ static void put_row(FILE *out, const experiment *e, const experiment_cell *cell)
     put_field(out, plan_method(e, cell->entry));
     fputc(',', out);
     put_field(out, plan_label(e, cell->entry));
-    json_object_foreach(cell->settings, name, value)
+    json_object_foreach(cell->settings, name, value) {
         append_text(options, sizeof options, "%s%s=%s", options[0] == '\0' ? "" : " ", name,
                     json_string_value(value));
+    }
     fprintf(out, ",%llu,", (unsigned long long)cell->seed);
     put_field(out, options);
     fputc(',', out);

@@ -21,7 +21,9 @@ json_t *paper_notes(const paper *p) {
 static void say_notes(const paper *p) {
     json_t *notes = paper_notes(p), *text;
     size_t index;
-    json_array_foreach(notes, index, text) note("%s", json_string_value(text));
+    json_array_foreach(notes, index, text) {
+        note("%s", json_string_value(text));
+    }
     json_decref(notes);
 }
 

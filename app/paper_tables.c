@@ -160,7 +160,9 @@ static void put_markdown(FILE *out, const paper *p, const char *metric) {
     json_t *notes = paper_notes(p), *text;
     size_t index;
     fputs("\n## Data\n\n", out);
-    json_array_foreach(notes, index, text) fprintf(out, "* %s\n", json_string_value(text));
+    json_array_foreach(notes, index, text) {
+        fprintf(out, "* %s\n", json_string_value(text));
+    }
     json_decref(notes);
 }
 
@@ -276,7 +278,9 @@ void paper_print(const paper *p) {
     }
     printf("Per cent; in brackets the difference from the paper's number. But for the default, the "
            "labels chose the grid point, as in the paper.\n\n");
-    json_array_foreach(notes, index, text) printf("%s\n", json_string_value(text));
+    json_array_foreach(notes, index, text) {
+        printf("%s\n", json_string_value(text));
+    }
     json_decref(notes);
     printf("%d cells: %d computed in %.1f s, %d found; tables, figures and the page are in %s\n",
            p->e.n_cells, p->e.n_computed, p->e.seconds, p->e.n_found, p->e.output);

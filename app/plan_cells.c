@@ -15,8 +15,9 @@ int grid_size(const experiment *e, int entry) {
     const char *name;
     json_t *values;
     size_t size = 1;
-    json_object_foreach(json_object_get(entry_of(e, entry), "grid"), name, values) size *=
-        json_array_size(values);
+    json_object_foreach(json_object_get(entry_of(e, entry), "grid"), name, values) {
+        size *= json_array_size(values);
+    }
     return (int)size;
 }
 
@@ -27,7 +28,9 @@ static void add_grid_point(const json_t *grid, int point, const huddle_data *dat
     json_t *values;
     char text[128];
     size_t left = 1, place = (size_t)point;
-    json_object_foreach((json_t *)(uintptr_t)grid, name, values) left *= json_array_size(values);
+    json_object_foreach((json_t *)(uintptr_t)grid, name, values) {
+        left *= json_array_size(values);
+    }
     json_object_foreach((json_t *)(uintptr_t)grid, name, values) {
         left /= json_array_size(values);
         (void)plan_value(json_array_get(values, place / left), data, text, sizeof text);
@@ -80,8 +83,10 @@ static int make_cell(const experiment *e, experiment_cell *cell) {
         return failed_call(status, e->file);
     cell->keep = json_object_get(entry_of(e, cell->entry), "keep");
     cell->settings = settings_of(e, cell, model);
-    json_object_foreach(cell->settings, name, value) if (status == HUDDLE_OK) status =
-        huddle_model_set(model, name, json_string_value(value));
+    json_object_foreach(cell->settings, name, value) {
+        if (status == HUDDLE_OK)
+            status = huddle_model_set(model, name, json_string_value(value));
+    }
     if (status == HUDDLE_OK)
         set_key(e, model, cell);
     huddle_model_free(model);
