@@ -13,7 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAF = 32, QUERIES_PER_CHUNK = 128, POINTS_PER_CHUNK = 4096 };
+enum {
+    LEAF = 32,
+    QUERIES_PER_CHUNK = 128,
+    POINTS_PER_CHUNK = 4096,
+    MOST_PROBES = 100,
+    PAYS_BELOW = 32,
+};
 
 typedef void (*leaf_function)(const double *, const double *, int64_t, double *);
 typedef double (*box_function)(const double *, const double *, const double *, int64_t);
@@ -349,32 +355,48 @@ static void descend(visit *v, int32_t at) {
     }
 }
 
+/* Searches for the query at a place of the sequence; returns how many distances it took. */
+static int64_t visit_one(const tree *t, int64_t place) {
+    hd_search *s = t->search;
+    int64_t i = t->sequence != NULL ? t->sequence[place] : place;
+    visit v = {.t = t,
+               .i = i,
+               .q = t->queries + i * t->d,
+               .distance2 = s->distance2 + i * s->k,
+               .index = s->index + i * s->k};
+    hd_search_clear(s, i, i + 1);
+    descend(&v, 0);
+    return v.n_distances;
+}
+
 static huddle_status visit_queries(void *argument, hd_chunk chunk) {
     const tree *t = argument;
-    hd_search *s = t->search;
     int64_t n_distances = 0;
-    for (int64_t place = chunk.begin; place < chunk.end; place++) {
-        int64_t i = t->sequence != NULL ? t->sequence[place] : place;
-        visit v = {.t = t,
-                   .i = i,
-                   .q = t->queries + i * t->d,
-                   .distance2 = s->distance2 + i * s->k,
-                   .index = s->index + i * s->k};
-        hd_search_clear(s, i, i + 1);
-        descend(&v, 0);
-        n_distances += v.n_distances;
-    }
-    atomic_fetch_add(&s->n_distances, n_distances);
+    for (int64_t place = chunk.begin; place < chunk.end; place++)
+        n_distances += visit_one(t, place);
+    atomic_fetch_add(&t->search->n_distances, n_distances);
     return HUDDLE_OK;
 }
 
-huddle_status hd_search_kdtree(huddle_context *context, hd_search *search) {
+/* A tree pays while a query sees few of the points: a distance here costs as much as PAYS_BELOW of
+ * brute force's. A few queries tell. */
+static bool pays(const tree *t) {
+    int64_t n = t->search->query->n, probes = n < MOST_PROBES ? n : MOST_PROBES, n_distances = 0;
+    for (int64_t p = 0; p < probes; p++)
+        n_distances += visit_one(t, p * n / probes);
+    return n_distances < probes * (t->n / PAYS_BELOW + LEAF * 4);
+}
+
+huddle_status hd_search_kdtree(huddle_context *context, hd_search *search, bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     tree t = {.search = search,
               .leaf = leaf_kernels[search->train->isa],
               .box = box_kernels[search->train->isa]};
     TRY(build(context, &t));
-    TRY(hd_parallel(context, "graph", search->query->n, QUERIES_PER_CHUNK, visit_queries, &t));
+    if (gave_up != NULL && !pays(&t))
+        *gave_up = true;
+    else
+        TRY(hd_parallel(context, "graph", search->query->n, QUERIES_PER_CHUNK, visit_queries, &t));
 done:
     if (t.queries != t.points)
         huddle_free(t.queries);

@@ -37,38 +37,40 @@ huddle_knn_options huddle_knn_defaults(void) {
 
 /* ---- solvers ------------------------------------------------------------------------------- */
 
-/* Few dimensions and many points: the tree. Enough of both that a projection pays: the bound. The
- * numbers are measured. */
-static const char *choose(const hd_search *s) {
+/* Is it worth trying the tree, or the bound? The numbers are measured. Embeddings lie in tight
+ * clusters, where trees do well in more dimensions. */
+static bool suits_tree(const hd_search *s) {
     int64_t n = s->train->n, d = hd_rows_width(s->train);
-    bool doubles = s->train->doubles != NULL;
-    if (s->query_group != NULL)
-        return d <= 16 ? "kdtree" : "brute";
-    /* Embeddings lie in tight clusters, where trees do well in more dimensions. */
-    if ((d <= 16 && n > 20000) || (doubles && n > 4000))
-        return "kdtree";
-    if (n < 3000 || d <= 32 || !s->self)
-        return "brute";
-    return "pcabound";
+    if (s->train->doubles != NULL)
+        return n > 4000;
+    return d <= 16 && (n > 20000 || s->query_group != NULL);
+}
+
+static bool suits_bound(const hd_search *s) {
+    return s->self && s->train->n >= 3000 && hd_rows_width(s->train) > 32;
 }
 
 huddle_status hd_search_run(huddle_context *context, const char *name, hd_search *search,
                             const char **used) {
-    if (strcmp(name, "auto") == 0)
-        name = choose(search);
-    if (strcmp(name, "kdtree") == 0) {
+    huddle_status status = HUDDLE_OK;
+    bool any = strcmp(name, "auto") == 0, gave_up = true;
+    if (strcmp(name, "kdtree") == 0 || (any && suits_tree(search))) {
+        gave_up = false;
         *used = "kdtree";
-        return hd_search_kdtree(context, search);
+        TRY(hd_search_kdtree(context, search, any ? &gave_up : NULL));
     }
-    if (strcmp(name, "pcabound") == 0 && search->self) {
-        bool gave_up = false;
+    if (gave_up && search->self &&
+        (strcmp(name, "pcabound") == 0 || (any && suits_bound(search)))) {
+        gave_up = false;
         *used = "pcabound";
-        huddle_status status = hd_search_pcabound(context, search, &gave_up);
-        if (status != HUDDLE_OK || !gave_up)
-            return status;
+        TRY(hd_search_pcabound(context, search, &gave_up));
     }
-    *used = "brute";
-    return hd_search_brute(context, search);
+    if (gave_up) {
+        *used = "brute";
+        TRY(hd_search_brute(context, search));
+    }
+done:
+    return status;
 }
 
 void hd_search_clear(hd_search *search, int64_t begin, int64_t end) {

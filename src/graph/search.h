@@ -49,9 +49,10 @@ void hd_search_clear(hd_search *search, int64_t begin, int64_t end);
 
 /* The solvers. Each fills index and distance2. */
 huddle_status hd_search_brute(huddle_context *context, hd_search *search);
-huddle_status hd_search_kdtree(huddle_context *context, hd_search *search);
 
-/* Only among the points themselves. *gave_up: it would not pay, and the lists are not filled. */
+/* These may find that they would not pay: *gave_up is then set and the lists are not filled. With
+ * gave_up NULL the tree goes on all the same. The bound is only for points among themselves. */
+huddle_status hd_search_kdtree(huddle_context *context, hd_search *search, bool *gave_up);
 huddle_status hd_search_pcabound(huddle_context *context, hd_search *search, bool *gave_up);
 
 /* The one for sparse points. Under cosine the rows are taken at norm 1. search's own rows are not

@@ -25,8 +25,16 @@ static inline lanes load(const float *p) {
 }
 
 static inline lanes larger(lanes a, lanes b) {
+#if defined(__AVX512DQ__)
+    return (lanes)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX__)
+    return (lanes)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE__)
+    return (lanes)_mm_max_ps((__m128)a, (__m128)b);
+#else
     mask m = a > b;
     return (lanes)(((mask)a & m) | ((mask)b & ~m));
+#endif
 }
 
 static inline int any(mask m) {
@@ -80,24 +88,27 @@ static inline uint64_t bits(mask m) {
         acc += difference * difference;                                                            \
     } while (0)
 
-/* Turns accumulators into distances, finds hits, and stores the block if there are any. */
+/* Turns accumulators into distances and looks for hits; if there are any, stores the block and
+ * marks them. The first look keeps no masks: most blocks end there. */
 #define FINISH(FACTOR)                                                                             \
-    mask hit[BLOCK][VECTORS], all = {0};                                                           \
+    lanes tau[VECTORS], base[VECTORS];                                                             \
+    mask all = {0};                                                                                \
+    for (int v = 0; v < VECTORS; v++) {                                                            \
+        tau[v] = load(t->column_tau + c0 + v * HD_LANES);                                          \
+        base[v] = load(t->column_base + c0 + v * HD_LANES);                                        \
+    }                                                                                              \
     for (int r = 0; r < BLOCK; r++)                                                                \
         for (int v = 0; v < VECTORS; v++) {                                                        \
-            int64_t c = c0 + v * HD_LANES;                                                         \
-            lanes base = t->row_base[r0 + r] + load(t->column_base + c);                           \
-            acc[r][v] = base + (FACTOR)*acc[r][v];                                                 \
-            lanes tau = larger(t->row_tau[r0 + r] - (lanes){0}, load(t->column_tau + c));          \
-            hit[r][v] = acc[r][v] <= tau;                                                          \
-            all |= hit[r][v];                                                                      \
+            acc[r][v] = (t->row_base[r0 + r] + base[v]) + (FACTOR)*acc[r][v];                      \
+            all |= acc[r][v] <= larger(t->row_tau[r0 + r] - (lanes){0}, tau[v]);                   \
         }                                                                                          \
     if (!any(all))                                                                                 \
         return 0;                                                                                  \
     for (int r = 0; r < BLOCK; r++)                                                                \
         for (int v = 0; v < VECTORS; v++) {                                                        \
             int c = c0 + v * HD_LANES;                                                             \
-            t->hits[r0 + r] |= bits(hit[r][v]) << c;                                               \
+            mask hit = acc[r][v] <= larger(t->row_tau[r0 + r] - (lanes){0}, tau[v]);               \
+            t->hits[r0 + r] |= bits(hit) << c;                                                     \
             memcpy(t->out + (r0 + r) * HD_TILE_COLUMNS + c, &acc[r][v], sizeof(lanes));            \
         }                                                                                          \
     return 1

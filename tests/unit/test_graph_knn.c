@@ -427,6 +427,30 @@ static void few_distinct_rows_are_quick(void **state) {
     huddle_dense_free(&f);
 }
 
+/* A tree is no use in a round cloud of ten dimensions, nor a bound in one of forty. */
+static void solvers_that_do_not_pay_give_way(void **state) {
+    (void)state;
+    for (int64_t c = 10; c <= 40; c += 30) {
+        huddle_dense f;
+        hd_rng rng = hd_rng_stream(1, 1);
+        assert_ok(huddle_dense_new(4500, c, &f));
+        for (int64_t e = 0; e < 4500 * c; e++)
+            f.values[e] = hd_rng_normal(&rng);
+        huddle_knn_options options = huddle_knn_defaults();
+        huddle_neighbors a, b;
+        huddle_knn_info info;
+        assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &a, &info));
+        assert_string_equal(info.solver, "brute");
+        options.solver = "kdtree";
+        assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &b, &info));
+        assert_string_equal(info.solver, "kdtree");
+        assert_memory_equal(a.index, b.index, 4500 * 5 * sizeof *a.index);
+        huddle_neighbors_free(&a);
+        huddle_neighbors_free(&b);
+        huddle_dense_free(&f);
+    }
+}
+
 /* ---- promises -------------------------------------------------------------------------------- */
 
 static void threads_and_instruction_sets_agree(void **state) {
@@ -609,6 +633,7 @@ int main(void) {
         cmocka_unit_test(a_query_of_the_points_themselves_finds_them),
         cmocka_unit_test(embeddings),
         cmocka_unit_test(few_distinct_rows_are_quick),
+        cmocka_unit_test(solvers_that_do_not_pay_give_way),
         cmocka_unit_test(threads_and_instruction_sets_agree),
         cmocka_unit_test(matches_scikit_learn),
         cmocka_unit_test(bad_input_is_named),
