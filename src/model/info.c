@@ -117,13 +117,24 @@ static json_t *graph_json(const hd_fit *fit) {
     return object;
 }
 
+/* lambda_{c+1} - lambda_c at the number of clusters chosen, which may be fewer than the
+ * eigenvectors found; NaN if it is not known. */
+static double eigengap(const hd_fit *fit) {
+    const huddle_embedding *e = &fit->embedding;
+    if (fit->n_clusters == e->vectors.cols)
+        return fit->embed_info.gap;
+    return fit->n_clusters < e->n_eigenvalues
+               ? e->eigenvalues[fit->n_clusters] - e->eigenvalues[fit->n_clusters - 1]
+               : NAN;
+}
+
 static json_t *embed_json(const hd_fit *fit) {
     const huddle_embed_info *info = &fit->embed_info;
     json_t *object = json_object();
     json_object_set_new(object, "eigenvalues",
                         reals(fit->embedding.n_eigenvalues, fit->embedding.eigenvalues));
     json_object_set_new(object, "residual", real(info->residual));
-    json_object_set_new(object, "gap", real(info->gap));
+    json_object_set_new(object, "gap", real(eigengap(fit)));
     json_object_set_new(object, "verified", json_string(info->verified));
     json_object_set_new(object, "stop", json_string(huddle_stop_name(info->stop)));
     json_object_set_new(object, "solver", json_string(info->solver));
@@ -201,7 +212,7 @@ static json_t *range_json(const hd_fit *fit) {
         json_object_set_new(object, "inertia", real(trial->inertia));
         json_object_set_new(object, "silhouette", real(trial->silhouette));
         json_object_set_new(object, "ncut", real(trial->ncut));
-        json_object_set_new(object, "eigengap", real(trial->eigengap));
+        json_object_set_new(object, "relative_gap", real(trial->eigengap));
         if (fit->has_alignment)
             json_object_set_new(object, "alignment", real(trial->alignment));
         json_array_append_new(array, object);
@@ -216,7 +227,7 @@ static json_t *choice_json(const hd_fit *fit) {
     for (int32_t i = 0; i < choice->count; i++) {
         json_t *object = json_object();
         json_object_set_new(object, "n_clusters", json_integer(choice->candidates[i]));
-        json_object_set_new(object, fit->has_alignment ? "alignment" : "eigengap",
+        json_object_set_new(object, fit->has_alignment ? "alignment" : "relative_gap",
                             real(choice->scores[i]));
         json_array_append_new(array, object);
     }
