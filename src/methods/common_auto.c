@@ -209,26 +209,17 @@ done:
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
                                 huddle_rule *rule, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_log_function log = NULL;
-    hd_texts *warnings = NULL;
     double begin = hd_seconds();
     *rule = (huddle_rule){"none", 0};
     if (x->d < FEWEST_FEATURES || x->n < 3)
         return status;
     /* What a trial has to say is not about the result. */
-    if (context != NULL) {
-        log = context->log;
-        warnings = context->warnings;
-        context->log = NULL;
-        context->warnings = NULL;
-    }
-    TRY(hold_rounds(context, x, common, fit));
+    hd_silence before = hd_silence_begin(context);
+    status = hold_rounds(context, x, common, fit);
+    hd_silence_end(context, before);
+    TRY(status);
     *rule = fit->auto_trials[0].rule;
     fit->auto_seconds = hd_seconds() - begin;
 done:
-    if (context != NULL) {
-        context->log = log;
-        context->warnings = warnings;
-    }
     return status;
 }

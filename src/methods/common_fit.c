@@ -366,13 +366,30 @@ static double relative_gap(const huddle_embedding *embedding, int32_t c) {
     return (next - fmax(embedding->eigenvalues[c - 1], rounding)) / next;
 }
 
+/* Silhouette of the points; without any, of a given embedding, which is the same for all trials. */
+static huddle_status trial_silhouette(huddle_context *context, const huddle_points *points,
+                                      const hd_fit *fit, double *silhouette) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *rows = &fit->embedding.rows;
+    huddle_points owned = {0};
+    if (points == NULL && !fit->has_embedding && rows->values != NULL) {
+        TRY(huddle_points_from_double(context, rows->rows, rows->cols, rows->values, rows->stride,
+                                      1, &owned));
+        points = &owned;
+    }
+    if (points != NULL)
+        TRY(huddle_metrics_silhouette(context, points, fit->labels, SILHOUETTE_SAMPLE, 0,
+                                      silhouette));
+done:
+    huddle_points_free(&owned);
+    return status;
+}
+
 static huddle_status judge_trial(huddle_context *context, const huddle_points *points,
                                  const huddle_csr *graph, hd_fit *fit, hd_trial *trial) {
     huddle_status status = HUDDLE_OK;
     *trial = (hd_trial){fit->n_clusters, fit->kmeans_info.inertia, NAN, NAN, NAN, NAN};
-    if (points != NULL)
-        TRY(huddle_metrics_silhouette(context, points, fit->labels, SILHOUETTE_SAMPLE, 0,
-                                      &trial->silhouette));
+    TRY(trial_silhouette(context, points, fit, &trial->silhouette));
     if (graph != NULL)
         TRY(huddle_metrics_ncut(graph, fit->labels, &trial->ncut));
     if (fit->has_embedding && !fit->graph_per_trial)
@@ -414,12 +431,28 @@ static int32_t best_trial(const hd_fit *fit) {
     return best;
 }
 
-huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
-                           const huddle_points *points, const huddle_csr *graph,
-                           hd_cluster_step step, void *argument, hd_fit *fit) {
+hd_silence hd_silence_begin(huddle_context *context) {
+    hd_silence before = {0};
+    if (context == NULL)
+        return before;
+    before = (hd_silence){context->log, context->warnings};
+    context->log = NULL;
+    context->warnings = NULL;
+    return before;
+}
+
+void hd_silence_end(huddle_context *context, hd_silence before) {
+    if (context == NULL)
+        return;
+    context->log = before.log;
+    context->warnings = before.warnings;
+}
+
+/* Every number of the range, as trials. */
+static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
+                                const huddle_points *points, const huddle_csr *graph,
+                                hd_cluster_step step, void *argument, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    if (n_clusters.first == n_clusters.last)
-        return step(context, argument, n_clusters.first, fit);
     int32_t count = n_clusters.last - n_clusters.first + 1;
     ALLOC_ZERO(fit->trials, count);
     ALLOC(fit->trial_labels, fit->n * count);
@@ -431,6 +464,20 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
             fit->trial_labels[i * count + t] = fit->labels[i];
         fit->n_trials = t + 1;
     }
+done:
+    return status;
+}
+
+huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
+                           const huddle_points *points, const huddle_csr *graph,
+                           hd_cluster_step step, void *argument, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    if (n_clusters.first == n_clusters.last)
+        return step(context, argument, n_clusters.first, fit);
+    hd_silence before = hd_silence_begin(context);
+    status = run_trials(context, n_clusters, points, graph, step, argument, fit);
+    hd_silence_end(context, before);
+    TRY(status);
     TRY(step(context, argument, fit->trials[best_trial(fit)].n_clusters, fit));
 done:
     return status;

@@ -52,7 +52,8 @@ static void place_row(const placing *p, int64_t i) {
     p->same[i] = distance[0] == 0 ? index[0] : -1;
     for (int32_t j = 0; j < k; j++) {
         double weight = huddle_graph_weight(&fit->scale, index[j], scale, distance[j]);
-        double share = weight / sqrt(fit->embedding.degrees[index[j]]);
+        double other = fit->embedding.degrees[index[j]];
+        double share = other > 0 ? weight / sqrt(other) : 0; /* a model of one point has no edges */
         degree += weight;
         for (int64_t l = 0; l < p->rows->cols; l++)
             row[l] += share * vectors->values[index[j] * vectors->stride + l];

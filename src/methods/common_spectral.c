@@ -123,10 +123,20 @@ done:
 /* All distances as a dense matrix; HUDDLE_INVALID if some are missing. */
 static huddle_status dense_distances(const huddle_csr *matrix, huddle_dense *distances) {
     huddle_status status = HUDDLE_OK;
+    int64_t others = matrix->rows - 1;
     TRY(huddle_dense_new(matrix->rows, matrix->cols, distances));
-    for (int64_t i = 0; i < matrix->rows; i++)
-        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
+    for (int64_t i = 0; i < matrix->rows; i++) {
+        int64_t count = 0;
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             distances->values[i * distances->stride + matrix->columns[e]] = matrix->values[e];
+            count += matrix->columns[e] != i;
+        }
+        if (count < others)
+            FAIL(HUDDLE_INVALID,
+                 "affinity = distances needs all of them, but row %lld has only %lld of %lld; "
+                 "precomputed_nearest_neighbors takes some",
+                 (long long)i + 1, (long long)count, (long long)others);
+    }
 done:
     return status;
 }
@@ -273,11 +283,13 @@ static const hd_shared_stage graph_stage = {make_graph, hd_copy_graph};
 static const hd_shared_stage points_stage = {make_graph_of_points, hd_copy_graph_alone};
 static const hd_shared_stage embedding_stage = {make_embedding, hd_copy_embedding};
 
-static void add_graph_to_key(const spectral_job *job, int64_t n, hd_key *key) {
+/* The first number of clusters, or auto, decides how the graph is joined; with prepare = auto it
+ * also decides the points. */
+static void add_graph_to_key(const spectral_job *job, hd_key *key) {
     const hd_spectral_options *o = job->options;
     char numbers[64];
     snprintf(numbers, sizeof numbers, "%llu;%d", (unsigned long long)o->common.seed,
-             clusters_for_connect(job->n_clusters, n));
+             job->n_clusters.first);
     hd_key_add_text(key, numbers);
     hd_key_add_text(key, o->affinity != NULL ? o->affinity : "features");
     hd_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
@@ -299,7 +311,7 @@ static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
                                 huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     job->n_clusters = *n_clusters;
-    add_graph_to_key(job, fit->n, &fit->key);
+    add_graph_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, stage, job, fit));
     fit->has_graph = true;
     warn_components(context, fit, clusters_for_connect(*n_clusters, fit->n));

@@ -201,10 +201,21 @@ typedef huddle_status (*hd_cluster_step)(huddle_context *context, void *argument
 
 /* Runs step for n_clusters; for a range, for each number in it, keeping their labels and scores
  * as trials, and once more for the best: the best alignment if the step aligns, else the widest
- * relative eigengap if it embeds, else the largest silhouette of the points (which may be NULL). */
+ * relative eigengap if it embeds, else the largest silhouette of the points; without points, of
+ * the embedding that was given. What the trials have to say is not about the result: only the last
+ * run warns. */
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const huddle_points *points, const huddle_csr *graph,
                            hd_cluster_step step, void *argument, hd_fit *fit);
+
+/* Keeps the context from talking and from collecting warnings, between the two calls. */
+typedef struct hd_silence {
+    huddle_log_function log;
+    hd_texts *warnings;
+} hd_silence;
+
+hd_silence hd_silence_begin(huddle_context *context);
+void hd_silence_end(huddle_context *context, hd_silence before);
 
 /* Of several alignments the largest number of clusters that is as good as the best is taken. */
 bool hd_alignment_as_good(double alignment, double best);

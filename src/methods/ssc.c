@@ -97,7 +97,7 @@ static huddle_status guard_against_fusion(huddle_context *context,
                                           const huddle_kmeans_options *kmeans, hd_fit *fit) {
     static const double most_loss = 0.1;
     huddle_status status = HUDDLE_OK;
-    hd_fit plain = {.n = fit->n, .d = fit->d};
+    hd_fit plain = {.n = fit->n, .d = fit->d, .keep_starts = fit->keep_starts};
     double shrunk, unshrunk;
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, kmeans, &plain));
     TRY(evenness(fit, &shrunk));

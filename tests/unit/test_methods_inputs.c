@@ -145,12 +145,46 @@ static void points_and_graphs_are_shared_too(void **state) {
     huddle_points_free(&x);
 }
 
+static huddle_model *fit_auto(const huddle_points *x, huddle_cache *cache, const char *n_clusters) {
+    huddle_model *model;
+    assert_ok(huddle_model_new("sc", &model));
+    assert_ok(huddle_model_set(model, "prepare", "auto"));
+    assert_ok(huddle_model_set(model, "n_init", "2"));
+    assert_ok(huddle_model_set(model, "n_clusters", n_clusters));
+    huddle_model_set_cache(model, cache);
+    assert_ok(huddle_model_fit(NULL, model, x));
+    return model;
+}
+
+/* Numbers of clusters that join the graph alike, but judge preparations differently. */
+static void preparations_are_shared_only_where_they_were_judged_alike(void **state) {
+    (void)state;
+    static const char *const numbers[] = {"auto", "24", "24-25", "auto"};
+    huddle_points x = dense_points(0);
+    huddle_cache *cache;
+    assert_ok(huddle_cache_new(&cache));
+    for (int k = 0; k < 4; k++) {
+        huddle_model *alone = fit_auto(&x, NULL, numbers[k]);
+        huddle_model *shared = fit_auto(&x, cache, numbers[k]);
+        assert_int_equal(alone->fit.n_auto_trials, shared->fit.n_auto_trials);
+        for (int32_t t = 0; t < alone->fit.n_auto_trials; t++)
+            assert_true(alone->fit.auto_trials[t].modularity ==
+                        shared->fit.auto_trials[t].modularity);
+        assert_memory_equal(alone->fit.labels, shared->fit.labels, N * sizeof(int32_t));
+        huddle_model_free(alone);
+        huddle_model_free(shared);
+    }
+    huddle_cache_free(cache);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sparse_points_are_clustered),
         cmocka_unit_test(points_far_from_the_origin_are_clustered),
         cmocka_unit_test(shared_work_changes_nothing),
         cmocka_unit_test(points_and_graphs_are_shared_too),
+        cmocka_unit_test(preparations_are_shared_only_where_they_were_judged_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
