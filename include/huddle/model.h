@@ -28,7 +28,8 @@ HUDDLE_API void huddle_model_free(huddle_model *model);
 
 HUDDLE_API const char *huddle_model_method(const huddle_model *model);
 
-/* The method's options: table, setting and reading as text (see huddle/base.h). */
+/* The method's options: table, setting and reading as text (see huddle/base.h). What is set after a
+ * fit is for the next one: predicting, reporting and saving go by the options of the fit. */
 HUDDLE_API const huddle_option *huddle_model_options(const huddle_model *model);
 HUDDLE_API huddle_status huddle_model_set(huddle_model *model, const char *name, const char *text);
 HUDDLE_API huddle_status huddle_model_option(const huddle_model *model, const char *name,
@@ -56,7 +57,7 @@ HUDDLE_API const int32_t *huddle_model_labels(const huddle_model *model, int64_t
 
 /* Label-free scores of the fit (silhouette of the prepared points, normalised cut on the graph
  * if there is one, stability under other seeds); they appear in the report from then on. x is
- * what was given to the fit. */
+ * what was given to the fit; without it, a score that needs it stays unknown. */
 HUDDLE_API huddle_status huddle_model_judge(huddle_context *context, huddle_model *model,
                                             const huddle_points *x);
 

@@ -325,11 +325,14 @@ static void walk_options(walk *w, huddle_model *model) {
         char name[TEXT_SIZE], text[TEXT_SIZE] = "";
         snprintf(name, sizeof name, "option_%s", o->name);
         if (!w->loading)
-            (void)huddle_model_option(model, o->name, text, sizeof text);
+            (void)huddle_options_get(model->table, model->fitted_options, o->name, text,
+                                     sizeof text);
         walk_text(w, name, text);
         if (w->status == HUDDLE_OK && w->loading)
             w->status = huddle_model_set(model, o->name, text);
     }
+    if (w->status == HUDDLE_OK && w->loading)
+        w->status = hd_copy_options(model, &model->fitted_options);
 }
 
 static void walk_model(walk *w, huddle_model *model, char **report) {

@@ -24,7 +24,8 @@ static json_t *reals(int64_t n, const double *values) {
 static json_t *option_json(const huddle_model *model, const huddle_option *option) {
     char text[128];
     char *end;
-    if (huddle_model_option(model, option->name, text, sizeof text) != HUDDLE_OK)
+    if (huddle_options_get(model->table, model->fitted_options, option->name, text, sizeof text) !=
+        HUDDLE_OK)
         return json_null();
     if (option->type == HUDDLE_OPTION_BOOL)
         return json_boolean(strcmp(text, "true") == 0);
@@ -281,15 +282,23 @@ static json_t *model_json(const huddle_model *model) {
     return object;
 }
 
+/* What a loaded model had to say when it was saved, and what it was judged since. */
+static json_t *loaded_json(const huddle_model *model) {
+    json_t *object = json_loads(model->report, 0, NULL);
+    if (object != NULL && model->fit.judged)
+        json_object_set_new(object, "internal", internal_json(&model->fit));
+    return object;
+}
+
 huddle_status huddle_model_info_json(const huddle_model *model, char **json) {
     *json = NULL;
     if (!model->fitted)
         return hd_fail(HUDDLE_INVALID, "the model has not been fitted");
-    if (model->report != NULL) {
+    if (model->report != NULL && !model->fit.judged) {
         *json = hd_copy_text(model->report);
         return *json != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for a report");
     }
-    json_t *object = model_json(model);
+    json_t *object = model->report != NULL ? loaded_json(model) : model_json(model);
     *json = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(object);
     return *json != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for the JSON text");

@@ -29,7 +29,8 @@ done:
     return status;
 }
 
-/* The rows that K-means clustered: G, F or the prepared points. owned is to be freed. */
+/* The rows that K-means clustered: G, F or the prepared points; none if those are not there. owned
+ * is to be freed. */
 static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
                                     const huddle_points *points, huddle_points *owned,
                                     huddle_points *rows) {
@@ -37,7 +38,8 @@ static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
                                 : fit->embedding.rows.values != NULL          ? &fit->embedding.rows
                                                                               : NULL;
     if (dense == NULL) {
-        *rows = *points;
+        if (points != NULL)
+            *rows = *points;
         return HUDDLE_OK;
     }
     huddle_status status = huddle_points_from_double(context, dense->rows, dense->cols,
@@ -100,7 +102,8 @@ static huddle_status judge(huddle_context *context, hd_fit *fit, const huddle_po
     if (fit->graph.offsets != NULL)
         TRY(huddle_metrics_ncut(&fit->graph, fit->labels, &fit->ncut));
     TRY(clustered_rows(context, fit, points, &owned, &rows));
-    TRY(judge_stability(context, &rows, fit));
+    if (rows.n > 0)
+        TRY(judge_stability(context, &rows, fit));
     fit->judged = true;
 done:
     huddle_points_free(&owned);
@@ -121,6 +124,7 @@ huddle_status huddle_model_judge(huddle_context *context, huddle_model *model,
         if (x->n != fit->n)
             FAIL(HUDDLE_INVALID, "%lld points are not the %lld the model was fitted to",
                  (long long)x->n, (long long)fit->n);
+        TRY(huddle_points_check(context, x));
         TRY(hd_prepare_new(context, fit, x, &owned, &prepared));
         points = &prepared;
     }

@@ -53,6 +53,7 @@ void huddle_model_free(huddle_model *model) {
     huddle_dense_free(&model->given_embedding);
     huddle_free(model->table);
     huddle_free(model->options);
+    huddle_free(model->fitted_options);
     huddle_free(model->array_names);
     huddle_free(model->report);
     huddle_free(model);
@@ -159,6 +160,14 @@ static huddle_status check_input(huddle_context *context, const huddle_model *mo
     return status;
 }
 
+huddle_status hd_copy_options(const huddle_model *model, void **copy) {
+    *copy = hd_alloc(1, model->method->options_size);
+    if (*copy == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for the options");
+    memcpy(*copy, model->options, model->method->options_size);
+    return HUDDLE_OK;
+}
+
 huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
@@ -166,6 +175,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     hd_texts *outer = NULL;
     hd_input input = {0};
     hd_fit fit = {0};
+    void *options = NULL;
     double begin = hd_seconds();
     TRY(borrow_context(context, &own, &context));
     outer = context->warnings;
@@ -177,11 +187,15 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.d = x != NULL ? x->d : 0;
     fit.keep_starts = model->keep_starts;
     fit.common = *(const hd_common *)model->options;
-    TRY(model->method->fit(context, &input, model->options, &fit));
+    TRY(hd_copy_options(model, &options));
+    TRY(model->method->fit(context, &input, options, &fit));
     fit.total_seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);
     huddle_free(model->report);
     model->report = NULL;
+    huddle_free(model->fitted_options);
+    model->fitted_options = options;
+    options = NULL;
     model->fit = fit;
     model->fitted = true;
     memset(&fit, 0, sizeof fit);
@@ -191,6 +205,7 @@ done:
         hd_blas_leave();
     }
     hd_fit_free(&fit);
+    huddle_free(options);
     huddle_context_free(own);
     return status;
 }
@@ -215,7 +230,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     if (model->method->predict == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);
     hd_blas_enter();
-    status = model->method->predict(context, &model->fit, model->options, x, labels);
+    status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
     hd_blas_leave();
 done:
     huddle_context_free(own);

@@ -8,7 +8,8 @@
 struct huddle_model {
     const hd_method *method;
     huddle_option *table;
-    void *options;
+    void *options;        /* as they are set now */
+    void *fitted_options; /* as they were in the fit that is held; NULL before */
     huddle_csr given_graph;
     huddle_dense given_embedding;
     huddle_cache *cache; /* not owned; NULL = share nothing */
@@ -18,5 +19,8 @@ struct huddle_model {
     char *report;             /* of a loaded model: its JSON as it was saved; else NULL */
     const char **array_names; /* what huddle_model_arrays() handed out last */
 };
+
+/* A copy of the options as they are set now; freed by huddle_free(). */
+huddle_status hd_copy_options(const huddle_model *model, void **copy);
 
 #endif

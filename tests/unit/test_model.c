@@ -117,6 +117,76 @@ static void precomputed_distances_give_the_same_labels(void **state) {
     huddle_points_free(&distances);
 }
 
+/* Missing distances are not zeros. */
+static void all_distances_must_be_there(void **state) {
+    (void)state;
+    int64_t offsets[] = {0, 2, 4, 5};
+    int32_t columns[] = {1, 2, 0, 2, 1};
+    double values[] = {1, 2, 1, 3, 3};
+    huddle_csr distances = {3, 3, offsets, columns, values};
+    huddle_model *model;
+    assert_ok(huddle_model_new("sc", &model));
+    assert_ok(huddle_model_set(model, "affinity", "distances"));
+    assert_ok(huddle_model_give_graph(model, &distances));
+    assert_refused(huddle_model_fit(NULL, model, NULL), HUDDLE_INVALID, "row 3 has only 1 of 2");
+    huddle_model_free(model);
+}
+
+/* An embedding of four clouds, each around a corner. */
+static huddle_dense four_clouds(void) {
+    huddle_dense f;
+    assert_ok(huddle_dense_new(40, 4, &f));
+    for (int64_t i = 0; i < f.rows; i++) {
+        hd_rng rng = hd_rng_stream(4, (uint64_t)i);
+        for (int64_t k = 0; k < f.cols; k++)
+            f.values[i * f.stride + k] = (i % 4 == k ? 1 : 0) + 0.01 * hd_rng_normal(&rng);
+    }
+    return f;
+}
+
+static void a_range_over_a_given_embedding_goes_by_silhouettes(void **state) {
+    (void)state;
+    static const char *const methods[] = {"sc", "ssc"};
+    huddle_dense f = four_clouds();
+    for (int m = 0; m < 2; m++) {
+        huddle_model *model;
+        char *json;
+        assert_ok(huddle_model_new(methods[m], &model));
+        assert_ok(huddle_model_set(model, "n_clusters", "2-6"));
+        assert_ok(huddle_model_give_embedding(model, &f));
+        assert_ok(huddle_model_fit(NULL, model, NULL));
+        assert_ok(huddle_model_info_json(model, &json));
+        assert_non_null(strstr(json, "\"n_clusters\": 4,"));
+        assert_non_null(strstr(json, "\"sizes\": [\n    10,\n    10,\n    10,\n    10\n"));
+        assert_non_null(strstr(json, "\"warnings\": []")); /* 5 and 6 are too many, but not taken */
+        huddle_free(json);
+        huddle_model_free(model);
+    }
+    huddle_dense_free(&f);
+}
+
+static void guarded_labels_keep_their_starts(void **state) {
+    (void)state;
+    huddle_dense f = four_clouds();
+    huddle_model *model;
+    huddle_array view;
+    char *json;
+    assert_ok(huddle_model_new("ssc", &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "6")); /* shrinking leaves four rows */
+    assert_ok(huddle_model_set(model, "n_init", "7"));
+    assert_ok(huddle_model_give_embedding(model, &f));
+    huddle_model_keep_starts(model, true);
+    assert_ok(huddle_model_fit(NULL, model, NULL));
+    assert_ok(huddle_model_info_json(model, &json));
+    assert_non_null(strstr(json, "\"guarded\": true"));
+    assert_ok(huddle_model_get(model, "start_labels", &view));
+    assert_int_equal(view.rows, 7);
+    assert_int_equal(view.cols, 40);
+    huddle_free(json);
+    huddle_model_free(model);
+    huddle_dense_free(&f);
+}
+
 static void kmeans_has_no_use_for_a_graph(void **state) {
     (void)state;
     int64_t offsets[] = {0, 0};
@@ -187,6 +257,88 @@ static void jittered_points_keep_their_labels(void **state) {
         huddle_model_free(model);
         huddle_points_free(&x);
     }
+}
+
+static void a_model_of_one_point_knows_one_label(void **state) {
+    (void)state;
+    float values[] = {1, 2, 3, 4, 5, 6};
+    huddle_points one = {.n = 1, .d = 2, .stride = 2, .values = values};
+    huddle_points three = {.n = 3, .d = 2, .stride = 2, .values = values};
+    for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++) {
+        huddle_model *model;
+        int32_t labels[3] = {-1, -1, -1};
+        assert_ok(huddle_model_new((*text)->name, &model));
+        assert_ok(huddle_model_fit(NULL, model, &one));
+        assert_ok(huddle_model_predict(NULL, model, &three, labels));
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(labels[i], 0);
+        huddle_model_free(model);
+    }
+}
+
+static void options_set_after_a_fit_are_for_the_next(void **state) {
+    (void)state;
+    char path[256], *before, *after;
+    huddle_points x = arcs(0.1, 1);
+    huddle_model *model = fitted("ssc", &x), *loaded;
+    int32_t labels[2][N];
+    for (int i = 0; i < 2 * N; i++)
+        x.values[i] += 0.05F;
+    assert_ok(huddle_model_info_json(model, &before));
+    assert_ok(huddle_model_predict(NULL, model, &x, labels[0]));
+    assert_ok(huddle_model_set(model, "rows", "sym"));
+    assert_ok(huddle_model_set(model, "n_neighbors", "1"));
+    assert_ok(huddle_model_predict(NULL, model, &x, labels[1]));
+    assert_memory_equal(labels[0], labels[1], sizeof labels[0]);
+    snprintf(path, sizeof path, "%s/options.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(huddle_model_load(path, &loaded));
+    assert_ok(huddle_model_predict(NULL, loaded, &x, labels[1]));
+    assert_memory_equal(labels[0], labels[1], sizeof labels[0]);
+    assert_ok(huddle_model_info_json(loaded, &after));
+    assert_non_null(strstr(before, "\"rows\": \"unit\""));
+    assert_non_null(strstr(after, "\"rows\": \"unit\""));
+    huddle_free(before);
+    huddle_free(after);
+    huddle_model_free(loaded);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* ---- judging ------------------------------------------------------------------------------- */
+
+static void what_needs_points_stays_unknown_without_them(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("kmeans", &x);
+    char *json;
+    assert_ok(huddle_model_judge(NULL, model, NULL));
+    assert_ok(huddle_model_info_json(model, &json));
+    assert_non_null(strstr(json, "\"silhouette\": null"));
+    assert_non_null(strstr(json, "\"stability\": null"));
+    huddle_free(json);
+    x.values[3] = NAN;
+    assert_refused(huddle_model_judge(NULL, model, &x), HUDDLE_INVALID, "row 2, column 2");
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+static void a_loaded_model_reports_its_judgement(void **state) {
+    (void)state;
+    char path[256], *json;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("sc", &x), *loaded;
+    snprintf(path, sizeof path, "%s/judged.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(huddle_model_load(path, &loaded));
+    assert_ok(huddle_model_judge(NULL, loaded, &x));
+    assert_ok(huddle_model_info_json(loaded, &json));
+    assert_non_null(strstr(json, "\"silhouette\": 0."));
+    assert_non_null(strstr(json, "\"method\": \"sc\""));
+    huddle_free(json);
+    huddle_model_free(model);
+    huddle_model_free(loaded);
+    huddle_points_free(&x);
 }
 
 /* ---- sharing ------------------------------------------------------------------------------- */
@@ -311,10 +463,17 @@ int main(void) {
         cmocka_unit_test(a_given_graph_gives_the_same_labels),
         cmocka_unit_test(a_given_embedding_gives_the_same_labels),
         cmocka_unit_test(precomputed_distances_give_the_same_labels),
+        cmocka_unit_test(all_distances_must_be_there),
+        cmocka_unit_test(a_range_over_a_given_embedding_goes_by_silhouettes),
+        cmocka_unit_test(guarded_labels_keep_their_starts),
         cmocka_unit_test(kmeans_has_no_use_for_a_graph),
         cmocka_unit_test(tiny_gamma_gives_the_labels_of_sc),
         cmocka_unit_test(an_iteration_limit_is_a_warning),
         cmocka_unit_test(jittered_points_keep_their_labels),
+        cmocka_unit_test(a_model_of_one_point_knows_one_label),
+        cmocka_unit_test(options_set_after_a_fit_are_for_the_next),
+        cmocka_unit_test(what_needs_points_stays_unknown_without_them),
+        cmocka_unit_test(a_loaded_model_reports_its_judgement),
         cmocka_unit_test(models_share_graph_and_embedding),
         cmocka_unit_test(damaged_models_are_refused),
         cmocka_unit_test(arrays_are_named),
