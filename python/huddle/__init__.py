@@ -7,8 +7,10 @@
 (500,)
 """
 from . import datasets, metrics
-from ._estimators import (SPLS, KMeans, LDAKMeans, LDASpectralClustering, LocalLearningClustering,
-                          PCAKMeans, PCASpectralClustering, SpectralClustering,
+from ._estimators import (SPLS, DiscriminativeKMeans, KMeans, LandmarkSpectralClustering,
+                          LDAKMeans, LDASpectralClustering, LocalLearningClustering,
+                          NormalizedCuts, PCAKMeans, PCASpectralClustering,
+                          SelfTuningSpectralClustering, SpectralClustering,
                           SpectralShrunkClustering)
 from ._functions import ShrinkResult, knn_graph, shrink, spectral_embedding
 from ._library import Cancelled, HuddleError
@@ -19,6 +21,7 @@ from ._report import report
 __version__ = _version()
 __all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans",
            "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering",
-           "LocalLearningClustering", "SPLS", "knn_graph", "spectral_embedding", "shrink",
+           "LocalLearningClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering",
+           "LandmarkSpectralClustering", "DiscriminativeKMeans", "knn_graph", "spectral_embedding", "shrink",
            "ShrinkResult", "cluster_path", "ClusterPath", "report", "HuddleError", "Cancelled",
            "datasets", "metrics"]

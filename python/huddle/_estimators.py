@@ -459,6 +459,106 @@ class SPLS(_Clusterer):
     """
 
 
+@_estimator("ncut")
+class NormalizedCuts(_Clusterer):
+    """Normalised cuts: the eigenvectors of spectral clustering, turned until each row points to one
+    cluster, instead of K-means.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, inertia_, n_iter_, warnings_, info_
+        As in :class:`SpectralClustering`.
+
+    Examples
+    --------
+    >>> from huddle import NormalizedCuts
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, NormalizedCuts(n_clusters=10).fit_predict(X)) > 0.8
+    True
+    """
+
+
+@_estimator("selftune-sc")
+class SelfTuningSpectralClustering(_Clusterer):
+    """Self-tuning spectral clustering: weights scaled by the distance to the 7th neighbour; the number of
+    clusters by the alignment of the eigenvectors when it is not given.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, inertia_, n_iter_, warnings_, info_
+        As in :class:`SpectralClustering`.
+
+    Examples
+    --------
+    >>> from huddle import SelfTuningSpectralClustering
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, SelfTuningSpectralClustering(n_clusters=10).fit_predict(X)) > 0.75
+    True
+    """
+
+
+@_estimator("lsc")
+class LandmarkSpectralClustering(_Clusterer):
+    """Landmark-based spectral clustering: each point a combination of its nearest landmarks; linear in
+    the number of points.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, inertia_, n_iter_, warnings_, info_
+        As in :class:`SpectralClustering`.
+
+    Examples
+    --------
+    >>> from huddle import LandmarkSpectralClustering
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, LandmarkSpectralClustering(n_clusters=10).fit_predict(X)) > 0.7
+    True
+    """
+
+
+@_estimator("diskmeans")
+class DiscriminativeKMeans(_Clusterer):
+    """Discriminative K-means: K-means and regularised discriminant analysis at once.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, inertia_, n_iter_, warnings_, info_
+        As in :class:`SpectralClustering`.
+
+    Examples
+    --------
+    >>> from huddle import DiscriminativeKMeans
+    >>> from huddle.datasets import load_digits
+    >>> from huddle.metrics import accuracy
+    >>> X, y = load_digits()
+    >>> accuracy(y, DiscriminativeKMeans(n_clusters=10).fit_predict(X)) > 0.6
+    True
+    """
+
+
 ESTIMATORS = (SpectralShrunkClustering, SpectralClustering, KMeans, PCAKMeans,
               PCASpectralClustering, LDAKMeans, LDASpectralClustering, LocalLearningClustering,
-              SPLS)
+              SPLS, NormalizedCuts, SelfTuningSpectralClustering, LandmarkSpectralClustering,
+              DiscriminativeKMeans)

@@ -39,8 +39,9 @@ class ClusterPath:
     dual: np.ndarray
     gap: np.ndarray
     linkage: np.ndarray
-    """A row a fusion, as in SciPy's linkages: what fuses (two), at which gamma, how many points. A
-    path that ends before everything is one has fewer rows than SciPy's."""
+    """A row a fusion, as in SciPy's linkages: what fuses (two), at which gamma, how many points.
+    Trees that remain apart at the top never fuse; they are joined at ten times the last gamma,
+    which makes n - 1 rows that :mod:`scipy.cluster.hierarchy` takes and draws."""
     gamma_fit: float
     """Up to here nothing moves."""
     gamma_up: float
@@ -118,6 +119,15 @@ def _levels(path, name, dtype=np.float64):
 
 def _linkage(path):
     rows = [(f.a, f.b, f.gamma, f.size) for f in path.fusions[:path.n_fusions]]
+    sizes = [1] * path.n + [size for *_, size in rows]
+    inside = {part for a, b, *_ in rows for part in (a, b)}
+    roots = [node for node in range(len(sizes)) if node not in inside]
+    top = path.levels[path.n_levels - 1].gamma
+    root, size = roots[0], sizes[roots[0]]
+    for other in roots[1:]:
+        size += sizes[other]
+        rows.append((root, other, 10 * top, size))
+        root = path.n + len(rows) - 1
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
