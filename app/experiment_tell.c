@@ -13,6 +13,16 @@ static int n_entries(const experiment *e) {
     return (int)json_array_size(json_object_get(e->plan, "methods"));
 }
 
+/* What tables call an entry; a method that is a reconstruction is always called so. */
+static const char *title_of(const experiment *e, int entry, char *text, size_t size) {
+    const huddle_method_text *const *method = huddle_methods();
+    while (*method != NULL && strcmp((*method)->name, plan_method(e, entry)) != 0)
+        method++;
+    bool rebuilt = *method != NULL && strstr((*method)->title, "reconstruction") != NULL;
+    snprintf(text, size, "%s%s", plan_label(e, entry), rebuilt ? " (reconstruction)" : "");
+    return text;
+}
+
 /* ---- stdout --------------------------------------------------------------------------------- */
 
 static void print_score(const grid_result *result) {
@@ -24,15 +34,18 @@ static void print_score(const grid_result *result) {
 
 static int label_width(const experiment *e) {
     size_t width = 6;
-    for (int k = 0; k < n_entries(e); k++)
-        width = strlen(plan_label(e, k)) > width ? strlen(plan_label(e, k)) : width;
+    for (int k = 0; k < n_entries(e); k++) {
+        char title[128];
+        size_t own = strlen(title_of(e, k, title, sizeof title));
+        width = own > width ? own : width;
+    }
     return (int)width;
 }
 
 static void print_entry(const experiment *e, int data, int entry, int width) {
-    char text[256] = "";
+    char text[256] = "", title[128];
     grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
-    printf("  %-*s", width, plan_label(e, entry));
+    printf("  %-*s", width, title_of(e, entry, title, sizeof title));
     print_score(&acc);
     print_score(&nmi);
     if (acc.cell != NULL)
@@ -106,19 +119,22 @@ static json_t *column(const char *label, const char *type) {
 }
 
 static json_t *percent(double value) {
-    return isfinite(value) ? json_real(round(1000 * value) / 10) : json_null();
+    if (!isfinite(value))
+        return json_null();
+    return json_pack("{s:f, s:o}", "value", 100 * value, "text", json_sprintf("%.1f", 100 * value));
 }
 
 static json_t *oracle_row(const experiment *e, int data, int entry) {
-    char at_acc[256] = "", at_nmi[256] = "";
+    char at_acc[256] = "", at_nmi[256] = "", title[128];
     grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
     if (acc.cell == NULL)
         return NULL;
     cell_grid_text(e, acc.cell, at_acc, sizeof at_acc);
     cell_grid_text(e, nmi.cell, at_nmi, sizeof at_nmi);
     return json_pack("[o, s, o, o, o, s, o, o, o, s]", text_json(e->data[data].name),
-                     plan_label(e, entry), percent(acc.best), percent(acc.mean), percent(acc.std),
-                     at_acc, percent(nmi.best), percent(nmi.mean), percent(nmi.std), at_nmi);
+                     title_of(e, entry, title, sizeof title), percent(acc.best), percent(acc.mean),
+                     percent(acc.std), at_acc, percent(nmi.best), percent(nmi.mean),
+                     percent(nmi.std), at_nmi);
 }
 
 void add_oracle_section(json_t *page, const experiment *e) {
@@ -143,11 +159,11 @@ void add_oracle_section(json_t *page, const experiment *e) {
 
 static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     const json_t *r = cell->record;
-    char text[256];
+    char text[256], title[128];
     cell_grid_text(e, cell, text, sizeof text);
     json_t *row = json_pack("[o, s, s, s, I]", text_json(e->data[cell->data].name),
-                            plan_label(e, cell->entry), text, record_text(r, "prepare"),
-                            (json_int_t)cell->seed);
+                            title_of(e, cell->entry, title, sizeof title), text,
+                            record_text(r, "prepare"), (json_int_t)cell->seed);
     static const char *const metrics[] = {"acc",      "acc_mean", "acc_std", "nmi",
                                           "nmi_mean", "nmi_std",  "ari",     "purity"};
     static const char *const numbers[] = {"objective", "gap", "groups", "seconds"};
@@ -183,7 +199,8 @@ static void add_facts(json_t *page, const experiment *e) {
         seconds += fmax(record_number(e->cells[i].record, "cpu_seconds"), 0);
     page_add(page_section(page, "summary", "", NULL), "facts",
              json_pack("{s:[{s:o, s:s}, {s:o, s:s}, {s:o, s:s}, {s:o, s:s}]}", "facts", "value",
-                       json_sprintf("%d", e->n_data), "label", "data sets", "value",
+                       json_sprintf("%d", e->n_data), "label",
+                       e->n_data == 1 ? "data set" : "data sets", "value",
                        json_sprintf("%d", n_entries(e)), "label", "grids", "value",
                        json_sprintf("%d", e->n_cells), "label", "cells", "value",
                        json_sprintf("%.1f s", seconds), "label", "of computing"));
