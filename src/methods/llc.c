@@ -378,6 +378,8 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
     huddle_dense rows = {0};
     double *predictor = NULL;
     int64_t *same = NULL;
+    if (vectors->values == NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     ALLOC(same, x->n);
     TRY(hd_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_graph_query(context, &fit->points, &view, &o->spectral.knn, &neighbors, NULL));

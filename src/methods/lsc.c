@@ -330,6 +330,8 @@ static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, con
     huddle_neighbors z = {0};
     huddle_dense rows = {0};
     int64_t *same = NULL;
+    if (fit->landmark_vectors.values == NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "a model without landmarks cannot label new points");
     ALLOC(same, x->n);
     for (int64_t i = 0; i < x->n; i++)
         same[i] = -1;

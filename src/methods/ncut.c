@@ -123,7 +123,7 @@ static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, co
     for (int64_t i = 0; i < x->n; i++) {
         const double *row = rows.values + i * rows.stride;
         labels[i] = 0;
-        for (int32_t k = 1; k < fit->n_clusters; k++)
+        for (int32_t k = 1; k < fit->centres.rows; k++)
             if (towards(fit, row, k) > towards(fit, row, labels[i]))
                 labels[i] = k;
         if (same[i] >= 0)

@@ -420,7 +420,13 @@ static huddle_status get_head(walk *w, huddle_model **model) {
 
 static bool projection_fits(const huddle_preparation *p) {
     return p->projection.values == NULL ||
-           (p->projection.rows == p->d_in && p->projection.cols == p->d_out);
+           (p->projection.rows == p->d_in && p->projection.cols == p->d_out && p->centre != NULL);
+}
+
+/* selftune has a scale for each of the n points, the other rules have none. */
+static bool scale_fits(const huddle_scale *scale, int64_t n) {
+    bool local = scale->rule != NULL && strcmp(scale->rule, "selftune") == 0;
+    return local ? scale->local != NULL && scale->n == n : scale->local == NULL;
 }
 
 /* The sizes agree and every index points into something. The checksum keeps out accidents; this
@@ -429,22 +435,24 @@ static huddle_status check_loaded(const hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_embedding *e = &fit->embedding;
     bool fine = fit->n >= 1 && fit->labels != NULL && fit->n_clusters >= 1;
+    fine = fine && fit->n_clusters <= fit->n && fit->centres.rows <= fit->n_clusters;
     fine = fine && (fit->points.values == NULL || fit->points.n == fit->n);
     fine = fine && projection_fits(&fit->preparation) && projection_fits(&fit->reduction);
     fine =
         fine && (fit->reduction.rule.name == NULL || fit->reduction.d_in == fit->preparation.d_out);
+    fine = fine && (fit->landmarks.values == NULL) == (fit->landmark_vectors.values == NULL);
     fine = fine && (fit->landmark_vectors.values == NULL ||
                     (fit->landmarks.n == fit->landmark_vectors.rows && fit->landmarks.n >= 1 &&
                      fit->landmark_vectors.cols >= e->rows.cols));
     fine = fine && (e->rows.values == NULL || fit->centres.cols == e->rows.cols);
     fine = fine && (e->rows.values == NULL || e->rows.rows == fit->n);
+    fine = fine && fit->has_embedding == (e->vectors.values != NULL);
     fine = fine && (e->vectors.values == NULL ||
                     (e->vectors.rows == fit->n && e->degrees != NULL && e->eigenvalues != NULL &&
                      e->rows.cols <= e->vectors.cols && e->rows.cols <= e->n_eigenvalues));
     fine = fine && (fit->shrunk.g.values == NULL ||
                     (fit->shrunk.g.rows == fit->n && fit->shrunk.g.cols == e->rows.cols));
-    fine = fine && (fit->scale.local == NULL || fit->scale.n == fit->n);
-    fine = fine && (fit->shrink_scale.local == NULL || fit->shrink_scale.n == fit->n);
+    fine = fine && scale_fits(&fit->scale, fit->n) && scale_fits(&fit->shrink_scale, fit->n);
     if (!fine)
         FAIL(HUDDLE_FORMAT, "the model file is damaged: its sizes do not agree");
     for (int64_t i = 0; i < fit->n; i++)

@@ -1,6 +1,7 @@
 /* model: what is given instead of points, ranges, sharing, damaged files, new points. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
+#include "model/model.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -427,6 +428,60 @@ static void damaged_models_are_refused(void **state) {
     huddle_points_free(&x);
 }
 
+static void lose_centre(hd_fit *fit) {
+    huddle_free(fit->preparation.centre);
+    fit->preparation.centre = NULL;
+}
+
+static void lose_scale(hd_fit *fit) {
+    huddle_free(fit->scale.local);
+    fit->scale.local = NULL;
+}
+
+static void lose_eigenvectors(hd_fit *fit) {
+    huddle_dense_free(&fit->embedding.vectors);
+}
+
+static void lose_landmark_vectors(hd_fit *fit) {
+    huddle_dense_free(&fit->landmark_vectors);
+}
+
+static void claim_more_clusters(hd_fit *fit) {
+    fit->n_clusters = N + 1;
+}
+
+/* What no fit leaves behind, in a file whose checksum is right. */
+static void impossible_models_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *prepare;
+        void (*spoil)(hd_fit *fit);
+    } cases[] = {{"kmeans", "pca:1", lose_centre},
+                 {"sc", "none", lose_scale},
+                 {"llc", "none", lose_eigenvectors},
+                 {"lsc", "none", lose_landmark_vectors},
+                 {"ncut", "none", claim_more_clusters}};
+    char path[256];
+    huddle_points x = arcs(0.03, 1);
+    snprintf(path, sizeof path, "%s/impossible.huddle", test_directory());
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        huddle_model *model, *loaded;
+        assert_ok(huddle_model_new(cases[k].method, &model));
+        assert_ok(huddle_model_set(model, "n_clusters", "3"));
+        assert_ok(huddle_model_set(model, "prepare", cases[k].prepare));
+        assert_ok(huddle_model_fit(NULL, model, &x));
+        assert_ok(huddle_model_save(model, path));
+        assert_ok(huddle_model_load(path, &loaded));
+        /* The report is then that of the file, whatever becomes of the fit. */
+        cases[k].spoil(&loaded->fit);
+        assert_ok(huddle_model_save(loaded, path));
+        huddle_model_free(loaded);
+        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "its sizes do not agree");
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
 static void arrays_are_named(void **state) {
     (void)state;
     huddle_points x = arcs(0.03, 1);
@@ -476,6 +531,7 @@ int main(void) {
         cmocka_unit_test(a_loaded_model_reports_its_judgement),
         cmocka_unit_test(models_share_graph_and_embedding),
         cmocka_unit_test(damaged_models_are_refused),
+        cmocka_unit_test(impossible_models_are_refused),
         cmocka_unit_test(arrays_are_named),
         cmocka_unit_test(a_failed_fit_leaves_the_last_one),
     };
