@@ -8,17 +8,15 @@
 
 /* What would only be found out after the work. */
 static int check_outputs(const app_arguments *arguments) {
-    const char *labels = argument(arguments, "output"), *save = argument(arguments, "save");
-    int result = output_check_ending(labels, "labels", label_endings);
-    if (result == EXIT_DONE)
-        result = output_check(labels);
-    if (result == EXIT_DONE)
-        result = output_check(save);
-    if (result == EXIT_DONE)
-        result = output_check(argument(arguments, "report"));
-    if (result == EXIT_DONE)
-        result = output_check_folder(argument(arguments, "dump"));
-    return result;
+    static const char *const files[] = {"output", "save", "report"};
+    int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
+    for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
+        const char *path = argument(arguments, files[i]);
+        result = output_check_apart(arguments, path);
+        if (result == EXIT_DONE)
+            result = output_check(path);
+    }
+    return result == EXIT_DONE ? output_check_folder(argument(arguments, "dump")) : result;
 }
 
 static int check_operands(const app_arguments *arguments) {

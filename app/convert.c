@@ -5,13 +5,12 @@
 
 #include <stddef.h>
 
-static const char *const data_endings[] = {".csv", ".tsv",  ".npy",    ".npz", ".mat",
-                                           ".h5",  ".hdf5", ".libsvm", NULL};
-
 static int run_convert(const app_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
     int result = output_check_ending(target, "data", data_endings);
     huddle_data data = {0};
+    if (result == EXIT_DONE)
+        result = output_check_apart(arguments, target);
     if (result == EXIT_DONE)
         result = output_check(target);
     huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
@@ -46,8 +45,9 @@ const app_command convert_command = {
     .least = 2,
     .most = 2,
     .summary = "write a data set in another format",
-    .text = "IN is anything huddle reads (see huddle help info). The ending of OUT decides the "
-            "format: .csv, .tsv, .npy (points only), .npz, .mat, .h5 or .libsvm.",
+    .text =
+        "IN is anything huddle reads (see huddle help info). The ending of OUT decides the "
+        "format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, .svm or .libsvm.",
     .words = huddle_data_kinds,
     .groups = convert_groups,
     .examples = convert_examples,

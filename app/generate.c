@@ -65,6 +65,10 @@ static int run_generate(const app_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
+    if (path != NULL && strcmp(path, "/dev/stdout") == 0)
+        path = NULL; /* which is where CSV goes by itself */
+    if (result == EXIT_DONE)
+        result = output_check_ending(path, "data", data_endings);
     if (result == EXIT_DONE)
         result = output_check(path);
     huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
@@ -95,7 +99,8 @@ static const app_flag generate_flags[] = {
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write there, in the format of its ending; default: CSV on stdout"},
+     .help = "write there, in the format of its ending (.csv, .tsv, .txt, .npy, .npz, .mat, .h5, "
+             ".hdf5, .svm or .libsvm); default: CSV on stdout"},
     {0}};
 
 static const flag_group generate_groups[] = {

@@ -1,14 +1,19 @@
+#define _XOPEN_SOURCE 700
 #include "input.h"
 
 #include "talk.h"
 #include "text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
+const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
+                                    ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
 
 static uint64_t seed_of(const app_arguments *arguments) {
     const char *text = argument(arguments, "seed");
@@ -65,26 +70,74 @@ void input_describe(const huddle_data *data, char *text, size_t size) {
         append_text(text, size, ", %d class%s", data->n_classes, data->n_classes == 1 ? "" : "es");
 }
 
-int output_check(const char *path) {
+/* Files are written beside their place, so it is the folder that must be writable. */
+static int check_parent(const char *path) {
     struct stat place;
-    char folder[4096];
-    if (path == NULL)
-        return EXIT_DONE;
-    if (stat(path, &place) == 0 && S_ISDIR(place.st_mode))
-        return failed("%s: is a folder", path);
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return EXIT_DONE;
-    snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    char folder[4096] = ".";
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    if (length > 0)
+        snprintf(folder, sizeof folder, "%.*s", (int)(length > 1 ? length - 1 : 1), path);
     if (stat(folder, &place) != 0 || !S_ISDIR(place.st_mode))
         return failed("%s: there is no folder '%s'", path, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return failed("%s: cannot be written: %s", path, strerror(errno));
     return EXIT_DONE;
+}
+
+int output_check(const char *path) {
+    struct stat place;
+    if (path == NULL)
+        return EXIT_DONE;
+    if (stat(path, &place) != 0)
+        return check_parent(path);
+    if (S_ISDIR(place.st_mode))
+        return failed("%s: is a folder", path);
+    if (!S_ISREG(place.st_mode)) /* a device or a pipe is written itself */
+        return access(path, W_OK) == 0 ? EXIT_DONE
+                                       : failed("%s: cannot be written: %s", path, strerror(errno));
+    char *real = realpath(path, NULL); /* a link stays, what it points to is replaced */
+    int result = check_parent(real == NULL ? path : real);
+    free(real);
+    return result;
 }
 
 int output_check_folder(const char *path) {
     struct stat place;
-    if (path != NULL && stat(path, &place) == 0 && !S_ISDIR(place.st_mode))
+    if (path == NULL)
+        return EXIT_DONE;
+    if (stat(path, &place) != 0)
+        return check_parent(path);
+    if (!S_ISDIR(place.st_mode))
         return failed("%s: is not a folder", path);
+    if (access(path, W_OK | X_OK) != 0)
+        return failed("%s: cannot be written: %s", path, strerror(errno));
+    return EXIT_DONE;
+}
+
+static bool same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+int output_check_apart(const app_arguments *arguments, const char *path) {
+    static const char *const inputs[] = {"y", "graph", "embedding"};
+    bool same = false;
+    if (path == NULL)
+        return EXIT_DONE;
+    for (int i = 0; i < arguments->n_operands; i++)
+        same = same || same_file(path, arguments->operands[i]);
+    for (int i = 0; i < arguments->n_settings; i++)
+        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+            if (arguments->settings[i].flag != NULL &&
+                strcmp(arguments->settings[i].flag->name, inputs[k]) == 0)
+                same = same || same_file(path, arguments->settings[i].value);
+    if (same)
+        return usage_error("%s: is an input too, and would be lost; write to another file", path);
     return EXIT_DONE;
 }
 

@@ -14,18 +14,21 @@ int input_read(huddle_context *context, const app_arguments *arguments, const ch
 /* "1797 points, 64 features, 10 classes". */
 void input_describe(const huddle_data *data, char *text, size_t size);
 
-/* EXIT_FAILED, after a sentence, if path's folder does not exist or path is a folder: better to
- * know before the work than after it. NULL is fine. */
+/* EXIT_FAILED, after a sentence, if path is a folder or cannot be written, because its folder is
+ * not there or may not be changed: better to know before the work than after it. NULL is fine. */
 int output_check(const char *path);
 
-/* EXIT_FAILED, after a sentence, if path is there but is no folder. NULL is fine. */
+/* The same for a folder, which may be there already. */
 int output_check_folder(const char *path);
+
+/* EXIT_USAGE, after a sentence, if path is a file that the command reads. NULL is fine. */
+int output_check_apart(const app_arguments *arguments, const char *path);
 
 /* EXIT_USAGE, after a sentence, if path does not end in one of the endings (".npy" ...; ends with
  * NULL). `what` says what is written: "labels". NULL is fine. */
 int output_check_ending(const char *path, const char *what, const char *const *endings);
 
-/* What labels can be written as. */
-extern const char *const label_endings[];
+/* What labels and data sets can be written as. */
+extern const char *const label_endings[], *const data_endings[];
 
 #endif

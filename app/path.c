@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A path and what was read from it. */
 typedef struct gamma_walk {
@@ -98,14 +99,43 @@ static int run_walk(gamma_walk *walk) {
 
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
+/* The fusions, and further ones that join the trees that remain at the top: n - 1 in all, so that
+ * SciPy takes them for a linkage. Those trees never fuse; they are joined at ten times the last
+ * gamma of the path, because SciPy draws no infinite heights. */
+static huddle_path_fusion *whole_tree(const huddle_path *path) {
+    int64_t n = path->n, count = path->n_fusions, root = -1;
+    huddle_path_fusion *tree = must(calloc((size_t)n + 1, sizeof *tree));
+    bool *inside = must(calloc((size_t)(n + count) + 1, sizeof *inside));
+    double top = count > 0 ? path->fusions[count - 1].gamma : 0;
+    if (path->n_levels > 0)
+        top = fmax(top, path->levels[path->n_levels - 1].gamma);
+    for (int64_t i = 0; i < count; i++) {
+        tree[i] = path->fusions[i];
+        inside[tree[i].a] = inside[tree[i].b] = true;
+    }
+    int64_t size = 0, made = count;
+    for (int64_t node = 0; node < n + count; node++) {
+        if (inside[node])
+            continue;
+        int64_t own = node < n ? 1 : path->fusions[node - n].size;
+        if (root >= 0)
+            tree[made++] = (huddle_path_fusion){(int32_t)root, (int32_t)node, 10 * top, size + own};
+        root = root < 0 ? node : n + made - 1;
+        size += own;
+    }
+    free(inside);
+    return tree;
+}
+
 /* Four columns: what fuses (two), where, how many rows. SciPy calls this a linkage. */
-static huddle_status write_tree_npy(const huddle_path *path, const char *file) {
+static huddle_status write_tree_npy(const huddle_path_fusion *fusions, int64_t count,
+                                    const char *file) {
     huddle_dense tree = {0};
-    huddle_status status = huddle_dense_new(path->n_fusions, 4, &tree);
+    huddle_status status = huddle_dense_new(count, 4, &tree);
     if (status != HUDDLE_OK)
         return status;
-    for (int64_t i = 0; i < path->n_fusions; i++) {
-        const huddle_path_fusion *fusion = &path->fusions[i];
+    for (int64_t i = 0; i < count; i++) {
+        const huddle_path_fusion *fusion = &fusions[i];
         double *row = tree.values + i * tree.stride;
         row[0] = fusion->a;
         row[1] = fusion->b;
@@ -117,12 +147,13 @@ static huddle_status write_tree_npy(const huddle_path *path, const char *file) {
     return status;
 }
 
-static huddle_status write_tree_csv(const huddle_path *path, const char *file) {
+static huddle_status write_tree_csv(const huddle_path_fusion *fusions, int64_t count,
+                                    const char *file) {
     enum { LINE = 96 };
-    char *text = must(malloc((size_t)(path->n_fusions + 1) * LINE)), gamma[40];
+    char *text = must(malloc((size_t)(count + 1) * LINE)), gamma[40];
     size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
-    for (int64_t i = 0; i < path->n_fusions; i++) {
-        const huddle_path_fusion *fusion = &path->fusions[i];
+    for (int64_t i = 0; i < count; i++) {
+        const huddle_path_fusion *fusion = &fusions[i];
         format_real(fusion->gamma, gamma, sizeof gamma);
         size += (size_t)snprintf(text + size, LINE, "%d,%d,%s,%lld\n", fusion->a, fusion->b, gamma,
                                  (long long)fusion->size);
@@ -132,13 +163,21 @@ static huddle_status write_tree_csv(const huddle_path *path, const char *file) {
     return status;
 }
 
+static huddle_status write_tree(const huddle_path *path, const char *file) {
+    huddle_path_fusion *tree = whole_tree(path);
+    bool npy = strcasecmp(file + strlen(file) - 4, ".npy") == 0;
+    huddle_status status =
+        npy ? write_tree_npy(tree, path->n - 1, file) : write_tree_csv(tree, path->n - 1, file);
+    free(tree);
+    return status;
+}
+
 static int write_files(const gamma_walk *walk) {
     const char *tree = argument(walk->fit.arguments, "output");
     const char *labels = argument(walk->fit.arguments, "labels");
     huddle_status status = HUDDLE_OK;
     if (tree != NULL)
-        status = strcmp(tree + strlen(tree) - 4, ".npy") == 0 ? write_tree_npy(&walk->path, tree)
-                                                              : write_tree_csv(&walk->path, tree);
+        status = write_tree(&walk->path, tree);
     if (status != HUDDLE_OK)
         return failed_call(status, tree);
     if (labels != NULL)
@@ -214,10 +253,20 @@ static void print_choice(const gamma_walk *walk) {
                walk->fit.scores.nmi, walk->fit.scores.ari, walk->fit.scores.purity);
 }
 
+/* Where every component of the graph is one point from the beginning, no edge pulls. */
+static void print_ends(const huddle_path *path) {
+    double last = path->n_levels > 0 ? path->levels[path->n_levels - 1].gamma : 0;
+    if (path->gamma_fit < last)
+        printf("exact fit up to gamma %.4g, collapse from %.4g\n\n", path->gamma_fit,
+               path->gamma_up);
+    else
+        printf("exact fit at every gamma: rows that the graph joins are one already\n\n");
+}
+
 static void print_path(const gamma_walk *walk) {
     const huddle_path *path = &walk->path;
-    printf("%s: %lld points; exact fit up to gamma %.4g, collapse from %.4g\n\n", walk->fit.source,
-           (long long)path->n, path->gamma_fit, path->gamma_up);
+    printf("%s: %lld points; ", walk->fit.source, (long long)path->n);
+    print_ends(path);
     printf("  %12s %14s %10s %8s %6s\n", "gamma", "objective", "gap", "groups", "n_iter");
     for (int32_t i = 0; i < path->n_levels; i++) {
         const huddle_path_level *level = &path->levels[i];
@@ -244,15 +293,17 @@ static int tell(const gamma_walk *walk) {
 /* ---- the command -------------------------------------------------------------------------- */
 
 static int check_arguments(const app_arguments *arguments) {
-    const char *tree = argument(arguments, "output"), *labels = argument(arguments, "labels");
-    int result = output_check_ending(tree, "the tree", tree_endings);
+    static const char *const files[] = {"output", "labels", "report"};
+    int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
     if (result == EXIT_DONE)
-        result = output_check_ending(labels, "labels", label_endings);
-    if (result == EXIT_DONE)
-        result = output_check(tree);
-    if (result == EXIT_DONE)
-        result = output_check(argument(arguments, "report"));
-    return result == EXIT_DONE ? output_check(labels) : result;
+        result = output_check_ending(argument(arguments, "labels"), "labels", label_endings);
+    for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
+        const char *path = argument(arguments, files[i]);
+        result = output_check_apart(arguments, path);
+        if (result == EXIT_DONE)
+            result = output_check(path);
+    }
+    return result;
 }
 
 static int run_path(const app_arguments *arguments) {
@@ -290,13 +341,14 @@ static const app_flag path_flags[] = {
      .value = "N",
      .min = 1,
      .fallback_now = default_levels,
-     .help = "levels of gamma, evenly spaced in log gamma between both ends"},
+     .help = "levels of gamma, evenly spaced in log gamma"},
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
      .help = "write the tree of fusions: two parts, their gamma and their size a row, as .csv or "
-             ".npy (a linkage to SciPy)"},
+             ".npy (a linkage to SciPy: trees that remain apart are joined at ten times the last "
+             "gamma)"},
     {.name = "labels",
      .kind = FLAG_FILE,
      .value = "FILE",
@@ -324,8 +376,9 @@ const app_command path_command = {
     .most = 1,
     .summary = "shrink for every gamma, from exact fit to collapse",
     .text = "Finds the embedding as huddle cluster -m ssc does, then follows the shrink problem "
-            "from the gamma below which nothing moves to the one from which all is one point. "
-            "The groups of fused rows make a tree; labels for a wanted number of clusters are "
+            "from the gamma below which nothing moves to the one from which each component of the "
+            "graph is one point, but not beyond 1000 n / c. The groups of fused rows make a tree; "
+            "labels for a wanted number of clusters are "
             "read from it.",
     .words = huddle_data_kinds,
     .groups = path_groups,

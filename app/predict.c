@@ -75,6 +75,8 @@ static int run_predict(const app_arguments *arguments) {
     const char *path = argument(arguments, "output");
     int result = output_check_ending(path, "labels", label_endings);
     if (result == EXIT_DONE)
+        result = output_check_apart(arguments, path);
+    if (result == EXIT_DONE)
         result = output_check(path);
     if (result == EXIT_DONE)
         p.context = talk_begin(arguments, &result);

@@ -72,8 +72,8 @@ HUDDLE_API void huddle_data_free(huddle_data *data);
 /* The names of everything that can be generated, "digits" first; ends with NULL. */
 HUDDLE_API const char *const *huddle_data_kinds(void);
 
-/* Writes points and labels in the format of path's extension: csv, tsv, npy, npz, mat, h5, hdf5,
- * svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY holds no labels,
+/* Writes points and labels in the format of path's extension: csv, tsv, txt, npy, npz, mat, h5,
+ * hdf5, svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY holds no labels,
  * LIBSVM none that are texts: a warning says so. Sparse points can be written as npz (which
  * scipy.sparse reads), mat and svm; HUDDLE_UNSUPPORTED otherwise: they are never made dense. */
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
+from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
@@ -133,7 +134,10 @@ def test_path(moons):
     assert path.groups.shape == (10, 300) and path.gap.max() <= 1e-4 * (1 + 1e-9)
     assert [len(set(groups)) for groups in path.groups] == list(path.n_groups)
     assert accuracy(y, path.labels) == 1
-    assert len(path.linkage) == 300 - len(set(path.groups[-1]))
+    assert len(path.linkage) == 299 and is_valid_linkage(path.linkage)
+    apart = path.linkage[:, 2] > path.gammas[-1]
+    assert apart.sum() == len(set(path.groups[-1])) - 1
+    assert np.all(path.linkage[apart, 2] == 10 * path.gammas[-1])
     assert path.shrunk is None and path.gamma_fit <= path.gamma_up
 
 

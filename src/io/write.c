@@ -13,12 +13,11 @@ static const struct {
     bool sparse; /* can hold sparse points */
     huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
 } writers[] = {
-    {"csv", false, hd_csv_write},        {"tsv", false, hd_csv_write},
-    {"txt", false, hd_csv_write},        {"npy", false, hd_npy_write},
-    {"npz", true, hd_npz_write},         {"mat", true, hd_mat_write},
-    {"h5", false, hd_hdf5_write},        {"hdf5", false, hd_hdf5_write},
-    {"svm", true, hd_libsvm_write},      {"libsvm", true, hd_libsvm_write},
-    {"svmlight", true, hd_libsvm_write},
+    {"csv", false, hd_csv_write},   {"tsv", false, hd_csv_write},
+    {"txt", false, hd_csv_write},   {"npy", false, hd_npy_write},
+    {"npz", true, hd_npz_write},    {"mat", true, hd_mat_write},
+    {"h5", false, hd_hdf5_write},   {"hdf5", false, hd_hdf5_write},
+    {"svm", true, hd_libsvm_write}, {"libsvm", true, hd_libsvm_write},
 };
 
 huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
@@ -32,7 +31,9 @@ huddle_status huddle_data_write(huddle_context *context, const huddle_data *data
         return writers[k].write(context, data, path);
     }
     return hd_fail(HUDDLE_INVALID,
-                   "%s: the name must end in .csv, .tsv, .npy, .npz, .mat, .h5 or .svm", path);
+                   "%s: the name must end in .csv, .tsv, .txt, .npy, .npz, .mat, .h5, .hdf5, .svm "
+                   "or .libsvm",
+                   path);
 }
 
 huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,

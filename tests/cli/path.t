@@ -10,18 +10,48 @@ From exact fit to collapse.
   > gammas = [l["gamma"] for l in levels]
   > print(gammas == sorted(gammas), all(l["gap"] <= 1e-3 for l in levels))
   > print(levels[0]["groups"] >= levels[-1]["groups"])
-  > print(tree.shape[1], len(tree) == r["fusions"], len(labels), r["scores"]["acc"] > .95)'
+  > print(tree.shape, r["fusions"] <= 299, len(labels), r["scores"]["acc"] > .95)'
   moons 300 2 True
   ['dual', 'gamma', 'gap', 'groups', 'n_iter', 'objective', 'stop']
   True True
   True
-  4 True 300 True
+  (299, 4) True 300 True
   $ huddle path moons --n 300 -c 2 -q -o tree.csv | head -4 | cut -c 1-40 | head -3
   moons: 300 points; exact fit up to gamma
   
            gamma      objective        gap
   $ head -1 tree.csv
   a,b,gamma,size
+
+SciPy takes the tree, also when trees remain apart at the top.
+
+  $ /usr/bin/python3 -c '
+  > import numpy as np
+  > rng = np.random.default_rng(0)
+  > x = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(1000, 1, (40, 2))])
+  > np.save("apart.npy", x)'
+  $ huddle path apart.npy -c 4 --connect false -q --json -o tree.npy > path.json
+  $ /usr/bin/python3 -c '
+  > import json, numpy as np
+  > from scipy.cluster.hierarchy import is_valid_linkage, is_monotonic, fcluster, dendrogram
+  > r = json.load(open("path.json")); tree = np.load("tree.npy")
+  > print(tree.shape, r["fusions"] < 79, is_valid_linkage(tree), is_monotonic(tree))
+  > print(tree[-1, 2] / r["levels"][-1]["gamma"], tree[-1, 3])
+  > print(fcluster(tree, 2 * r["levels"][-1]["gamma"], "distance").max() == 80 - r["fusions"])
+  > print(len(dendrogram(tree, no_plot=True)["leaves"]))'
+  (79, 4) True True True
+  10.0 80.0
+  True
+  80
+
+Where each component is one point from the beginning, nothing is left to shrink, and path says so.
+
+  $ /usr/bin/python3 -c '
+  > import numpy as np
+  > np.save("pairs.npy", np.concatenate([np.zeros((40, 2)), np.ones((40, 2))]) * 1000
+  >         + np.random.default_rng(0).normal(0, 1, (80, 2)))'
+  $ huddle path pairs.npy -c 2 --connect false -q | head -1
+  pairs.npy: 80 points; exact fit at every gamma: rows that the graph joins are one already
 
 What path cannot take.
 
