@@ -72,3 +72,39 @@ Folders that are not there are found out before the work.
   $ huddle cluster digits -m kmeans --dump before.csv -q
   huddle: before.csv: is not a folder
   [1]
+  $ huddle cluster digits -m kmeans --dump nowhere/stages -q
+  huddle: nowhere/stages: there is no folder 'nowhere'
+  [1]
+
+An output is none of the inputs.
+
+  $ huddle cluster before.csv -m kmeans -o before.csv
+  huddle: before.csv: is an input too, and would be lost; write to another file
+  [2]
+  $ ln -s before.csv link.csv
+  $ huddle cluster before.csv -m kmeans --save ./link.csv
+  huddle: ./link.csv: is an input too, and would be lost; write to another file
+  [2]
+  $ huddle cluster digits.csv --y before.csv -m kmeans -o before.csv
+  huddle: before.csv: is an input too, and would be lost; write to another file
+  [2]
+  $ huddle convert before.csv before.csv
+  huddle: before.csv: is an input too, and would be lost; write to another file
+  [2]
+  $ cmp digits.csv before.csv
+
+Endings that nobody writes are a mistake of the command line, everywhere.
+
+  $ huddle cluster digits -o labels.json
+  huddle: labels.json: labels can be written as .npy, .csv or .txt
+  [2]
+  $ huddle convert digits digits.json
+  huddle: digits.json: data can be written as .csv, .tsv, .txt, .npy, .npz, .mat, .h5, .hdf5, .svm or .libsvm
+  [2]
+  $ huddle generate moons -o moons.json
+  huddle: moons.json: data can be written as .csv, .tsv, .txt, .npy, .npz, .mat, .h5, .hdf5, .svm or .libsvm
+  [2]
+  $ for ending in csv tsv txt npy npz mat h5 hdf5 svm libsvm; do
+  >   huddle generate moons --n 30 -o moons.$ending -q || echo $ending
+  > done
+  $ huddle generate moons --n 30 -o /dev/stdout | cmp - moons.csv

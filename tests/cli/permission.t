@@ -19,17 +19,29 @@ Files that may not be read or written. Root may do anything, so it steps down fo
   $ printf '1,2\n3,4\n' > open.csv
   $ chmod 644 open.csv
   $ chmod 555 .
-  $ as_nobody huddle cluster open.csv -m kmeans -c 2 -o labels.csv
+
+Whatever the work, it is not begun: with 2 points it would fail otherwise.
+
+  $ as_nobody huddle cluster open.csv -m kmeans -c 3 -o labels.csv
   huddle: labels.csv: cannot be written: Permission denied
   [1]
   $ as_nobody huddle convert open.csv out.npy
   huddle: out.npy: cannot be written: Permission denied
   [1]
-  $ as_nobody huddle cluster open.csv -m kmeans -c 2 --save model
+  $ as_nobody huddle cluster open.csv -m kmeans -c 3 --save model
   huddle: model: cannot be written: Permission denied
   [1]
-  $ as_nobody huddle cluster open.csv -m kmeans -c 2 --dump out
-  huddle: out: Permission denied
+  $ as_nobody huddle cluster open.csv -m kmeans -c 3 --report page.html
+  huddle: page.html: cannot be written: Permission denied
+  [1]
+  $ as_nobody huddle cluster open.csv -m kmeans -c 3 --dump out
+  huddle: out: cannot be written: Permission denied
+  [1]
+  $ as_nobody huddle cluster open.csv -m kmeans -c 3 --dump .
+  huddle: .: cannot be written: Permission denied
+  [1]
+  $ as_nobody huddle path open.csv --labels labels.csv
+  huddle: labels.csv: cannot be written: Permission denied
   [1]
   $ ls
   open.csv
