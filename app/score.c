@@ -94,7 +94,7 @@ static int64_t *column_order(const huddle_confusion *table) {
 static int width_of(const labelling *l, int least) {
     int width = least;
     for (int32_t i = 0; i < l->n_classes; i++)
-        width = (int)strlen(l->classes[i]) > width ? (int)strlen(l->classes[i]) : width;
+        width = text_width(l->classes[i]) > width ? text_width(l->classes[i]) : width;
     return width;
 }
 
@@ -108,11 +108,14 @@ static void print_confusion(const labelling *truth, const labelling *labels,
     int left = width_of(truth, 5), width = width_of(labels, digits);
     int64_t *order = column_order(table);
     printf("\n%-*s  cluster\n%-*s", left, "", left, "class");
-    for (int64_t j = 0; j < table->n_clusters; j++)
-        printf("  %*s", width, labels->classes[table->clusters[order[j]]]);
+    for (int64_t j = 0; j < table->n_clusters; j++) {
+        const char *name = labels->classes[table->clusters[order[j]]];
+        printf("  %*s%s", width - text_width(name), "", name);
+    }
     printf("\n");
     for (int64_t i = 0; i < table->n_classes; i++) {
-        printf("%-*s", left, truth->classes[table->classes[i]]);
+        const char *name = truth->classes[table->classes[i]];
+        printf("%s%*s", name, left - text_width(name), "");
         for (int64_t j = 0; j < table->n_clusters; j++) {
             int64_t cell = table->counts[i * table->n_clusters + order[j]];
             snprintf(count, sizeof count, "%lld", (long long)cell);

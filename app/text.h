@@ -23,6 +23,9 @@ enum { NEAR = 3 };
 /* If word is closer to candidate than *distance edits, remembers it. */
 void nearer(const char *word, const char *candidate, int *distance, const char **best);
 
+/* Columns that a text in UTF-8 takes on a terminal. */
+int text_width(const char *text);
+
 /* "1 point", "3 points". */
 const char *plural(int64_t count);
 

@@ -66,6 +66,16 @@ More clusters than classes.
   dog    .  1  .  .  .  1
   owl    .  .  1  .  .  .
 
+Names in any alphabet stand in line.
+
+  $ printf 'K\303\244fer\nK\303\244fer\n\347\214\253\nAmeise\n' > names.txt
+  $ printf '\303\244\n\303\244\nbb\nc\n' > found.txt
+  $ huddle score names.txt found.txt | tail -4
+  class    c   \xc3\xa4  bb (esc)
+  Ameise   1   .   .
+  K\xc3\xa4fer    .   2   . (esc)
+  \xe7\x8c\xab       .   .   1 (esc)
+
 A data set stands for its labels.
 
   $ huddle cluster digits -m kmeans -o digits.txt -q > /dev/null
