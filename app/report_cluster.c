@@ -287,7 +287,11 @@ static json_t *objects_table(json_t *list, const json_t *chosen) {
     const char *name;
     json_t *value;
     json_object_foreach(json_array_get(list, 0), name, value) {
-        json_array_append_new(columns, json_pack("{s:s}", "label", name));
+        char label[64];
+        snprintf(label, sizeof label, "%s", strcmp(name, "n_clusters") == 0 ? "clusters" : name);
+        for (char *c = label; (c = strchr(c, '_')) != NULL;)
+            *c = ' ';
+        json_array_append_new(columns, json_pack("{s:s}", "label", label));
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *row = json_array();

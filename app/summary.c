@@ -130,9 +130,9 @@ static void print_range(const json_t *report) {
     if (n == 0)
         return;
     printf("\n  %9s %12s %12s %12s %12s\n", "clusters", "inertia", "silhouette", "ncut",
-           "eigengap");
+           "relative gap");
     for (size_t i = 0; i < n; i++) {
-        static const char *const columns[] = {"inertia", "silhouette", "ncut", "eigengap"};
+        static const char *const columns[] = {"inertia", "silhouette", "ncut", "relative_gap"};
         const json_t *trial = json_array_get(range, i);
         printf("%c %9.0f", number(trial, "n_clusters") == number(report, "n_clusters") ? '*' : ' ',
                number(trial, "n_clusters"));

@@ -151,7 +151,7 @@ static int on_progress(void *user, const char *stage, double done, double total)
         talk_clear();
     else if (talk.terminal)
         draw_bar(share, done / spent, left);
-    else if (now >= talk.next && done < total) {
+    else if (now >= talk.next && spent >= 1 && done < total) {
         char wait[32];
         format_wait(left, wait, sizeof wait);
         fprintf(stderr, "huddle: %s %.0f %%, %s left\n", stage, 100 * share, wait);
