@@ -2,6 +2,7 @@
 # Fits a model to some points, keeps it, and labels points it has not seen: predict.sh [HUDDLE]
 set -eu
 huddle=${1:-huddle}
+case $huddle in /* | "${huddle##*/}") ;; *) huddle=$PWD/$huddle ;; esac # a relative path
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -2,6 +2,7 @@
 # Stops between the stages, looks at what is there, and goes on from it: stages.sh [HUDDLE]
 set -eu
 huddle=${1:-huddle}
+case $huddle in /* | "${huddle##*/}") ;; *) huddle=$PWD/$huddle ;; esac # a relative path
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

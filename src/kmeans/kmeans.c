@@ -297,7 +297,7 @@ static huddle_status settle_few(huddle_context *context, const huddle_points *x,
     TRY(hd_kmeans_distinct(context, x, c, rows, labels, &count));
     if (count == c)
         goto done;
-    hd_warn(context, "only %d distinct rows for n_clusters = %d", count, c);
+    hd_warn(context, "only %d distinct row%s for %d clusters", count, count == 1 ? "" : "s", c);
     TRY(place_rows(x, rows, count, c, &result->centres));
     ALLOC_ZERO(info->inertias, 1);
     if (options->keep_starts) {

@@ -173,8 +173,10 @@ void hd_fit_take_clusters(hd_fit *fit, hd_fit *other) {
 static void warn_few_distinct(huddle_context *context, const huddle_kmeans_options *options,
                               const huddle_kmeans_info *info) {
     if (info->n_distinct < options->n_clusters)
-        hd_warn(context, "only %d distinct rows for %d clusters: %d clusters are empty",
-                info->n_distinct, options->n_clusters, options->n_clusters - info->n_distinct);
+        hd_warn(context, "only %d distinct row%s for %d clusters: %d cluster%s empty",
+                info->n_distinct, info->n_distinct == 1 ? "" : "s", options->n_clusters,
+                options->n_clusters - info->n_distinct,
+                options->n_clusters - info->n_distinct == 1 ? " is" : "s are");
 }
 
 huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,

@@ -75,9 +75,25 @@ A range of clusters: all of them, and the best.
   $ huddle cluster blobs -m kmeans --n 200 -c 2-5 --json -q | /usr/bin/python3 -c '
   > import json, sys
   > r = json.load(sys.stdin)
-  > print([t["n_clusters"] for t in r["range"]], r["n_clusters"] in range(2, 6))'
+  > print([t["n_clusters"] for t in r["range"]], r["n_clusters"] in range(2, 6))
+  > print(sorted(r["range"][0]))'
   [2, 3, 4, 5] True
+  ['inertia', 'n_clusters', 'ncut', 'relative_gap', 'silhouette']
+  $ huddle cluster blobs --n 200 -c 2-5 -q | grep inertia
+     clusters      inertia   silhouette         ncut relative gap
 
 Nothing on stderr with -q.
 
   $ huddle cluster digits -m kmeans -q 2>&1 >/dev/null
+
+Fewer different points than clusters.
+
+  $ for i in 1 2 3 4; do echo 1,2; done > same.csv
+  $ huddle cluster same.csv -m kmeans -c 3 -q | grep warning
+    warning    only 1 distinct row for 3 clusters
+
+The examples take a path relative to where they are called.
+
+  $ ln -s "$(command -v huddle)" tool
+  $ sh "$HUDDLE_SOURCE/examples/predict.sh" ./tool > /dev/null
+  $ sh "$HUDDLE_SOURCE/examples/stages.sh" ./tool > /dev/null
