@@ -222,15 +222,16 @@ done:
     return status;
 }
 
-/* Eigenvectors to find: one for each cluster, or for auto one more than could be chosen. */
+/* Eigenvectors to find: one for each cluster; where there is a choice, one more than could be
+ * chosen, for the eigengap after the last. */
 static int32_t components_for(huddle_range n_clusters, int64_t n) {
-    int64_t wanted = n_clusters.last;
+    int64_t wanted = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
     if (n_clusters.first == HUDDLE_AUTO)
         wanted = clusters_for_connect(n_clusters, n) + 1;
     return (int32_t)(wanted < n ? wanted : n);
 }
 
-/* `given`: the number of clusters was asked for, so a poor eigengap there is worth a word. */
+/* `given`: one number of clusters was asked for, so a poor eigengap there is worth a word. */
 static void warn_embedding(huddle_context *context, const huddle_embed_info *info, bool given) {
     if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
         hd_warn(context, "the embedding stopped (%s) after %d iterations at a residual of %.2g",
@@ -319,7 +320,8 @@ static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
     add_embedding_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, job, fit));
     fit->has_embedding = true;
-    warn_embedding(context, &fit->embed_info, n_clusters->first != HUDDLE_AUTO);
+    warn_embedding(context, &fit->embed_info,
+                   n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last);
     if (n_clusters->first != HUDDLE_AUTO)
         goto done;
     TRY(huddle_embed_choose(fit->n, fit->embedding.eigenvalues, fit->embedding.n_eigenvalues,

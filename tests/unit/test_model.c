@@ -166,6 +166,35 @@ static void a_range_over_a_given_embedding_goes_by_silhouettes(void **state) {
     huddle_dense_free(&f);
 }
 
+/* Three triangles: the eigenvalue after the last number of the range must be known. */
+static void a_range_sees_the_gap_at_its_end(void **state) {
+    (void)state;
+    static const char *const methods[] = {"sc", "ssc", "ncut"};
+    int64_t offsets[10];
+    int32_t columns[18];
+    double values[18];
+    huddle_csr graph = {9, 9, offsets, columns, values};
+    offsets[0] = 0;
+    for (int32_t i = 0, at = 0; i < 9; i++) {
+        for (int32_t j = i / 3 * 3; j < i / 3 * 3 + 3; j++)
+            if (j != i) {
+                columns[at] = j;
+                values[at++] = 1;
+            }
+        offsets[i + 1] = at;
+    }
+    for (int m = 0; m < 3; m++) {
+        huddle_model *model;
+        assert_ok(huddle_model_new(methods[m], &model));
+        assert_ok(huddle_model_set(model, "n_clusters", "2-3"));
+        assert_ok(huddle_model_give_graph(model, &graph));
+        assert_ok(huddle_model_fit(NULL, model, NULL));
+        assert_int_equal(model->fit.n_clusters, 3);
+        assert_true(model->fit.trials[1].eigengap > 0.9);
+        huddle_model_free(model);
+    }
+}
+
 static void guarded_labels_keep_their_starts(void **state) {
     (void)state;
     huddle_dense f = four_clouds();
@@ -520,6 +549,7 @@ int main(void) {
         cmocka_unit_test(precomputed_distances_give_the_same_labels),
         cmocka_unit_test(all_distances_must_be_there),
         cmocka_unit_test(a_range_over_a_given_embedding_goes_by_silhouettes),
+        cmocka_unit_test(a_range_sees_the_gap_at_its_end),
         cmocka_unit_test(guarded_labels_keep_their_starts),
         cmocka_unit_test(kmeans_has_no_use_for_a_graph),
         cmocka_unit_test(tiny_gamma_gives_the_labels_of_sc),
