@@ -55,6 +55,14 @@ int64_t hd_rng_below(hd_rng *rng, int64_t n) {
     return (int64_t)(bits % m);
 }
 
+/* Each number in turn is kept with the chance that leaves all sets equally likely (Knuth's
+ * algorithm S). */
+void hd_rng_sample(hd_rng *rng, int64_t n, int64_t count, int64_t *index) {
+    for (int64_t i = 0, taken = 0; taken < count; i++)
+        if (hd_rng_below(rng, n - i) < count - taken)
+            index[taken++] = i;
+}
+
 double hd_rng_normal(hd_rng *rng) {
     /* Box and Muller; the second number is thrown away to keep the stream's state small. */
     double radius = sqrt(-2.0 * log(1.0 - hd_rng_uniform(rng)));

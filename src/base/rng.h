@@ -24,6 +24,10 @@ double hd_rng_uniform(hd_rng *rng);
 /* Uniform in 0 .. n - 1, without bias; n >= 1. */
 int64_t hd_rng_below(hd_rng *rng, int64_t n);
 
+/* `count` different ones of 0 .. n - 1 in ascending order, every such set equally likely;
+ * 0 <= count <= n. */
+void hd_rng_sample(hd_rng *rng, int64_t n, int64_t count, int64_t *index);
+
 /* Standard normal. */
 double hd_rng_normal(hd_rng *rng);
 

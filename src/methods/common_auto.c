@@ -46,9 +46,7 @@ static huddle_status sample_points(const huddle_points *x, int64_t most, uint64_
         return status;
     hd_rng rng = hd_rng_stream(seed, 0);
     ALLOC(index, most);
-    for (int64_t i = 0, taken = 0; taken < most; i++)
-        if (hd_rng_below(&rng, x->n - i) < most - taken)
-            index[taken++] = i;
+    hd_rng_sample(&rng, x->n, most, index);
     TRY(huddle_points_take(x, index, most, owned));
     *view = *owned;
 done:

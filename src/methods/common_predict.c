@@ -17,8 +17,7 @@ typedef struct placing {
     int64_t *same;
 } placing;
 
-/* The distance scale of a new point under selftune. */
-static double own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
+double hd_own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
     double last = 0;
     for (int32_t j = 0; j < k; j++)
         if (isfinite(distance[j]))
@@ -48,7 +47,7 @@ static void place_row(const placing *p, int64_t i) {
     const int32_t *index = p->neighbors->index + i * k;
     const double *distance = p->neighbors->distance + i * k;
     double *row = p->rows->values + i * p->rows->stride;
-    double scale = own_scale(&fit->scale, distance, k), degree = 0;
+    double scale = hd_own_scale(&fit->scale, distance, k), degree = 0;
     p->same[i] = distance[0] == 0 ? index[0] : -1;
     for (int32_t j = 0; j < k; j++) {
         double weight = huddle_graph_weight(&fit->scale, index[j], scale, distance[j]);
@@ -123,7 +122,7 @@ huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale
     for (int64_t i = 0; i < neighbors->n; i++)
         for (int64_t e = i * k; e < i * k + k; e++)
             weights[e] = huddle_graph_weight(scale, neighbors->index[e],
-                                             own_scale(scale, neighbors->distance + i * k, k),
+                                             hd_own_scale(scale, neighbors->distance + i * k, k),
                                              neighbors->distance[e]);
     TRY(hd_neighbor_matrix(neighbors, weights, n, w));
 done:

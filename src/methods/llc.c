@@ -127,19 +127,11 @@ typedef struct learning {
     double *predictor; /* n x k: row i of A, in the order of the neighbours */
 } learning;
 
-/* The scale that a point's own distances give it; only selftune asks. */
-static double own_scale(const learning *l, const double *distances) {
-    double last = 0;
-    for (int32_t j = 0; j < l->neighbors->k; j++)
-        last = isfinite(distances[j]) ? distances[j] : last;
-    return last > 0 ? last : l->scale->smallest;
-}
-
 static void learn_row(const learning *l, int64_t i, double *kernel) {
     int32_t k = l->neighbors->k;
     const int32_t *index = l->neighbors->index + i * k;
     const double *distances = l->neighbors->distance + i * k;
-    double *a = l->predictor + i * k, scale = own_scale(l, distances);
+    double *a = l->predictor + i * k, scale = hd_own_scale(l->scale, distances, k);
     for (int32_t r = 0; r < k; r++) {
         double local = l->scale->local != NULL ? l->scale->local[index[r]] : 0;
         a[r] = huddle_graph_weight(l->scale, index[r], scale, distances[r]);

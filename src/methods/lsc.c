@@ -69,9 +69,7 @@ static huddle_status take_some(const huddle_points *points, int64_t count, uint6
     hd_rng rng = hd_rng_stream(seed, UINT64_MAX);
     int64_t *index = NULL;
     ALLOC(index, count);
-    for (int64_t i = 0, taken = 0; taken < count; i++)
-        if (hd_rng_below(&rng, points->n - i) < count - taken)
-            index[taken++] = i;
+    hd_rng_sample(&rng, points->n, count, index);
     TRY(huddle_points_take(points, index, count, some));
 done:
     huddle_free(index);

@@ -180,7 +180,7 @@ huddle_status hd_apply(huddle_context *context, const huddle_preparation *map,
 huddle_status hd_check_clusters(huddle_range n_clusters, int64_t n);
 
 /* Runs K-means on rows, leaving labels, centres, medoids and info in the fit (replacing what was
- * there). weights may be NULL. Equal neighbours in `group` (may be NULL) are known to be equal. */
+ * there). */
 huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
                             const huddle_kmeans_options *options, hd_fit *fit);
 

@@ -73,6 +73,9 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
                                    const hd_spectral_options *options, const huddle_points *x,
                                    huddle_dense *rows, int64_t *same);
 
+/* The scale that a point's own distances to k neighbours give it; only selftune asks. */
+double hd_own_scale(const huddle_scale *scale, const double *distance, int32_t k);
+
 /* Lists of neighbours as a sparse matrix of `columns` columns, w[i, index of j] = values[i, j]. */
 huddle_status hd_neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
                                  int64_t columns, huddle_csr *w);

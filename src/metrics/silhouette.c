@@ -32,22 +32,13 @@ typedef struct survey {
 
 /* ---- the sample ---------------------------------------------------------------------------- */
 
-/* `count` of the numbers 0 .. n - 1, ascending: each is kept with the chance that makes all
- * samples equally likely (Knuth's algorithm S). */
-static void draw(int64_t n, int64_t count, uint64_t seed, int64_t *index) {
-    hd_rng rng = hd_rng_stream(seed, 0);
-    int64_t taken = 0;
-    for (int64_t i = 0; i < n && taken < count; i++)
-        if (count - taken == n - i || hd_rng_below(&rng, n - i) < count - taken)
-            index[taken++] = i;
-}
-
 static huddle_status take_sample(const huddle_points *x, const int32_t *labels, int64_t count,
                                  uint64_t seed, huddle_points *sample, int32_t *chosen) {
     huddle_status status = HUDDLE_OK;
+    hd_rng rng = hd_rng_stream(seed, 0);
     int64_t *index = NULL;
     ALLOC(index, count);
-    draw(x->n, count, seed, index);
+    hd_rng_sample(&rng, x->n, count, index);
     TRY(huddle_points_take(x, index, count, sample));
     for (int64_t k = 0; k < count; k++)
         chosen[k] = labels[index[k]];

@@ -16,19 +16,6 @@ enum {
     STABILITY_STARTS = 3
 };
 
-/* `count` different rows of n in ascending order, by a walk that keeps each with the right chance.
- */
-static huddle_status sample_rows(int64_t n, int64_t count, uint64_t seed, int64_t **index) {
-    huddle_status status = HUDDLE_OK;
-    hd_rng rng = hd_rng_stream(seed, 0);
-    ALLOC(*index, count);
-    for (int64_t i = 0, taken = 0; taken < count; i++)
-        if (hd_rng_below(&rng, n - i) < count - taken)
-            (*index)[taken++] = i;
-done:
-    return status;
-}
-
 /* The rows that K-means clustered: G, F or the prepared points; none if those are not there. owned
  * is to be freed. */
 static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
@@ -73,8 +60,10 @@ static huddle_status judge_stability(huddle_context *context, const huddle_point
     int64_t *index = NULL, count = rows->n < STABILITY_SAMPLE ? rows->n : STABILITY_SAMPLE;
     int32_t *labels = NULL;
     huddle_points sample = {0};
+    hd_rng rng = hd_rng_stream(0, 0);
     double sum = 0;
-    TRY(sample_rows(rows->n, count, 0, &index));
+    ALLOC(index, count);
+    hd_rng_sample(&rng, rows->n, count, index);
     TRY(huddle_points_take(rows, index, count, &sample));
     ALLOC(labels, count);
     for (int64_t i = 0; i < count; i++)

@@ -294,8 +294,27 @@ static void the_instruction_set_can_be_lowered(void **state) {
     unsetenv("HUDDLE_ISA");
 }
 
+static void samples_are_different_numbers_in_order(void **state) {
+    (void)state;
+    int64_t index[10], counts[10] = {0};
+    for (uint64_t s = 0; s < 3000; s++) {
+        hd_rng rng = hd_rng_stream(5, s);
+        hd_rng_sample(&rng, 10, 3, index);
+        assert_true(0 <= index[0] && index[0] < index[1] && index[1] < index[2] && index[2] < 10);
+        for (int k = 0; k < 3; k++)
+            counts[index[k]]++;
+    }
+    for (int k = 0; k < 10; k++)
+        assert_true(llabs(counts[k] - 900) < 150); /* 6 standard deviations */
+    hd_rng rng = hd_rng_stream(5, 0);
+    hd_rng_sample(&rng, 10, 10, index);
+    for (int k = 0; k < 10; k++)
+        assert_int_equal(index[k], k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_are_different_numbers_in_order),
         cmocka_unit_test(philox_matches_published_vectors),
         cmocka_unit_test(streams_are_reproducible_and_differ),
         cmocka_unit_test(distributions_have_their_moments),
