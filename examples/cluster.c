@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     huddle_data data = {0};
     huddle_model *model = NULL;
     int failed = 1;

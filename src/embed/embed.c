@@ -227,7 +227,7 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
                            huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_embed_options defaults = huddle_embed_defaults();
-    huddle_embed_info ignored;
+    huddle_embed_info ignored = {0};
     hd_laplacian laplacian = {0};
     const hd_engine *engine = hd_context_engine(context);
     double begun = hd_seconds();
@@ -263,7 +263,7 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
                                      huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_embed_options defaults = huddle_embed_defaults();
-    huddle_embed_info ignored;
+    huddle_embed_info ignored = {0};
     hd_operator op = {0};
     hd_pairs pairs = {0};
     double begun = hd_seconds();

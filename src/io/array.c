@@ -36,7 +36,8 @@ int64_t hd_array_count(const hd_array *array, int64_t most) {
     for (int32_t k = 0; k < array->rank; k++) {
         int64_t length = array->dims[k];
         empty = empty || length == 0;
-        length = length == 0 ? 1 : length;
+        if (length == 0)
+            continue;
         if (length < 0 || count > room / length)
             return -1;
         count *= length;

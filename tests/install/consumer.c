@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-int main(void)
-{
+int main(void) {
     huddle_data data = {0};
     huddle_model *model = NULL;
     huddle_scores scores;
