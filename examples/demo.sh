@@ -1,27 +1,37 @@
 #!/bin/sh
-# demo.sh [HUDDLE]: clusters the embedded digits with each method and prints a table.
+# demo.sh [HUDDLE [PAGE]]: clusters the embedded digits with ssc and the eight methods it is
+# compared with, prints a table and writes a page that shows the clusters of ssc.
 set -eu
 huddle=${1:-huddle}
+page=${2:-$(mktemp -d)/digits.html}
 
-echo "1797 handwritten digits, 8 x 8 pixels, ten clusters:"
+# One line of the table out of the JSON of a run.
+row() {
+    awk -v method="$1" '
+        function number(line) { sub(/^[^:]*:/, "", line); gsub(/[^0-9.e+-]/, "", line); return line }
+        /"scores": \{/ { inside = "scores" }
+        /"seconds": \{/ { inside = "seconds" }
+        /"shrink": \{/ { inside = "shrink" }
+        /\}/ { inside = "" }
+        inside == "scores" && /"acc":/ { acc = number($0) }
+        inside == "scores" && /"nmi":/ { nmi = number($0) }
+        inside == "scores" && /"ari":/ { ari = number($0) }
+        inside == "seconds" && /"total":/ { seconds = number($0) }
+        inside == "shrink" && /"gap":/ { gap = number($0) }
+        END { printf "  %-10s %6.3f %6.3f %6.3f %8.2f %9s\n", method, acc, nmi, ari, seconds,
+                     gap == "" ? "" : sprintf("%.1e", gap) }'
+}
+
+echo "1797 handwritten digits, 8 x 8 pixels, ten clusters, every option at its default:"
 echo
-printf '  %-8s %6s %6s %6s %8s %9s\n' method ACC NMI ARI seconds gap
-for method in kmeans sc ssc; do
-    "$huddle" cluster digits -m "$method" -c 10 -q --json |
-        awk -v method="$method" '
-            function number(line) { gsub(/[^0-9.e+-]/, "", line); return line }
-            /"scores": \{/ { inside = "scores" }
-            /"seconds": \{/ { inside = "seconds" }
-            /"shrink": \{/ { inside = "shrink" }
-            /\}/ { inside = "" }
-            inside == "scores" && /"acc":/ { sub(/.*"acc":/, ""); acc = number($0) }
-            inside == "scores" && /"nmi":/ { sub(/.*"nmi":/, ""); nmi = number($0) }
-            inside == "scores" && /"ari":/ { sub(/.*"ari":/, ""); ari = number($0) }
-            inside == "seconds" && /"total":/ { sub(/.*"total":/, ""); seconds = number($0) }
-            inside == "shrink" && /"gap":/ { sub(/.*"gap":/, ""); gap = number($0) }
-            END { printf "  %-8s %6.3f %6.3f %6.3f %8.2f %9s\n", method, acc, nmi, ari, seconds,
-                         gap == "" ? "" : sprintf("%.1e", gap) }'
+printf '  %-10s %6s %6s %6s %8s %9s\n' method ACC NMI ARI seconds gap
+for method in kmeans sc pca-kmeans pca-sc lda-kmeans lda-sc llc spls; do
+    "$huddle" cluster digits -m "$method" -c 10 -q --json | row "$method"
 done
+"$huddle" cluster digits -m ssc -c 10 -q --json --report "$page" | row ssc
 echo
-echo "ACC: share of points whose cluster matches their class. gap: how far ssc is at most from"
-echo "the optimum of its problem, as a proven share. Try: $huddle cluster YOUR.csv -c 5"
+echo "ACC: share of points whose cluster matches their class. gap: how far the shrinking is at most"
+echo "from the optimum of its problem, as a proven share."
+echo
+echo "The clusters of ssc to look at: $page"
+echo "Your own data: $huddle cluster YOUR.csv -c 5"
