@@ -170,13 +170,11 @@ void hd_fit_take_clusters(hd_fit *fit, hd_fit *other) {
     memset(&other->kmeans_info, 0, sizeof other->kmeans_info);
 }
 
-static void warn_few_distinct(huddle_context *context, const huddle_kmeans_options *options,
-                              const huddle_kmeans_info *info) {
-    if (info->n_distinct < options->n_clusters)
-        hd_warn(context, "only %d distinct row%s for %d clusters: %d cluster%s empty",
-                info->n_distinct, info->n_distinct == 1 ? "" : "s", options->n_clusters,
-                options->n_clusters - info->n_distinct,
-                options->n_clusters - info->n_distinct == 1 ? " is" : "s are");
+void hd_warn_few_distinct(huddle_context *context, const hd_fit *fit) {
+    int32_t distinct = fit->kmeans_info.n_distinct, empty = fit->n_clusters - distinct;
+    if (empty > 0)
+        hd_warn(context, "only %d distinct row%s for %d clusters: %d cluster%s empty", distinct,
+                distinct == 1 ? "" : "s", fit->n_clusters, empty, empty == 1 ? " is" : "s are");
 }
 
 huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
@@ -345,7 +343,7 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *r
     for (int64_t k = 0; k < fit->centres.rows; k++)
         if (fit->medoids[k] >= 0)
             fit->medoids[k] = distinct.first[fit->medoids[k]];
-    warn_few_distinct(context, options, &fit->kmeans_info);
+    hd_warn_few_distinct(context, fit);
 done:
     huddle_free(labels);
     distinct_free(&distinct);

@@ -188,6 +188,9 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
                                   const huddle_kmeans_options *options, hd_fit *fit);
 
+/* Says that there are empty clusters, if K-means had too few distinct rows; the call above does. */
+void hd_warn_few_distinct(huddle_context *context, const hd_fit *fit);
+
 /* Makes the clusters of `other` those of the fit: labels, centres, medoids and K-means' info. */
 void hd_fit_take_clusters(hd_fit *fit, hd_fit *other);
 

@@ -91,27 +91,41 @@ done:
     return status;
 }
 
-/* Where n / c was too strong a pull, clusters that are close together fuse and the rest is split
- * into crumbs; the clusters' sizes show it. Then the embedding's own clusters are better. */
-static huddle_status guard_against_fusion(huddle_context *context,
-                                          const huddle_kmeans_options *kmeans, hd_fit *fit) {
+/* K-means on the shrunk rows and on the embedding; the fit gets the first unless `guarded`. */
+static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_options *kmeans,
+                                  hd_fit *fit, double *shrunk, double *unshrunk) {
     static const double most_loss = 0.1;
     huddle_status status = HUDDLE_OK;
     hd_fit plain = {.n = fit->n, .d = fit->d, .keep_starts = fit->keep_starts};
-    double shrunk, unshrunk;
+    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, kmeans, fit));
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, kmeans, &plain));
-    TRY(evenness(fit, &shrunk));
-    TRY(evenness(&plain, &unshrunk));
-    fit->guarded = shrunk < unshrunk - most_loss;
-    if (!fit->guarded)
-        goto done;
-    hd_fit_take_clusters(fit, &plain);
-    hd_warn(context,
-            "shrinking made the clusters much less even (entropy %.2f, without %.2f): the labels "
-            "are those of the embedding",
-            shrunk, unshrunk);
+    TRY(evenness(fit, shrunk));
+    TRY(evenness(&plain, unshrunk));
+    fit->guarded = *shrunk < *unshrunk - most_loss;
+    if (fit->guarded)
+        hd_fit_take_clusters(fit, &plain);
 done:
     hd_fit_free(&plain);
+    return status;
+}
+
+/* Where n / c was too strong a pull, clusters that are close together fuse and the rest is split
+ * into crumbs; the clusters' sizes show it. Then the embedding's own clusters are better. Only the
+ * clusters that are kept are spoken of. */
+static huddle_status cluster_guarded(huddle_context *context, const huddle_kmeans_options *kmeans,
+                                     hd_fit *fit) {
+    double shrunk, unshrunk;
+    hd_silence before = hd_silence_begin(context);
+    huddle_status status = cluster_both(context, kmeans, fit, &shrunk, &unshrunk);
+    hd_silence_end(context, before);
+    if (status != HUDDLE_OK)
+        return status;
+    hd_warn_few_distinct(context, fit);
+    if (fit->guarded)
+        hd_warn(context,
+                "shrinking made the clusters much less even (entropy %.2f, without %.2f): the "
+                "labels are those of the embedding",
+                shrunk, unshrunk);
     return status;
 }
 
@@ -142,10 +156,11 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                       &fit->shrink_info));
     fit->shrink_seconds = hd_seconds() - begin;
     fit->has_shrink = true;
-    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
     fit->guarded = false;
     if (options->guard && shrink.gamma == HUDDLE_AUTO)
-        TRY(guard_against_fusion(context, &kmeans, fit));
+        TRY(cluster_guarded(context, &kmeans, fit));
+    else
+        TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
 done:
     return status;
 }

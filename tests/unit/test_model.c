@@ -209,6 +209,8 @@ static void guarded_labels_keep_their_starts(void **state) {
     assert_ok(huddle_model_fit(NULL, model, NULL));
     assert_ok(huddle_model_info_json(model, &json));
     assert_non_null(strstr(json, "\"guarded\": true"));
+    assert_non_null(strstr(json, "the labels are those of the embedding"));
+    assert_null(strstr(json, " empty")); /* true of what was not kept */
     assert_ok(huddle_model_get(model, "start_labels", &view));
     assert_int_equal(view.rows, 7);
     assert_int_equal(view.cols, 40);
