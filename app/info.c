@@ -4,6 +4,8 @@
 #include "talk.h"
 #include "text.h"
 
+#include <string.h>
+
 static json_t *info_json(const huddle_data *data) {
     json_t *names = json_array();
     for (int64_t i = 0; i < data->n_names; i++)
@@ -33,8 +35,20 @@ static void print_classes(const huddle_data *data) {
     printf("%s\n", data->n_classes > MOST ? " ..." : "");
 }
 
+/* A name after the others, in lines that fit a page. */
+static void print_name(const char *name, bool first, bool last, int *column) {
+    int width = text_width(name) + 2;
+    if (first)
+        *column = printf("names     ");
+    else if (*column + width > PAGE_WIDTH)
+        *column = printf("\n          ") - 1;
+    *column += width;
+    printf("%s%s", name, last ? "\n" : ", ");
+}
+
 static void print_info(const huddle_data *data) {
     const huddle_points *points = &data->points;
+    int column = 0;
     printf("file      %s\nformat    %s\npoints    %lld\nfeatures  %lld\n", data->name, data->format,
            (long long)points->n, (long long)points->d);
     if (points->offsets != NULL)
@@ -43,24 +57,91 @@ static void print_info(const huddle_data *data) {
     if (data->height > 0)
         printf("image     %d x %d\n", data->height, data->width);
     for (int64_t i = 0; i < data->n_names; i++)
-        printf("%s%s%s", i == 0 ? "names     " : ", ", data->names[i],
-               i + 1 == data->n_names ? "\n" : "");
+        print_name(data->names[i], i == 0, i + 1 == data->n_names, &column);
+}
+
+/* ---- containers whose points must be named ------------------------------------------------- */
+
+static json_t *listing_json(const char *source, const huddle_listing *listing) {
+    json_t *names = json_array(), *shapes = json_array();
+    for (int64_t i = 0; i < listing->count; i++) {
+        json_t *shape = json_array();
+        for (int k = 0; k < 3 && listing->dims[i][k] > 0; k++)
+            json_array_append_new(shape, json_integer((json_int_t)listing->dims[i][k]));
+        json_array_append_new(names, text_json(listing->names[i]));
+        json_array_append_new(shapes, shape);
+    }
+    return json_pack("{s:o, s:s, s:n, s:n, s:n, s:o, s:o}", "file", text_json(source), "format",
+                     listing->format, "n", "d", "n_classes", "names", names, "shapes", shapes);
+}
+
+static void print_listing(const char *source, char *reason, const huddle_listing *listing) {
+    size_t own = strlen(source);
+    int column = 0;
+    if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
+        reason += own + 2;
+    reason[strcspn(reason, ";")] = '\0'; /* what to do about it follows in the tool's words */
+    printf("file      %s\nformat    %s\npoints    ", source, listing->format);
+    print_wrapped(stdout, reason, 10, 10);
+    printf("choose    --x NAME the points, --y NAME the labels; repeat to stack parts\n");
+    for (int64_t i = 0; i < listing->count; i++) {
+        char name[512];
+        snprintf(name, sizeof name, "%.400s", listing->names[i]);
+        for (int k = 0; k < 3 && listing->dims[i][k] > 0; k++)
+            append_text(name, sizeof name, "%s%lld", k == 0 ? " (" : " x ",
+                        (long long)listing->dims[i][k]);
+        append_text(name, sizeof name, "%s", listing->dims[i][0] > 0 ? ")" : "");
+        print_name(name, i == 0, i + 1 == listing->count, &column);
+    }
+}
+
+/* Tells of a file that cannot be read: what it holds, if only the choice is open. */
+static int tell_choice(huddle_context *context, const app_arguments *arguments,
+                       huddle_status status) {
+    const char *source = arguments->operands[0];
+    char reason[1024];
+    huddle_listing listing = {0};
+    snprintf(reason, sizeof reason, "%s", huddle_last_error());
+    bool open = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
+                huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
+                !listing.has_points;
+    if (!open) {
+        huddle_listing_free(&listing);
+        return status == HUDDLE_CANCELLED ? failed("cancelled") : failed("%s", reason);
+    }
+    if (argument(arguments, "json") != NULL) {
+        json_t *report = listing_json(source, &listing);
+        print_json(report);
+        json_decref(report);
+    } else
+        print_listing(source, reason, &listing);
+    huddle_listing_free(&listing);
+    return EXIT_DONE;
+}
+
+static int tell(const app_arguments *arguments, const huddle_data *data) {
+    if (argument(arguments, "json") == NULL) {
+        print_info(data);
+        return EXIT_DONE;
+    }
+    json_t *report = info_json(data);
+    print_json(report);
+    json_decref(report);
+    return EXIT_DONE;
 }
 
 static int run_info(const app_arguments *arguments) {
     int result = EXIT_DONE;
     huddle_data data = {0};
+    huddle_status status = HUDDLE_OK;
     huddle_context *context = talk_begin(arguments, &result);
     if (context == NULL)
         return result;
-    result = input_read(context, arguments, arguments->operands[0], &data);
+    result = input_try(context, arguments, arguments->operands[0], &data, &status);
     talk_clear();
-    if (result == EXIT_DONE && argument(arguments, "json") != NULL) {
-        json_t *report = info_json(&data);
-        print_json(report);
-        json_decref(report);
-    } else if (result == EXIT_DONE)
-        print_info(&data);
+    if (result == EXIT_DONE)
+        result =
+            status == HUDDLE_OK ? tell(arguments, &data) : tell_choice(context, arguments, status);
     huddle_data_free(&data);
     talk_end(context);
     return result;

@@ -40,8 +40,8 @@ static int check_flags(const app_arguments *arguments, const char *source) {
     return EXIT_DONE;
 }
 
-int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
-               huddle_data *data) {
+int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
+              huddle_data *data, huddle_status *status) {
     huddle_read_options options = {.transpose = argument(arguments, "transpose") != NULL,
                                    .classes = argument(arguments, "classes"),
                                    .per_class = argument_count(arguments, "per-class", 0),
@@ -55,11 +55,19 @@ int input_read(huddle_context *context, const app_arguments *arguments, const ch
     const char **y = argument_all(arguments, "y", &options.n_y);
     options.x = x;
     options.y = y;
-    huddle_status status = huddle_data_read(context, source, &options, data);
-    if (status != HUDDLE_OK)
-        result = failed_call(status, source);
+    *status = huddle_data_read(context, source, &options, data);
     free(x);
     free(y);
+    return EXIT_DONE;
+}
+
+int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
+               huddle_data *data) {
+    huddle_status status = HUDDLE_OK;
+    int result = input_try(context, arguments, source, data, &status);
+    /* Unless memory is short, the sentence begins with the file at fault: this one or another. */
+    if (result == EXIT_DONE && status != HUDDLE_OK)
+        return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
     return result;
 }
 

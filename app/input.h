@@ -11,6 +11,10 @@
 int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
                huddle_data *data);
 
+/* The same, but leaves it to the caller to tell of a status that is not HUDDLE_OK. */
+int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
+              huddle_data *data, huddle_status *status);
+
 /* "1797 points, 64 features, 10 classes". */
 void input_describe(const huddle_data *data, char *text, size_t size);
 

@@ -1,7 +1,7 @@
 /* Huddle, io: data sets and labels in files, the embedded digits, and generators.
  *
- *   read    CSV, TSV, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX (also .gz), a
- *           folder of PGM or PNG images with one sub-folder a class
+ *   read    CSV, TSV, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX, all but
+ *           HDF5 also packed by gzip, a folder of PGM or PNG images with one sub-folder a class
  *   write   CSV, TSV, NPY, NPZ, MAT (v5), HDF5, LIBSVM
  *   make    digits (embedded), moons, rings, spirals, blobs, swissroll
  *
@@ -18,7 +18,8 @@
  *
  * Tables (CSV, TSV): separators are commas, semicolons, tabs or blanks, a header is recognised,
  * fields may be quoted. The labels are the column with a usual name, if it holds texts or whole
- * numbers, else the only column of texts.
+ * numbers, else the only column of texts, unless more than half of more than 20 are different,
+ * which makes them names of the rows. In a table of x and y, or x, y and z, y is no label.
  *
  * Generators: moons (2 classes), rings and spirals (3), blobs (5) in the plane; swissroll in
  * space, cut across into four strips that are the classes. Point i is of class i mod c.
@@ -42,7 +43,7 @@ typedef struct huddle_data {
     char **classes;       /* n_classes texts: the labels as the file has them */
     bool classes_numeric; /* the labels are whole numbers there */
     char **features;      /* d column names, or NULL */
-    char **names;         /* names found in a container */
+    char **names;         /* names found in a container; of a table's columns */
     int64_t n_names;
     int32_t height, width; /* of images, in rows and columns of pixels; 0 if unknown */
     bool column_major;     /* pixels of an image run down its columns */
@@ -69,12 +70,25 @@ HUDDLE_API huddle_status huddle_data_read(huddle_context *context, const char *s
                                           const huddle_read_options *options, huddle_data *data);
 HUDDLE_API void huddle_data_free(huddle_data *data);
 
+/* What a container holds. A table holds nothing in this sense. */
+typedef struct huddle_listing {
+    const char *format; /* as in huddle_data */
+    int64_t count;
+    char **names;
+    int64_t (*dims)[3]; /* shapes; 0 after the last dimension */
+    bool has_points;    /* huddle_data_read() finds the points without being told their name */
+} huddle_listing;
+
+HUDDLE_API huddle_status huddle_data_list(huddle_context *context, const char *path,
+                                          huddle_listing *listing);
+HUDDLE_API void huddle_listing_free(huddle_listing *listing);
+
 /* The names of everything that can be generated, "digits" first; ends with NULL. */
 HUDDLE_API const char *const *huddle_data_kinds(void);
 
 /* Writes points and labels in the format of path's extension: csv, tsv, txt, npy, npz, mat, h5,
- * hdf5, svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY holds no labels,
- * LIBSVM none that are texts: a warning says so. Sparse points can be written as npz (which
+ * hdf5, svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY holds no
+ * labels, LIBSVM none that are texts: a warning says so. Sparse points can be written as npz (which
  * scipy.sparse reads), mat and svm; HUDDLE_UNSUPPORTED otherwise: they are never made dense. */
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                            const char *path);

@@ -361,8 +361,8 @@ static int64_t features_in(const hd_variable *variable, bool in_columns) {
 }
 
 /* A vector of n labels beside a row vector of n numbers is the plain case of it. */
-static huddle_status find_direction(const hd_request *request, const choice *points,
-                                    int64_t n_labels, bool *in_columns) {
+static huddle_status find_direction(hd_request *request, const hd_container *container,
+                                    const choice *points, int64_t n_labels, bool *in_columns) {
     int64_t down = 0, across = 0;
     for (int64_t k = 0; k < points->count; k++) {
         down += samples_in(points->items[k], false);
@@ -376,6 +376,9 @@ static huddle_status find_direction(const hd_request *request, const choice *poi
                            "'%s' has %lld features and '%s' %lld, so they cannot be stacked",
                            points->items[0]->name, (long long)d, points->items[k]->name,
                            (long long)features_in(points->items[k], *in_columns));
+    if (n_labels >= 0 && n_labels != n && request->options->n_y > 0 &&
+        find(container, request->options->y[0]) == NULL)
+        request->culprit = request->options->y[0];
     if (n_labels >= 0 && n_labels != n)
         return hd_fail(HUDDLE_INVALID, "there are %lld labels for %lld samples",
                        (long long)n_labels, (long long)n);
@@ -552,6 +555,12 @@ huddle_status hd_data_set_labels(huddle_data *data, hd_labels *labels) {
     return hd_labels_map(labels, &data->labels, &data->n_classes, &data->classes);
 }
 
+huddle_status hd_data_set_file_labels(hd_request *request, huddle_data *data, hd_labels *labels) {
+    if (labels->n != data->points.n)
+        request->culprit = request->options->y[0];
+    return hd_data_set_labels(data, labels);
+}
+
 static huddle_status keep_names(const hd_container *container, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     ALLOC_ZERO(data->names, container->count + 1);
@@ -576,7 +585,7 @@ huddle_status hd_container_read(hd_request *request, hd_container *container, hu
     TRY(keep_names(container, data));
     TRY(choose_points(request, container, &points));
     TRY(gather_labels(request, container, &points, &labels));
-    TRY(find_direction(request, &points, labels.n > 0 ? labels.n : -1, &in_columns));
+    TRY(find_direction(request, container, &points, labels.n > 0 ? labels.n : -1, &in_columns));
     TRY(fill_points(request, container, &points, in_columns, &data->points));
     TRY(find_image_size(container, points.items[0], in_columns, data));
     if (labels.n > 0)
@@ -609,6 +618,27 @@ huddle_status hd_container_labels(hd_container *container, hd_labels *labels) {
                        names);
     }
     return append_variable(container, found, labels);
+}
+
+huddle_status hd_container_list(const hd_container *container, huddle_listing *listing) {
+    huddle_status status = HUDDLE_OK;
+    hd_variable *points;
+    ALLOC_ZERO(listing->names, container->count + 1);
+    ALLOC_ZERO(listing->dims, container->count + 1);
+    for (int64_t k = 0; k < container->count; k++) {
+        const hd_variable *v = &container->variables[k];
+        if (v->part)
+            continue;
+        char *name = hd_copy_text(v->name);
+        if (name == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+        for (int32_t i = 0; i < v->array.rank && i < 3; i++)
+            listing->dims[listing->count][i] = v->array.dims[i];
+        listing->names[listing->count++] = name;
+    }
+    listing->has_points = find_points(container, &points) == HUDDLE_OK;
+done:
+    return status;
 }
 
 huddle_status hd_container_matrix(hd_container *container, hd_variable **variable) {

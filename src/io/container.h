@@ -68,6 +68,9 @@ huddle_status hd_container_read(hd_request *request, hd_container *container, hu
 /* Only the labels: the variable with a usual name, or the only vector. */
 huddle_status hd_container_labels(hd_container *container, hd_labels *labels);
 
+/* Names and shapes, and whether points are found by habit. */
+huddle_status hd_container_list(const hd_container *container, huddle_listing *listing);
+
 /* The one variable for huddle_dense_read() and huddle_csr_read(), loaded. */
 huddle_status hd_container_matrix(hd_container *container, hd_variable **variable);
 
@@ -84,7 +87,9 @@ huddle_status hd_labels_from_files(hd_request *request, hd_labels *labels);
 /* Labels from any file that holds some; the sentence of a failure names it. */
 huddle_status hd_labels_read_raw(huddle_context *context, const char *path, hd_labels *labels);
 
-/* Labels into data, which must have as many points. */
+/* Labels into data, which must have as many points; a failure is about the file that options->y
+ * names if they came from there. */
 huddle_status hd_data_set_labels(huddle_data *data, hd_labels *labels);
+huddle_status hd_data_set_file_labels(hd_request *request, huddle_data *data, hd_labels *labels);
 
 #endif

@@ -1,6 +1,7 @@
 #include "io/csv.h"
 
 #include "base/check.h"
+#include "base/context.h"
 #include "base/parallel.h"
 #include "io/formats.h"
 #include "io/lines.h"
@@ -20,6 +21,7 @@ typedef struct columns_plan {
     int32_t *roles; /* columns */
     int64_t d;
     int64_t label; /* its column, or -1 */
+    bool guessed;  /* it is taken for the labels only because it alone holds texts */
 } columns_plan;
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -225,13 +227,32 @@ done:
 
 /* ---- which column is what ------------------------------------------------------------------- */
 
+/* Where the numbers are x and y, or x, y and z, y is no label. */
+static bool holds_coordinates(const hd_layout *layout) {
+    static const char *const axes[] = {"x", "y", "z"};
+    bool found[3] = {false};
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        int axis = 0;
+        if (layout->textual[c])
+            continue;
+        while (axis < 3 && !hd_same_word(layout->names[c], axes[axis]))
+            axis++;
+        if (axis == 3 || found[axis])
+            return false;
+        found[axis] = true;
+    }
+    return found[0] && found[1];
+}
+
 /* The column whose name suits labels best, unless it holds numbers that are not whole. */
 static int64_t find_label_by_name(const hd_layout *layout) {
     int64_t best = -1;
     int32_t best_rank = INT32_MAX;
+    bool coordinates = holds_coordinates(layout);
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
         int32_t rank = hd_label_name_rank(layout->names[c]);
-        if (rank >= 0 && rank < best_rank && (layout->textual[c] || layout->whole[c])) {
+        if (rank >= 0 && rank < best_rank &&
+            (layout->textual[c] || (layout->whole[c] && !coordinates))) {
             best = c;
             best_rank = rank;
         }
@@ -239,8 +260,9 @@ static int64_t find_label_by_name(const hd_layout *layout) {
     return best;
 }
 
-static int64_t find_label(const hd_layout *layout) {
+static int64_t find_label(const hd_layout *layout, bool *guessed) {
     int64_t texts = 0, column = find_label_by_name(layout);
+    *guessed = false;
     if (column >= 0)
         return column;
     for (int64_t c = 0; c < layout->columns; c++)
@@ -248,6 +270,7 @@ static int64_t find_label(const hd_layout *layout) {
             texts++;
             column = c;
         }
+    *guessed = texts == 1;
     return texts == 1 ? column : -1;
 }
 
@@ -317,7 +340,7 @@ static bool is_file(const char *path) {
 static huddle_status choose_label(const hd_layout *layout, const huddle_read_options *options,
                                   columns_plan *plan, bool *from_files) {
     *from_files = false;
-    plan->label = find_label(layout);
+    plan->label = find_label(layout, &plan->guessed);
     if (options->n_y == 0 || hd_labels_unwanted(options)) {
         int64_t texts = 0;
         for (int64_t c = 0; c < layout->columns; c++)
@@ -330,6 +353,7 @@ static huddle_status choose_label(const hd_layout *layout, const huddle_read_opt
                        (long long)options->n_y);
     if (column >= 0) {
         plan->label = column;
+        plan->guessed = false;
         return HUDDLE_OK;
     }
     if (!is_file(options->y[0]))
@@ -366,13 +390,15 @@ static huddle_status keep_features(const columns_plan *plan, huddle_data *data) 
     if (layout->names == NULL)
         goto done;
     ALLOC_ZERO(data->features, plan->d);
+    ALLOC_ZERO(data->names, layout->columns);
+    data->n_names = layout->columns;
     for (int64_t c = 0; c < layout->columns; c++) {
-        if (plan->roles[c] < 0)
-            continue;
-        char *name = hd_copy_text(layout->names[c]);
-        if (name == NULL)
+        data->names[c] = hd_copy_text(layout->names[c]);
+        char *name = plan->roles[c] < 0 ? NULL : hd_copy_text(layout->names[c]);
+        if (data->names[c] == NULL || (plan->roles[c] >= 0 && name == NULL))
             FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
-        data->features[plan->roles[c]] = name;
+        if (name != NULL)
+            data->features[plan->roles[c]] = name;
     }
 done:
     return status;
@@ -400,6 +426,30 @@ done:
     return status;
 }
 
+/* A column of texts that are nearly all different tells the rows apart; it does not group them. */
+static void drop_identifiers(huddle_context *context, const columns_plan *plan, huddle_data *data) {
+    enum { FEW = 20 };
+    char column[120];
+    int64_t n = data->points.n;
+    if (!plan->guessed || n <= FEW || 2 * (int64_t)data->n_classes <= n)
+        return;
+    const char *name = plan->layout->names != NULL ? plan->layout->names[plan->label] : "";
+    if (name[0] != '\0')
+        snprintf(column, sizeof column, "%.100s", name);
+    else
+        snprintf(column, sizeof column, "%lld", (long long)plan->label + 1);
+    hd_warn(context,
+            "column %s: %d different texts in %lld rows, taken for names, not labels; "
+            "name it as y to use it",
+            column, data->n_classes, (long long)n);
+    hd_classes_free(data->classes, data->n_classes);
+    huddle_free(data->labels);
+    data->classes = NULL;
+    data->labels = NULL;
+    data->n_classes = 0;
+    data->classes_numeric = false;
+}
+
 huddle_status hd_csv_read(hd_request *request, const hd_file *file, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_layout layout = {0};
@@ -421,10 +471,13 @@ huddle_status hd_csv_read(hd_request *request, const hd_file *file, huddle_data 
     TRY(keep_features(&plan, data));
     if (plan.label >= 0 && layout.quoted)
         TRY(unescape(&labels));
-    if (from_files)
+    if (from_files) {
         TRY(hd_labels_from_files(request, &labels));
-    if (plan.label >= 0 || from_files)
+        TRY(hd_data_set_file_labels(request, data, &labels));
+    } else if (plan.label >= 0) {
         TRY(hd_data_set_labels(data, &labels));
+        drop_identifiers(request->context, &plan, data);
+    }
 done:
     hd_labels_free(&labels);
     huddle_free(plan.roles);
@@ -438,10 +491,11 @@ huddle_status hd_csv_labels(huddle_context *context, const hd_file *file, hd_lab
     hd_layout layout = {0};
     hd_pieces pieces = {0};
     columns_plan plan = {0};
+    bool guessed;
     *labels = (hd_labels){0};
     TRY(hd_layout_find(file, &layout));
     plan.layout = &layout;
-    plan.label = layout.columns == 1 ? 0 : find_label(&layout);
+    plan.label = layout.columns == 1 ? 0 : find_label(&layout, &guessed);
     if (plan.label < 0)
         FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
              (long long)layout.columns);

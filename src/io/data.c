@@ -24,6 +24,7 @@ static huddle_status read_file(hd_request *request, const char *path, huddle_dat
     hd_container container = {0};
     const hd_format *format;
     TRY(hd_file_open(path, &file));
+    TRY(hd_file_unpack(&file));
     TRY(hd_detect(&file, &format));
     if (format->open == NULL) {
         TRY(hd_csv_read(request, &file, data));
@@ -107,6 +108,8 @@ static huddle_status open_file(huddle_context *context, const char *path, hd_fil
     hd_request request = {context, &plain, path};
     huddle_status status = hd_file_open(path, file);
     if (status == HUDDLE_OK)
+        status = hd_file_unpack(file);
+    if (status == HUDDLE_OK)
         status = hd_detect(file, format);
     if (status == HUDDLE_OK && (*format)->open != NULL)
         status = hd_open(&request, *format, file, container);
@@ -148,6 +151,34 @@ huddle_status huddle_labels_read(huddle_context *context, const char *path, int6
         *n = raw.n;
     hd_labels_free(&raw);
     return status;
+}
+
+/* ---- what is there -----------------------------------------------------------------------------
+ */
+
+void huddle_listing_free(huddle_listing *listing) {
+    hd_classes_free(listing->names, listing->count);
+    huddle_free(listing->dims);
+    memset(listing, 0, sizeof *listing);
+}
+
+huddle_status huddle_data_list(huddle_context *context, const char *path, huddle_listing *listing) {
+    huddle_status status = HUDDLE_OK;
+    hd_file file = {.descriptor = -1};
+    hd_container container = {0};
+    const hd_format *format = NULL;
+    memset(listing, 0, sizeof *listing);
+    TRY(open_file(context, path, &file, &format, &container));
+    listing->format = format->name;
+    if (format->open != NULL)
+        TRY(hd_container_list(&container, listing));
+done:
+    hd_container_close(&container);
+    if (file.text != NULL)
+        hd_file_close(&file);
+    if (status != HUDDLE_OK)
+        huddle_listing_free(listing);
+    return blame(&(hd_request){context, NULL, path}, status);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */

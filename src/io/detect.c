@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "io/formats.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const hd_format formats[] = {
@@ -16,9 +17,12 @@ static const hd_format formats[] = {
 static const hd_format csv = {"csv", {"csv", "tsv", "txt"}, NULL, NULL};
 
 static bool named(const hd_format *format, const char *path) {
-    for (int k = 0; k < 4 && format->extensions[k] != NULL; k++)
-        if (hd_has_extension(path, format->extensions[k]))
+    char packed[32];
+    for (int k = 0; k < 4 && format->extensions[k] != NULL; k++) {
+        snprintf(packed, sizeof packed, "%s.gz", format->extensions[k]);
+        if (hd_has_extension(path, format->extensions[k]) || hd_has_extension(path, packed))
             return true;
+    }
     return false;
 }
 

@@ -13,6 +13,9 @@ typedef struct hd_format {
     huddle_status (*open)(hd_request *request, const hd_file *file, hd_container *container);
 } hd_format;
 
+/* Replaces the bytes of a file packed by gzip by what they hold. IDX unpacks its own. */
+huddle_status hd_file_unpack(hd_file *file);
+
 /* By content; an extension decides only where several formats fit. */
 huddle_status hd_detect(const hd_file *file, const hd_format **format);
 

@@ -310,6 +310,8 @@ done:
 huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_container *container) {
     huddle_status status = HUDDLE_OK;
     (void)request;
+    if (file->descriptor < 0)
+        FAIL(HUDDLE_UNSUPPORTED, "HDF5 is read from plain files only, not packed, nor from a pipe");
     if (!hd_hdf5_trial(file, open_file))
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     TRY(open_file(file, container));

@@ -173,7 +173,7 @@ huddle_status hd_images_read(hd_request *request, const char *folder, huddle_dat
     TRY(read_pixels(request, classed ? &images : &loose, data));
     if (request->options->n_y > 0 && !hd_labels_unwanted(request->options)) {
         TRY(hd_labels_from_files(request, &labels));
-        TRY(hd_data_set_labels(data, &labels));
+        TRY(hd_data_set_file_labels(request, data, &labels));
     } else if (classed && request->options->n_y == 0) {
         TRY(set_classes(&folders, class_of, images.count, data));
     }

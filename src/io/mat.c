@@ -337,6 +337,9 @@ huddle_status hd_mat_open(hd_request *request, const hd_file *file, hd_container
     if (memcmp(file->text, "MATLAB 7.3", 10) != 0) {
         TRY(hd_mat5_open(file, container));
     } else {
+        if (file->descriptor < 0)
+            FAIL(HUDDLE_UNSUPPORTED,
+                 "MAT v7.3 is read from plain files only, not packed, nor from a pipe");
         if (!hd_hdf5_trial(file, open_file))
             FAIL(HUDDLE_FORMAT, "matio cannot open it: it is cut short or damaged");
         TRY(open_file(file, container));

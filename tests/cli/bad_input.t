@@ -160,7 +160,7 @@ Labels of another length.
 
   $ printf '0\n1\n' > two.txt
   $ huddle info good.npy --y two.txt
-  huddle: good.npy: there are 2 labels for 200 samples
+  huddle: two.txt: there are 2 labels for 200 samples
   [1]
   $ huddle info digits --classes 77
   huddle: digits: classes = '77': no class 77; they run from 0 to 9

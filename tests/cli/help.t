@@ -56,10 +56,11 @@ Help for a command, by three roads.
   
   Say what a file holds.
   
-  DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX, also .gz), a
-  folder of PGM or PNG images with one sub-folder a class, the built-in set digits, or a
-  generator: moons, rings, spirals, blobs, swissroll. Names inside a container are found by
-  habit (X, fea, data ... and y, gnd, labels ...) unless --x and --y give them.
+  DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but HDF5
+  also packed by gzip), a folder of PGM or PNG images with one sub-folder a class, the
+  built-in set digits, or a generator: moons, rings, spirals, blobs, swissroll. Names inside
+  a container are found by habit (X, fea, data ... and y, gnd, labels ...) unless --x and
+  --y give them.
   
   Options
         --json                print JSON instead of text

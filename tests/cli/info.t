@@ -45,6 +45,7 @@ CSV: names of columns, a column of words as labels.
   points    3
   features  2
   classes   2: cat dog
+  names     width, height, kind
   $ huddle info table.csv --y none --x width --x height --json
   {
     "file": "table.csv",
@@ -52,7 +53,7 @@ CSV: names of columns, a column of words as labels.
     "n": 3,
     "d": 2,
     "n_classes": null,
-    "names": []
+    "names": ["width", "height", "kind"]
   }
   $ huddle info table.csv --classes cat
   file      table.csv
@@ -60,6 +61,7 @@ CSV: names of columns, a column of words as labels.
   points    2
   features  2
   classes   1: cat
+  names     width, height, kind
 
 Containers: names by habit, or given.
 
@@ -134,3 +136,110 @@ Containers: names by habit, or given.
   $ huddle info columns.mat --y none --transpose --json | grep -E '"[nd]"'
     "n": 8,
     "d": 3,
+
+Where the points must be chosen, the names to choose from.
+
+  $ huddle info parts.h5
+  file      parts.h5
+  format    hdf5
+  points    'test/data' and 'train/data' could both be the points
+  choose    --x NAME the points, --y NAME the labels; repeat to stack parts
+  names     test/data (8 x 3), test/target (8), train/data (8 x 3), train/target (8)
+  $ huddle info parts.h5 --json
+  {
+    "file": "parts.h5",
+    "format": "hdf5",
+    "n": null,
+    "d": null,
+    "n_classes": null,
+    "names": ["test/data", "test/target", "train/data", "train/target"],
+    "shapes": [
+      [8, 3],
+      [8],
+      [8, 3],
+      [8]
+    ]
+  }
+  $ huddle cluster parts.h5
+  huddle: parts.h5: 'test/data' and 'train/data' could both be the points; name x, one or several to stack
+  [1]
+  $ huddle info parts.h5 --x train/nothing
+  huddle: parts.h5: no variable named 'train/nothing'; it holds test/data, test/target, train/data, train/target
+  [1]
+
+Packed by gzip.
+
+  $ for file in a.mat a.npz images.npy a.mtx table.csv; do
+  >   gzip -k $file
+  >   huddle info $file | tail -n +2 > plain
+  >   huddle info $file.gz | tail -n +2 > packed
+  >   cmp -s plain packed || echo $file
+  > done
+  $ gzip -k parts.h5
+  $ huddle info parts.h5.gz
+  huddle: parts.h5.gz: HDF5 is read from plain files only, not packed, nor from a pipe
+  [1]
+  $ printf '1 2:3\n2 1:4\n' | gzip > a.svm.gz
+  $ huddle info a.svm.gz --json | tr -d '\n ' | grep -o '"format".*"n_classes":[^,]*'
+  "format":"libsvm","n":2,"d":2,"n_classes":2
+  $ (gzip -c table.csv; printf '7,8,cow\n' | gzip) > two.csv.gz
+  $ huddle info two.csv.gz | grep -E 'points|classes'
+  points    4
+  classes   3: cat cow dog
+  $ head -c 30 table.csv.gz > cut.csv.gz
+  $ huddle info cut.csv.gz
+  huddle: cut.csv.gz: what gzip packed is cut short
+  [1]
+  $ : | gzip > void.csv.gz
+  $ huddle info void.csv.gz
+  huddle: void.csv.gz: the file is empty
+  [1]
+
+Texts that are all different are names of rows, not labels, unless they are asked for.
+
+  $ (echo size,weight,name; for i in $(seq 30); do echo $i,$((i * i)),n$i; done) > named.csv
+  $ huddle info named.csv
+  huddle: warning: column name: 30 different texts in 30 rows, taken for names, not labels; name it as y to use it
+  file      named.csv
+  format    csv
+  points    30
+  features  2
+  classes   none
+  names     size, weight, name
+  $ huddle info named.csv --y name | grep classes
+  classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
+  $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 warning
+    warning    column name: 30 different texts in 30 rows, taken for names, not labels; name
+               it as y to use it
+  $ head -21 named.csv > few.csv
+  $ huddle info few.csv | grep classes
+  classes   20: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
+
+Coordinates are points: y beside x is no label.
+
+  $ printf 'x,y\n1,2\n3,4\n5,6\n' > plane.csv
+  $ huddle info plane.csv | grep -E 'features|classes'
+  features  2
+  classes   none
+  $ printf 'x,y,z,kind\n1,2,0,a\n3,4,0,a\n5,6,0,b\n' > space.csv
+  $ huddle info space.csv | grep -E 'features|classes'
+  features  3
+  classes   2: a b
+  $ printf 'x,w,y\n1,2,0\n3,4,0\n5,6,1\n' > table2.csv
+  $ huddle info table2.csv | grep -E 'features|classes'
+  features  2
+  classes   2: 0 1
+
+Labels of another file are at fault by its name.
+
+  $ printf '1\n2\n' > short.csv
+  $ huddle cluster plane.csv --y short.csv
+  huddle: short.csv: there are 2 labels for 3 samples
+  [1]
+  $ huddle cluster a.npz --y short.csv
+  huddle: short.csv: there are 2 labels for 8 samples
+  [1]
+  $ printf '1,2\n2\n' > ragged.csv
+  $ huddle cluster plane.csv --y ragged.csv
+  huddle: ragged.csv: it has 2 columns, and none is known to hold labels
+  [1]

@@ -112,7 +112,7 @@ Outputs of a kind that does not exist are refused before the work.
   huddle: labels.xls: labels can be written as .npy, .csv or .txt
   [2]
   $ huddle convert digits digits.xls
-  huddle: digits.xls: data can be written as .csv, .tsv, .npy, .npz, .mat, .h5, .hdf5 or .libsvm
+  huddle: digits.xls: data can be written as .csv, .tsv, .txt, .npy, .npz, .mat, .h5, .hdf5, .svm or .libsvm
   [2]
 
 A word after -- is an operand, whatever it looks like.

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static const char *path_of(const char *name) {
     static char path[16][256];
@@ -397,7 +398,7 @@ static void labels_may_stand_in_another_file(void **state) {
     assert_int_equal(data.labels[2], 0);
     huddle_data_free(&data);
     assert_refused(read_text("1,2\n3,4\n", &options, &data), HUDDLE_INVALID,
-                   "table.csv: there are 3 labels for 2 samples");
+                   "apart.txt: there are 3 labels for 2 samples");
     put("apart.txt", "");
     assert_refused(read_text("1,2\n3,4\n", &options, &data), HUDDLE_FORMAT,
                    "apart.txt: the file is empty");
@@ -615,6 +616,59 @@ static huddle_status read_labels(void *argument) {
     return status;
 }
 
+/* Packs text by gzip into a file. */
+static const char *put_packed(const char *name, const char *text) {
+    const char *path = path_of(name);
+    gzFile file = gzopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)strlen(text)), strlen(text));
+    assert_int_equal(gzclose(file), Z_OK);
+    return path;
+}
+
+static void packed_tables_are_read(void **state) {
+    (void)state;
+    huddle_data data;
+    assert_ok(huddle_data_read(NULL, put_packed("packed.csv.gz", "a,b,label\n1,2,u\n3,4,v\n"), NULL,
+                               &data));
+    assert_values(&data, 2, 2, (float[]){1, 2, 3, 4});
+    assert_int_equal(data.n_classes, 2);
+    assert_int_equal(data.n_names, 3);
+    huddle_data_free(&data);
+    /* A size at the end that lies is not believed. */
+    char lie[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\xff\xff\xff\xff";
+    assert_refused(huddle_data_read(NULL, put_bytes("lie.csv.gz", lie, 20), NULL, &data),
+                   HUDDLE_FORMAT, "gzip");
+}
+
+static void texts_that_differ_are_names(void **state) {
+    (void)state;
+    char text[2000] = "width,name\n";
+    huddle_data data;
+    for (int i = 0; i < 40; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%d,n%d\n", i, i % 30);
+    assert_ok(read_text(text, NULL, &data));
+    assert_null(data.labels);
+    assert_int_equal(data.points.d, 1);
+    huddle_data_free(&data);
+    const char *y[] = {"name"};
+    assert_ok(read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));
+    assert_int_equal(data.n_classes, 30);
+    huddle_data_free(&data);
+}
+
+static void coordinates_are_no_labels(void **state) {
+    (void)state;
+    huddle_data data;
+    assert_ok(read_text("x,y\n1,2\n3,4\n", NULL, &data));
+    assert_null(data.labels);
+    assert_values(&data, 2, 2, (float[]){1, 2, 3, 4});
+    huddle_data_free(&data);
+    assert_ok(read_text("x,w,y\n1,2,0\n3,4,1\n", NULL, &data));
+    assert_int_equal(data.n_classes, 2);
+    huddle_data_free(&data);
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     char digits[] = "digits", moons[] = "moons";
@@ -622,6 +676,8 @@ static void every_allocation_may_fail(void **state) {
     char path[300];
     snprintf(path, sizeof path, "%s", path_of("faulty.csv"));
     test_each_allocation(read_labels, path);
+    snprintf(path, sizeof path, "%s", put_packed("faulty.csv.gz", "a,b,label\n1,2,u\n3,4,v\n"));
+    test_each_allocation(generate, path);
     test_each_allocation(generate, digits);
     test_each_allocation(generate, moons);
     test_each_allocation(read_and_write, NULL);
@@ -650,6 +706,9 @@ int main(void) {
         cmocka_unit_test(digits_are_embedded),
         cmocka_unit_test(outputs_appear_whole_or_not_at_all),
         cmocka_unit_test(full_discs_are_reported),
+        cmocka_unit_test(packed_tables_are_read),
+        cmocka_unit_test(texts_that_differ_are_names),
+        cmocka_unit_test(coordinates_are_no_labels),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,29 @@ static void samples_in_columns_and_image_sizes_are_recognised(void **state) {
     huddle_data_free(&data);
 }
 
+static huddle_status list(void *path) {
+    huddle_listing listing;
+    huddle_status status = huddle_data_list(NULL, path, &listing);
+    huddle_listing_free(&listing);
+    return status;
+}
+
+static void containers_are_listed(void **state) {
+    (void)state;
+    huddle_listing listing;
+    char path[300];
+    assert_ok(huddle_data_list(NULL, golden("io_v5.mat"), &listing));
+    assert_true(listing.has_points && listing.count > 1);
+    assert_string_equal(listing.format, "mat");
+    huddle_listing_free(&listing);
+    assert_ok(huddle_data_list(NULL, golden("io_nested.h5"), &listing));
+    assert_false(listing.has_points);
+    assert_true(listing.count > 1 && listing.dims[0][0] > 0);
+    huddle_listing_free(&listing);
+    snprintf(path, sizeof path, "%s", golden("io_v5.mat"));
+    test_each_allocation(list, path);
+}
+
 static void unfit_names_are_explained(void **state) {
     (void)state;
     huddle_data data;
@@ -719,6 +742,7 @@ int main(void) {
         cmocka_unit_test(containers_are_read_by_habit),
         cmocka_unit_test(names_are_given_and_stacked),
         cmocka_unit_test(samples_in_columns_and_image_sizes_are_recognised),
+        cmocka_unit_test(containers_are_listed),
         cmocka_unit_test(unfit_names_are_explained),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(sparse_points_are_never_made_dense),
