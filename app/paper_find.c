@@ -162,7 +162,7 @@ int paper_find(huddle_context *context, const char *folder, paper_found *found) 
     char **names = list_names(folder);
     int count = 0;
     if (names == NULL)
-        return failed("%s: %s", folder, strerror(errno));
+        return failed("%s: the folder of the data cannot be opened: %s", folder, strerror(errno));
     match_names(folder, names, found);
     for (int i = 0; names[i] != NULL; i++)
         free(names[i]);

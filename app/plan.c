@@ -4,10 +4,12 @@
 #include "talk.h"
 #include "text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const plan_data_members[] = {
     "name", "source", "x", "y", "transpose", "classes", "per_class", "n", "noise", "seed", NULL};
@@ -54,6 +56,10 @@ static int check_members(const char *file, const char *place, const json_t *obje
 
 json_t *plan_load(const char *file) {
     json_error_t error;
+    if (access(file, R_OK) != 0) {
+        (void)failed("%s: the plan cannot be opened: %s", file, strerror(errno));
+        return NULL;
+    }
     json_t *plan = json_load_file(file, JSON_REJECT_DUPLICATES, &error);
     if (plan == NULL && error.line < 0)
         (void)failed("%s: %s", file, error.text);

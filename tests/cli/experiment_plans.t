@@ -100,3 +100,9 @@ Two runs cannot write to one folder.
   > END
   $ /usr/bin/python3 both.py
   1 huddle: out: another run is writing here
+
+A plan that is not there is named once.
+
+  $ huddle experiment nowhere.json -o results
+  huddle: nowhere.json: the plan cannot be opened: No such file or directory
+  [1]

@@ -110,5 +110,5 @@ Nothing to work with is said.
   huddle: empty: none of the data sets is here
   [1]
   $ huddle paper nowhere -o no -q
-  huddle: nowhere: No such file or directory
+  huddle: nowhere: the folder of the data cannot be opened: No such file or directory
   [1]
