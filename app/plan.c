@@ -117,7 +117,7 @@ typedef struct digest {
 static void digest_add(digest *d, const void *bytes, size_t size) {
     const unsigned char *in = bytes;
     for (size_t i = 0; i < size; i++) {
-        d->a = (d->a ^ in[i]) * 0x100000001b3;
+        d->a = (d->a ^ in[i]) * 0x100000001b3; /* NOLINT: all bytes are set */
         d->b = (d->b + in[i]) * 0x9e3779b97f4a7c15;
         d->b ^= d->b >> 29;
     }

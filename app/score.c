@@ -52,7 +52,7 @@ static int read_labelling(huddle_context *context, const char *source, labelling
 static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) {
     json_t *names = json_array();
     for (int64_t i = 0; i < n; i++)
-        json_array_append_new(names, text_json(l->classes[labels[i]]));
+        json_array_append_new(names, text_json(l->classes != NULL ? l->classes[labels[i]] : ""));
     return names;
 }
 

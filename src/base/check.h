@@ -24,9 +24,10 @@ huddle_status hd_fail_at(huddle_status status, const char *format, ...)
     } while (0)
 
 /* Records a failure and goes to done. */
-#define FAIL(...)                                                                                  \
+#define FAIL(code, ...)                                                                            \
     do {                                                                                           \
-        status = hd_fail(__VA_ARGS__);                                                             \
+        status = (code);                                                                           \
+        (void)hd_fail(status, __VA_ARGS__);                                                        \
         goto done;                                                                                 \
     } while (0)
 

@@ -186,7 +186,7 @@ huddle_status hd_run_start(huddle_context *context, uint64_t seed, hd_run *run) 
         count = gather(run->op, aggregate);
     }
     /* A graph that hardly shrinks is not worth a level; a tiny one has no room for the block. */
-    if ((double)count < .7 * (double)n && count > 4 * run->block.width)
+    if (aggregate != NULL && (double)count < .7 * (double)n && count > 4 * run->block.width)
         TRY(start_from_coarse(context, aggregate, count, seed, run));
     else
         TRY(hd_run_begin_random(context, seed, run));

@@ -196,7 +196,7 @@ static huddle_status grow(tree *t) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0, waiting = 0, *widest = NULL, widest_capacity = 0;
     int32_t *stack = NULL;
-    int64_t dimension;
+    int64_t dimension = -1;
     TRY(add_node(t, 0, (int32_t)t->n, &dimension));
     for (int32_t at = 0;;) {
         node *here = &t->nodes[at];

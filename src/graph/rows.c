@@ -88,7 +88,7 @@ void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates) {
     if (rows->scale != NULL)
         for (int64_t j = 0; j < rows->d; j++)
             coordinates[j] *= rows->scale[i];
-    if (rows->zeros)
+    if (rows->zeros && rows->scale != NULL)
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
 }
 
