@@ -394,11 +394,14 @@ static huddle_status keep_features(const columns_plan *plan, huddle_data *data) 
     data->n_names = layout->columns;
     for (int64_t c = 0; c < layout->columns; c++) {
         data->names[c] = hd_copy_text(layout->names[c]);
-        char *name = plan->roles[c] < 0 ? NULL : hd_copy_text(layout->names[c]);
-        if (data->names[c] == NULL || (plan->roles[c] >= 0 && name == NULL))
+        if (data->names[c] == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
-        if (name != NULL)
-            data->features[plan->roles[c]] = name;
+        if (plan->roles[c] < 0)
+            continue;
+        char *name = hd_copy_text(layout->names[c]);
+        if (name == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
+        data->features[plan->roles[c]] = name;
     }
 done:
     return status;
