@@ -98,7 +98,8 @@ done:
 }
 
 bool hd_block_tighten(hd_block *b) {
-    double gap = b->primal - b->dual, lowest = b->target / b->primal;
+    /* Below the target, because a gap may settle at a little more than tau. */
+    double gap = b->primal - b->dual, lowest = .3 * b->target / b->primal;
     b->waiting++;
     if (gap >= 1.5 * b->tau * b->primal || b->tau <= lowest)
         return false;

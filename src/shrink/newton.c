@@ -283,6 +283,11 @@ static void begin_tail(hd_block *b) {
     b->tau = fmax(b->tau, fmin(2 * gap, .3));
 }
 
+/* A tail is for the end: far from the optimum reweighted steps are slow too, but far cheaper. */
+static bool is_near(const hd_block *b) {
+    return b->primal - b->dual < .02 * b->primal;
+}
+
 huddle_status hd_newton_step(hd_block *b) {
     huddle_status status = HUDDLE_OK;
     double slope;
@@ -294,7 +299,8 @@ huddle_status hd_newton_step(hd_block *b) {
     }
     if (!b->newton) {
         TRY(hd_irls_step(b));
-        b->wants_newton = !b->spent && b->waiting >= PATIENCE && b->primal - b->dual > b->target;
+        b->wants_newton = !b->spent && b->waiting >= PATIENCE && is_near(b) &&
+                          b->primal - b->dual > b->target;
         goto done;
     }
     TRY(hd_irls_begin(b, &finished));
