@@ -13,7 +13,8 @@ void hd_fit_free(hd_fit *fit) {
     huddle_dense_free(&fit->centres);
     huddle_free(fit->medoids);
     huddle_preparation_free(&fit->preparation);
-    huddle_points_free(&fit->points);
+    if (!fit->points_borrowed)
+        huddle_points_free(&fit->points);
     huddle_csr_free(&fit->graph);
     huddle_scale_free(&fit->scale);
     huddle_embedding_free(&fit->embedding);
@@ -49,8 +50,12 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
         TRY(hd_choose_prepare(context, x, fit->common, &chosen.prepare, fit));
     TRY(huddle_prepare_fit(context, x, &chosen, &fit->preparation, &fit->prepare_info));
     fit->prepare_info.seconds += fit->auto_seconds;
-    if (does_nothing(&fit->preparation) && !keep) {
+    if (does_nothing(&fit->preparation)) {
         *view = *x;
+        if (keep) {
+            fit->points = *x;
+            fit->points_borrowed = true;
+        }
         goto done;
     }
     huddle_prepare_info applied = {0};
@@ -70,6 +75,18 @@ huddle_status hd_apply(huddle_context *context, const huddle_preparation *map,
         return HUDDLE_OK;
     huddle_status status = huddle_prepare_apply(context, map, x, owned, NULL);
     *view = *owned;
+    return status;
+}
+
+huddle_status hd_fit_own_points(hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points copy = {0};
+    if (!fit->points_borrowed)
+        return status;
+    TRY(huddle_points_copy(&fit->points, &copy));
+    fit->points = copy;
+    fit->points_borrowed = false;
+done:
     return status;
 }
 

@@ -83,6 +83,7 @@ typedef struct hd_fit {
     double auto_seconds;
     huddle_preparation preparation;
     huddle_points points;       /* prepared; kept by methods that need them to predict */
+    bool points_borrowed;       /* they are still x itself; hd_fit_own_points() ends that */
     huddle_csr graph;           /* A */
     huddle_scale scale;         /* of A's weights */
     huddle_embedding embedding; /* F and the raw vectors */
@@ -155,8 +156,9 @@ huddle_status hd_method_options(const hd_method *method, huddle_option **table);
 
 /* ---- shared by methods --------------------------------------------------------------------- */
 
-/* Prepares x into fit->points, or, when there is nothing to do and `keep` is not asked for, makes
- * `view` look at x itself. view is the prepared points either way and is never freed. */
+/* Prepares x into fit->points. When there is nothing to do they are x itself, borrowed, if `keep`
+ * is asked for, and stay empty if not. view is the prepared points either way and is never freed.
+ */
 huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view);
@@ -165,6 +167,10 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
  * what was tried in the fit. */
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
                                 huddle_rule *rule, hd_fit *fit);
+
+/* Copies borrowed points, so that the fit can outlive x. Done last: the copy is not there yet while
+ * the stages need memory. */
+huddle_status hd_fit_own_points(hd_fit *fit);
 
 /* Applies the fit's preparation and its reduction, if it has one, to new points; owned is to be
  * freed, view never. HUDDLE_INVALID if they have not as many features as the fit's. */

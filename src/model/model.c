@@ -189,6 +189,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.common = *(const hd_common *)model->options;
     TRY(hd_copy_options(model, &options));
     TRY(model->method->fit(context, &input, options, &fit));
+    TRY(hd_fit_own_points(&fit));
     fit.total_seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);
     huddle_free(model->report);

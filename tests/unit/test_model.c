@@ -533,6 +533,19 @@ static void arrays_are_named(void **state) {
     huddle_points_free(&x);
 }
 
+static void a_model_outlives_its_points(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1), same = arcs(0.03, 1);
+    huddle_model *model = fitted("ssc", &x);
+    int32_t labels[N];
+    memset(x.values, 0x7f, 2 * N * sizeof *x.values);
+    huddle_points_free(&x);
+    assert_ok(huddle_model_predict(NULL, model, &same, labels));
+    assert_memory_equal(labels, huddle_model_labels(model, NULL), sizeof labels);
+    huddle_model_free(model);
+    huddle_points_free(&same);
+}
+
 static void a_failed_fit_leaves_the_last_one(void **state) {
     (void)state;
     huddle_points x = arcs(0.03, 1);
@@ -565,6 +578,7 @@ int main(void) {
         cmocka_unit_test(damaged_models_are_refused),
         cmocka_unit_test(impossible_models_are_refused),
         cmocka_unit_test(arrays_are_named),
+        cmocka_unit_test(a_model_outlives_its_points),
         cmocka_unit_test(a_failed_fit_leaves_the_last_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
