@@ -8,7 +8,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch/usr" >/dev/null
-cmake -S "$here" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
+cmake -G Ninja -S "$here" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
 cmake --build "$scratch/cmake" >/dev/null
 "$scratch/cmake/consumer"
 "$scratch/cmake/consumer_cxx"
