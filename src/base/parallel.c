@@ -75,7 +75,7 @@ static void work(job *loop, int32_t worker, const char *stage) {
         if (status == HUDDLE_OK)
             status = loop->body(loop->argument, (hd_chunk){chunk, begin, end, worker});
         int64_t finished = atomic_fetch_add(&loop->finished, 1) + 1;
-        if (status == HUDDLE_OK && stage != NULL)
+        if (status == HUDDLE_OK && stage != NULL && finished < loop->chunks)
             status = hd_progress(loop->context, stage, (double)finished, (double)loop->chunks);
         if (status != HUDDLE_OK)
             note_failure(loop, chunk, status);
@@ -207,5 +207,8 @@ huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n,
     pthread_mutex_destroy(&loop.lock);
     if (loop.failed_chunk >= 0)
         return hd_fail(loop.failure, "%s", loop.failure_text);
+    /* The end is told here, whichever thread came to it. */
+    if (stage != NULL && loop.chunks > 0)
+        return hd_progress(context, stage, (double)loop.chunks, (double)loop.chunks);
     return HUDDLE_OK;
 }
