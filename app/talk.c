@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +23,7 @@ static struct talk {
     double next;    /* earliest moment of the next plain line */
 } talk;
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted; /* set by a signal, read by every thread */
 
 double talk_seconds(void) {
     struct timespec now;
@@ -170,14 +171,16 @@ void talk_progress(const char *stage, double done, double total) {
  * default action follows. (Some programs send the same signal twice at once.) */
 static void on_signal(int number) {
     static struct timespec first;
+    struct timespec now;
+    int error = errno; /* the interrupted code may be about to read it */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    errno = error;
     if (!interrupted) {
         interrupted = 1;
-        clock_gettime(CLOCK_MONOTONIC, &first);
+        first = now;
         huddle_context_cancel(talk.context);
         return;
     }
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     if (now.tv_sec > first.tv_sec + 1) {
         struct sigaction action = {.sa_handler = SIG_DFL};
         sigaction(number, &action, NULL);
