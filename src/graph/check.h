@@ -2,6 +2,7 @@
 #ifndef HUDDLE_SRC_GRAPH_CHECK_H
 #define HUDDLE_SRC_GRAPH_CHECK_H
 
+#include "base/union.h"
 #include "huddle/graph.h"
 
 /* HUDDLE_INVALID, naming the place, if the matrix is empty or holds NaN or infinity. */
@@ -13,10 +14,7 @@ huddle_status hd_metric(const char *metric, bool *cosine);
 /* Room for n lists of k. */
 huddle_status hd_neighbors_new(int64_t n, int32_t k, huddle_neighbors *out);
 
-/* Union-find in an array that begins as parent[v] = v; parents are smaller than their children.
- * hd_number_roots() turns it into set numbers 0, 1, ... by smallest member and returns how many. */
-int32_t hd_find_root(int32_t *parent, int32_t v);
-void hd_unite(int32_t *parent, int32_t a, int32_t b);
+/* Turns the parents of base/union.h into set numbers 0, 1, ... by smallest member; how many. */
 int32_t hd_number_roots(int32_t *parent, int64_t n);
 
 #endif

@@ -1,25 +1,6 @@
 #include "base/check.h"
 #include "graph/check.h"
 
-/* Union-find inside the caller's array: parents are never larger than their children, so a root
- * is the smallest vertex of its tree. */
-int32_t hd_find_root(int32_t *parent, int32_t v) {
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
-void hd_unite(int32_t *parent, int32_t a, int32_t b) {
-    a = hd_find_root(parent, a);
-    b = hd_find_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
 int32_t hd_number_roots(int32_t *parent, int64_t n) {
     int32_t count = 0;
     for (int64_t v = 0; v < n; v++)

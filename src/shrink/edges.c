@@ -5,23 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-int32_t hd_find(int32_t *parent, int32_t v) {
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
-void hd_union(int32_t *parent, int32_t a, int32_t b) {
-    a = hd_find(parent, a);
-    b = hd_find(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
 huddle_status hd_number_by_first(int32_t *label, int64_t n, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     int32_t *number = NULL;
@@ -44,9 +27,9 @@ huddle_status hd_edges_components(const hd_edges *edges, int64_t n, int32_t *com
         component[v] = (int32_t)v;
     for (int64_t e = 0; e < edges->count; e++)
         if (edges->weight[e] > 0)
-            hd_union(component, edges->i[e], edges->j[e]);
+            hd_unite(component, edges->i[e], edges->j[e]);
     for (int64_t v = 0; v < n; v++)
-        component[v] = hd_find(component, (int32_t)v);
+        component[v] = hd_find_root(component, (int32_t)v);
     return hd_number_by_first(component, n, count);
 }
 

@@ -2,6 +2,7 @@
 #ifndef HUDDLE_SRC_SHRINK_EDGES_H
 #define HUDDLE_SRC_SHRINK_EDGES_H
 
+#include "base/union.h"
 #include "huddle/matrix.h"
 
 /* Edge e joins i[e] < j[e]. Edges come in the order in which W stores its upper triangle. */
@@ -27,9 +28,5 @@ huddle_status hd_check_rows(const huddle_dense *f, const char *name, int64_t row
 /* Numbers 0 .. count - 1 in place of the names in `label` (n of them, each in 0 .. n - 1), in
  * the order of first appearance. */
 huddle_status hd_number_by_first(int32_t *label, int64_t n, int32_t *count);
-
-/* Union-find with path halving: parent[v] = v at first; the smaller root wins. */
-int32_t hd_find(int32_t *parent, int32_t v);
-void hd_union(int32_t *parent, int32_t a, int32_t b);
 
 #endif

@@ -39,7 +39,7 @@ static void join_block(const hd_problem *p, const hd_block *b, const double *h,
         const double *z = b->best_z + (e - b->range.e0) * p->c;
         if (b->collapsed ||
             (is_slack(p, z, p->lambda[e]) && closing_cost(p, e, h, weight) <= negligible))
-            hd_union(parent, p->vertex[p->head[e]], p->vertex[p->tail[e]]);
+            hd_unite(parent, p->vertex[p->head[e]], p->vertex[p->tail[e]]);
     }
 }
 
@@ -60,9 +60,9 @@ huddle_status hd_groups(const hd_problem *p, const hd_block *blocks, const doubl
         join_block(p, &blocks[b], h, weight, negligible, group);
     for (int64_t e = p->live; e < p->m; e++)
         if (p->lambda[e] > 0 && p->head[e] >= p->free && p->tail[e] >= p->free && equal_rows(p, e))
-            hd_union(group, p->vertex[p->head[e]], p->vertex[p->tail[e]]);
+            hd_unite(group, p->vertex[p->head[e]], p->vertex[p->tail[e]]);
     for (int64_t v = 0; v < p->n; v++)
-        group[v] = hd_find(group, (int32_t)v);
+        group[v] = hd_find_root(group, (int32_t)v);
     TRY(hd_number_by_first(group, p->n, n_groups));
 done:
     huddle_free(weight);

@@ -299,8 +299,8 @@ huddle_status hd_newton_step(hd_block *b) {
     }
     if (!b->newton) {
         TRY(hd_irls_step(b));
-        b->wants_newton = !b->spent && b->waiting >= PATIENCE && is_near(b) &&
-                          b->primal - b->dual > b->target;
+        b->wants_newton =
+            !b->spent && b->waiting >= PATIENCE && is_near(b) && b->primal - b->dual > b->target;
         goto done;
     }
     TRY(hd_irls_begin(b, &finished));

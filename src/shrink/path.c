@@ -166,12 +166,12 @@ static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
                 first[group] = (int32_t)i;
                 continue;
             }
-            int32_t a = hd_find(parent, first[group]), b = hd_find(parent, (int32_t)i);
+            int32_t a = hd_find_root(parent, first[group]), b = hd_find_root(parent, (int32_t)i);
             if (a == b)
                 continue;
             path->fusions[path->n_fusions] =
                 (huddle_path_fusion){node[a], node[b], path->levels[l].gamma, size[a] + size[b]};
-            hd_union(parent, a, b);
+            hd_unite(parent, a, b);
             int32_t root = a < b ? a : b;
             size[root] = size[a] + size[b];
             node[root] = (int32_t)(n + path->n_fusions++);
