@@ -140,6 +140,8 @@ static loader loader_of(hd_element element) {
 void hd_samples_load(const hd_samples *s, int64_t begin, int64_t end, double *values) {
     loader load = loader_of(s->array.element);
     int64_t size = hd_element_size(s->array.element), rows = end - begin;
+    if (rows == 0 || s->d == 0)
+        return; /* an empty array need not have bytes */
     const char *base = s->array.bytes + begin * s->sample_step * size;
     bool across = s->sample_step < s->step; /* neighbours in memory are different samples */
     for (int64_t f = 0; f < s->d; f += across ? 1 : s->width) {

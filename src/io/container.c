@@ -42,7 +42,7 @@ hd_variable *hd_container_add(hd_container *container, const char *name, int64_t
     return variable;
 }
 
-void hd_variable_unload(hd_variable *variable) {
+static void free_contents(hd_variable *variable) {
     if (variable->owned != NULL)
         variable->array.bytes = NULL;
     huddle_free(variable->owned);
@@ -51,11 +51,16 @@ void hd_variable_unload(hd_variable *variable) {
     hd_labels_free(&variable->texts);
 }
 
+void hd_variable_unload(const hd_container *container, hd_variable *variable) {
+    if (container->load != NULL) /* else it could not be brought back */
+        free_contents(variable);
+}
+
 void hd_container_close(hd_container *container) {
     if (container->close != NULL)
         container->close(container);
     for (int64_t k = 0; k < container->count; k++) {
-        hd_variable_unload(&container->variables[k]);
+        free_contents(&container->variables[k]);
         huddle_free(container->variables[k].name);
     }
     huddle_free(container->variables);
@@ -280,7 +285,7 @@ static huddle_status append_variable(hd_container *container, hd_variable *varia
     TRY(status);
     TRY(hd_labels_append(labels, &part));
 done:
-    hd_variable_unload(variable);
+    hd_variable_unload(container, variable);
     hd_labels_free(&part);
     return status;
 }
@@ -413,7 +418,7 @@ static huddle_status fill_part(hd_request *request, hd_container *container, hd_
     samples = hd_array_samples(&variable->array, in_columns);
     TRY(hd_intake_samples(request->context, intake, &samples, first_row));
 done:
-    hd_variable_unload(variable);
+    hd_variable_unload(container, variable);
     return status;
 }
 
@@ -429,7 +434,7 @@ static huddle_status fill_shifted(hd_request *request, hd_container *container, 
         TRY(hd_variable_load(container, parts->items[k]));
         hd_samples samples = hd_array_samples(&parts->items[k]->array, in_columns);
         TRY(hd_samples_to_double(request->context, &samples, values + row * d));
-        hd_variable_unload(parts->items[k]);
+        hd_variable_unload(container, parts->items[k]);
         row += samples.n;
     }
     TRY(huddle_points_from_double(request->context, n, d, values, d, 1, points));
@@ -468,7 +473,7 @@ static huddle_status fill_sparse(hd_container *container, const choice *parts, b
     for (int64_t k = 0; k < parts->count; k++) {
         TRY(hd_variable_load(container, parts->items[k]));
         TRY(hd_points_from_csr(&parts->items[k]->sparse, in_columns, &part));
-        hd_variable_unload(parts->items[k]);
+        hd_variable_unload(container, parts->items[k]);
         if (k == 0 && parts->count == 1) {
             *points = part;
             part = (huddle_points){0};
@@ -508,7 +513,7 @@ static huddle_status read_number(hd_container *container, const char *const *nam
         TRY(hd_variable_load(container, v));
         if (!hd_array_whole(&v->array, 0, value, &ignored))
             *value = 0;
-        hd_variable_unload(v);
+        hd_variable_unload(container, v);
         break;
     }
 done:

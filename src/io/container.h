@@ -58,9 +58,9 @@ struct hd_container {
 hd_variable *hd_container_add(hd_container *container, const char *name, int64_t length);
 void hd_container_close(hd_container *container);
 
-/* Loads a variable unless it is loaded; unloads it. */
+/* Loads a variable unless it is loaded; unloads it if the reader can load it again. */
 huddle_status hd_variable_load(hd_container *container, hd_variable *variable);
-void hd_variable_unload(hd_variable *variable);
+void hd_variable_unload(const hd_container *container, hd_variable *variable);
 
 /* Points, labels and image size from a container. */
 huddle_status hd_container_read(hd_request *request, hd_container *container, huddle_data *data);

@@ -6,6 +6,7 @@
 
 #include <hdf5.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Deflate cannot shrink further than this; what is less than SMALL need not be stored at all. */
@@ -14,11 +15,30 @@ enum { MOST_RATIO = 1032, SMALL = 1 << 16 };
 static pthread_mutex_t library = PTHREAD_MUTEX_INITIALIZER;
 static H5E_auto2_t callers_printer; /* guarded by library */
 static void *callers_stream;
+static bool failed; /* some call inside HDF5 did; guarded by library */
+
+static herr_t note_failure(hid_t stack, void *unused) {
+    (void)stack;
+    (void)unused;
+    failed = true;
+    return 0;
+}
+
+/* HDF5 loses memory when it fails on a damaged file, and complains of an "infinite loop closing
+ * library" when the process ends, unless errors are not printed. It registered its own handler
+ * before, so this one runs first. */
+static void end_quietly(void) {
+    if (failed)
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
 
 void hd_hdf5_lock(void) {
+    static bool registered;
     pthread_mutex_lock(&library);
     H5Eget_auto2(H5E_DEFAULT, &callers_printer, &callers_stream);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5Eset_auto2(H5E_DEFAULT, note_failure, NULL);
+    if (!registered)
+        registered = atexit(end_quietly) == 0;
 }
 
 void hd_hdf5_unlock(void) {
@@ -38,7 +58,6 @@ bool hd_hdf5_is(const hd_file *file) {
 
 static bool element_of(hid_t type, hd_element *element) {
     size_t size = H5Tget_size(type);
-    bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
     if (H5Tget_class(type) == H5T_FLOAT) {
         *element = size <= 2 ? HD_F2 : size <= 4 ? HD_F4 : HD_F8;
         return true;
@@ -46,6 +65,7 @@ static bool element_of(hid_t type, hd_element *element) {
     if (H5Tget_class(type) != H5T_INTEGER || size > 8 || size == 0)
         return false;
     int width = size == 1 ? 0 : size == 2 ? 1 : size <= 4 ? 2 : 3;
+    bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
     *element = (hd_element)((is_signed ? HD_I1 : HD_U1) + width);
     return true;
 }

@@ -54,7 +54,7 @@ static bool attempt(const hd_file *file,
         if (!is_small(variable))
             continue;
         (void)hd_variable_load(&container, variable); /* a failure is told when it matters */
-        hd_variable_unload(variable);
+        hd_variable_unload(&container, variable);
     }
     hd_container_close(&container);
     return good;

@@ -183,7 +183,7 @@ static huddle_status load_vector(hd_container *container, const char *name, int6
             FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix holds %g", name, value);
 done:
     if (v != NULL)
-        hd_variable_unload(v);
+        hd_variable_unload(container, v);
     return status;
 }
 
@@ -239,7 +239,7 @@ static huddle_status sparse_format(hd_container *container, char format[4]) {
         memcpy(format, v->texts.texts[0].begin, 3);
         format[3] = '\0';
     }
-    hd_variable_unload(v);
+    hd_variable_unload(container, v);
 done:
     return status;
 }
