@@ -139,7 +139,7 @@ static huddle_status read_array(market *m, hd_variable *variable) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
     ALLOC_ZERO(values, m->rows * m->cols);
-    for (int64_t j = 0; j < m->cols; j++)
+    for (int64_t j = 0; j < m->cols && m->rows > 0; j++) /* an empty matrix can claim any width */
         for (int64_t i = !m->symmetric ? 0 : m->skew ? j + 1 : j; i < m->rows; i++) {
             double value = 0;
             int got = next_line(m, &value, 1);

@@ -86,8 +86,10 @@ static huddle_status direct_analyse(huddle_context *context, const hd_linear_gra
     d->matrix =
         cholmod_allocate_sparse((size_t)graph->n, (size_t)graph->n, (size_t)(graph->n + graph->m),
                                 0, 1, -1, CHOLMOD_REAL, &d->common);
-    if (d->matrix == NULL)
-        TRY(complain(&d->common, "hold"));
+    if (d->matrix == NULL) {
+        status = complain(&d->common, "hold");
+        goto done;
+    }
     lay_out(d);
     d->factor = cholmod_analyze(d->matrix, &d->common);
     if (d->factor == NULL)
@@ -127,7 +129,8 @@ static huddle_status direct_factor(void *state, const double *excess, const doub
     hd_blas_enter();
     /* Rounding can take the last pivots of a nearly singular matrix below 0; a touch more on the
      * diagonal mends that, and the certificate does not depend on it. */
-    for (double touch = 1e-14; touch < 1e-9; touch *= 100) {
+    double touch = 1e-14;
+    for (int attempt = 0; attempt < 3; attempt++, touch *= 100) {
         cholmod_factorize(d->matrix, d->factor, &d->common);
         if (d->common.status != CHOLMOD_NOT_POSDEF)
             break;

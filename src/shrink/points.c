@@ -114,9 +114,9 @@ static void descend(const place *p) {
             return;
         memcpy(p->from, p->g, (size_t)p->c * sizeof *p->from);
         memcpy(p->next, p->gradient, (size_t)p->c * sizeof *p->next);
-        for (double stretch = 1.5; stretch > .9; stretch -= .5) {
+        for (int halves = 3; halves >= 2; halves--) {
             for (int64_t q = 0; q < p->c; q++)
-                p->g[q] = p->from[q] - stretch * factor * p->next[q];
+                p->g[q] = p->from[q] - .5 * halves * factor * p->next[q];
             objective = measure(p, p->g, &stuck, &inverse);
             if (objective < before)
                 break;
