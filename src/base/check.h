@@ -15,6 +15,12 @@ huddle_status hd_fail(huddle_status status, const char *format, ...)
 huddle_status hd_fail_at(huddle_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__
+/* Shows the analyser that the status which comes back is the one that was handed in. */
+#define hd_fail(code, ...)    ((void)(hd_fail)((code), __VA_ARGS__), (code))
+#define hd_fail_at(code, ...) ((void)(hd_fail_at)((code), __VA_ARGS__), (code))
+#endif
+
 /* Goes to done if the call did not succeed. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \

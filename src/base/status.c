@@ -32,7 +32,7 @@ const char *huddle_version(void) {
     return HUDDLE_VERSION;
 }
 
-huddle_status hd_fail(huddle_status status, const char *format, ...) {
+huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
     /* By way of a copy: an argument may be the old last_error. */
     char text[TEXT_SIZE];
     va_list arguments;
@@ -43,7 +43,7 @@ huddle_status hd_fail(huddle_status status, const char *format, ...) {
     return status;
 }
 
-huddle_status hd_fail_at(huddle_status status, const char *format, ...) {
+huddle_status(hd_fail_at)(huddle_status status, const char *format, ...) {
     char place[TEXT_SIZE / 2];
     va_list arguments;
     va_start(arguments, format);

@@ -239,6 +239,8 @@ static huddle_status choose_points(const hd_request *request, hd_container *cont
             TRY(no_such_name(container, options->x[k]));
         TRY(choose(points, found));
     }
+    if (points->items == NULL) /* only if n_x is negative */
+        FAIL(HUDDLE_INVALID, "n_x = %lld variables are no points", (long long)options->n_x);
     for (int64_t k = 0; k < points->count; k++) {
         found = points->items[k];
         if (found->kind == HD_OTHER)

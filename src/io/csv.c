@@ -281,7 +281,11 @@ static bool find_columns(const hd_layout *layout, const char *text, int64_t *fir
     *first = *last = hd_layout_column(layout, text);
     if (*first >= 0)
         return true;
-    if (strlen(text) >= sizeof copy || (dash = strchr(strcpy(copy, text), '-')) == NULL)
+    if (strlen(text) >= sizeof copy)
+        return false;
+    memcpy(copy, text, strlen(text) + 1);
+    dash = strchr(copy, '-');
+    if (dash == NULL)
         return false;
     *dash = '\0';
     *first = hd_layout_column(layout, copy);

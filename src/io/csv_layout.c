@@ -254,7 +254,7 @@ static huddle_status find_kinds(hd_layout *layout) {
     huddle_status status = HUDDLE_OK;
     hd_fields fields = {0};
     int64_t *texts = NULL, records = 0;
-    double value;
+    double value = 0;
     ALLOC_ZERO(texts, layout->columns);
     ALLOC_ZERO(layout->textual, layout->columns);
     ALLOC(layout->whole, layout->columns);

@@ -162,7 +162,8 @@ static uint32_t character(const hd_npy *npy, const char *at) {
 
 huddle_status hd_npy_texts(const hd_npy *npy, const char *elements, hd_labels *texts) {
     huddle_status status = HUDDLE_OK;
-    int64_t step = npy->unicode ? 4 : 1, count = npy->bytes / element_bytes(npy);
+    int64_t step = npy->unicode ? 4 : 1, size = element_bytes(npy);
+    int64_t count = size > 0 ? npy->bytes / size : 0;
     *texts = (hd_labels){0};
     ALLOC(texts->texts, count > 0 ? count : 1);
     ALLOC(texts->arena, npy->bytes + count);

@@ -102,7 +102,7 @@ static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *
 static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
-    int32_t rows[HD_BLOCK], open[HD_BLOCK], count = 0;
+    int32_t rows[HD_BLOCK] = {0}, open[HD_BLOCK], count = 0;
     run->changed[chunk.index] = 0;
     memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {

@@ -112,7 +112,7 @@ static huddle_status visit_rows(void *argument, hd_chunk chunk) {
     const seeding *s = argument;
     const hd_kmeans_run *run = s->run;
     hd_kmeans_scratch *scratch = &run->scratch[chunk.worker];
-    int32_t rows[HD_BLOCK], open[HD_BLOCK], count = 0, k = run->ready.k;
+    int32_t rows[HD_BLOCK] = {0}, open[HD_BLOCK], count = 0, k = run->ready.k;
     double *partial = run->partial + chunk.index * (s->keep ? 1 : k);
     memset(partial, 0, (size_t)(s->keep ? 1 : k) * sizeof *partial);
     for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
