@@ -16,7 +16,7 @@ static int run_convert(const app_arguments *arguments) {
     huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
-    result = input_read(context, arguments, source, &data);
+    result = input_read(context, arguments, source, NULL, &data);
     if (result == EXIT_DONE) {
         huddle_status status = huddle_data_write(context, &data, target);
         if (status != HUDDLE_OK)

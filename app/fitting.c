@@ -118,7 +118,7 @@ static int read_files(fitting *fit) {
                   : graph != NULL            ? graph
                                              : embedding;
     if (arguments->n_operands == 1)
-        result = input_read(fit->context, arguments, fit->source, &fit->data);
+        result = input_read(fit->context, arguments, fit->source, NULL, &fit->data);
     else
         result = read_labels(fit);
     if (result == EXIT_DONE && graph != NULL)

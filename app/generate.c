@@ -74,7 +74,7 @@ static int run_generate(const app_arguments *arguments) {
     huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
-    result = input_read(context, arguments, kind, &data);
+    result = input_read(context, arguments, kind, NULL, &data);
     talk_clear();
     if (result == EXIT_DONE)
         result = write_data(context, &data, path);

@@ -137,7 +137,7 @@ static int run_info(const app_arguments *arguments) {
     huddle_context *context = talk_begin(arguments, &result);
     if (context == NULL)
         return result;
-    result = input_try(context, arguments, arguments->operands[0], &data, &status);
+    result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
     talk_clear();
     if (result == EXIT_DONE)
         result =

@@ -41,7 +41,7 @@ static int check_flags(const app_arguments *arguments, const char *source) {
 }
 
 int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
-              huddle_data *data, huddle_status *status) {
+              const huddle_model *model, huddle_data *data, huddle_status *status) {
     huddle_read_options options = {.transpose = argument(arguments, "transpose") != NULL,
                                    .classes = argument(arguments, "classes"),
                                    .per_class = argument_count(arguments, "per-class", 0),
@@ -55,6 +55,8 @@ int input_try(huddle_context *context, const app_arguments *arguments, const cha
     const char **y = argument_all(arguments, "y", &options.n_y);
     options.x = x;
     options.y = y;
+    if (model != NULL)
+        options.shift = huddle_model_shift(model, &options.n_shift);
     *status = huddle_data_read(context, source, &options, data);
     free(x);
     free(y);
@@ -62,9 +64,9 @@ int input_try(huddle_context *context, const app_arguments *arguments, const cha
 }
 
 int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
-               huddle_data *data) {
+               const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    int result = input_try(context, arguments, source, data, &status);
+    int result = input_try(context, arguments, source, model, data, &status);
     /* Unless memory is short, the sentence begins with the file at fault: this one or another. */
     if (result == EXIT_DONE && status != HUDDLE_OK)
         return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);

@@ -5,15 +5,17 @@
 #include "arguments.h"
 
 #include <huddle/io.h>
+#include <huddle/model.h>
 #include <jansson.h>
 
-/* Reads `source` with the input flags. EXIT_DONE, or another status after a sentence. */
+/* Reads `source` with the input flags, relative to the shift of the model that will label the
+ * points (NULL: there is none). EXIT_DONE, or another status after a sentence. */
 int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
-               huddle_data *data);
+               const huddle_model *model, huddle_data *data);
 
 /* The same, but leaves it to the caller to tell of a status that is not HUDDLE_OK. */
 int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
-              huddle_data *data, huddle_status *status);
+              const huddle_model *model, huddle_data *data, huddle_status *status);
 
 /* "1797 points, 64 features, 10 classes". */
 void input_describe(const huddle_data *data, char *text, size_t size);

@@ -19,7 +19,7 @@ static int predict(prediction *p) {
     huddle_status status = huddle_model_load(model, &p->model);
     if (status != HUDDLE_OK)
         return failed_call(status, model);
-    int result = input_read(p->context, p->arguments, source, &p->data);
+    int result = input_read(p->context, p->arguments, source, p->model, &p->data);
     if (result != EXIT_DONE)
         return result;
     double began = talk_seconds();

@@ -62,6 +62,9 @@ typedef struct huddle_read_options {
     int64_t n;           /* generators: points, 0 = 1000 */
     double noise;        /* generators: HUDDLE_AUTO = the kind's own */
     uint64_t seed;       /* generators */
+    const double *shift; /* round columns of doubles relative to this, as the points of a model
+                            were (huddle_model_shift()); NULL: as the file's own values need */
+    int64_t n_shift;     /* its length; it is used if the points have so many features */
 } huddle_read_options;
 
 /* Reads `source`: a file, a folder, "digits" or a generator's name (a file of that name in the

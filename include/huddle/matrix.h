@@ -66,11 +66,27 @@ HUDDLE_API void huddle_csr_free(huddle_csr *matrix);
 
 /* Points from doubles: value j of sample i is values[i * row_step + j * col_step], so that any
  * strided or transposed array will do. Columns that float would ruin are shifted (see
- * huddle_points). HUDDLE_INVALID, naming row and column, on NaN, infinity or a value beyond
- * float. */
+ * huddle_points), by a value that depends on all rows; a column of equal values that float cannot
+ * hold is shifted by that value, so that a single row keeps all its digits. HUDDLE_INVALID, naming
+ * row and column, on NaN, infinity or a value beyond float. */
 HUDDLE_API huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
                                                    const double *values, int64_t row_step,
                                                    int64_t col_step, huddle_points *points);
+
+/* The same with a given shift (d doubles, or NULL for none): how new points are made that will be
+ * compared with points which have that shift. A row is rounded to the same floats whether it is
+ * converted alone or among others. HUDDLE_INVALID also if a value less its shift is beyond
+ * float. */
+HUDDLE_API huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t n,
+                                                           int64_t d, const double *values,
+                                                           int64_t row_step, int64_t col_step,
+                                                           const double *shift,
+                                                           huddle_points *points);
+
+/* Dense points as they would be with that shift (d doubles, or NULL for none); y is the caller's
+ * to free. HUDDLE_INVALID if a value is beyond float then. */
+HUDDLE_API huddle_status huddle_points_rebase(huddle_context *context, const huddle_points *x,
+                                              const double *shift, huddle_points *y);
 
 /* HUDDLE_INVALID, naming the place, if a size, a stride, an offset or a column is impossible,
  * or a value is NaN or infinite. Every entry point that takes points or graphs calls these. */

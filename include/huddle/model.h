@@ -93,7 +93,14 @@ HUDDLE_API const char *const *huddle_model_arrays(huddle_model *model);
 /* What was done and how well, as a JSON object; freed by huddle_free(). */
 HUDDLE_API huddle_status huddle_model_info_json(const huddle_model *model, char **json);
 
-/* Labels for new points, one for each row of x. */
+/* The shift of the points the model was fitted to (*d doubles, owned by the model; d may be NULL),
+ * or NULL if they had none or there is no fit. New points made with it
+ * (huddle_points_from_double_shifted(), huddle_read_options) are rounded as the training points
+ * were. */
+HUDDLE_API const double *huddle_model_shift(const huddle_model *model, int64_t *d);
+
+/* Labels for new points, one for each row of x, whose label does not depend on the other rows.
+ * Points with another shift than the model's are brought to the model's first. */
 HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                               const huddle_points *x, int32_t *labels);
 

@@ -35,7 +35,7 @@ class Model:
                       byref(points.struct) if points is not None else None)
 
     def predict(self, context, x):
-        points = PointsView(context, x)
+        points = PointsView(context, x, model=self)
         labels = np.empty(points.struct.n, np.int32)
         _library.call(context, lib.huddle_model_predict, context.handle, self.handle,
                       byref(points.struct), labels.ctypes.data_as(POINTER(c_int32)))

@@ -30,17 +30,18 @@ def _sorted_parts(matrix, dtype):
 class PointsView:
     """Points that look at an array (float32 with whole rows) or own a rounded copy (float64).
 
-    `keep` holds what the view looks at for as long as the view lives.
+    `keep` holds what the view looks at for as long as the view lives. With `model`, float64
+    values are rounded as those the model was fitted to.
     """
 
-    def __init__(self, context, x):
+    def __init__(self, context, x, model=None):
         self.struct, self.keep, self._owned = Points(), [], False
         if scipy.sparse.issparse(x):
             self._sparse(x)
         elif x.dtype == np.float32:
             self._single(x)
         else:
-            self._double(context, x)
+            self._double(context, x, model)
 
     def _single(self, x):
         if x.strides[1] != 4 or x.strides[0] % 4 or x.strides[0] < 4 * x.shape[1]:
@@ -50,12 +51,17 @@ class PointsView:
         self.struct.stride = x.strides[0] // 4
         self.struct.values = _pointer(x, c_float)
 
-    def _double(self, context, x):
+    def _double(self, context, x, model):
         if x.strides[0] % 8 or x.strides[1] % 8:
             x = np.ascontiguousarray(x)
-        check(lib.huddle_points_from_double(context.handle, *x.shape, _pointer(x, c_double),
-                                            x.strides[0] // 8, x.strides[1] // 8,
-                                            byref(self.struct)))
+        where = (context.handle, *x.shape, _pointer(x, c_double), x.strides[0] // 8,
+                 x.strides[1] // 8)
+        length = c_int64(0)
+        shift = lib.huddle_model_shift(model.handle, byref(length)) if model is not None else None
+        if model is not None and length.value in (0, x.shape[1]):
+            check(lib.huddle_points_from_double_shifted(*where, shift, byref(self.struct)))
+        else:
+            check(lib.huddle_points_from_double(*where, byref(self.struct)))
         self._owned = True
 
     def _sparse(self, x):

@@ -33,6 +33,19 @@ def test_moons_and_new_points(estimator):
     assert np.array_equal(model.predict(X), model.labels_)
 
 
+@pytest.mark.parametrize("estimator", [KMeans, *SPECTRAL])
+@pytest.mark.parametrize("offset", [1e9, 1e12])
+def test_single_rows_far_from_the_origin(estimator, offset):
+    X, _ = make_blobs(200, centers=[[-5, 0], [5, 0], [0, 8]], random_state=0)
+    X = X + [offset, 0]
+    new = (X[1:] + X[:-1]) / 2
+    model = estimator(3).fit(X)
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert np.array_equal(model.predict(X[::7]), model.labels_[::7])
+    for rows, labels in (X[::5], model.labels_[::5]), (new[::5], model.predict(new)[::5]):
+        assert np.array_equal([model.predict(row[None])[0] for row in rows], labels)
+
+
 @pytest.mark.parametrize("estimator", SPECTRAL)
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_matrix])
 def test_similarities_with_a_clear_cut(estimator, make):

@@ -200,12 +200,17 @@ done:
 }
 
 huddle_status hd_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
-                              hd_intake *intake) {
+                              const huddle_read_options *options, hd_intake *intake) {
     huddle_status status = HUDDLE_OK;
     int64_t size = hd_workers(context) * points->d;
     *intake = (hd_intake){.points = points};
     if (narrow)
         goto done;
+    if (options->shift != NULL && options->n_shift == points->d) {
+        ALLOC(points->shift, points->d);
+        memcpy(points->shift, options->shift, (size_t)points->d * sizeof *points->shift);
+        goto done;
+    }
     ALLOC(intake->low, size);
     ALLOC(intake->high, size);
     for (int64_t j = 0; j < size; j++) {
@@ -216,9 +221,13 @@ done:
     return status;
 }
 
-static huddle_status refuse_row(int64_t row, const double *values, int64_t d) {
-    for (int64_t j = 0; j < d; j++)
-        if (!(fabs(values[j]) <= (double)FLT_MAX)) {
+static double shifted(const huddle_points *x, const double *values, int64_t j) {
+    return x->shift != NULL ? values[j] - x->shift[j] : values[j];
+}
+
+static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values) {
+    for (int64_t j = 0; j < x->d; j++)
+        if (!(fabs(shifted(x, values, j)) <= (double)FLT_MAX)) {
             if (isfinite(values[j]))
                 return hd_fail(HUDDLE_INVALID,
                                "row %lld, column %lld: %g is beyond single precision",
@@ -236,11 +245,12 @@ huddle_status hd_intake_row(hd_intake *intake, int32_t worker, int64_t row, cons
     float *to = x->values + row * x->stride;
     int good = 1;
     for (int64_t j = 0; j < d; j++) {
-        good &= fabs(values[j]) <= (double)FLT_MAX;
-        to[j] = (float)values[j];
+        double v = shifted(x, values, j);
+        good &= fabs(v) <= (double)FLT_MAX;
+        to[j] = (float)v;
     }
     if (!good)
-        return refuse_row(row, values, d);
+        return refuse_row(x, row, values);
     if (intake->low == NULL)
         return HUDDLE_OK;
     double *low = intake->low + worker * d, *high = intake->high + worker * d;

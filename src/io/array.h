@@ -4,7 +4,7 @@
 #ifndef HUDDLE_SRC_IO_ARRAY_H
 #define HUDDLE_SRC_IO_ARRAY_H
 
-#include "huddle/matrix.h"
+#include "huddle/io.h"
 
 typedef enum hd_element {
     HD_F2,
@@ -62,15 +62,16 @@ bool hd_array_whole(const hd_array *array, int64_t i, int64_t *value, double *as
 /* Points without zeroing: the pages are first touched by whoever fills them. */
 huddle_status hd_points_reserve(int64_t n, int64_t d, huddle_points *points);
 
-/* Points being filled from doubles: the range of each column, to learn whether one must be
- * shifted. One range for each worker, so that no two threads meet. */
+/* Points being filled from doubles, less a given shift, or else with the range of each column, to
+ * learn whether one must be shifted. One range for each worker, so that no two threads meet. */
 typedef struct hd_intake {
     huddle_points *points;
     double *low, *high; /* workers x d; NULL when no column can need a shift */
 } hd_intake;
 
+/* options->shift is used if it has as many values as the points have features. */
 huddle_status hd_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
-                              hd_intake *intake);
+                              const huddle_read_options *options, hd_intake *intake);
 /* Takes one row. HUDDLE_INVALID, naming row and column, if a value is not fit for float. */
 huddle_status hd_intake_row(hd_intake *intake, int32_t worker, int64_t row, const double *values);
 /* True if the points must be made from doubles by huddle_points_from_double() instead. */

@@ -408,8 +408,8 @@ static huddle_status fill_part(hd_request *request, hd_container *container, hd_
     huddle_points *points = intake->points;
     hd_samples samples = hd_array_samples(&variable->array, in_columns);
     bool placed = false, checked = false;
-    if (container->read_floats != NULL && hd_element_narrow(variable->array.element) &&
-        hd_samples_packed(&samples))
+    if (container->read_floats != NULL && points->shift == NULL &&
+        hd_element_narrow(variable->array.element) && hd_samples_packed(&samples))
         TRY(container->read_floats(request, container, variable,
                                    points->values + first_row * points->stride, &placed, &checked));
     if (placed && !checked)
@@ -456,7 +456,7 @@ static huddle_status fill_dense(hd_request *request, hd_container *container, co
         narrow = narrow && hd_element_narrow(parts->items[k]->array.element);
     }
     TRY(hd_points_reserve(n, features_in(parts->items[0], in_columns), points));
-    TRY(hd_intake_begin(request->context, points, narrow, &intake));
+    TRY(hd_intake_begin(request->context, points, narrow, request->options, &intake));
     for (int64_t k = 0; k < parts->count; k++) {
         TRY(fill_part(request, container, parts->items[k], in_columns, &intake, row));
         row += samples_in(parts->items[k], in_columns);

@@ -58,7 +58,8 @@ static huddle_status refuse_value(const columns_plan *plan, int64_t line, const 
         name_place(plan, line, c, place, sizeof place);
         return hd_fail(HUDDLE_INVALID, "%s: %g is beyond single precision", place, values[role]);
     }
-    return hd_fail(HUDDLE_INTERNAL, "line %lld was refused without a reason", (long long)line);
+    return hd_fail(HUDDLE_INVALID, "line %lld: a value less its shift is beyond single precision",
+                   (long long)line);
 }
 
 /* ---- one record ----------------------------------------------------------------------------- */
@@ -201,14 +202,15 @@ static huddle_status cut(huddle_context *context, const hd_layout *layout, hd_pi
     return hd_pieces_cut(context, layout->begin, layout->end, layout->first_line, &records, pieces);
 }
 
-static huddle_status read_points(huddle_context *context, const columns_plan *plan,
+static huddle_status read_points(const hd_request *request, const columns_plan *plan,
                                  const hd_pieces *pieces, hd_span *labels, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
+    huddle_context *context = request->context;
     hd_intake intake = {0};
     double *values = NULL;
     int64_t n = pieces->rows, d = plan->d;
     TRY(hd_points_reserve(n, d, points));
-    TRY(hd_intake_begin(context, points, false, &intake));
+    TRY(hd_intake_begin(context, points, false, request->options, &intake));
     reading r = {plan, pieces, &intake, NULL, labels};
     TRY(read_all(context, &r));
     if (hd_intake_shifts(context, &intake)) {
@@ -474,7 +476,7 @@ huddle_status hd_csv_read(hd_request *request, const hd_file *file, huddle_data 
         ALLOC(labels.texts, pieces.rows);
         labels.n = pieces.rows;
     }
-    TRY(read_points(request->context, &plan, &pieces, labels.texts, &data->points));
+    TRY(read_points(request, &plan, &pieces, labels.texts, &data->points));
     TRY(keep_features(&plan, data));
     if (plan.label >= 0 && layout.quoted)
         TRY(unescape(&labels));

@@ -174,15 +174,25 @@ static huddle_status convert_rows(void *argument, hd_chunk chunk) {
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t j = 0; j < x->d; j++) {
             double v = c->values[i * c->row_step + j * c->col_step];
-            x->values[i * x->stride + j] = (float)(x->shift != NULL ? v - x->shift[j] : v);
+            float to = (float)(x->shift != NULL ? v - x->shift[j] : v);
+            if (!isfinite(to))
+                return bad_value(v, i, j);
+            x->values[i * x->stride + j] = to;
         }
     return HUDDLE_OK;
 }
 
-/* A column needs its mean taken off when float's 24 bits would leave fewer than 10 for its
- * spread. Constant columns do not matter. */
-static huddle_status choose_shift(const conversion *c, int64_t chunks) {
+/* What to take off a column of n values: its mean when float's 24 bits would leave fewer than 10
+ * for its spread. A constant column has no spread of its own, but others may be compared with it:
+ * it loses no digits either. */
+static double column_shift(double low, double high, double mean) {
     static const double least_spread = 0x1p-14;
+    if (high <= low)
+        return (double)(float)low == low ? 0 : low;
+    return high - low < least_spread * fmax(fabs(low), fabs(high)) ? mean : 0;
+}
+
+static huddle_status choose_shift(const conversion *c, int64_t chunks) {
     huddle_status status = HUDDLE_OK;
     huddle_points *x = c->points;
     for (int64_t j = 0; j < x->d; j++) {
@@ -193,12 +203,12 @@ static huddle_status choose_shift(const conversion *c, int64_t chunks) {
             low = c->lows[e] < low ? c->lows[e] : low;
             high = c->highs[e] > high ? c->highs[e] : high;
         }
-        double largest = fmax(fabs(low), fabs(high));
-        if (high <= low || high - low >= least_spread * largest)
+        double shift = column_shift(low, high, sum / (double)x->n);
+        if (shift == 0)
             continue;
         if (x->shift == NULL)
             ALLOC_ZERO(x->shift, x->d);
-        x->shift[j] = sum / (double)x->n;
+        x->shift[j] = shift;
     }
 done:
     return status;
@@ -229,17 +239,74 @@ done:
     return status;
 }
 
-/* ---- taking rows -------------------------------------------------------------------------- */
-
-static huddle_status take_shift(const huddle_points *x, huddle_points *y) {
+static huddle_status keep_shift(const double *shift, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
-    if (x->shift == NULL)
+    if (shift == NULL)
         return status;
-    ALLOC(y->shift, x->d);
-    memcpy(y->shift, x->shift, (size_t)x->d * sizeof *y->shift);
+    ALLOC(y->shift, y->d);
+    memcpy(y->shift, shift, (size_t)y->d * sizeof *y->shift);
 done:
     return status;
 }
+
+huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t n, int64_t d,
+                                                const double *values, int64_t row_step,
+                                                int64_t col_step, const double *shift,
+                                                huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    conversion c = {values, row_step, col_step, points, NULL, NULL, NULL};
+    TRY(huddle_points_new(n, d, points));
+    TRY(keep_shift(shift, points));
+    TRY(hd_parallel(context, NULL, n, row_grain(d), convert_rows, &c));
+done:
+    if (status != HUDDLE_OK)
+        huddle_points_free(points);
+    return status;
+}
+
+/* ---- another shift ------------------------------------------------------------------------ */
+
+typedef struct rebasing {
+    const huddle_points *x;
+    const double *difference; /* what is added to the stored values */
+    huddle_points *y;
+} rebasing;
+
+static huddle_status rebase_rows(void *argument, hd_chunk chunk) {
+    const rebasing *r = argument;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        for (int64_t j = 0; j < r->x->d; j++) {
+            double v = (double)r->x->values[i * r->x->stride + j];
+            float to = (float)(v + r->difference[j]);
+            if (!isfinite(to))
+                return bad_value(v + r->difference[j], i, j);
+            r->y->values[i * r->y->stride + j] = to;
+        }
+    return HUDDLE_OK;
+}
+
+huddle_status huddle_points_rebase(huddle_context *context, const huddle_points *x,
+                                   const double *shift, huddle_points *y) {
+    huddle_status status = HUDDLE_OK;
+    double *difference = NULL;
+    memset(y, 0, sizeof *y);
+    if (x->offsets != NULL)
+        FAIL(HUDDLE_INVALID, "sparse points cannot have a shift");
+    TRY(huddle_points_new(x->n, x->d, y));
+    TRY(keep_shift(shift, y));
+    ALLOC(difference, x->d);
+    for (int64_t j = 0; j < x->d; j++)
+        difference[j] = (x->shift != NULL ? x->shift[j] : 0) - (shift != NULL ? shift[j] : 0);
+    rebasing r = {x, difference, y};
+    TRY(hd_parallel(context, NULL, x->n, row_grain(x->d), rebase_rows, &r));
+done:
+    huddle_free(difference);
+    if (status != HUDDLE_OK)
+        huddle_points_free(y);
+    return status;
+}
+
+/* ---- taking rows -------------------------------------------------------------------------- */
 
 huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, int64_t count,
                                  huddle_points *y) {
@@ -254,7 +321,7 @@ huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, i
         for (int64_t i = 0; i < count; i++)
             memcpy(y->values + i * x->d, x->values + index[i] * x->stride,
                    (size_t)x->d * sizeof *y->values);
-        TRY(take_shift(x, y));
+        TRY(keep_shift(x->shift, y));
         goto done;
     }
     int64_t nonzeros = 0;

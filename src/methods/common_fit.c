@@ -9,6 +9,7 @@
 #include <string.h>
 
 void hd_fit_free(hd_fit *fit) {
+    huddle_free(fit->shift);
     huddle_free(fit->labels);
     huddle_dense_free(&fit->centres);
     huddle_free(fit->medoids);

@@ -133,15 +133,15 @@ done:
 huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
                                  const huddle_dense *rows, const int64_t *same, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    huddle_points points = {0};
-    TRY(huddle_points_from_double(context, rows->rows, rows->cols, rows->values, rows->stride, 1,
-                                  &points));
-    TRY(huddle_kmeans_assign(context, &points, &fit->centres, labels));
+    huddle_neighbors nearest = {0};
+    huddle_knn_options options = huddle_knn_defaults();
+    options.n_neighbors = 1;
+    /* In double: points made from these rows would have a shift that depends on all of them. */
+    TRY(huddle_graph_query_dense(context, &fit->centres, rows, &options, &nearest, NULL));
     for (int64_t i = 0; i < rows->rows; i++)
-        if (same[i] >= 0)
-            labels[i] = fit->labels[same[i]];
+        labels[i] = same[i] >= 0 ? fit->labels[same[i]] : nearest.index[i];
 done:
-    huddle_points_free(&points);
+    huddle_neighbors_free(&nearest);
     return status;
 }
 

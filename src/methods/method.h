@@ -72,6 +72,7 @@ typedef struct hd_key {
 /* Everything a fit found. What a method does not use stays empty. */
 typedef struct hd_fit {
     int64_t n, d;
+    double *shift; /* d: of the points as they were given, or NULL */
     int32_t n_clusters;
     int32_t *labels;
     huddle_dense centres;

@@ -281,6 +281,7 @@ static void walk_scale(walk *w, const char *prefix, huddle_scale *scale) {
 static void walk_fit(walk *w, hd_fit *fit) {
     walk_int(w, "n", &fit->n);
     walk_int(w, "d", &fit->d);
+    walk_reals(w, "shift", fit->d, &fit->shift);
     walk_int32(w, "n_clusters", &fit->n_clusters);
     walk_ints(w, "labels", fit->n, &fit->labels);
     walk_dense(w, "centres", &fit->centres);

@@ -168,6 +168,16 @@ huddle_status hd_copy_options(const huddle_model *model, void **copy) {
     return HUDDLE_OK;
 }
 
+static huddle_status keep_shift(const huddle_points *x, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    if (x == NULL || x->shift == NULL)
+        return status;
+    ALLOC(fit->shift, x->d);
+    memcpy(fit->shift, x->shift, (size_t)x->d * sizeof *fit->shift);
+done:
+    return status;
+}
+
 huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
@@ -190,6 +200,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(hd_copy_options(model, &options));
     TRY(model->method->fit(context, &input, options, &fit));
     TRY(hd_fit_own_points(&fit));
+    TRY(keep_shift(x, &fit));
     fit.total_seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);
     huddle_free(model->report);
@@ -221,19 +232,40 @@ const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
     return model->fit.labels;
 }
 
+const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
+    if (d != NULL)
+        *d = model->fit.shift != NULL ? model->fit.d : 0;
+    return model->fit.shift;
+}
+
+static bool has_shift(const huddle_points *x, const double *shift) {
+    for (int64_t j = 0; j < x->d; j++)
+        if ((x->shift != NULL ? x->shift[j] : 0) != (shift != NULL ? shift[j] : 0))
+            return false;
+    return true;
+}
+
 huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                    const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_context *own = NULL;
+    huddle_points rebased = {0};
     TRY(borrow_context(context, &own, &context));
     TRY(check_fitted(model));
     TRY(huddle_points_check(context, x));
     if (model->method->predict == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);
+    /* What the methods compare with was rounded to float relative to the model's shift: a row
+     * that is rounded otherwise is another row. */
+    if (x->offsets == NULL && x->d == model->fit.d && !has_shift(x, model->fit.shift)) {
+        TRY(huddle_points_rebase(context, x, model->fit.shift, &rebased));
+        x = &rebased;
+    }
     hd_blas_enter();
     status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
     hd_blas_leave();
 done:
+    huddle_points_free(&rebased);
     huddle_context_free(own);
     return status;
 }

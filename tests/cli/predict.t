@@ -27,6 +27,31 @@ The number of threads changes nothing.
   $ huddle predict ssc.model moons --n 200 --n-threads 3 > three.txt
   $ cmp one.txt three.txt
 
+Time stamps are labelled alike in the training file, in part of it and one row at a time, from a
+table and from an array of doubles.
+
+  $ /usr/bin/python3 -c '
+  > import numpy as np
+  > from sklearn.datasets import make_blobs
+  > X, _ = make_blobs(150, centers=[[-5, 0], [5, 0], [0, 8]], random_state=0)
+  > X = X + [1.7e9, 0]
+  > np.savetxt("stamps.csv", X, "%.17g", ",", header="stamp,value", comments="")
+  > np.savetxt("part.csv", X[::7], "%.17g", ",", header="stamp,value", comments="")
+  > for i in range(0, 150, 15):
+  >     np.savetxt("one%d.csv" % i, X[i:i + 1], "%.17g", ",", header="stamp,value", comments="")
+  >     np.save("one%d.npy" % i, X[i:i + 1])'
+  $ for method in kmeans sc ssc; do
+  >   huddle cluster stamps.csv -c 3 -m $method --save stamps.model -o stamps.txt -q > /dev/null
+  >   huddle predict stamps.model stamps.csv | cmp - stamps.txt
+  >   awk 'NR % 7 == 1' stamps.txt > expected.txt
+  >   huddle predict stamps.model part.csv | cmp - expected.txt
+  >   for i in 0 15 30 45 60 75 90 105 120 135; do
+  >     sed -n "$((i + 1))p" stamps.txt > expected.txt
+  >     huddle predict stamps.model one$i.csv | cmp - expected.txt
+  >     huddle predict stamps.model one$i.npy | cmp - expected.txt
+  >   done
+  > done
+
 h5py opens a model.
 
   $ /usr/bin/python3 -c 'import h5py; print(len(h5py.File("ssc.model")) > 0)'

@@ -175,6 +175,43 @@ static void columns_that_float_would_ruin_are_shifted(void **state) {
     free(values);
 }
 
+/* A time stamp alone, and one among others, with the shift of those it will be compared with. */
+static void a_single_row_keeps_its_digits(void **state) {
+    (void)state;
+    static const double row[3] = {1700000000.123, 0.1, 2};
+    static const double rows[6] = {1700000000.123, 0.1, 2, 5, 7, 2};
+    static const double shift[3] = {1700000001, 0, 0};
+    huddle_points x, y, z, none;
+    assert_ok(huddle_points_from_double(NULL, 1, 3, row, 3, 1, &x));
+    for (int j = 0; j < 3; j++)
+        assert_true((double)x.values[j] + (x.shift != NULL ? x.shift[j] : 0) == row[j]);
+    assert_true(x.shift[2] == 0);
+    assert_ok(huddle_points_from_double_shifted(NULL, 2, 3, rows, 3, 1, shift, &y));
+    assert_true(y.values[0] == (float)(row[0] - shift[0]) && y.values[1] == 0.1f);
+    assert_memory_equal(y.shift, shift, sizeof shift);
+    assert_ok(huddle_points_rebase(NULL, &x, shift, &z));
+    assert_memory_equal(z.values, y.values, 3 * sizeof *z.values);
+    assert_memory_equal(z.shift, shift, sizeof shift);
+    assert_ok(huddle_points_rebase(NULL, &x, NULL, &none));
+    assert_true(none.shift == NULL && none.values[0] == (float)row[0]);
+    huddle_points_free(&x);
+    huddle_points_free(&y);
+    huddle_points_free(&z);
+    huddle_points_free(&none);
+}
+
+static void a_shift_that_leaves_float_is_refused(void **state) {
+    (void)state;
+    static const double row[2] = {1, 3e38}, shift[2] = {0, -3e38};
+    huddle_points x, y;
+    assert_refused(huddle_points_from_double_shifted(NULL, 1, 2, row, 2, 1, shift, &x),
+                   HUDDLE_INVALID, "row 1, column 2: 3e+38 is beyond single precision");
+    assert_ok(huddle_points_from_double_shifted(NULL, 1, 2, row, 2, 1, NULL, &x));
+    assert_refused(huddle_points_rebase(NULL, &x, shift, &y), HUDDLE_INVALID,
+                   "row 1, column 2: 6e+38 is beyond single precision");
+    huddle_points_free(&x);
+}
+
 static void doubles_without_a_float_are_named(void **state) {
     (void)state;
     double values[6] = {1, 2, 3, 4, 5, 6};
@@ -315,6 +352,8 @@ int main(void) {
         cmocka_unit_test(graphs_are_checked),
         cmocka_unit_test(doubles_in_any_layout_become_points),
         cmocka_unit_test(columns_that_float_would_ruin_are_shifted),
+        cmocka_unit_test(a_single_row_keeps_its_digits),
+        cmocka_unit_test(a_shift_that_leaves_float_is_refused),
         cmocka_unit_test(doubles_without_a_float_are_named),
         cmocka_unit_test(transposing_twice_gives_the_matrix),
         cmocka_unit_test(rows_are_taken_from_both_kinds),
