@@ -29,7 +29,8 @@ class _Data(Structure):
 class _ReadOptions(Structure):
     _fields_ = [("x", POINTER(c_char_p)), ("n_x", c_int64), ("y", POINTER(c_char_p)),
                 ("n_y", c_int64), ("transpose", c_bool), ("classes", c_char_p),
-                ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64)]
+                ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64),
+                ("shift", POINTER(c_double)), ("n_shift", c_int64)]
 
 
 def _points(points):

@@ -100,7 +100,7 @@ static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
         int64_t begin = group * HD_TILE_ROWS, end = begin + HD_TILE_ROWS, here = 0;
         for (int64_t i = begin; i < end; i++) {
             bool again = i < b->query->n && b->doubtful[i];
-            b->tiles.tau[i] = again ? nextafterf((float)b->limits[i], INFINITY) : -1;
+            b->tiles.tau[i] = again ? nextafterf((float)b->limits[i], INFINITY) : -INFINITY;
             if (again)
                 hd_search_clear(b->search, i, i + 1);
             here += again;
@@ -138,7 +138,7 @@ static huddle_status prepare(huddle_context *context, brute *b) {
     ALLOC(b->doubtful, b->query->n);
     ALLOC(b->limits, b->query->n);
     for (int64_t i = 0; i < padded; i++)
-        b->tiles.tau[i] = i < b->query->n ? FLT_MAX : -1;
+        b->tiles.tau[i] = i < b->query->n ? FLT_MAX : -INFINITY;
 done:
     return status;
 }

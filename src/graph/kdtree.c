@@ -2,8 +2,7 @@
  * panels of 8, a tight box around every node, queries in the order of the leaves.
  *
  * Equal points never part: a split is by value, so a node that has no extent is a leaf however
- * many points it holds. Of such a leaf only the first k + 1 members can matter. Distances are
- * exact here; nothing needs a second look. */
+ * many points it holds. Of such a leaf only the first k + 1 members can matter. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "graph/kernels.h"
@@ -27,8 +26,11 @@ typedef double (*box_function)(const double *, const double *, const double *, i
 static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_leaf_distances);
 static const box_function box_kernels[] = HD_SIMD_TABLE(hd_box_distance);
 
-/* A box bound is rounded too: it prunes only beyond this factor. */
-static const double caution = 1 - 1e-12;
+/* Bounds of boxes and the distances of a leaf are rounded, and not as those that count: each errs
+ * by (d + 3) 2^-53 of itself. They decide only beyond this factor. */
+static double find_caution(int64_t d) {
+    return 1 - 8 * (double)(d + 8) * DBL_EPSILON;
+}
 
 typedef struct node {
     int32_t left, right; /* children; left is -1 in a leaf */
@@ -41,6 +43,7 @@ typedef struct node {
 typedef struct tree {
     hd_search *search;
     int64_t n, d;
+    double caution;
     double *points; /* n x d, by name */
     int32_t *order; /* names, leaf by leaf */
     double *panels; /* leaves' points, [panel][feature][8] */
@@ -254,6 +257,7 @@ static huddle_status build(huddle_context *context, tree *t) {
     hd_search *s = t->search;
     t->n = s->train->n;
     t->d = hd_rows_width(s->train);
+    t->caution = find_caution(t->d);
     ALLOC(t->points, t->n * t->d);
     ALLOC(t->order, t->n);
     for (int64_t i = 0; i < t->n; i++)
@@ -290,10 +294,14 @@ typedef struct visit {
     int64_t n_distances;
 } visit;
 
+/* A point whose distance is about `value`. All solvers put the same number into the lists. */
 static void offer(visit *v, double value, int32_t name) {
     hd_search *s = v->t->search;
-    if (value <= v->distance2[s->k - 1] && !hd_search_skips(s, v->i, name))
-        hd_list_insert(v->distance2, v->index, s->k, value, name);
+    double last = v->distance2[s->k - 1];
+    if (v->t->caution * value > last || hd_search_skips(s, v->i, name))
+        return;
+    hd_list_insert(v->distance2, v->index, s->k,
+                   hd_rows_distance2(s->query, v->i, s->train, name, last), name);
 }
 
 static void scan_leaf(visit *v, const node *leaf) {
@@ -314,7 +322,7 @@ static void scan_leaf(visit *v, const node *leaf) {
         const double *panel = t->panels + (leaf->panel * HD_LEAF_LANES + c) * t->d;
         t->leaf(v->q, panel, t->d, values);
         for (int64_t e = c; e < size && e < c + HD_LEAF_LANES; e++)
-            if (values[e - c] <= v->distance2[t->search->k - 1])
+            if (t->caution * values[e - c] <= v->distance2[t->search->k - 1])
                 offer(v, values[e - c], t->order[leaf->begin + e]);
     }
     v->n_distances += size;
@@ -323,7 +331,7 @@ static void scan_leaf(visit *v, const node *leaf) {
 static double box_distance(const visit *v, int32_t at) {
     const tree *t = v->t;
     const double *box = t->boxes + (int64_t)at * 2 * t->d;
-    return caution * t->box(v->q, box, box + t->d, t->d);
+    return t->caution * t->box(v->q, box, box + t->d, t->d);
 }
 
 static void descend(visit *v, int32_t at) {

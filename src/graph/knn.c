@@ -97,11 +97,14 @@ void huddle_neighbors_free(huddle_neighbors *neighbors) {
     *neighbors = (huddle_neighbors){0};
 }
 
-static void finish(huddle_neighbors *out, bool cosine) {
+/* From squared distances of rows multiplied by 2^exponent. */
+static void finish(huddle_neighbors *out, bool cosine, int exponent) {
     for (int64_t e = 0; e < out->n * out->k; e++) {
         double distance2 = out->distance[e];
         out->distance[e] = cosine ? distance2 / 2 : sqrt(distance2);
     }
+    for (int64_t e = 0; e < out->n * out->k && exponent != 0 && !cosine; e++)
+        out->distance[e] = ldexp(out->distance[e], -exponent);
 }
 
 /* ---- a request ----------------------------------------------------------------------------- */
@@ -111,6 +114,7 @@ typedef struct request {
     huddle_context *context;
     huddle_knn_options options;
     bool cosine;
+    int exponent; /* rows of doubles were multiplied by this power of two */
     huddle_neighbors *out;
     huddle_knn_info *info;
     double start;
@@ -128,7 +132,7 @@ static huddle_status open_request(huddle_context *context, const huddle_knn_opti
 }
 
 static void close_request(request *r, const hd_search *s, const char *used) {
-    finish(r->out, r->cosine);
+    finish(r->out, r->cosine, r->exponent);
     if (r->info == NULL)
         return;
     *r->info = (huddle_knn_info){.solver = used,
@@ -156,6 +160,8 @@ static huddle_status search_rows(request *r, hd_rows *train, hd_rows *query) {
     huddle_status status = HUDDLE_OK;
     const char *used = NULL;
     hd_search s = {.train = train, .query = query, .self = query == train};
+    if (train->doubles != NULL)
+        TRY(hd_rows_rescale(train, query, &r->exponent));
     if (r->cosine) {
         TRY(hd_rows_normalise(r->context, train));
         if (query != train)

@@ -98,8 +98,12 @@ huddle_status huddle_graph_mean_distance_dense(huddle_context *context, const hu
                                                uint64_t seed, double *result) {
     huddle_status status = HUDDLE_OK;
     mean m = {.n = f->rows, .seed = seed, .rows = hd_rows_of_dense(f)};
+    int exponent;
     TRY(hd_dense_check(f));
+    TRY(hd_rows_rescale(&m.rows, &m.rows, &exponent));
     TRY(run(context, &m, (double)f->cols, result));
+    *result = ldexp(*result, -exponent);
 done:
+    hd_rows_free(&m.rows);
     return status;
 }

@@ -194,6 +194,7 @@ double hd_packing_limit(const hd_packing *packing, double norm, double distance2
         limit += (d + 6) * u / (1 - (d + 6) * u) * (norm * norm + other * other);
     else
         return INFINITY;
-    /* A little for the double arithmetic here and for underflow in the kernel. */
-    return limit * (1 + 0x1p-40) + 0x1p-120;
+    /* A little for the double arithmetic here. Coordinates and products that float holds with
+     * fewer digits, or not at all, are off by 2^-150 each, times at most 2 sqrt(d) in the sum. */
+    return limit * (1 + 0x1p-40) + (d + 4) * 0x1p-146;
 }

@@ -198,7 +198,7 @@ static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_candidates_new(b->n, b->search->k, &b->near));
     for (int64_t place = 0; place < b->panels.padded; place++)
-        b->tiles.tau[place] = place < b->n ? FLT_MAX : -1;
+        b->tiles.tau[place] = place < b->n ? FLT_MAX : -INFINITY;
     b->tiles.hit = offer;
     TRY(hd_tiles_blocks(context, &b->tiles, 96));
     hd_search_clear(b->search, 0, b->n);

@@ -16,7 +16,7 @@ typedef struct finder {
     const hd_rows *rows;
     int64_t m, d, p;   /* sampled rows, coordinates, directions */
     double *centre;    /* d */
-    float *sample;     /* m x d, centred */
+    float *sample;     /* m x d, centred, of size 1 */
     float *directions; /* p x d */
     float *products;   /* m x p */
     double *v;         /* p x d, orthonormal */
@@ -27,6 +27,20 @@ typedef struct finder {
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
+/* What brings the sample near 1, so that float holds its squares. */
+static double sample_scale(const finder *f) {
+    double *row = f->scratch, largest = 0;
+    int exponent = 0;
+    for (int64_t s = 0; s < f->m; s++) {
+        hd_rows_read(f->rows, s * f->rows->n / f->m, row);
+        for (int64_t j = 0; j < f->d; j++)
+            largest = fmax(largest, fabs(row[j] - f->centre[j]));
+    }
+    if (largest > 0)
+        frexp(largest, &exponent);
+    return ldexp(1, -exponent);
+}
+
 static void take_sample(finder *f) {
     double *row = f->scratch;
     memset(f->centre, 0, (size_t)f->d * sizeof *f->centre);
@@ -35,10 +49,11 @@ static void take_sample(finder *f) {
         for (int64_t j = 0; j < f->d; j++)
             f->centre[j] += row[j] / (double)f->m;
     }
+    double scale = sample_scale(f);
     for (int64_t s = 0; s < f->m; s++) {
         hd_rows_read(f->rows, s * f->rows->n / f->m, row);
         for (int64_t j = 0; j < f->d; j++)
-            f->sample[s * f->d + j] = (float)(row[j] - f->centre[j]);
+            f->sample[s * f->d + j] = (float)(scale * (row[j] - f->centre[j]));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "graph/kernels.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +30,57 @@ hd_rows hd_rows_of_dense(const huddle_dense *f) {
         .n = f->rows, .d = f->cols, .stride = f->stride, .doubles = f->values, .isa = hd_cpu_isa()};
 }
 
+/* ---- doubles of any size ------------------------------------------------------------------- */
+
+/* The largest exponent of a value, as frexp() has it; INT_MIN if all are 0. */
+static int largest_exponent(const hd_rows *rows) {
+    double largest = 0;
+    int exponent = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        for (int64_t j = 0; j < rows->d; j++)
+            largest = fmax(largest, fabs(rows->doubles[i * rows->stride + j]));
+    if (largest == 0)
+        return INT_MIN;
+    frexp(largest, &exponent);
+    return exponent;
+}
+
+static huddle_status rescale(hd_rows *rows, int exponent) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(rows->owned_values, rows->n * rows->d);
+    for (int64_t i = 0; i < rows->n; i++)
+        for (int64_t j = 0; j < rows->d; j++)
+            rows->owned_values[i * rows->d + j] =
+                ldexp(rows->doubles[i * rows->stride + j], exponent);
+    rows->doubles = rows->owned_values;
+    rows->stride = rows->d;
+done:
+    return status;
+}
+
+/* Sums of squares of up to 2^31 values of these sizes neither overflow nor vanish. */
+enum { LEAST_EXPONENT = -400, MOST_EXPONENT = 400 };
+
+huddle_status hd_rows_rescale(hd_rows *train, hd_rows *query, int *exponent) {
+    huddle_status status = HUDDLE_OK;
+    int largest = largest_exponent(train);
+    *exponent = 0;
+    if (query != train) {
+        int other = largest_exponent(query);
+        largest = other > largest ? other : largest;
+    }
+    if (largest == INT_MIN || (largest >= LEAST_EXPONENT && largest <= MOST_EXPONENT))
+        return status;
+    *exponent = MOST_EXPONENT - largest;
+    TRY(rescale(train, *exponent));
+    if (query != train)
+        TRY(rescale(query, *exponent));
+done:
+    return status;
+}
+
 void hd_rows_free(hd_rows *rows) {
+    huddle_free(rows->owned_values);
     huddle_free(rows->scale);
     huddle_free(rows->owned_shift);
     *rows = (hd_rows){0};
@@ -102,10 +153,13 @@ void hd_rows_fetch(const hd_rows *rows, int64_t i) {
 }
 
 /* Most pairs are farther apart than limit by more than float can err: float settles those. Its
- * sums err by less than (d + 8) 2^-24 of themselves. */
+ * sums err by less than (d + 8) 2^-24 of themselves and, where squares are so small that float
+ * holds them with fewer digits, by d 2^-150. The least limit makes that less than the doubt. Beside
+ * a limit of 0 any difference that float sees is one. */
 static double distance2_singles(const hd_rows *a, const float *x, const float *y, double limit) {
     double doubt = (double)(a->d + 8) * 0x1p-23;
-    if (limit < 1e37 && doubt < 0.1) {
+    bool within = limit < 0x1p123 && (limit > 0x1p-100 || limit == 0);
+    if (within && doubt < 0.1) {
         float least = (float)(limit * (1 + 2 * doubt));
         float rough = distance2_rough[a->isa](x, y, a->d, least);
         if (rough > least && rough < FLT_MAX)

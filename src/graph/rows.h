@@ -20,6 +20,7 @@ typedef struct hd_rows {
     double *scale;         /* owned, or NULL */
     bool zeros;            /* some scale is 0: there are d + 1 coordinates */
     double *owned_shift;   /* behind shift, if it was made here */
+    double *owned_values;  /* behind doubles, likewise */
     hd_isa isa;            /* of the kernels */
 } hd_rows;
 
@@ -27,6 +28,10 @@ typedef struct hd_rows {
 hd_rows hd_rows_of_points(const huddle_points *x);
 hd_rows hd_rows_of_dense(const huddle_dense *f);
 void hd_rows_free(hd_rows *rows);
+
+/* Floats of any size have squares in double, but doubles may not: where the largest is far from 1,
+ * rows of doubles become copies, multiplied by 2^*exponent. query may be train. */
+huddle_status hd_rows_rescale(hd_rows *train, hd_rows *query, int *exponent);
 
 /* Makes the rows those of the cosine metric. */
 huddle_status hd_rows_normalise(huddle_context *context, hd_rows *rows);

@@ -28,6 +28,7 @@ typedef struct index {
     double *near;     /* workers x spare k */
     int32_t *near_names;
     int32_t k;
+    double longest; /* values in a training row */
 } index;
 
 /* ---- the index ----------------------------------------------------------------------------- */
@@ -132,12 +133,30 @@ static int64_t look_closely(const index *t, int64_t i, const int32_t *names, int
     return count;
 }
 
-/* How far off rough() can be for anything within distance2 of query i. */
-static double doubt(const index *t, int64_t i, double within2) {
-    const huddle_points *x = t->query->x;
-    double terms = (double)(x->offsets[i + 1] - x->offsets[i]) + 16;
-    double norm = sqrt(t->query->norm2[i]), other = norm + sqrt(within2);
-    return terms * 0x1p-52 * (norm * norm + other * other);
+/* How far off rough() can be beside the distance by differences. With u = 2^-53, rows of p and q
+ * values and of norms X and Y, the norms err by p u X^2 and q u Y^2, the product by
+ * 2 min(p, q) u X Y, the sums by 2 u (X^2 + Y^2), scales of the cosine by a few u more, and the
+ * distance by differences by (p + q + 3) u of itself, which is at most 2 (X^2 + Y^2): all together
+ * by less than (p + q + 16) 4 u (X^2 + Y^2). */
+static double doubt(double terms, double norm2, double other2) {
+    return (terms + 16) * 0x1p-51 * (norm2 + other2);
+}
+
+static double length(const hd_sparse_rows *rows, int64_t i) {
+    return (double)(rows->x->offsets[i + 1] - rows->x->offsets[i]);
+}
+
+/* The most that rough() can be for a training row j that is no farther than within2. */
+static double most_rough(const index *t, int64_t i, int64_t j, double within2) {
+    return within2 +
+           doubt(length(t->query, i) + length(&t->train, j), t->query->norm2[i], t->train.norm2[j]);
+}
+
+/* The same for any row: it is at most as long as the longest, and its norm at most the query's and
+ * the distance. */
+static double most_rough_of_all(const index *t, int64_t i, double within2) {
+    double other = sqrt(t->query->norm2[i]) + sqrt(within2);
+    return within2 + doubt(length(t->query, i) + t->longest, t->query->norm2[i], other * other);
 }
 
 static int64_t search_one(const index *t, int64_t i, double *products, double *near,
@@ -160,14 +179,16 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
         found++;
     looked += look_closely(t, i, names, found);
     double *last = &s->distance2[i * s->k + s->k - 1];
-    double limit = *last + doubt(t, i, *last);
-    if (found < t->k || near[t->k - 1] > limit)
+    double within2 = *last;
+    if (found < t->k || near[t->k - 1] > most_rough_of_all(t, i, within2))
         return looked;
     atomic_fetch_add(&s->n_repeated, 1);
     hd_search_clear(s, i, i + 1);
-    for (int64_t j = 0; j<t->train.x->n && * last> 0; j++) {
+    for (int64_t j = 0; j < t->train.x->n; j++) {
         int32_t name = (int32_t)j;
-        if (rough(t, i, j, products) <= limit && !hd_search_skips(s, i, j))
+        if (*last == 0)
+            break;
+        if (rough(t, i, j, products) <= most_rough(t, i, j, within2) && !hd_search_skips(s, i, j))
             looked += look_closely(t, i, &name, 1);
     }
     return looked;
@@ -199,6 +220,8 @@ huddle_status hd_search_sparse(huddle_context *context, const huddle_points *tra
         t.query = &t.own;
     }
     TRY(invert(&t));
+    for (int64_t j = 0; j < train->n; j++)
+        t.longest = fmax(t.longest, length(&t.train, j));
     ALLOC(t.products, workers * train->n);
     ALLOC(t.near, workers * t.k);
     ALLOC(t.near_names, workers * t.k);

@@ -3,6 +3,8 @@
 #include "base/check.h"
 #include "base/parallel.h"
 
+#include <math.h>
+
 enum { MOST_ROWS = 480, FEWEST_BLOCKS = 16 };
 
 static const hd_tile_function products[] = HD_SIMD_TABLE(hd_tile_products);
@@ -32,9 +34,10 @@ static int run(const hd_tiles *tiles, hd_tile *t, int64_t row, int64_t column) {
 
 /* ---- rows against all columns -------------------------------------------------------------- */
 
-static const float nowhere[HD_TILE_COLUMNS] = {
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+#define NOWHERE8                                                                                   \
+    -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY
+static const float nowhere[HD_TILE_COLUMNS] = {NOWHERE8, NOWHERE8, NOWHERE8,
+                                               NOWHERE8, NOWHERE8, NOWHERE8};
 
 /* Takes the lowest bit off a row's hits and returns its column. */
 static int next_column(uint64_t *hits) {

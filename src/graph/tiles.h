@@ -11,7 +11,8 @@ typedef void (*hd_hit_function)(void *argument, int64_t i, int64_t j, float valu
 typedef struct hd_tiles {
     const hd_panels *rows, *columns; /* the same in a tournament */
     hd_tile_function kernel;
-    float *tau;          /* of the rows, padded with -1; the hit function lowers it */
+    float *tau;          /* of the rows, padded with -infinity: rounding makes distances
+                            negative; the hit function lowers it */
     hd_hit_function hit; /* */
     void (*fetch)(void *argument, int64_t j); /* j will be told of soon; may be NULL */
     void *argument;
