@@ -383,9 +383,50 @@ static double measure_sparse(const hd_kmeans_data *data, const hd_kmeans_centres
     return square;
 }
 
+/* |x - m|^2 by differences: no digits of the norms cancel. */
+static double differences_sparse(const huddle_points *x, int64_t i, const double *m) {
+    double sum = 0;
+    int64_t e = x->offsets[i];
+    for (int64_t j = 0; j < x->d; j++) {
+        bool there = e < x->offsets[i + 1] && x->columns[e] == j;
+        double t = (there ? (double)x->values[e] : 0) - m[j];
+        e += there;
+        sum += t * t;
+    }
+    return sum;
+}
+
+/* The nearest, by differences, of the centres whose squared distance as measured is at most
+ * `within`. */
+static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
+                          const double *measured, double within, double *distance) {
+    int32_t label = 0;
+    *distance = INFINITY;
+    for (int32_t k = 0; k < centres->k; k++) {
+        if (!(measured[k] <= within))
+            continue;
+        double here = differences_sparse(data->x, i, centres->exact + k * data->x->d);
+        if (here < *distance) {
+            *distance = here;
+            label = k;
+        }
+    }
+    return label;
+}
+
+/* How far off measured squared distances are: sums of as many terms as the row has values, and of
+ * as many as there are columns. */
+static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
+                           double square) {
+    const huddle_points *x = data->x;
+    double terms = (double)(x->offsets[i + 1] - x->offsets[i]) + (double)x->d + 16;
+    return terms * 0x1p-51 * (square + centres->largest);
+}
+
 static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
     double square = measure_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;
+    double doubt = doubt_sparse(data, centres, i, square);
     int32_t label = 0;
     for (int32_t k = 0; k < centres->k; k++) {
         double distance = scratch->sums[k];
@@ -397,7 +438,11 @@ static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *c
             second = distance;
         }
     }
-    settle(data, label, best, second, 1e-12 * (square + centres->largest), near, r);
+    if (second <= best + 2 * doubt) {
+        second = best;
+        label = nearest_of(data, centres, i, scratch->sums, best + 2 * doubt, &best);
+    }
+    settle(data, label, best, second, doubt, near, r);
 }
 
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,

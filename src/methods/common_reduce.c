@@ -81,6 +81,20 @@ done:
 
 /* ---- PCA, shared by fits of different dim -------------------------------------------------- */
 
+/* Components can be longer than any of the points' values, and are rounded to float: where the
+ * points are so large that they might overflow, or so small that they would lose digits, the map
+ * brings them near 1. A power of two changes no distance beside another. */
+static void bring_near_one(double variance, huddle_preparation *map) {
+    enum { LEAST = -60, MOST = 60 };
+    int exponent = 0;
+    if (variance > 0)
+        frexp(sqrt(variance), &exponent);
+    if (exponent >= LEAST && exponent <= MOST)
+        return;
+    for (int64_t e = 0; e < map->d_in * map->d_out; e++)
+        map->projection.values[e] = ldexp(map->projection.values[e], -exponent);
+}
+
 typedef struct pca_job {
     const hd_input *input;
     huddle_prepare_options prepare;
@@ -98,6 +112,7 @@ static huddle_status make_components(huddle_context *context, void *argument, hd
     int64_t most = points.n < points.d ? points.n : points.d;
     TRY(hd_principal_map(context, &points, job->r < most ? job->r : most, job->prepare.seed,
                          &fit->reduction, variances, &total));
+    bring_near_one(total, &fit->reduction);
     TRY(hd_fit_reduce(context, &points, fit));
     fit->prepare_info.seconds += hd_seconds() - begin;
 done:

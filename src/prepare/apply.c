@@ -61,21 +61,30 @@ static void centre_row(int64_t d, double *row) {
         row[j] -= mean;
 }
 
-static void finish_row(const application *a, int64_t i, double *row, int64_t *zero_rows) {
+static huddle_status finish_row(const application *a, int64_t i, double *row, int64_t *zero_rows) {
     int64_t d = a->y->d;
     double factor = 1;
     if (a->p->center_rows)
         centre_row(d, row);
     if (a->p->unit_rows)
         factor = unit_factor(a, i, norm(d, row), zero_rows);
-    for (int64_t j = 0; j < d; j++)
-        a->y->values[i * a->y->stride + j] = (float)(factor * row[j]);
+    for (int64_t j = 0; j < d; j++) {
+        float value = (float)(factor * row[j]);
+        if (!isfinite(value))
+            return hd_fail(
+                HUDDLE_INVALID,
+                "row %lld: prepare = %s makes %g of it, which is beyond single precision",
+                (long long)i + 1, a->p->rule.name, factor * row[j]);
+        a->y->values[i * a->y->stride + j] = value;
+    }
+    return HUDDLE_OK;
 }
 
 /* ---- chunks of rows ------------------------------------------------------------------------ */
 
 static huddle_status scale_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
+    huddle_status status = HUDDLE_OK;
     const double *scale = a->p->scale;
     double *row = a->scratch + chunk.worker * a->scratch_size;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
@@ -86,13 +95,15 @@ static huddle_status scale_chunk(void *argument, hd_chunk chunk) {
             row[j] -= a->offset[j];
         for (int64_t j = 0; j < a->x->d && scale != NULL; j++)
             row[j] *= scale[j];
-        finish_row(a, i, row, a->zero_rows + chunk.index);
+        TRY(finish_row(a, i, row, a->zero_rows + chunk.index));
     }
-    return HUDDLE_OK;
+done:
+    return status;
 }
 
 static huddle_status project_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
+    huddle_status status = HUDDLE_OK;
     const huddle_dense *v = &a->p->projection;
     hd_centred centred = {.x = a->x, .offset = a->offset};
     double *tile = a->scratch + chunk.worker * a->scratch_size;
@@ -100,8 +111,9 @@ static huddle_status project_chunk(void *argument, hd_chunk chunk) {
     hd_centred_times_rows(&centred, chunk.begin, chunk.end, v->values, v->cols, v->stride, a->base,
                           out, v->cols, tile);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        finish_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index);
-    return HUDDLE_OK;
+        TRY(finish_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index));
+done:
+    return status;
 }
 
 static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {

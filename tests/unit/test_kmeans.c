@@ -505,6 +505,76 @@ static void defaults_come_from_the_table(void **state) {
     assert_string_equal(o.init, "sample");
 }
 
+/* Sparse rows of large norm that differ by little: products of the norms cannot tell which centre
+ * is nearest, differences can. The same rows stored dense are compared by differences. */
+static void sparse_rows_of_large_norm_find_their_centre(void **state) {
+    (void)state;
+    enum { N = 300, D = 40, K = 6 };
+    huddle_points dense, rows;
+    huddle_dense centres;
+    hd_rng rng = hd_rng_stream(4, 0);
+    int32_t labels[N], expected[N];
+    assert_ok(huddle_points_new(N, D, &dense));
+    assert_ok(huddle_points_new_sparse(N, D, N * D, &rows));
+    assert_ok(huddle_dense_new(K, D, &centres));
+    for (int64_t k = 0; k < K; k++)
+        for (int64_t j = 0; j < D; j++)
+            centres.values[k * D + j] = j == 0 ? 0x1p20 : 0.01 * hd_rng_normal(&rng);
+    for (int64_t i = 0, at = 0; i < N; i++) {
+        dense.values[i * D] = 0x1p20f;
+        for (int64_t j = 1; j < D; j++)
+            dense.values[i * D + j] =
+                i % 3 > 0 && (i + j) % 4 > 0 ? 0 : (float)(0.01 * hd_rng_normal(&rng));
+        for (int64_t j = 0; j < D; j++) {
+            if (dense.values[i * D + j] == 0)
+                continue;
+            rows.columns[at] = (int32_t)j;
+            rows.values[at++] = dense.values[i * D + j];
+        }
+        rows.offsets[i + 1] = at;
+    }
+    assert_ok(huddle_kmeans_assign(NULL, &dense, &centres, expected));
+    assert_ok(huddle_kmeans_assign(NULL, &rows, &centres, labels));
+    assert_memory_equal(labels, expected, sizeof labels);
+    huddle_points_free(&dense);
+    huddle_points_free(&rows);
+    huddle_dense_free(&centres);
+}
+
+/* The same centres, labels and iterations, and the inertia times a square, at any size. */
+static void any_scale_gives_the_same_clusters(void **state) {
+    (void)state;
+    enum { N = 400, D = 5 };
+    static const int exponents[] = {0, -140, -100, -73, 73, 100, 124};
+    huddle_kmeans_options options = huddle_kmeans_defaults();
+    huddle_kmeans_result first = {0};
+    huddle_kmeans_info first_info = {0};
+    options.n_clusters = 7;
+    for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
+        huddle_points x;
+        huddle_kmeans_result result;
+        huddle_kmeans_info info;
+        hd_rng rng = hd_rng_stream(6, 0);
+        assert_ok(huddle_points_new(N, D, &x));
+        for (int64_t i = 0; i < N * D; i++)
+            x.values[i] = (float)ldexp((double)hd_rng_below(&rng, 255) - 128, exponents[e] - 8);
+        assert_ok(huddle_kmeans(NULL, &x, NULL, &options, &result, &info));
+        if (e == 0) {
+            first = result;
+            first_info = info;
+        } else {
+            assert_memory_equal(result.labels, first.labels, N * sizeof *result.labels);
+            assert_int_equal(info.n_iter, first_info.n_iter);
+            assert_true(info.inertia == ldexp(first_info.inertia, 2 * exponents[e]));
+            huddle_kmeans_result_free(&result);
+            huddle_kmeans_info_free(&info);
+        }
+        huddle_points_free(&x);
+    }
+    huddle_kmeans_result_free(&first);
+    huddle_kmeans_info_free(&first_info);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_scikit_learn),
@@ -519,6 +589,8 @@ int main(void) {
         cmocka_unit_test(extreme_values_are_clustered),
         cmocka_unit_test(an_outlier_does_not_blur_the_rest),
         cmocka_unit_test(the_shift_comes_back),
+        cmocka_unit_test(sparse_rows_of_large_norm_find_their_centre),
+        cmocka_unit_test(any_scale_gives_the_same_clusters),
         cmocka_unit_test(rows_may_stand_apart_in_memory),
         cmocka_unit_test(ties_go_to_the_smaller_index),
         cmocka_unit_test(close_calls_are_decided_in_double),

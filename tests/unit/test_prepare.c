@@ -458,6 +458,45 @@ static void every_allocation_may_fail(void **state) {
     huddle_points_free(&dense);
 }
 
+/* Everything but none ends near 1, so the prepared points are the same floats at any size. */
+static void any_scale_is_prepared_alike(void **state) {
+    (void)state;
+    static const char *const rules[] = {"standard",       "unit",  "center-rows",
+                                        "center-columns", "pca:3", "whiten:3"};
+    static const int exponents[] = {-135, -100, -73, 73, 100, 121};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
+            huddle_points x = random_points(80, 6, 7), scaled;
+            for (int64_t i = 0; i < 80 * 6; i++)
+                x.values[i] = rintf(64 * x.values[i]) / 64;
+            assert_ok(huddle_points_copy(&x, &scaled));
+            for (int64_t i = 0; i < 80 * 6; i++)
+                scaled.values[i] = ldexpf(x.values[i], exponents[e]);
+            huddle_points y = prepared(NULL, &x, rules[r], NULL);
+            huddle_points z = prepared(NULL, &scaled, rules[r], NULL);
+            assert_points_close(&y, &z, 1e-6);
+            huddle_points_free(&x);
+            huddle_points_free(&scaled);
+            huddle_points_free(&y);
+            huddle_points_free(&z);
+        }
+}
+
+/* Finite points whose image is not: the sentence does not call them infinite. */
+static void an_image_beyond_float_is_named(void **state) {
+    (void)state;
+    huddle_points x = random_points(5, 2, 1), y;
+    huddle_prepare_options options = options_of("standard");
+    huddle_preparation p;
+    assert_ok(huddle_prepare_fit(NULL, &x, &options, &p, NULL));
+    p.scale[1] = 1e10;
+    x.values[3 * 2 + 1] = 3e38f;
+    assert_refused(huddle_prepare_apply(NULL, &p, &x, &y, NULL), HUDDLE_INVALID,
+                   "row 4: prepare = standard makes 3e+48 of it, which is beyond single precision");
+    huddle_preparation_free(&p);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_agree_with_numpy),
@@ -470,6 +509,8 @@ int main(void) {
         cmocka_unit_test(whitened_components_have_variance_one),
         cmocka_unit_test(strides_and_large_values_are_fine),
         cmocka_unit_test(rows_of_rounding_stay_zero),
+        cmocka_unit_test(any_scale_is_prepared_alike),
+        cmocka_unit_test(an_image_beyond_float_is_named),
         cmocka_unit_test(clipping_is_said),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(cancelling_is_honoured),
