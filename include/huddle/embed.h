@@ -27,10 +27,14 @@
  * same bits for any number of threads.
  *
  * Was anything missed? Small residuals show that pairs are eigenpairs, not that they are the
- * first c. So the count is verified: "inertia" proves it, by the signs of the pivots of a sparse
- * factorisation (with a bound on its rounding), by the Sturm counts within the dense solver, or by
- * the number of components; "probe" sends fresh random vectors through the filter, orthogonal to
- * what was found, and sees nothing above it: sure in practice, not a proof.
+ * first c. So the count is verified: "inertia" proves it for all c, by the signs of the pivots of a
+ * sparse factorisation (with a bound on its rounding), by the Sturm counts within the dense solver,
+ * or by the number of components; "probe" sends fresh random vectors through the filter, orthogonal
+ * to what was found, and sees nothing above it: sure in practice, not a proof. Proven means that no
+ * eigenvalue lies farther above the reported ones than the residuals allow. If c cuts a cluster of
+ * eigenvalues, those before the cluster are counted; in a cluster no wider than the residuals any
+ * choice of vectors is as good as another, so all c are proven, but in a wider one the rest is left
+ * to a probe. proven_pairs says how many are proven.
  */
 #ifndef HUDDLE_EMBED_H
 #define HUDDLE_EMBED_H
@@ -47,7 +51,8 @@ typedef struct huddle_embed_options {
     const char *solver;   /* "auto", or one of huddle_embed_solvers(); option embed_solver */
     int32_t max_iter;     /* most outer iterations; option embed_max_iter */
     double tol;         /* stop when every ||N v - theta v|| is below, and below a tenth of the gap
-                           at c if that can be met */
+                           at c if that can be met; relative to half the width of the spectrum,
+                           which counts as 1 for a graph */
     const char *rows;   /* "unit": rows of norm 1; "sym": as they are; "rw": D^-1/2 times them */
     const char *verify; /* "auto": inertia where it is cheap, else probe; "inertia", "probe",
                            "none" */
@@ -70,13 +75,17 @@ typedef struct huddle_embed_info {
     huddle_stop stop; /* exact: all c vectors came from components */
     int32_t n_iter;
     int64_t n_products;   /* of the matrix with one vector, those on coarser graphs not counted */
-    double residual;      /* largest ||N v - theta v|| over the returned pairs, in double */
+    double residual;      /* largest ||N v - theta v|| over the returned pairs, in double, relative
+                             to unit */
+    double unit;          /* 1; of huddle_embed_symmetric(): half the estimated width of the
+                             spectrum */
     double gap;           /* lambda_{c+1} - lambda_c; NAN if lambda_{c+1} is not known */
     bool cuts_cluster;    /* the gap is too small to separate the first c vectors from the next: c
                              goes through a cluster of eigenvalues, and the last columns are one
                              choice of many */
     int32_t components;   /* q */
     const char *verified; /* "inertia", "probe" or "none" */
+    int32_t proven_pairs; /* the first so many are proven to be the first; c if "inertia" */
     const char *solver;   /* the one that ran; "components" if none was needed */
     double seconds;
 } huddle_embed_info;
@@ -96,8 +105,13 @@ HUDDLE_API huddle_status huddle_embed(huddle_context *context, const huddle_csr 
                                       huddle_embed_info *info);
 
 /* The c largest eigenpairs of any symmetric matrix, largest first: out->eigenvalues are those of
- * the matrix, descending, and tol is a residual in its scale. The whole spectrum must lie in
- * [lower, upper]; any bounds will do, the closer the faster. Row rule "rw" equals "sym" here. */
+ * the matrix, descending. The ends of the spectrum are estimated, and the matrix is shifted and
+ * scaled by them before it is solved: multiplying it by a positive number or adding a multiple of
+ * the identity changes neither the vectors nor the residual, both to rounding, and tol is relative
+ * to half the width of the spectrum (info->unit). lower and upper are bounds of the spectrum, or
+ * -INFINITY and INFINITY if none are known; close bounds save a little work. HUDDLE_INVALID,
+ * besides what huddle_embed() says, if the spectrum is found to reach beyond them. Row rule "rw"
+ * equals "sym" here. */
 HUDDLE_API huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
                                                 double lower, double upper,
                                                 const huddle_embed_options *options,

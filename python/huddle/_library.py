@@ -123,9 +123,9 @@ class Embedding(Structure):
 
 class EmbedInfo(Structure):
     _fields_ = [("stop", c_int), ("n_iter", c_int32), ("n_products", c_int64),
-                ("residual", c_double), ("gap", c_double), ("cuts_cluster", c_bool),
-                ("components", c_int32), ("verified", c_char_p), ("solver", c_char_p),
-                ("seconds", c_double)]
+                ("residual", c_double), ("unit", c_double), ("gap", c_double),
+                ("cuts_cluster", c_bool), ("components", c_int32), ("verified", c_char_p),
+                ("proven_pairs", c_int32), ("solver", c_char_p), ("seconds", c_double)]
 
 
 class ShrinkOptions(Structure):

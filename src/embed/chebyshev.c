@@ -55,15 +55,37 @@ done:
     return status;
 }
 
+/* The end of the spectrum: what is known of it or, should it reach farther, the largest Ritz value.
+ */
+static double top_of_spectrum(const hd_run *run) {
+    double upper = run->op->upper;
+    bool beyond = run->ritz.rank > 0 && run->ritz.theta[0] > upper + 1e-6;
+    return beyond ? run->ritz.theta[0] : upper;
+}
+
 /* ---- one round ----------------------------------------------------------------------------- */
 
-/* x becomes the polynomial of x, scaled to be 1 at `upper` so that nothing overflows. On entry
- * y = op x, which saves the first product. */
+/* Where the polynomial is scaled to be 1: at the end of the spectrum, so that nothing overflows. If
+ * the largest Ritz value lies far below, its vector would underflow: then at a point beyond that
+ * value where the polynomial is exp(range_kept) times as large. */
+static double choose_scale_point(const hd_run *run, double a, int64_t degree) {
+    static const double range_kept = 50;
+    const hd_operator *op = run->op;
+    double top = top_of_spectrum(run);
+    if (run->ritz.rank == 0)
+        return top;
+    double nearest = hd_growth(op, a, run->ritz.theta[0]) + range_kept / (double)degree;
+    if (hd_growth(op, a, top) <= nearest)
+        return top;
+    return .5 * (a + op->lower) + .5 * (a - op->lower) * cosh(nearest);
+}
+
+/* x becomes the polynomial of x. On entry y = op x, which saves the first product. */
 static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
     huddle_status status = HUDDLE_OK;
     const hd_operator *op = run->op;
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
-    double first = radius / (op->upper - middle), sigma = first;
+    double first = radius / (choose_scale_point(run, a, degree) - middle), sigma = first;
     TRY(hd_block_combine(context, first / radius, -first * middle / radius, &run->block));
     for (int64_t k = 2; k <= degree; k++) {
         double next = 1 / (2 / first - sigma);
@@ -112,6 +134,14 @@ done:
     return status;
 }
 
+huddle_status hd_run_filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
+    huddle_status status = HUDDLE_OK;
+    TRY(filter(context, a, degree, run));
+    TRY(find_pairs(context, run));
+done:
+    return status;
+}
+
 huddle_status hd_run_begin_random(huddle_context *context, uint64_t seed, hd_run *run) {
     const hd_operator *op = run->op;
     hd_block_randomise(&run->block, 0, 1, seed);
@@ -147,9 +177,9 @@ static double shortfall(const hd_run *run, double goal) {
 
 double hd_run_edge(const hd_run *run) {
     const hd_operator *op = run->op;
-    double spread = op->upper - op->lower;
+    double top = top_of_spectrum(run), spread = top - op->lower;
     double a = run->ritz.rank > 0 ? run->ritz.theta[run->ritz.rank - 1] : op->lower;
-    return fmin(fmax(a, op->lower + .05 * spread), op->upper - 1e-7 * spread);
+    return fmin(fmax(a, op->lower + .05 * spread), top - 1e-7 * spread);
 }
 
 /* Enough to make up for the shortfall, within what the arithmetic's range allows between the first
@@ -203,8 +233,7 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
         if (stage != NULL)
             TRY(hd_progress(context, stage, most - fmin(log(missing), 100), most));
         double a = hd_run_edge(run);
-        TRY(filter(context, a, choose_degree(run, a, missing), run));
-        TRY(find_pairs(context, run));
+        TRY(hd_run_filter(context, a, choose_degree(run, a, missing), run));
     }
 done:
     return status;

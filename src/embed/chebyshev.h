@@ -31,7 +31,10 @@ void hd_run_free(hd_run *run);
  * pairs. */
 huddle_status hd_run_begin(huddle_context *context, double a, int64_t degree, hd_run *run);
 
-/* The same from random vectors, about whose spectrum nothing is known yet. */
+/* One round more: filters the Ritz vectors and finds the Ritz pairs of the result. */
+huddle_status hd_run_filter(huddle_context *context, double a, int64_t degree, hd_run *run);
+
+/* The first step from random vectors, about whose spectrum nothing is known yet. */
 huddle_status hd_run_begin_random(huddle_context *context, uint64_t seed, hd_run *run);
 
 /* Goes on until the wanted pairs meet tol (and a tenth of the gap behind them, if that is above

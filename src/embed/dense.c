@@ -6,6 +6,7 @@
 #include "embed/solver.h"
 
 #include <lapacke.h>
+#include <math.h>
 #include <string.h>
 
 /* Eigenvalues beyond the wanted ones that are worth having. */
@@ -37,15 +38,48 @@ static void fill(const hd_operator *op, double *a) {
                 a[i * op->n + j] -= shift * op->null[i] * op->null[j];
 }
 
-/* The `count` largest eigenvalues of a, ascending, and their vectors in the rows of z. */
-static huddle_status largest(int64_t n, int64_t count, double *a, double *values, double *z) {
+/* Are these `found` eigenvalues, as many as asked for and in ascending order? */
+static bool is_complete(int64_t found, int64_t count, const double *values) {
+    if (found != count || !isfinite(values[0]) || !isfinite(values[count - 1]))
+        return false;
+    for (int64_t k = 1; k < count; k++)
+        if (!(values[k - 1] <= values[k]))
+            return false;
+    return true;
+}
+
+/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. */
+static huddle_status largest_of_all(int64_t n, int64_t count, double *a, double *values,
+                                    double *z) {
     huddle_status status = HUDDLE_OK;
-    lapack_int found = 0, size = (lapack_int)n, *support = NULL;
-    ALLOC(support, 2 * n);
-    TRY(hd_check_lapack(LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, a, size, 0, 0,
-                                       (lapack_int)(n - count + 1), size, 0, &found, values, z,
-                                       size, support),
-                        n));
+    lapack_int size = (lapack_int)n;
+    TRY(hd_check_lapack(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', size, a, size, values), n));
+    memmove(values, values + n - count, (size_t)count * sizeof *values);
+    memcpy(z, a + (n - count) * n, (size_t)(n * count) * sizeof *z);
+    if (!is_complete(count, count, values))
+        FAIL(HUDDLE_NUMERIC, "LAPACK returned eigenvalues that are not in order, of a size of %lld",
+             (long long)n);
+done:
+    return status;
+}
+
+/* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z. dsyevr
+ * returns too few where many eigenvalues are equal; then dsyevd serves. values has n places. */
+static huddle_status largest(const hd_operator *op, int64_t count, double *a, double *values,
+                             double *z) {
+    huddle_status status = HUDDLE_OK;
+    lapack_int found = 0, size = (lapack_int)op->n, *support = NULL;
+    ALLOC(support, 2 * op->n);
+    fill(op, a);
+    int answer =
+        LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, a, size, 0, 0,
+                       (lapack_int)(op->n - count + 1), size, 0, &found, values, z, size, support);
+    if (answer <= LAPACK_WORK_MEMORY_ERROR)
+        TRY(hd_check_lapack(answer, op->n));
+    if (answer != 0 || !is_complete(found, count, values)) {
+        fill(op, a);
+        TRY(largest_of_all(op->n, count, a, values, z));
+    }
 done:
     huddle_free(support);
     return status;
@@ -64,8 +98,7 @@ huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem,
     ALLOC(z, n * count);
     ALLOC(pairs->theta, count);
     TRY(huddle_dense_new(n, wanted, &pairs->vectors));
-    fill(op, a);
-    TRY(largest(n, count, a, values, z));
+    TRY(largest(op, count, a, values, z));
     for (int64_t k = 0; k < count; k++)
         pairs->theta[k] = values[count - 1 - k];
     for (int64_t i = 0; i < n; i++)
@@ -78,6 +111,7 @@ huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem,
     pairs->cuts_cluster = count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <
                                                 1e-10 * (op->upper - op->lower);
     pairs->verified = "inertia";
+    pairs->proven = wanted;
     pairs->solver = "dense";
     TRY(hd_progress(context, "embed", 1, 1));
 done:

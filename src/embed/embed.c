@@ -159,6 +159,7 @@ static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_
     info->n_products = pairs->n_products;
     info->cuts_cluster = pairs->cuts_cluster;
     info->verified = pairs->verified;
+    info->proven_pairs = (int32_t)pairs->proven + info->components;
     info->solver = pairs->solver;
     if (pairs->stop == HUDDLE_STOP_MAX_ITER || pairs->stop == HUDDLE_STOP_STALLED)
         hd_say(context, "the eigenvectors have residual %.2g after %d iterations (%s)",
@@ -179,6 +180,8 @@ static huddle_status embed_components(const hd_laplacian *laplacian, int32_t c,
     info->gap = q > c ? 0 : NAN;
     info->cuts_cluster = q > c;
     info->verified = "inertia";
+    info->proven_pairs = c;
+    info->unit = 1;
     info->solver = "components";
 done:
     return status;
@@ -203,6 +206,7 @@ static huddle_status embed_by_solver(huddle_context *context, const huddle_csr *
     for (int64_t k = 0; k < pairs.count; k++)
         out->eigenvalues[q + k] = fmax(0, 1 - pairs.theta[k]);
     info->gap = pairs.count > wanted ? pairs.theta[wanted - 1] - pairs.theta[wanted] : NAN;
+    info->unit = op.unit;
     report(context, &pairs, info);
 done:
     hd_operator_free(&op);
@@ -274,15 +278,17 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
     int64_t c = options->n_components;
     TRY(check_options(options, matrix->rows));
     TRY(hd_check_symmetric(matrix));
-    if (!(lower < upper) || !isfinite(lower) || !isfinite(upper))
+    if (!(lower < upper))
         FAIL(HUDDLE_INVALID, "a spectrum within [%g, %g] is impossible", lower, upper);
     TRY(hd_operator_from_csr(matrix, lower, upper, &op));
     TRY(solve(context, &op, options, c, &pairs));
     TRY(new_embedding(matrix->rows, c, pairs.count, out));
     memcpy(out->vectors.values, pairs.vectors.values,
            (size_t)(matrix->rows * c) * sizeof *out->vectors.values);
-    memcpy(out->eigenvalues, pairs.theta, (size_t)pairs.count * sizeof *pairs.theta);
-    info->gap = pairs.count > c ? pairs.theta[c - 1] - pairs.theta[c] : NAN;
+    for (int64_t k = 0; k < pairs.count; k++)
+        out->eigenvalues[k] = op.shift + op.unit * pairs.theta[k];
+    info->gap = pairs.count > c ? op.unit * (pairs.theta[c - 1] - pairs.theta[c]) : NAN;
+    info->unit = op.unit;
     report(context, &pairs, info);
     TRY(finish(options, out));
     info->seconds = hd_seconds() - begun;

@@ -1,6 +1,7 @@
 #include "embed/operator.h"
 
 #include "base/check.h"
+#include "embed/spectrum.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,19 +28,69 @@ done:
     return status;
 }
 
+/* The exponent that brings the largest magnitude into [1/2, 1), so that no sum of entries overflows
+ * or underflows. */
+static int largest_exponent(const huddle_csr *matrix) {
+    double largest = 0;
+    int exponent = 0;
+    for (int64_t e = 0; e < matrix->offsets[matrix->rows]; e++)
+        largest = fmax(largest, fabs(matrix->values[e]));
+    if (largest > 0)
+        frexp(largest, &exponent);
+    return exponent;
+}
+
+/* The matrix times 2^-exponent, with an entry for every place of the diagonal. */
+static void copy_rows(const huddle_csr *matrix, int exponent, hd_operator *op) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < op->n; i++) {
+        bool has_diagonal = false;
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
+            has_diagonal |= matrix->columns[e] == i;
+            op->columns[count] = matrix->columns[e];
+            op->values[count++] = ldexp(matrix->values[e], -exponent);
+        }
+        if (!has_diagonal) {
+            op->columns[count] = (int32_t)i;
+            op->values[count++] = 0;
+        }
+        op->offsets[i + 1] = count;
+    }
+}
+
+/* op becomes (op - middle I) / radius. The shift is subtracted in double: the filter's floats would
+ * not keep a small spectrum far from 0. */
+static void normalise(double middle, double radius, hd_operator *op) {
+    for (int64_t i = 0; i < op->n; i++)
+        for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++) {
+            double value = op->columns[e] == i ? op->values[e] - middle : op->values[e];
+            op->values[e] = value / radius;
+            op->rounded[e] = (float)op->values[e];
+        }
+    op->lower = -1;
+    op->upper = 1;
+}
+
 huddle_status hd_operator_from_csr(const huddle_csr *matrix, double lower, double upper,
                                    hd_operator *op) {
     huddle_status status = HUDDLE_OK;
-    int64_t nonzeros = matrix->offsets[matrix->rows];
-    TRY(new_operator(matrix->rows, nonzeros, op));
-    memcpy(op->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *op->offsets);
-    for (int64_t e = 0; e < nonzeros; e++) {
-        op->columns[e] = matrix->columns[e];
-        op->values[e] = matrix->values[e];
-        op->rounded[e] = (float)matrix->values[e];
-    }
-    op->lower = lower;
-    op->upper = upper;
+    hd_spectrum s;
+    int exponent = largest_exponent(matrix);
+    TRY(new_operator(matrix->rows, matrix->offsets[matrix->rows] + matrix->rows, op));
+    copy_rows(matrix, exponent, op);
+    TRY(hd_estimate_spectrum(op, ldexp(lower, -exponent), ldexp(upper, -exponent), &s));
+    double size = fmax(fabs(s.least), fabs(s.most)), slack = ldexp(1e-9 * size, exponent);
+    double least = ldexp(s.least, exponent), most = ldexp(s.most, exponent);
+    if (least < lower - slack || most > upper + slack)
+        FAIL(HUDDLE_INVALID, "the spectrum reaches from %g to %g, beyond the bounds [%g, %g]",
+             least, most, lower, upper);
+    double middle = .5 * (s.lower + s.upper), radius = .5 * (s.upper - s.lower);
+    /* A multiple of the identity but for rounding has no width to be relative to. */
+    if (radius <= 1e-13 * size)
+        radius = size > 0 ? size : 1;
+    normalise(middle, radius, op);
+    op->shift = ldexp(middle, exponent);
+    op->unit = ldexp(radius, exponent);
 done:
     if (status != HUDDLE_OK)
         hd_operator_free(op);
@@ -104,6 +155,7 @@ huddle_status hd_operator_from_graph(const huddle_csr *graph, const hd_laplacian
         op->rounded[e] = (float)op->values[e];
     op->lower = -1;
     op->upper = 1;
+    op->unit = 1;
     TRY(set_null_vectors(laplacian, op));
 done:
     huddle_free(place_of);

@@ -1,9 +1,10 @@
 /* The matrix whose largest eigenpairs are wanted, as the solvers see it.
  *
- * Symmetric, its spectrum within [lower, upper]. Vertices are in an order of the operator's own
- * (breadth first, so that neighbours are near each other in memory); whoever made it knows the way
- * back. Eigenvectors known beforehand, with disjoint supports, are deflated: solvers work in their
- * orthogonal complement and never return them. */
+ * Symmetric, its spectrum within [lower, upper], which is about [-1, 1]: tolerances and thresholds
+ * are for an operator of that size. Any other matrix is shifted and scaled first. Vertices are in
+ * an order of the operator's own (breadth first, so that neighbours are near each other in memory);
+ * whoever made it knows the way back. Eigenvectors known beforehand, with disjoint supports, are
+ * deflated: solvers work in their orthogonal complement and never return them. */
 #ifndef HUDDLE_SRC_EMBED_OPERATOR_H
 #define HUDDLE_SRC_EMBED_OPERATOR_H
 
@@ -11,19 +12,22 @@
 
 typedef struct hd_operator {
     int64_t n;
-    int64_t *offsets; /* n + 1 */
-    int32_t *columns; /* not sorted */
-    double *values;   /* as they are */
-    float *rounded;   /* for the filter */
-    double lower, upper;
-    int64_t n_null;     /* vectors to deflate */
-    int32_t *component; /* n: which of them has its support here */
-    double *null;       /* n: its entry here; each vector has norm 1 */
+    int64_t *offsets;    /* n + 1 */
+    int32_t *columns;    /* not sorted */
+    double *values;      /* as they are */
+    float *rounded;      /* for the filter */
+    double lower, upper; /* upper may be a few percent too small, lower is safe */
+    double shift, unit;  /* the matrix it was made from is shift I + unit op */
+    int64_t n_null;      /* vectors to deflate */
+    int32_t *component;  /* n: which of them has its support here */
+    double *null;        /* n: its entry here; each vector has norm 1 */
 } hd_operator;
 
 void hd_operator_free(hd_operator *op);
 
-/* A symmetric matrix in its own order, nothing deflated. */
+/* A symmetric matrix in its own order, nothing deflated, shifted and scaled so that its spectrum
+ * fills [-1, 1]. [lower, upper] holds the spectrum as far as the caller knows; HUDDLE_INVALID if it
+ * is found to reach beyond. */
 huddle_status hd_operator_from_csr(const huddle_csr *matrix, double lower, double upper,
                                    hd_operator *op);
 

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Of the filter for random vectors that are to show what a count says is missing. */
+enum { RETRY_DEGREE = 40 };
+
 void hd_pairs_free(hd_pairs *pairs) {
     huddle_dense_free(&pairs->vectors);
     huddle_free(pairs->theta);
@@ -36,15 +39,20 @@ done:
     return status;
 }
 
-/* Puts what the probe found in place of the last columns and goes on. */
+/* Puts what the probe found, or else random vectors, in place of the last columns and goes on. */
 static huddle_status go_on_with(huddle_context *context, const hd_problem *problem,
                                 const hd_block *probe, hd_run *run) {
     huddle_status status = HUDDLE_OK;
     int64_t spare = run->block.width - run->wanted;
     int64_t count = probe->width < spare ? probe->width : spare;
-    if (probe->x != NULL)
+    if (probe->x != NULL) {
         hd_block_replace(probe, count, run->block.width - count, &run->block);
-    TRY(hd_run_begin(context, 0, 0, run));
+        TRY(hd_run_begin(context, 0, 0, run));
+    } else {
+        double edge = hd_run_edge(run);
+        hd_block_randomise(&run->block, run->wanted, 1, problem->seed ^ (uint64_t)run->n_products);
+        TRY(hd_run_begin(context, edge, RETRY_DEGREE, run));
+    }
     TRY(hd_run_iterate(context, "embed", problem->tol, problem->max_iter, run));
 done:
     return status;

@@ -25,6 +25,7 @@ typedef struct hd_pairs {
     int64_t n_products;
     bool cuts_cluster;
     const char *verified;
+    int64_t proven; /* the first so many of the wanted pairs are proven to be the first */
     const char *solver;
 } hd_pairs;
 

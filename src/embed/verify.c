@@ -14,38 +14,75 @@ enum { CHEAP_ENTRIES = 30000 };
 
 /* ---- inertia ------------------------------------------------------------------------------- */
 
-/* A number with exactly `expected` of the pairs well above it: a little under the last wanted one
- * or, if the next is too close for that, between earlier ones. Ritz pairs lie within `room` of
- * eigenvalues, each of its own (Kahan), so if no more eigenvalues are above it, they are these.
- * False if all are in one cluster. */
-static bool choose_shift(const hd_problem *problem, const hd_pairs *pairs, double *shift,
-                         int64_t *expected, double *room) {
+/* What one count is to show. */
+typedef struct claim {
+    int64_t expected; /* pairs above the shift */
+    int64_t covered;  /* pairs that are proven if no more eigenvalues are above it */
+    double shift;
+    double room; /* the count must be right for a shift within this */
+} claim;
+
+/* Ritz pairs lie within `error` of eigenvalues, each of its own (Kahan). */
+static double pair_error(const hd_problem *problem, const hd_pairs *pairs) {
     double error = sqrt((double)problem->wanted) * pairs->residual;
-    error = fmax(error, 1e-9 * (problem->op->upper - problem->op->lower));
-    *room = .5 * error;
-    for (int64_t j = problem->wanted; j > 0; j--) {
-        double next = j < pairs->count ? pairs->theta[j] : -INFINITY;
-        *expected = j;
-        *shift = pairs->theta[j - 1] - 1.5 * error;
-        if (pairs->theta[j - 1] - next > 3 * error)
-            return true;
-    }
-    return false;
+    return fmax(error, 1e-9 * (problem->op->upper - problem->op->lower));
 }
 
-/* Tries to prove the count. */
-static huddle_status count_pairs(huddle_context *context, const hd_problem *problem, double work,
-                                 hd_pairs *pairs, bool *settled) {
+/* The claim that the wanted pairs are all above a number a little under the last of them. False if
+ * the next pair is too close for that. */
+static bool claim_all(const hd_problem *problem, const hd_pairs *pairs, claim *c) {
+    int64_t wanted = problem->wanted;
+    double error = pair_error(problem, pairs);
+    double next = wanted < pairs->count ? pairs->theta[wanted] : -INFINITY;
+    *c = (claim){wanted, wanted, pairs->theta[wanted - 1] - 1.5 * error, .5 * error};
+    return pairs->theta[wanted - 1] - next > 3 * error;
+}
+
+/* If c cuts a cluster of eigenvalues: the claim that only the pairs before the cluster are above a
+ * number a little over its first. That leaves nothing to be missed above the cluster; if it is no
+ * wider than the error, the pairs in it are as good as any, and all are proven. */
+static claim claim_before_cluster(const hd_problem *problem, const hd_pairs *pairs) {
+    double error = pair_error(problem, pairs);
+    const double *theta = pairs->theta;
+    int64_t j = problem->wanted - 1;
+    while (j > 0 && theta[j - 1] - theta[j] <= 3 * error)
+        j--;
+    bool narrow = theta[j] - theta[problem->wanted - 1] <= error;
+    return (claim){j, narrow ? problem->wanted : j, theta[j] + 1.5 * error, .5 * error};
+}
+
+typedef enum answer { UNKNOWN, PROVEN, MORE } answer;
+
+static huddle_status check_claim(huddle_context *context, const hd_problem *problem, double work,
+                                 const claim *c, answer *found) {
     huddle_status status = HUDDLE_OK;
     hd_inertia inertia;
-    int64_t expected;
-    double room, shift;
-    *settled = false;
-    if (!choose_shift(problem, pairs, &shift, &expected, &room))
-        goto done;
-    TRY(hd_count_above(context, problem->op, shift, work, &inertia));
-    *settled = inertia.affordable && inertia.error < room &&
-               inertia.above == expected + problem->op->n_null;
+    *found = UNKNOWN;
+    TRY(hd_count_above(context, problem->op, c->shift, work, &inertia));
+    int64_t above = inertia.above - problem->op->n_null;
+    if (inertia.affordable && inertia.error < c->room && above >= c->expected)
+        *found = above == c->expected ? PROVEN : MORE;
+done:
+    return status;
+}
+
+/* Tries to prove the count, and sets pairs->proven. *missed if there certainly are eigenvalues that
+ * have no pair. Where more are found than are above the last pair, that may be the next eigenvalue,
+ * closer than its Ritz value: then the last pairs are treated as a cluster. */
+static huddle_status count_pairs(huddle_context *context, const hd_problem *problem, double work,
+                                 hd_pairs *pairs, bool *missed) {
+    huddle_status status = HUDDLE_OK;
+    claim c;
+    answer found = MORE;
+    if (claim_all(problem, pairs, &c))
+        TRY(check_claim(context, problem, work, &c, &found));
+    if (found == MORE) {
+        c = claim_before_cluster(problem, pairs);
+        TRY(check_claim(context, problem, work, &c, &found));
+        *missed = found == MORE;
+    }
+    if (found == PROVEN)
+        pairs->proven = c.covered;
 done:
     return status;
 }
@@ -69,6 +106,21 @@ static int64_t probe_degree(const hd_problem *problem, const hd_pairs *pairs) {
     return degree < 2000 ? (int64_t)degree : 0;
 }
 
+/* Filters random vectors by that degree. Where the end of the spectrum would grow beyond what
+ * floats can hold beside the last pair, in several rounds. */
+static huddle_status filter_probe(huddle_context *context, const hd_problem *problem, double edge,
+                                  int64_t degree, hd_run *run) {
+    static const double range = 50; /* as a logarithm */
+    huddle_status status = HUDDLE_OK;
+    double most = floor(range / hd_growth(problem->op, edge, problem->op->upper));
+    int64_t step = most < 4 ? 4 : most < (double)degree ? (int64_t)most : degree;
+    TRY(hd_run_begin(context, edge, step, run));
+    for (int64_t done = step; done < degree; done += step)
+        TRY(hd_run_filter(context, edge, degree - done < step ? degree - done + 1 : step, run));
+done:
+    return status;
+}
+
 /* Fresh random vectors through the filter, kept orthogonal to what was found. */
 static huddle_status send_probe(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
                                 hd_block *probe, bool *missed) {
@@ -77,6 +129,7 @@ static huddle_status send_probe(huddle_context *context, const hd_problem *probl
     float *found = NULL;
     uint64_t seed = problem->seed ^ 0x9e3779b97f4a7c15u;
     int64_t degree = isnan(pairs->edge) ? 0 : probe_degree(problem, pairs);
+    double last = pairs->theta[problem->wanted - 1];
     if (degree == 0 && !isnan(pairs->edge))
         goto done;
     TRY(round_vectors(&pairs->vectors, &found));
@@ -85,15 +138,17 @@ static huddle_status send_probe(huddle_context *context, const hd_problem *probl
     run.n_found = problem->wanted;
     if (degree > 0) {
         hd_block_randomise(&run.block, 0, 1, seed);
-        TRY(hd_run_begin(context, pairs->edge, degree, &run));
+        TRY(filter_probe(context, problem, pairs->edge, degree, &run));
     } else {
         TRY(hd_run_begin_random(context, seed, &run));
         TRY(hd_run_iterate(context, NULL, problem->tol, problem->max_iter, &run));
     }
     pairs->n_products += run.n_products * run.block.width;
-    *missed =
-        run.ritz.rank > 0 && run.ritz.theta[0] > pairs->theta[problem->wanted - 1] + problem->tol;
-    if (!*missed && run.stop == HUDDLE_STOP_CONVERGED)
+    /* A probe of which nothing is left saw nothing. */
+    bool seen = run.ritz.rank > 0 && run.stop == HUDDLE_STOP_CONVERGED;
+    if (run.ritz.rank > 0 && run.ritz.theta[0] > last + problem->tol)
+        *missed = true;
+    else if (seen && run.ritz.theta[0] <= last + problem->tol && !*missed)
         pairs->verified = "probe";
     if (probe != NULL) {
         *probe = run.block;
@@ -109,15 +164,16 @@ huddle_status hd_verify(huddle_context *context, const hd_problem *problem, hd_p
                         hd_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;
     const char *how = problem->verify;
-    bool settled = false, proof = strcmp(how, "inertia") == 0;
+    bool proof = strcmp(how, "inertia") == 0;
     bool cheap = strcmp(how, "auto") == 0 && problem->op->offsets[problem->op->n] <= CHEAP_ENTRIES;
     pairs->verified = "none";
+    pairs->proven = 0;
     *missed = false;
     if (strcmp(how, "none") == 0 || pairs->stop != HUDDLE_STOP_CONVERGED)
         return HUDDLE_OK;
     if (proof || cheap)
-        TRY(count_pairs(context, problem, proof ? most_work : cheap_work, pairs, &settled));
-    if (settled)
+        TRY(count_pairs(context, problem, proof ? most_work : cheap_work, pairs, missed));
+    if (pairs->proven == problem->wanted)
         pairs->verified = "inertia";
     else
         TRY(send_probe(context, problem, pairs, probe, missed));

@@ -5,8 +5,10 @@
 #include "embed/chebyshev.h"
 
 /* Checks, as problem->verify asks, that the pairs are the first of the operator, and sets
- * pairs->verified. If *missed, some were not; `probe`, if not NULL, then holds vectors that point
- * to them (the caller frees it in any case). */
+ * pairs->verified and pairs->proven. "inertia" means that all are proven; where a count proves only
+ * those before a cluster of eigenvalues, a probe looks for the rest. If *missed, some were not
+ * found; `probe`, if not NULL, then may hold vectors that point to them (the caller frees it in any
+ * case). */
 huddle_status hd_verify(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
                         hd_block *probe, bool *missed);
 

@@ -44,7 +44,7 @@ static int32_t clusters_for_connect(huddle_range n_clusters, int64_t n) {
     return most < 2 ? 2 : most > MOST_CLUSTERS ? MOST_CLUSTERS : (int32_t)most;
 }
 
-static void warn_components(huddle_context *context, const hd_fit *fit, int32_t n_clusters) {
+void hd_warn_components(huddle_context *context, const hd_fit *fit, int32_t n_clusters) {
     const huddle_connect_info *info = &fit->connect_info;
     if (info->bridges > 0)
         hd_warn(context,
@@ -231,11 +231,17 @@ static int32_t components_for(huddle_range n_clusters, int64_t n) {
     return (int32_t)(wanted < n ? wanted : n);
 }
 
-/* `given`: one number of clusters was asked for, so a poor eigengap there is worth a word. */
-static void warn_embedding(huddle_context *context, const huddle_embed_info *info, bool given) {
+void hd_warn_embedding(huddle_context *context, const huddle_embed_options *options,
+                       const huddle_embed_info *info, huddle_range n_clusters) {
+    bool given = n_clusters.first != HUDDLE_AUTO && n_clusters.first == n_clusters.last;
     if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
         hd_warn(context, "the embedding stopped (%s) after %d iterations at a residual of %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->residual);
+    else if (strcmp(info->verified, "none") == 0 && strcmp(options->verify, "none") != 0)
+        hd_warn(context,
+                "the embedding could not be verified: %d eigenvectors are proven to be the first, "
+                "of the others some may be missing",
+                info->proven_pairs);
     if (given && info->cuts_cluster)
         hd_warn(context,
                 "the eigengap at this number of clusters is only %.2g: the last columns of the "
@@ -315,13 +321,12 @@ static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
     add_graph_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, stage, job, fit));
     fit->has_graph = true;
-    warn_components(context, fit, clusters_for_connect(*n_clusters, fit->n));
+    hd_warn_components(context, fit, clusters_for_connect(*n_clusters, fit->n));
     job->n_components = components_for(*n_clusters, fit->n);
     add_embedding_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, job, fit));
     fit->has_embedding = true;
-    warn_embedding(context, &fit->embed_info,
-                   n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last);
+    hd_warn_embedding(context, &job->options->embed, &fit->embed_info, *n_clusters);
     if (n_clusters->first != HUDDLE_AUTO)
         goto done;
     TRY(huddle_embed_choose(fit->n, fit->embedding.eigenvalues, fit->embedding.n_eigenvalues,

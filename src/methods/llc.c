@@ -1,7 +1,14 @@
 /* Local learning clustering (Wu and Schoelkopf, NIPS 2006). Each point's value is predicted from
  * its neighbours' by kernel ridge regression, row i of A; F makes the predictions' squared error
  * ||F - A F||^2 least: the eigenvectors of the smallest eigenvalues of T = (I - A)'(I - A), found
- * as the largest of I - T = A + A' - A'A. */
+ * as the largest of I - T = A + A' - A'A.
+ *
+ * If the graph of neighbours falls into components, T is block diagonal. Unlike the Laplacian's,
+ * the smallest eigenvalue of a block is not 0 but depends on the ridge and on how well the
+ * component's points predict each other, so no eigenvector is known beforehand, and with more
+ * components than clusters the c smallest leave whole components without a nonzero row. So
+ * components are joined as for the other methods: the ends of a bridge become neighbours and learn
+ * from each other. */
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
@@ -30,6 +37,7 @@ static const hd_section sections[] = {
     {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare), hd_prepare_auto},
     {huddle_knn_options_table, offsetof(llc_options, spectral.knn), NULL},
     {huddle_weight_options_table, offsetof(llc_options, spectral.weight), NULL},
+    {huddle_connect_options_table, offsetof(llc_options, spectral.connect), NULL},
     {alpha_table, 0, NULL},
     {huddle_embed_options_table, offsetof(llc_options, spectral.embed), NULL},
     {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_kmeans_names},
@@ -121,20 +129,51 @@ typedef struct learning {
     const huddle_points *points; /* training */
     const huddle_scale *scale;
     const huddle_neighbors *neighbors;
+    const huddle_csr *bridges; /* more neighbours and their distances, or NULL */
     const char *metric;
     double alpha;
-    double *scratch;   /* k x k for each worker */
-    double *predictor; /* n x k: row i of A, in the order of the neighbours */
+    int64_t most;    /* neighbours of any row */
+    double *scratch; /* most x most for each worker */
+    huddle_csr *a;
 } learning;
 
+/* The neighbours of a row and the distances to them, those over bridges last. */
+static int32_t list_neighbors(const learning *l, int64_t row, int32_t *index, double *distances) {
+    int32_t count = l->neighbors->k;
+    memcpy(index, l->neighbors->index + row * count, (size_t)count * sizeof *index);
+    memcpy(distances, l->neighbors->distance + row * count, (size_t)count * sizeof *distances);
+    if (l->bridges == NULL)
+        return count;
+    for (int64_t e = l->bridges->offsets[row]; e < l->bridges->offsets[row + 1]; e++) {
+        index[count] = l->bridges->columns[e];
+        distances[count++] = l->bridges->values[e];
+    }
+    return count;
+}
+
+static void sort_row(int32_t count, int32_t *columns, double *values) {
+    for (int32_t i = 1; i < count; i++) {
+        int32_t column = columns[i], place = i;
+        double value = values[i];
+        for (; place > 0 && columns[place - 1] > column; place--) {
+            columns[place] = columns[place - 1];
+            values[place] = values[place - 1];
+        }
+        columns[place] = column;
+        values[place] = value;
+    }
+}
+
+/* Row i of A; its values are the distances first. */
 static void learn_row(const learning *l, int64_t i, double *kernel) {
-    int32_t k = l->neighbors->k;
-    const int32_t *index = l->neighbors->index + i * k;
-    const double *distances = l->neighbors->distance + i * k;
-    double *a = l->predictor + i * k, scale = hd_own_scale(l->scale, distances, k);
+    int64_t begin = l->a->offsets[i];
+    int32_t *index = l->a->columns + begin;
+    double *a = l->a->values + begin;
+    int32_t k = list_neighbors(l, i, index, a);
+    double scale = hd_own_scale(l->scale, a, l->neighbors->k);
     for (int32_t r = 0; r < k; r++) {
         double local = l->scale->local != NULL ? l->scale->local[index[r]] : 0;
-        a[r] = huddle_graph_weight(l->scale, index[r], scale, distances[r]);
+        a[r] = huddle_graph_weight(l->scale, index[r], scale, a[r]);
         kernel[r * k + r] = 1 + l->alpha;
         for (int32_t c = 0; c < r; c++) {
             double d = distance(l->points, l->metric, index[r], index[c]);
@@ -143,29 +182,37 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
         }
     }
     solve(k, kernel, a);
+    sort_row(k, index, a);
 }
 
 static huddle_status learn_rows(void *argument, hd_chunk chunk) {
     const learning *l = argument;
-    int64_t k = l->neighbors->k;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        learn_row(l, i, l->scratch + chunk.worker * k * k);
+        learn_row(l, i, l->scratch + chunk.worker * l->most * l->most);
     return HUDDLE_OK;
 }
 
+/* A: a row for each list of neighbours, a column for each training point. */
 static huddle_status learn(huddle_context *context, const hd_fit *fit, const llc_options *options,
-                           const huddle_neighbors *neighbors, double **predictor) {
+                           const huddle_neighbors *neighbors, const huddle_csr *bridges,
+                           huddle_csr *a) {
     huddle_status status = HUDDLE_OK;
-    int64_t k = neighbors->k;
     learning l = {.points = &fit->points,
                   .scale = &fit->scale,
                   .neighbors = neighbors,
+                  .bridges = bridges,
                   .metric = options->spectral.knn.metric,
-                  .alpha = options->alpha};
-    ALLOC(*predictor, neighbors->n * k);
-    ALLOC(l.scratch, k * k * hd_workers(context));
-    l.predictor = *predictor;
-    TRY(hd_parallel(context, "learn", neighbors->n, ROWS_PER_CHUNK, learn_rows, &l));
+                  .alpha = options->alpha,
+                  .a = a};
+    int64_t n = neighbors->n, k = neighbors->k;
+    TRY(huddle_csr_new(n, fit->n, n * k + (bridges != NULL ? bridges->offsets[n] : 0), a));
+    for (int64_t i = 0; i < n; i++) {
+        int64_t more = bridges != NULL ? bridges->offsets[i + 1] - bridges->offsets[i] : 0;
+        a->offsets[i + 1] = a->offsets[i] + k + more;
+        l.most = k + more > l.most ? k + more : l.most;
+    }
+    ALLOC(l.scratch, l.most * l.most * hd_workers(context));
+    TRY(hd_parallel(context, "learn", n, ROWS_PER_CHUNK, learn_rows, &l));
 done:
     huddle_free(l.scratch);
     return status;
@@ -274,13 +321,53 @@ static double largest_row(const huddle_csr *m) {
 
 /* ---- the embedding ------------------------------------------------------------------------- */
 
-static huddle_status make_graph(huddle_context *context, const llc_options *options, hd_fit *fit,
-                                huddle_neighbors *neighbors) {
+/* Edges between what were components before the graph was joined, with their distances. */
+static huddle_status list_bridges(const hd_fit *fit, const char *metric, const int32_t *component,
+                                  huddle_csr *bridges) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *graph = &fit->graph;
+    int64_t count = 0;
+    TRY(huddle_csr_new(fit->n, fit->n, 2 * (int64_t)fit->connect_info.bridges, bridges));
+    for (int64_t i = 0; i < fit->n; i++) {
+        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+            int32_t j = graph->columns[e];
+            if (component[i] == component[j])
+                continue;
+            bridges->columns[count] = j;
+            bridges->values[count++] = distance(&fit->points, metric, i, j);
+        }
+        bridges->offsets[i + 1] = count;
+    }
+done:
+    return status;
+}
+
+/* Joins the components of the fit's graph as the other spectral methods do. */
+static huddle_status join_components(huddle_context *context, const hd_spectral_options *options,
+                                     int32_t n_clusters, hd_fit *fit, huddle_csr *bridges) {
+    huddle_status status = HUDDLE_OK;
+    huddle_connect_options connect = options->connect;
+    int32_t *component = NULL, count = 0;
+    connect.n_clusters = n_clusters;
+    connect.metric = options->knn.metric;
+    ALLOC(component, fit->n);
+    TRY(huddle_graph_components(&fit->graph, component, &count));
+    TRY(huddle_graph_connect(context, &fit->points, &connect, &fit->scale, &fit->graph,
+                             &fit->connect_info));
+    TRY(list_bridges(fit, connect.metric, component, bridges));
+    hd_warn_components(context, fit, n_clusters);
+done:
+    huddle_free(component);
+    return status;
+}
+
+static huddle_status make_graph(huddle_context *context, const llc_options *options,
+                                int32_t n_clusters, hd_fit *fit, huddle_neighbors *neighbors,
+                                huddle_csr *bridges) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *o = &options->spectral;
     huddle_knn_options knn = o->knn;
     huddle_weight_options weight = o->weight;
-    int32_t *component = NULL, count = 0;
     double begin = hd_seconds();
     knn.seed = o->common.seed;
     TRY(huddle_graph_knn(context, &fit->points, &knn, neighbors, &fit->knn_info));
@@ -288,13 +375,10 @@ static huddle_status make_graph(huddle_context *context, const llc_options *opti
         TRY(huddle_graph_mean_distance(context, &fit->points, knn.metric, knn.seed,
                                        &weight.mean_distance));
     TRY(huddle_graph_weigh(context, neighbors, &weight, &fit->graph, &fit->scale));
-    ALLOC(component, fit->n);
-    TRY(huddle_graph_components(&fit->graph, component, &count));
-    fit->connect_info.before = fit->connect_info.after = count;
+    TRY(join_components(context, o, n_clusters, fit, bridges));
     fit->has_graph = true;
     fit->graph_seconds = hd_seconds() - begin;
 done:
-    huddle_free(component);
     return status;
 }
 
@@ -313,24 +397,23 @@ done:
 }
 
 static huddle_status embed(huddle_context *context, const llc_options *options,
-                           const huddle_neighbors *neighbors, int32_t n_components, hd_fit *fit) {
+                           const huddle_neighbors *neighbors, const huddle_csr *bridges,
+                           huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_csr a = {0}, transpose = {0}, matrix = {0};
-    double *predictor = NULL;
     huddle_embed_options embedding = options->spectral.embed;
-    embedding.n_components = n_components;
+    embedding.n_components = n_clusters.last;
     embedding.seed = options->spectral.common.seed;
-    TRY(learn(context, fit, options, neighbors, &predictor));
-    TRY(hd_neighbor_matrix(neighbors, predictor, fit->n, &a));
+    TRY(learn(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
     TRY(make_matrix(context, &a, &transpose, &matrix));
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
     TRY(huddle_embed_symmetric(context, &matrix, lower, 1, &embedding, &fit->embedding,
                                &fit->embed_info));
     fit->embed_info.components = fit->connect_info.after;
+    hd_warn_embedding(context, &embedding, &fit->embed_info, n_clusters);
     TRY(as_embedding(fit));
 done:
-    huddle_free(predictor);
     huddle_csr_free(&a);
     huddle_csr_free(&transpose);
     huddle_csr_free(&matrix);
@@ -344,6 +427,7 @@ static huddle_status fit_llc(huddle_context *context, const hd_input *input, con
     huddle_status status = HUDDLE_OK;
     llc_options o = *(const llc_options *)options;
     huddle_neighbors neighbors = {0};
+    huddle_csr bridges = {0};
     huddle_prepare_options prepare = o.spectral.prepare;
     huddle_range n_clusters = o.spectral.common.n_clusters;
     prepare.seed = o.spectral.common.seed;
@@ -351,11 +435,12 @@ static huddle_status fit_llc(huddle_context *context, const hd_input *input, con
     TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
-    TRY(make_graph(context, &o, fit, &neighbors));
-    TRY(embed(context, &o, &neighbors, n_clusters.last, fit));
+    TRY(make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
+    TRY(embed(context, &o, &neighbors, &bridges, n_clusters, fit));
     TRY(hd_fit_range(context, n_clusters, &fit->points, &fit->graph, hd_spectral_cluster, &o, fit));
 done:
     huddle_neighbors_free(&neighbors);
+    huddle_csr_free(&bridges);
     return status;
 }
 
@@ -367,23 +452,23 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
     const huddle_dense *vectors = &fit->embedding.vectors;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
+    huddle_csr a = {0};
     huddle_dense rows = {0};
-    double *predictor = NULL;
     int64_t *same = NULL;
     if (vectors->values == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     ALLOC(same, x->n);
     TRY(hd_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_graph_query(context, &fit->points, &view, &o->spectral.knn, &neighbors, NULL));
-    TRY(learn(context, fit, o, &neighbors, &predictor));
+    TRY(learn(context, fit, o, &neighbors, NULL, &a));
     TRY(huddle_dense_new(x->n, fit->embedding.rows.cols, &rows));
     for (int64_t i = 0; i < x->n; i++) {
         int64_t first = i * neighbors.k;
         same[i] = neighbors.distance[first] == 0 ? neighbors.index[first] : -1;
-        for (int64_t e = first; e < first + neighbors.k; e++)
+        for (int64_t e = a.offsets[i]; e < a.offsets[i + 1]; e++)
             for (int64_t k = 0; k < rows.cols; k++)
                 rows.values[i * rows.stride + k] +=
-                    predictor[e] * vectors->values[neighbors.index[e] * vectors->stride + k];
+                    a.values[e] * vectors->values[a.columns[e] * vectors->stride + k];
     }
     TRY(huddle_embed_rows(&rows, NULL, strcmp(o->spectral.embed.rows, "unit") == 0 ? "unit" : "sym",
                           &rows));
@@ -391,8 +476,8 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
 done:
     huddle_points_free(&owned);
     huddle_neighbors_free(&neighbors);
+    huddle_csr_free(&a);
     huddle_dense_free(&rows);
-    huddle_free(predictor);
     huddle_free(same);
     return status;
 }

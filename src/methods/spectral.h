@@ -53,6 +53,14 @@ huddle_status hd_spectral_embed_points(huddle_context *context, huddle_cache *ca
                                        const hd_spectral_options *options, hd_fit *fit,
                                        huddle_range *n_clusters);
 
+/* Warns if the graph was joined, or has more components than clusters. */
+void hd_warn_components(huddle_context *context, const hd_fit *fit, int32_t n_clusters);
+
+/* Warns if the eigenvectors did not converge, could not be verified, or are one choice of many at
+ * the number of clusters asked for. Every method that embeds calls it once it knows. */
+void hd_warn_embedding(huddle_context *context, const huddle_embed_options *options,
+                       const huddle_embed_info *info, huddle_range n_clusters);
+
 /* Makes embedding.rows out of the first n_clusters vectors; a given embedding stays. */
 huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clusters, hd_fit *fit);
 

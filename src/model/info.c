@@ -137,6 +137,7 @@ static json_t *embed_json(const hd_fit *fit) {
     json_object_set_new(object, "residual", real(info->residual));
     json_object_set_new(object, "gap", real(eigengap(fit)));
     json_object_set_new(object, "verified", json_string(info->verified));
+    json_object_set_new(object, "proven_pairs", json_integer(info->proven_pairs));
     json_object_set_new(object, "stop", json_string(huddle_stop_name(info->stop)));
     json_object_set_new(object, "solver", json_string(info->solver));
     json_object_set_new(object, "n_iter", json_integer(info->n_iter));
