@@ -276,6 +276,7 @@ class LocalLearningClustering(_Clusterer):
         n_neighbors: int = 5,
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
+        connect: Literal["auto", "true", "false", "specks"] | bool = 'auto',
         alpha: float = 1,
         embed_solver: Literal["auto", "dense", "chebyshev", "arpack"] = 'auto',
         embed_max_iter: int = 100,

@@ -278,6 +278,19 @@ done:
     return status;
 }
 
+/* The eigenvectors come from LAPACK: nothing to iterate for, nothing to miss. */
+static huddle_embed_info describe(const huddle_embedding *e, int32_t c) {
+    double gap = c < e->n_eigenvalues ? e->eigenvalues[c] - e->eigenvalues[c - 1] : NAN;
+    return (huddle_embed_info){.stop = HUDDLE_STOP_EXACT,
+                               .unit = 1,
+                               .gap = gap,
+                               .cuts_cluster = gap < 1e-10,
+                               .components = count_components(e),
+                               .verified = "inertia",
+                               .proven_pairs = c < e->n_eigenvalues ? c : e->n_eigenvalues,
+                               .solver = "landmarks"};
+}
+
 /* ---- the method ---------------------------------------------------------------------------- */
 
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
@@ -309,12 +322,9 @@ static huddle_status fit_lsc(huddle_context *context, const hd_input *input, con
     status = embed(context, &points, &o, fit, &n_clusters);
     hd_blas_leave();
     TRY(status);
-    fit->embed_info = (huddle_embed_info){.stop = HUDDLE_STOP_EXACT,
-                                          .gap = NAN,
-                                          .components = count_components(&fit->embedding),
-                                          .verified = "inertia",
-                                          .solver = "landmarks",
-                                          .seconds = hd_seconds() - begin};
+    fit->embed_info = describe(&fit->embedding, n_clusters.last);
+    fit->embed_info.seconds = hd_seconds() - begin;
+    hd_warn_embedding(context, &o.spectral.embed, &fit->embed_info, n_clusters);
     TRY(hd_fit_range(context, n_clusters, &points, NULL, cluster, &o, fit));
 done:
     return status;
