@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rounding brings deflated vectors back, and the filter magnifies them: removed every so often. */
+/* Rounding brings deflated vectors back, and the filter magnifies them: removed after at most so
+ * many degrees. */
 enum { DEFLATE_EVERY = 24 };
 
 /* Below this residual, for a matrix of norm 1, a block of floats gets no further in earnest. */
@@ -80,19 +81,33 @@ static double choose_scale_point(const hd_run *run, double a, int64_t degree) {
     return .5 * (a + op->lower) + .5 * (a - op->lower) * cosh(nearest);
 }
 
+/* Degrees between deflations. What rounding brings back of a deflated vector may become as large as
+ * the wanted ones, but not so much larger that removing it leaves only its own rounding. A random
+ * start needs no accuracy. */
+static int64_t deflation_interval(const hd_run *run, double a) {
+    bool random_start = run->ritz.rank == 0 && run->found == NULL;
+    if (random_start)
+        return DEFLATE_EVERY;
+    double last = run->ritz.rank == 0 ? a : run->ritz.theta[run->wanted - 1];
+    double faster = hd_growth(run->op, a, top_of_spectrum(run)) - hd_growth(run->op, a, last);
+    double every = (run->block.in_double ? 38 : 18) / fmax(faster, .1);
+    return every < 1 ? 1 : every < DEFLATE_EVERY ? (int64_t)every : DEFLATE_EVERY;
+}
+
 /* x becomes the polynomial of x. On entry y = op x, which saves the first product. */
 static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
     huddle_status status = HUDDLE_OK;
     const hd_operator *op = run->op;
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
     double first = radius / (choose_scale_point(run, a, degree) - middle), sigma = first;
+    int64_t interval = deflation_interval(run, a);
     TRY(hd_block_combine(context, first / radius, -first * middle / radius, &run->block));
     for (int64_t k = 2; k <= degree; k++) {
         double next = 1 / (2 / first - sigma);
         TRY(hd_block_product(context, op, 2 * next / radius, -2 * next * middle / radius,
                              -sigma * next, true, &run->block));
         sigma = next;
-        if (k % DEFLATE_EVERY == 0)
+        if (k % interval == 0)
             TRY(deflate(context, true, run));
     }
     run->n_products += degree - 1;

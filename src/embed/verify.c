@@ -89,6 +89,9 @@ done:
 
 /* ---- probe --------------------------------------------------------------------------------- */
 
+/* A block of floats tells no smaller differences between eigenvalues, and no smaller residuals. */
+static const double float_difference = 1e-6, float_residual = 1e-5;
+
 static huddle_status round_vectors(const huddle_dense *vectors, float **rounded) {
     huddle_status status = HUDDLE_OK;
     ALLOC(*rounded, vectors->rows * vectors->cols);
@@ -116,12 +119,20 @@ static huddle_status filter_probe(huddle_context *context, const hd_problem *pro
     int64_t step = most < 4 ? 4 : most < (double)degree ? (int64_t)most : degree;
     TRY(hd_run_begin(context, edge, step, run));
     for (int64_t done = step; done < degree; done += step)
-        TRY(hd_run_filter(context, edge, degree - done < step ? degree - done + 1 : step, run));
+        TRY(hd_run_filter(context, edge, degree - done < step ? degree - done : step, run));
 done:
     return status;
 }
 
-/* Fresh random vectors through the filter, kept orthogonal to what was found. */
+/* Is the next pair so close to the last wanted one that c cuts a cluster? */
+static bool cuts_cluster(const hd_problem *problem, const hd_pairs *pairs) {
+    claim c;
+    return pairs->cuts_cluster || !claim_all(problem, pairs, &c);
+}
+
+/* Fresh random vectors through the filter, kept orthogonal to what was found. One pass tells what
+ * lies well above the last pair from what lies below. In a cluster the two are close, so there the
+ * first pair of the probe must converge. */
 static huddle_status send_probe(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
                                 hd_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;
@@ -129,7 +140,7 @@ static huddle_status send_probe(huddle_context *context, const hd_problem *probl
     float *found = NULL;
     uint64_t seed = problem->seed ^ 0x9e3779b97f4a7c15u;
     int64_t degree = isnan(pairs->edge) ? 0 : probe_degree(problem, pairs);
-    double last = pairs->theta[problem->wanted - 1];
+    double last = pairs->theta[problem->wanted - 1] + fmax(problem->tol, float_difference);
     if (degree == 0 && !isnan(pairs->edge))
         goto done;
     TRY(round_vectors(&pairs->vectors, &found));
@@ -141,14 +152,16 @@ static huddle_status send_probe(huddle_context *context, const hd_problem *probl
         TRY(filter_probe(context, problem, pairs->edge, degree, &run));
     } else {
         TRY(hd_run_begin_random(context, seed, &run));
-        TRY(hd_run_iterate(context, NULL, problem->tol, problem->max_iter, &run));
     }
+    if (degree == 0 || cuts_cluster(problem, pairs))
+        TRY(hd_run_iterate(context, NULL, fmax(problem->tol, float_residual), problem->max_iter,
+                           &run));
     pairs->n_products += run.n_products * run.block.width;
     /* A probe of which nothing is left saw nothing. */
     bool seen = run.ritz.rank > 0 && run.stop == HUDDLE_STOP_CONVERGED;
-    if (run.ritz.rank > 0 && run.ritz.theta[0] > last + problem->tol)
+    if (run.ritz.rank > 0 && run.ritz.theta[0] > last)
         *missed = true;
-    else if (seen && run.ritz.theta[0] <= last + problem->tol && !*missed)
+    else if (seen && run.ritz.theta[0] <= last && !*missed)
         pairs->verified = "probe";
     if (probe != NULL) {
         *probe = run.block;

@@ -1,0 +1,278 @@
+/* embed: what "verified" says is what was proven or probed, also where c cuts a cluster of
+ * eigenvalues. */
+#include "base/rng.h"
+#include "embed/verify.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- graphs, as full matrices first --------------------------------------------------------- */
+
+typedef struct sketch {
+    int64_t n;
+    double *w;
+} sketch;
+
+static sketch new_sketch(int64_t n) {
+    return (sketch){n, calloc((size_t)(n * n), sizeof(double))};
+}
+
+static void join(sketch s, int64_t i, int64_t j, double weight) {
+    s.w[i * s.n + j] = s.w[j * s.n + i] = weight;
+}
+
+static huddle_csr to_csr(sketch s) {
+    huddle_csr m;
+    int64_t count = 0;
+    for (int64_t i = 0; i < s.n * s.n; i++)
+        count += s.w[i] != 0;
+    assert_ok(huddle_csr_new(s.n, s.n, count, &m));
+    count = 0;
+    for (int64_t i = 0; i < s.n; i++) {
+        for (int64_t j = 0; j < s.n; j++)
+            if (s.w[i * s.n + j] != 0) {
+                m.columns[count] = (int32_t)j;
+                m.values[count++] = s.w[i * s.n + j];
+            }
+        m.offsets[i + 1] = count;
+    }
+    free(s.w);
+    return m;
+}
+
+/* Grids of side x side that wrap around, as many as `copies`, one joined to the next by an edge of
+ * that weight. */
+static huddle_csr tori(int64_t side, int64_t copies, double weight) {
+    sketch s = new_sketch(copies * side * side);
+    for (int64_t copy = 0; copy < copies; copy++) {
+        int64_t first = copy * side * side;
+        for (int64_t i = 0; i < side; i++)
+            for (int64_t j = 0; j < side; j++) {
+                join(s, first + i * side + j, first + (i + 1) % side * side + j, 1);
+                join(s, first + i * side + j, first + i * side + (j + 1) % side, 1);
+            }
+        if (copy > 0 && weight > 0)
+            join(s, first - 1, first, weight);
+    }
+    return to_csr(s);
+}
+
+static huddle_csr path(int64_t n) {
+    sketch s = new_sketch(n);
+    for (int64_t i = 1; i < n; i++)
+        join(s, i - 1, i, 1);
+    return to_csr(s);
+}
+
+/* Each vertex joined to `degree` random ones. */
+static huddle_csr expander(int64_t n, int degree) {
+    sketch s = new_sketch(n);
+    hd_rng rng = hd_rng_stream(21, 0);
+    for (int64_t i = 0; i < n; i++)
+        for (int e = 0; e < degree; e++) {
+            int64_t j = hd_rng_below(&rng, n);
+            if (j != i)
+                join(s, i, j, 1);
+        }
+    return to_csr(s);
+}
+
+/* ---- pairs, of which some are forgotten ------------------------------------------------------ */
+
+/* A problem and pairs that pretend to be its first, without `dropped` from `first` on. */
+typedef struct claim {
+    hd_laplacian laplacian;
+    hd_operator op;
+    hd_problem problem;
+    hd_pairs pairs;
+} claim;
+
+static claim claim_pairs(huddle_csr graph, int64_t wanted, int64_t first, int64_t dropped) {
+    claim c = {0};
+    hd_pairs all = {0};
+    assert_ok(hd_laplacian_new(&graph, &c.laplacian));
+    assert_ok(hd_operator_from_graph(&graph, &c.laplacian, &c.op));
+    c.problem = (hd_problem){&c.op, wanted + dropped, 1e-4, 100, "auto", 0};
+    assert_ok(hd_solve_dense(NULL, &c.problem, &all));
+    c.problem.wanted = wanted;
+    c.pairs = all;
+    c.pairs.count = all.count - dropped;
+    c.pairs.edge = all.theta[all.count - 1];
+    c.pairs.theta = malloc(sizeof(double) * (size_t)c.pairs.count);
+    assert_ok(huddle_dense_new(graph.rows, wanted, &c.pairs.vectors));
+    for (int64_t k = 0; k < c.pairs.count; k++)
+        c.pairs.theta[k] = all.theta[k < first ? k : k + dropped];
+    for (int64_t i = 0; i < graph.rows; i++)
+        for (int64_t k = 0; k < wanted; k++)
+            c.pairs.vectors.values[i * wanted + k] =
+                all.vectors.values[i * (wanted + dropped) + (k < first ? k : k + dropped)];
+    hd_pairs_free(&all);
+    huddle_csr_free(&graph);
+    return c;
+}
+
+static void free_claim(claim *c) {
+    free(c->pairs.theta);
+    c->pairs.theta = NULL;
+    hd_pairs_free(&c->pairs);
+    hd_operator_free(&c->op);
+    hd_laplacian_free(&c->laplacian);
+}
+
+static bool is_missed(claim *c, const char *verify) {
+    bool missed;
+    c->problem.op = &c->op;
+    c->problem.verify = verify;
+    assert_ok(hd_verify(NULL, &c->problem, &c->pairs, NULL, &missed));
+    assert_true(!missed || strcmp(c->pairs.verified, "none") == 0);
+    assert_true((strcmp(c->pairs.verified, "inertia") == 0) ==
+                (c->pairs.proven == c->problem.wanted));
+    return missed;
+}
+
+static const char *const ways[] = {"auto", "inertia", "probe"};
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* Beyond the trivial one the torus has eigenvalues 1 .. 4, 5 .. 8 and 9 .. 12 that are equal. */
+static void a_level_missed_before_a_cut_cluster_is_noticed(void **state) {
+    (void)state;
+    for (int64_t wanted = 5; wanted <= 7; wanted++)
+        for (int way = 0; way < 3; way++) {
+            claim c = claim_pairs(tori(20, 1, 0), wanted, 4, 4);
+            assert_true(is_missed(&c, ways[way]));
+            free_claim(&c);
+        }
+}
+
+static void a_cut_cluster_of_equal_eigenvalues_is_proven(void **state) {
+    (void)state;
+    for (int64_t wanted = 2; wanted <= 8; wanted++)
+        for (int way = 0; way < 3; way++) {
+            claim c = claim_pairs(tori(20, 1, 0), wanted, 0, 0);
+            assert_false(is_missed(&c, ways[way]));
+            assert_string_equal(c.pairs.verified, way < 2 ? "inertia" : "probe");
+            free_claim(&c);
+        }
+}
+
+/* Copies that are not joined, or hardly, have every eigenvalue three times as often. */
+static void levels_of_separate_copies_are_noticed(void **state) {
+    (void)state;
+    for (double weight = 0; weight <= 1e-6; weight += 1e-6)
+        for (int way = 0; way < 3; way++) {
+            int64_t more = weight > 0 ? 2 : 0; /* nearly trivial ones */
+            claim c = claim_pairs(tori(10, 3, weight), more + 16, more, 12);
+            assert_int_equal(c.op.n_null, weight > 0 ? 1 : 3);
+            assert_true(is_missed(&c, ways[way]));
+            free_claim(&c);
+            c = claim_pairs(tori(10, 3, weight), more + 16, 0, 0);
+            assert_false(is_missed(&c, ways[way]));
+            assert_true(strcmp(c.pairs.verified, "none") != 0);
+            free_claim(&c);
+        }
+}
+
+/* Eigenvalues a little closer than their errors, all along: a count cannot tell where one is
+ * missing, so it is left to the probe. */
+static void a_cluster_of_all_pairs_is_probed(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++)
+        for (int64_t dropped = 0; dropped < 2; dropped++) {
+            claim c = claim_pairs(path(300), 12, 6, dropped);
+            c.pairs.residual = .5 * (c.pairs.theta[11] - c.pairs.theta[12]) / sqrt(12.);
+            c.problem.tol = 1e-5;
+            assert_int_equal(is_missed(&c, ways[way]), dropped);
+            assert_string_equal(c.pairs.verified, dropped ? "none" : "probe");
+            assert_int_equal(c.pairs.proven, 0);
+            free_claim(&c);
+        }
+}
+
+/* Two pairs near 1, then .9085, .9056 and .9045 eight times, of which two are wanted. With errors
+ * of .0015 the last four are a cluster: the first two are proven, the probe sees to the others. */
+static void pairs_before_a_wide_cluster_are_proven(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++)
+        for (int64_t hidden = 0; hidden < 6; hidden++) {
+            bool all = hidden >= 4; /* nothing is missing if one of eight is */
+            claim c = claim_pairs(tori(10, 3, 3), 6, hidden, 1);
+            c.pairs.residual = .0015 / sqrt(6.);
+            assert_int_equal(is_missed(&c, ways[way]), !all);
+            assert_string_equal(c.pairs.verified, all ? "probe" : "none");
+            if (hidden >= 3)
+                assert_int_equal(c.pairs.proven, way == 2 ? 0 : 2);
+            free_claim(&c);
+        }
+}
+
+/* What a count has shown to be missing stays missing, even if no probe can be sent. */
+static void a_count_outweighs_a_probe(void **state) {
+    (void)state;
+    claim c = claim_pairs(tori(20, 1, 0), 6, 4, 4);
+    c.pairs.edge = c.pairs.theta[5]; /* no filter tells the last pair from the rest */
+    assert_true(is_missed(&c, "inertia"));
+    assert_false(is_missed(&c, "probe"));
+    assert_string_equal(c.pairs.verified, "none");
+    free_claim(&c);
+}
+
+/* The second eigenvalue is so far below 1 that a probe scaled at 1 would vanish. */
+static void a_probe_does_not_vanish(void **state) {
+    (void)state;
+    for (int64_t wanted = 3; wanted <= 9; wanted += 3) {
+        claim c = claim_pairs(expander(700, 40), wanted, 0, 0);
+        c.pairs.edge = c.pairs.theta[wanted + 3];
+        assert_false(is_missed(&c, "probe"));
+        assert_string_equal(c.pairs.verified, "probe");
+        free_claim(&c);
+        for (int64_t hidden = 0; hidden < wanted; hidden++) {
+            c = claim_pairs(expander(700, 40), wanted, hidden, 1);
+            c.pairs.edge = c.pairs.theta[wanted + 3];
+            assert_true(is_missed(&c, "probe"));
+            free_claim(&c);
+        }
+    }
+}
+
+static void proven_pairs_are_reported(void **state) {
+    (void)state;
+    huddle_csr graph = tori(26, 1, 0);
+    huddle_embed_options options = huddle_embed_defaults();
+    huddle_embed_info info;
+    huddle_embedding e;
+    options.solver = "chebyshev";
+    static const char *const how[] = {"inertia", "probe", "none"};
+    for (int32_t c = 3; c <= 7; c += 2) /* 3 and 7 cut a level, 5 does not */
+        for (int way = 0; way < 3; way++) {
+            options.n_components = c;
+            options.verify = how[way];
+            assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));
+            assert_int_equal(info.cuts_cluster, c != 5);
+            assert_string_equal(info.verified, how[way]);
+            /* The trivial vector is known without counting. */
+            assert_int_equal(info.proven_pairs, way == 0 ? c : 1);
+            huddle_embedding_free(&e);
+        }
+    options.n_components = 1;
+    assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));
+    assert_int_equal(info.proven_pairs, 1);
+    huddle_embedding_free(&e);
+    huddle_csr_free(&graph);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_level_missed_before_a_cut_cluster_is_noticed),
+        cmocka_unit_test(a_cut_cluster_of_equal_eigenvalues_is_proven),
+        cmocka_unit_test(levels_of_separate_copies_are_noticed),
+        cmocka_unit_test(a_cluster_of_all_pairs_is_probed),
+        cmocka_unit_test(pairs_before_a_wide_cluster_are_proven),
+        cmocka_unit_test(a_count_outweighs_a_probe),
+        cmocka_unit_test(a_probe_does_not_vanish),
+        cmocka_unit_test(proven_pairs_are_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
