@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Up to here LAPACK on the full matrix is quick enough, and leaves no doubt. */
-enum { DENSE_MOST = 500 };
+/* Up to here LAPACK on the full matrix is quick enough, and leaves no doubt; and up to there it is
+ * worth the wait if the iteration comes to nothing. */
+enum { DENSE_MOST = 500, DENSE_FALLBACK_MOST = 3000 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -136,20 +137,39 @@ done:
 
 /* ---- solving ------------------------------------------------------------------------------- */
 
-static huddle_status solve(huddle_context *context, const hd_operator *op,
-                           const huddle_embed_options *options, int64_t wanted, hd_pairs *pairs) {
-    hd_problem problem = {op,           wanted, options->tol, options->max_iter, options->verify,
-                          options->seed};
-    const char *solver = options->solver;
-    int64_t left = op->n - op->n_null;
+static huddle_status solve(huddle_context *context, const hd_problem *problem, const char *solver,
+                           hd_pairs *pairs) {
+    const hd_operator *op = problem->op;
     /* The iterations need room beside the wanted vectors. */
-    bool crowded = 2 * hd_chebyshev_width(wanted) > left;
+    bool crowded = 2 * hd_chebyshev_width(problem->wanted) > op->n - op->n_null;
     if (strcmp(solver, "dense") == 0 || crowded ||
         (strcmp(solver, "auto") == 0 && op->n <= DENSE_MOST))
-        return hd_solve_dense(context, &problem, pairs);
+        return hd_solve_dense(context, problem, pairs);
     if (strcmp(solver, "arpack") == 0)
-        return hd_solve_arpack(context, &problem, pairs);
-    return hd_solve_chebyshev(context, &problem, pairs);
+        return hd_solve_arpack(context, problem, pairs);
+    return hd_solve_chebyshev(context, problem, pairs);
+}
+
+/* A Laplacian's wanted eigenvalues are spread over a fair share of its spectrum. Those of any
+ * matrix may be so close beside its width that no filter tells them apart; LAPACK does. */
+static huddle_status solve_any(huddle_context *context, const hd_problem *problem,
+                               const char *solver, hd_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    TRY(solve(context, problem, solver, pairs));
+    bool settled = pairs->stop == HUDDLE_STOP_CONVERGED && !pairs->cuts_cluster;
+    if (settled || strcmp(solver, "auto") != 0 || strcmp(pairs->solver, "dense") == 0 ||
+        problem->op->n > DENSE_FALLBACK_MOST)
+        goto done;
+    hd_pairs_free(pairs);
+    TRY(hd_solve_dense(context, problem, pairs));
+done:
+    return status;
+}
+
+static hd_problem make_problem(const hd_operator *op, const huddle_embed_options *options,
+                               int64_t wanted) {
+    return (hd_problem){op,           wanted, options->tol, options->max_iter, options->verify,
+                        options->seed};
 }
 
 static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_info *info) {
@@ -196,7 +216,8 @@ static huddle_status embed_by_solver(huddle_context *context, const huddle_csr *
     hd_pairs pairs = {0};
     int64_t q = laplacian->n_components, wanted = options->n_components - q;
     TRY(hd_operator_from_graph(graph, laplacian, &op));
-    TRY(solve(context, &op, options, wanted, &pairs));
+    hd_problem problem = make_problem(&op, options, wanted);
+    TRY(solve(context, &problem, options->solver, &pairs));
     TRY(new_embedding(graph->rows, options->n_components, q + pairs.count, out));
     TRY(write_components(laplacian, q, &out->vectors));
     for (int64_t place = 0; place < graph->rows; place++)
@@ -281,7 +302,8 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
     if (!(lower < upper))
         FAIL(HUDDLE_INVALID, "a spectrum within [%g, %g] is impossible", lower, upper);
     TRY(hd_operator_from_csr(matrix, lower, upper, &op));
-    TRY(solve(context, &op, options, c, &pairs));
+    hd_problem problem = make_problem(&op, options, c);
+    TRY(solve_any(context, &problem, options->solver, &pairs));
     TRY(new_embedding(matrix->rows, c, pairs.count, out));
     memcpy(out->vectors.values, pairs.vectors.values,
            (size_t)(matrix->rows * c) * sizeof *out->vectors.values);

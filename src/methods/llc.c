@@ -3,15 +3,16 @@
  * ||F - A F||^2 least: the eigenvectors of the smallest eigenvalues of T = (I - A)'(I - A), found
  * as the largest of I - T = A + A' - A'A.
  *
- * If the graph of neighbours falls into components, T is block diagonal. Unlike the Laplacian's,
- * the smallest eigenvalue of a block is not 0 but depends on the ridge and on how well the
- * component's points predict each other, so no eigenvector is known beforehand, and with more
- * components than clusters the c smallest leave whole components without a nonzero row. So
- * components are joined as for the other methods: the ends of a bridge become neighbours and learn
- * from each other. */
+ * If the graph of neighbours falls into components, T is block diagonal. The smallest eigenvalue of
+ * a block is not 0, as the Laplacian's is, but depends on the ridge and on how well the component's
+ * points predict each other. The c smallest of all may leave a component without a vector, and its
+ * rows 0 but for rounding. So components are treated as in the other spectral methods: more than
+ * there are clusters are joined by bridges, whose ends become neighbours and learn from each other;
+ * and every component has its own smallest eigenvector among the first columns. */
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
+#include "methods/blocks.h"
 #include "methods/cache.h"
 #include "methods/spectral.h"
 
@@ -401,6 +402,7 @@ static huddle_status embed(huddle_context *context, const llc_options *options,
                            huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_csr a = {0}, transpose = {0}, matrix = {0};
+    int32_t *component = NULL, count = 0;
     huddle_embed_options embedding = options->spectral.embed;
     embedding.n_components = n_clusters.last;
     embedding.seed = options->spectral.common.seed;
@@ -408,12 +410,15 @@ static huddle_status embed(huddle_context *context, const llc_options *options,
     TRY(huddle_csr_transpose(&a, &transpose));
     TRY(make_matrix(context, &a, &transpose, &matrix));
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
-    TRY(huddle_embed_symmetric(context, &matrix, lower, 1, &embedding, &fit->embedding,
-                               &fit->embed_info));
-    fit->embed_info.components = fit->connect_info.after;
+    ALLOC(component, fit->n);
+    TRY(huddle_graph_components(&fit->graph, component, &count));
+    TRY(hd_embed_blocks(context, &matrix, component, count, lower, 1, &embedding, &fit->embedding,
+                        &fit->embed_info));
+    fit->embed_info.components = count;
     hd_warn_embedding(context, &embedding, &fit->embed_info, n_clusters);
     TRY(as_embedding(fit));
 done:
+    huddle_free(component);
     huddle_csr_free(&a);
     huddle_csr_free(&transpose);
     huddle_csr_free(&matrix);

@@ -1,0 +1,218 @@
+/* Each block is solved alone; the pairs of all are then put in order. */
+#include "methods/blocks.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct block {
+    int32_t name;
+    int64_t size;
+    int64_t begin; /* of its rows in the list */
+    huddle_embedding embedding;
+    huddle_embed_info info;
+} block;
+
+/* An eigenpair of a block. */
+typedef struct pair {
+    int32_t block, column;
+    double value;
+    bool first; /* its block's largest */
+} pair;
+
+typedef struct blocks {
+    const huddle_csr *matrix;
+    const int32_t *component;
+    int32_t count;
+    block *items;   /* the largest first */
+    int64_t *rows;  /* n: the rows of every block, ascending */
+    int32_t *place; /* n: of each row within its block */
+    pair *pairs;
+    int64_t n_pairs;
+} blocks;
+
+static int larger_block_first(const void *left, const void *right) {
+    const block *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static int in_column_order(const void *left, const void *right) {
+    const pair *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first ? -1 : 1;
+    if (!a->first && a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    return a->column < b->column ? -1 : a->column > b->column;
+}
+
+static huddle_status list_rows(blocks *b) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = b->matrix->rows, begin = 0, *at = NULL;
+    ALLOC_ZERO(b->items, b->count);
+    ALLOC(b->rows, n);
+    ALLOC(b->place, n);
+    ALLOC_ZERO(at, b->count);
+    for (int32_t k = 0; k < b->count; k++)
+        b->items[k].name = k;
+    for (int64_t i = 0; i < n; i++)
+        b->items[b->component[i]].size++;
+    qsort(b->items, (size_t)b->count, sizeof *b->items, larger_block_first);
+    for (int32_t k = 0; k < b->count; k++) {
+        b->items[k].begin = at[b->items[k].name] = begin;
+        begin += b->items[k].size;
+    }
+    for (int64_t i = 0; i < n; i++)
+        b->rows[at[b->component[i]]++] = i;
+    for (int32_t k = 0; k < b->count; k++)
+        for (int64_t r = 0; r < b->items[k].size; r++)
+            b->place[b->rows[b->items[k].begin + r]] = (int32_t)r;
+done:
+    huddle_free(at);
+    return status;
+}
+
+/* The rows and columns of one block. */
+static huddle_status take_block(const blocks *b, const block *item, huddle_csr *part) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *m = b->matrix;
+    const int64_t *rows = b->rows + item->begin;
+    int64_t count = 0;
+    for (int64_t r = 0; r < item->size; r++)
+        count += m->offsets[rows[r] + 1] - m->offsets[rows[r]];
+    TRY(huddle_csr_new(item->size, item->size, count, part));
+    count = 0;
+    for (int64_t r = 0; r < item->size; r++) {
+        for (int64_t e = m->offsets[rows[r]]; e < m->offsets[rows[r] + 1]; e++) {
+            part->columns[count] = b->place[m->columns[e]];
+            part->values[count++] = m->values[e];
+        }
+        part->offsets[r + 1] = count;
+    }
+done:
+    return status;
+}
+
+/* Solves every block that can have a vector among the first c. */
+static huddle_status solve_blocks(huddle_context *context, double lower, double upper,
+                                  const huddle_embed_options *options, blocks *b) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr part = {0};
+    int64_t c = options->n_components, most = 0;
+    int32_t used = b->count < c ? b->count : (int32_t)c;
+    for (int32_t k = 0; k < used; k++) {
+        block *item = &b->items[k];
+        huddle_embed_options own = *options;
+        int64_t wanted = c - used + 1;
+        own.n_components = (int32_t)(wanted < item->size ? wanted : item->size);
+        TRY(take_block(b, item, &part));
+        TRY(huddle_embed_symmetric(context, &part, lower, upper, &own, &item->embedding,
+                                   &item->info));
+        huddle_csr_free(&part);
+        most += item->embedding.n_eigenvalues;
+    }
+    ALLOC(b->pairs, most);
+    for (int32_t k = 0; k < used; k++)
+        for (int32_t j = 0; j < b->items[k].embedding.n_eigenvalues; j++)
+            b->pairs[b->n_pairs++] = (pair){k, j, b->items[k].embedding.eigenvalues[j], j == 0};
+    qsort(b->pairs, (size_t)b->n_pairs, sizeof *b->pairs, in_column_order);
+done:
+    huddle_csr_free(&part);
+    return status;
+}
+
+static int strength(const char *verified) {
+    return strcmp(verified, "inertia") == 0 ? 2 : strcmp(verified, "probe") == 0 ? 1 : 0;
+}
+
+/* How well the columns are told from what comes after. Columns are one choice of many if there are
+ * more blocks than columns, or where a block gave all it was asked for and is cut there. */
+static void find_gap(const blocks *b, int32_t c, huddle_embed_info *info) {
+    info->gap = b->count > c ? 0 : NAN;
+    if (c > b->count && b->n_pairs > c)
+        info->gap = b->pairs[c - 1].value - b->pairs[c].value;
+    info->cuts_cluster = b->count > c || info->gap <= 1e-10 * info->unit;
+    for (int32_t k = 0; k < b->count && k < c; k++) {
+        const block *item = &b->items[k];
+        int64_t given = 0;
+        for (int32_t j = 0; j < c; j++)
+            given += b->pairs[j].block == k;
+        if (c == b->count)
+            info->gap = fmin(info->gap, item->info.gap);
+        if (given == item->embedding.vectors.cols)
+            info->cuts_cluster |= item->info.cuts_cluster;
+    }
+}
+
+/* The weakest of what was found of the blocks. */
+static void summarise(const blocks *b, int32_t c, huddle_embed_info *info) {
+    *info = b->items[0].info;
+    for (int32_t k = 1; k < b->count && k < c; k++) {
+        const huddle_embed_info *other = &b->items[k].info;
+        bool stopped = other->stop == HUDDLE_STOP_MAX_ITER || other->stop == HUDDLE_STOP_STALLED;
+        info->stop = stopped ? other->stop : info->stop;
+        info->verified =
+            strength(other->verified) < strength(info->verified) ? other->verified : info->verified;
+        info->n_iter = other->n_iter > info->n_iter ? other->n_iter : info->n_iter;
+        info->n_products += other->n_products;
+        info->residual = fmax(info->residual, other->residual);
+        info->unit = fmax(info->unit, other->unit);
+        info->seconds += other->seconds;
+    }
+    info->proven_pairs = strength(info->verified) == 2 ? c : 0;
+    find_gap(b, c, info);
+}
+
+static huddle_status write_columns(const blocks *b, int32_t c, const char *rule,
+                                   huddle_embedding *out) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_new(b->matrix->rows, c, &out->vectors));
+    TRY(huddle_dense_new(b->matrix->rows, c, &out->rows));
+    /* Of what comes after the next pair some blocks know more than others. */
+    out->n_eigenvalues = b->n_pairs > c ? c + 1 : c;
+    ALLOC(out->eigenvalues, out->n_eigenvalues);
+    for (int32_t k = 0; k < out->n_eigenvalues; k++)
+        out->eigenvalues[k] = b->pairs[k].value;
+    for (int32_t k = 0; k < c; k++) {
+        const block *item = &b->items[b->pairs[k].block];
+        const huddle_dense *v = &item->embedding.vectors;
+        for (int64_t r = 0; r < item->size; r++)
+            out->vectors.values[b->rows[item->begin + r] * c + k] =
+                v->values[r * v->stride + b->pairs[k].column];
+    }
+    TRY(huddle_embed_rows(&out->vectors, NULL, strcmp(rule, "unit") == 0 ? "unit" : "sym",
+                          &out->rows));
+done:
+    return status;
+}
+
+huddle_status hd_embed_blocks(huddle_context *context, const huddle_csr *matrix,
+                              const int32_t *component, int32_t count, double lower, double upper,
+                              const huddle_embed_options *options, huddle_embedding *out,
+                              huddle_embed_info *info) {
+    huddle_status status = HUDDLE_OK;
+    blocks b = {.matrix = matrix, .component = component, .count = count};
+    int32_t c = options->n_components;
+    if (count <= 1)
+        return huddle_embed_symmetric(context, matrix, lower, upper, options, out, info);
+    memset(out, 0, sizeof *out);
+    TRY(list_rows(&b));
+    TRY(solve_blocks(context, lower, upper, options, &b));
+    summarise(&b, c, info);
+    TRY(write_columns(&b, c, options->rows, out));
+done:
+    for (int32_t k = 0; k < count && b.items != NULL; k++)
+        huddle_embedding_free(&b.items[k].embedding);
+    huddle_free(b.items);
+    huddle_free(b.rows);
+    huddle_free(b.place);
+    huddle_free(b.pairs);
+    if (status != HUDDLE_OK)
+        huddle_embedding_free(out);
+    return status;
+}
