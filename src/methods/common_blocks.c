@@ -51,6 +51,13 @@ static int in_column_order(const void *left, const void *right) {
     return a->column < b->column ? -1 : a->column > b->column;
 }
 
+static int larger_value_first(const void *left, const void *right) {
+    const pair *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return in_column_order(left, right);
+}
+
 static huddle_status list_rows(blocks *b) {
     huddle_status status = HUDDLE_OK;
     int64_t n = b->matrix->rows, begin = 0, *at = NULL;
@@ -173,8 +180,11 @@ static huddle_status write_columns(const blocks *b, int32_t c, const char *rule,
     huddle_status status = HUDDLE_OK;
     TRY(huddle_dense_new(b->matrix->rows, c, &out->vectors));
     TRY(huddle_dense_new(b->matrix->rows, c, &out->rows));
-    /* Of what comes after the next pair some blocks know more than others. */
-    out->n_eigenvalues = b->n_pairs > c ? c + 1 : c;
+    /* Of what comes after the next pair some blocks know more than others; and the next itself may
+     * be larger than the first of a block. */
+    bool known = b->n_pairs > c && b->count <= c;
+    bool next = known && b->pairs[c].value <= b->pairs[c - 1].value;
+    out->n_eigenvalues = next ? c + 1 : c;
     ALLOC(out->eigenvalues, out->n_eigenvalues);
     for (int32_t k = 0; k < out->n_eigenvalues; k++)
         out->eigenvalues[k] = b->pairs[k].value;
@@ -193,8 +203,8 @@ done:
 
 huddle_status hd_embed_blocks(huddle_context *context, const huddle_csr *matrix,
                               const int32_t *component, int32_t count, double lower, double upper,
-                              const huddle_embed_options *options, huddle_embedding *out,
-                              huddle_embed_info *info) {
+                              const huddle_embed_options *options, bool prefixes,
+                              huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     blocks b = {.matrix = matrix, .component = component, .count = count};
     int32_t c = options->n_components;
@@ -204,6 +214,8 @@ huddle_status hd_embed_blocks(huddle_context *context, const huddle_csr *matrix,
     TRY(list_rows(&b));
     TRY(solve_blocks(context, lower, upper, options, &b));
     summarise(&b, c, info);
+    if (!prefixes)
+        qsort(b.pairs, (size_t)c, sizeof *b.pairs, larger_value_first);
     TRY(write_columns(&b, c, options->rows, out));
 done:
     for (int32_t k = 0; k < count && b.items != NULL; k++)

@@ -8,7 +8,7 @@
  * points predict each other. The c smallest of all may leave a component without a vector, and its
  * rows 0 but for rounding. So components are treated as in the other spectral methods: more than
  * there are clusters are joined by bridges, whose ends become neighbours and learn from each other;
- * and every component has its own smallest eigenvector among the first columns. */
+ * and every component has its own smallest eigenvector among the columns. */
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
@@ -412,8 +412,8 @@ static huddle_status embed(huddle_context *context, const llc_options *options,
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
     ALLOC(component, fit->n);
     TRY(huddle_graph_components(&fit->graph, component, &count));
-    TRY(hd_embed_blocks(context, &matrix, component, count, lower, 1, &embedding, &fit->embedding,
-                        &fit->embed_info));
+    TRY(hd_embed_blocks(context, &matrix, component, count, lower, 1, &embedding,
+                        n_clusters.first < n_clusters.last, &fit->embedding, &fit->embed_info));
     fit->embed_info.components = count;
     hd_warn_embedding(context, &embedding, &fit->embed_info, n_clusters);
     TRY(as_embedding(fit));

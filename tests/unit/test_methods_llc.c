@@ -137,6 +137,17 @@ static void llc_joins_components_as_the_others_do(void **state) {
     assert_int_equal(model->fit.embed_info.components, 1);
     assert_true(warns(model, "joined by 5 shortest bridges"));
     huddle_model_free(model);
+    /* The ends of a bridge learn from each other: a vector reaches beyond its own cloud. */
+    huddle_points near = pairs_of_clouds(1.8);
+    model = fit("llc", "3", &near,
+                (const char *const[]){"prepare", "none", "embed_solver", "dense", NULL});
+    assert_int_equal(model->fit.connect_info.before, 6);
+    int64_t reached = 0;
+    for (int64_t i = 0; i < N; i++)
+        reached += fabs(model->fit.embedding.vectors.values[i * 3]) > 1e-11;
+    assert_true(reached > EACH);
+    huddle_model_free(model);
+    huddle_points_free(&near);
     model = fit("llc", "3", &x, (const char *const[]){"prepare", "none", "connect", "false", NULL});
     assert_int_equal(model->fit.embed_info.components, 6);
     assert_true(warns(model, "6 components for 3 clusters and was not joined"));
@@ -155,7 +166,8 @@ static void llc_joins_components_as_the_others_do(void **state) {
 static const double diagonal[] = {5, 1, .5, 4, 2, .4, 3, 1.5, .3, 2.5};
 static const int32_t component[] = {2, 0, 1, 2, 0, 1, 2, 0, 1, 2};
 
-static huddle_status embed_diagonal(int32_t c, huddle_embedding *e, huddle_embed_info *info) {
+static huddle_status embed_diagonal(int32_t c, bool prefixes, huddle_embedding *e,
+                                    huddle_embed_info *info) {
     int64_t offsets[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     int32_t columns[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     double values[10];
@@ -163,17 +175,18 @@ static huddle_status embed_diagonal(int32_t c, huddle_embedding *e, huddle_embed
     huddle_embed_options options = huddle_embed_defaults();
     memcpy(values, diagonal, sizeof values);
     options.n_components = c;
-    return hd_embed_blocks(NULL, &matrix, component, 3, -INFINITY, INFINITY, &options, e, info);
+    return hd_embed_blocks(NULL, &matrix, component, 3, -INFINITY, INFINITY, &options, prefixes, e,
+                           info);
 }
 
-static void every_block_comes_first_with_one_vector(void **state) {
+static void every_block_has_a_vector_in_every_prefix(void **state) {
     (void)state;
     /* The largest of the largest block, then of the others, then what is left. */
     static const int32_t order[] = {0, 4, 2, 3, 6, 9, 7, 1, 5, 8};
     for (int32_t c = 1; c <= 10; c++) {
         huddle_embedding e;
         huddle_embed_info info;
-        assert_ok(embed_diagonal(c, &e, &info));
+        assert_ok(embed_diagonal(c, true, &e, &info));
         for (int32_t k = 0; k < c; k++) {
             assert_close(e.eigenvalues[k], diagonal[order[k]], 1e-12);
             for (int32_t i = 0; i < 10; i++)
@@ -182,7 +195,9 @@ static void every_block_comes_first_with_one_vector(void **state) {
         assert_string_equal(info.verified, "inertia");
         assert_int_equal(info.proven_pairs, c);
         assert_int_equal(info.cuts_cluster, c < 3);
-        assert_int_equal(e.n_eigenvalues, c < 10 ? c + 1 : 10);
+        /* The next is not told if it is larger than the last, or not known. */
+        bool next = c >= 3 && c < 10 && diagonal[order[c]] <= diagonal[order[c - 1]];
+        assert_int_equal(e.n_eigenvalues, next ? c + 1 : c);
         if (c > 3 && c < 10)
             assert_close(info.gap, diagonal[order[c - 1]] - diagonal[order[c]], 1e-12);
         if (c == 3)
@@ -191,11 +206,26 @@ static void every_block_comes_first_with_one_vector(void **state) {
     }
 }
 
+static void columns_of_one_embedding_are_in_order(void **state) {
+    (void)state;
+    static const int32_t order[] = {0, 3, 6, 4, 2}; /* every block, then the largest */
+    huddle_embedding e;
+    huddle_embed_info info;
+    assert_ok(embed_diagonal(5, false, &e, &info));
+    for (int32_t k = 0; k < 5; k++) {
+        assert_close(e.eigenvalues[k], diagonal[order[k]], 1e-12);
+        assert_close(e.vectors.values[order[k] * 5 + k], 1, 1e-12);
+    }
+    assert_int_equal(e.n_eigenvalues, 5); /* the next, 2.5, is larger than .5 */
+    assert_close(info.gap, .5, 1e-12);
+    huddle_embedding_free(&e);
+}
+
 static huddle_status embed_blocks_once(void *argument) {
     huddle_embedding e = {0};
     huddle_embed_info info;
     (void)argument;
-    huddle_status status = embed_diagonal(5, &e, &info);
+    huddle_status status = embed_diagonal(5, true, &e, &info);
     huddle_embedding_free(&e);
     return status;
 }
@@ -246,7 +276,8 @@ int main(void) {
         cmocka_unit_test(llc_with_every_ridge_spans_what_lapack_finds),
         cmocka_unit_test(llc_gives_every_component_a_vector),
         cmocka_unit_test(llc_joins_components_as_the_others_do),
-        cmocka_unit_test(every_block_comes_first_with_one_vector),
+        cmocka_unit_test(every_block_has_a_vector_in_every_prefix),
+        cmocka_unit_test(columns_of_one_embedding_are_in_order),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_method_that_embeds_warns_when_it_stops_early),
         cmocka_unit_test(every_method_that_embeds_warns_of_a_cut_cluster),
