@@ -1,5 +1,8 @@
 /* Sparse Cholesky by CHOLMOD: analysed once, refactored with new numbers. Its supernodal part is
- * GPL, so a build without it leaves this file empty. */
+ * GPL, so a build without it leaves this file empty.
+ *
+ * The interface with 64-bit indices is used throughout: with 32 bits the analysis itself fails as
+ * soon as the factor would have 2^31 entries, before anyone could learn how large it is. */
 #include "shrink/linear.h"
 
 #if HUDDLE_GPL
@@ -8,36 +11,83 @@
 #include "base/check.h"
 
 #include <cholmod.h>
+#include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "CHOLMOD's long has 64 bits");
+
+/* A factor larger than this is never chosen by "auto", whatever it would save. */
+static const double most_bytes = 4e9;
 
 typedef struct direct {
     hd_linear_graph graph;
     cholmod_common common;
     cholmod_sparse *matrix; /* lower triangle */
     cholmod_factor *factor;
-    int32_t *edge_at;                        /* m: where each edge lies in the matrix */
+    uint32_t *edge_at;                       /* m: where each edge lies in the matrix */
     double *work;                            /* n x c: rows in the order of elimination */
     cholmod_dense *right, *solution, *y, *e; /* for a supernodal factor */
 } direct;
 
-static huddle_status complain(const cholmod_common *common, const char *what) {
-    if (common->status == CHOLMOD_OUT_OF_MEMORY || common->status == CHOLMOD_TOO_LARGE)
-        return hd_fail(HUDDLE_NO_MEMORY, "no memory to %s the matrix", what);
-    return hd_fail(HUDDLE_NUMERIC, "CHOLMOD could not %s the matrix (status %d)", what,
-                   common->status);
+/* Bytes of the factor that the analysis predicts. A supernodal one stores its diagonal blocks as
+ * full squares and one list of rows for each supernode; a simplicial one a row for each entry. */
+static double factor_bytes(const direct *d) {
+    const cholmod_factor *factor = d->factor;
+    if (factor->is_super)
+        return 8 * ((double)factor->xsize + (double)factor->ssize);
+    return 16 * d->common.lnz;
+}
+
+/* The memory of this machine, or what a limit leaves of it to this process. */
+static double memory_bytes(void) {
+    double bytes = INFINITY;
+    struct rlimit limit;
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0)
+        bytes = (double)pages * (double)size;
+#endif
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        bytes = fmin(bytes, (double)limit.rlim_cur);
+    return bytes;
+}
+
+/* The failure that CHOLMOD's last call left in its status. */
+static huddle_status complain(const direct *d, const char *what) {
+    const hd_linear_graph *g = &d->graph;
+    switch (d->common.status) {
+    case CHOLMOD_OUT_OF_MEMORY:
+        if (d->factor != NULL)
+            return hd_fail(HUDDLE_NO_MEMORY,
+                           "no memory to %s a matrix of %d rows whose factor takes %.2g GB; "
+                           "linear_solver = approximate needs less",
+                           what, g->n, 1e-9 * factor_bytes(d));
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory to %s a matrix of %d rows and %lld edges", what,
+                       g->n, (long long)g->m);
+    case CHOLMOD_TOO_LARGE:
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "the factor of a matrix of %d rows and %lld edges is too large for "
+                       "linear_solver = cholmod; use approximate",
+                       g->n, (long long)g->m);
+    default:
+        return hd_fail(HUDDLE_NUMERIC, "CHOLMOD could not %s a matrix of %d rows (status %d)", what,
+                       g->n, d->common.status);
+    }
 }
 
 static void direct_free(void *state) {
     direct *d = state;
     if (d == NULL)
         return;
-    cholmod_free_sparse(&d->matrix, &d->common);
-    cholmod_free_factor(&d->factor, &d->common);
-    cholmod_free_dense(&d->right, &d->common);
-    cholmod_free_dense(&d->solution, &d->common);
-    cholmod_free_dense(&d->y, &d->common);
-    cholmod_free_dense(&d->e, &d->common);
-    cholmod_finish(&d->common);
+    cholmod_l_free_sparse(&d->matrix, &d->common);
+    cholmod_l_free_factor(&d->factor, &d->common);
+    cholmod_l_free_dense(&d->right, &d->common);
+    cholmod_l_free_dense(&d->solution, &d->common);
+    cholmod_l_free_dense(&d->y, &d->common);
+    cholmod_l_free_dense(&d->e, &d->common);
+    cholmod_l_finish(&d->common);
     huddle_free(d->edge_at);
     huddle_free(d->work);
     huddle_free(d);
@@ -47,7 +97,7 @@ static void direct_free(void *state) {
  * smaller end. Rows within a column need not be sorted. */
 static void lay_out(direct *d) {
     const hd_linear_graph *g = &d->graph;
-    int32_t *start = d->matrix->p, *row = d->matrix->i;
+    int64_t *start = d->matrix->p, *row = d->matrix->i;
     memset(start, 0, ((size_t)g->n + 1) * sizeof *start);
     for (int64_t e = 0; e < g->m; e++) {
         int32_t a = g->head[e] - g->base, b = g->tail[e] - g->base;
@@ -59,9 +109,9 @@ static void lay_out(direct *d) {
         row[start[v]++] = v;
     for (int64_t e = 0; e < g->m; e++) {
         int32_t a = g->head[e] - g->base, b = g->tail[e] - g->base;
-        int32_t place = start[a < b ? a : b]++;
+        int64_t place = start[a < b ? a : b]++;
         row[place] = a < b ? b : a;
-        d->edge_at[e] = place;
+        d->edge_at[e] = (uint32_t)place;
     }
     memmove(start + 1, start, (size_t)g->n * sizeof *start);
     start[0] = 0;
@@ -75,7 +125,7 @@ static huddle_status direct_analyse(huddle_context *context, const hd_linear_gra
     *state = NULL;
     ALLOC_ZERO(d, 1);
     d->graph = *graph;
-    cholmod_start(&d->common);
+    cholmod_l_start(&d->common);
     d->common.print = 0;
     d->common.quick_return_if_not_posdef = 1;
     d->common.nmethods = 1;
@@ -84,16 +134,16 @@ static huddle_status direct_analyse(huddle_context *context, const hd_linear_gra
     ALLOC(d->edge_at, graph->m);
     ALLOC(d->work, graph->n * graph->c);
     d->matrix =
-        cholmod_allocate_sparse((size_t)graph->n, (size_t)graph->n, (size_t)(graph->n + graph->m),
-                                0, 1, -1, CHOLMOD_REAL, &d->common);
+        cholmod_l_allocate_sparse((size_t)graph->n, (size_t)graph->n, (size_t)(graph->n + graph->m),
+                                  0, 1, -1, CHOLMOD_REAL, &d->common);
     if (d->matrix == NULL) {
-        status = complain(&d->common, "hold");
+        status = complain(d, "hold");
         goto done;
     }
     lay_out(d);
-    d->factor = cholmod_analyze(d->matrix, &d->common);
+    d->factor = cholmod_l_analyze(d->matrix, &d->common);
     if (d->factor == NULL)
-        TRY(complain(&d->common, "analyse"));
+        TRY(complain(d, "analyse"));
     *state = d;
     d = NULL;
 done:
@@ -105,14 +155,15 @@ static bool direct_fits(const void *state) {
     const direct *d = state;
     const hd_linear_graph *graph = &d->graph;
     /* Measured: one iterative solve costs about this many operations a number of the problem. */
-    const double worth = 3000, most_nonzeros = 3e8;
-    double size = (double)(graph->n + graph->m) * (double)graph->c;
-    return d->common.fl <= worth * size + 1e8 && d->common.lnz <= most_nonzeros;
+    const double worth = 3000;
+    double size = ((double)graph->n + (double)graph->m) * (double)graph->c;
+    return d->common.fl <= worth * size + 1e8 &&
+           factor_bytes(d) <= fmin(most_bytes, .5 * memory_bytes());
 }
 
 static void fill(direct *d, const double *excess, const double *weight) {
     const hd_linear_graph *g = &d->graph;
-    const int32_t *start = d->matrix->p;
+    const int64_t *start = d->matrix->p;
     double *value = d->matrix->x;
     for (int32_t v = 0; v < g->n; v++)
         value[start[v]] = excess[v];
@@ -123,30 +174,47 @@ static void fill(direct *d, const double *excess, const double *weight) {
     }
 }
 
+/* An allocation beyond the memory there is may well succeed, and end the process later. */
+static huddle_status check_memory(const direct *d) {
+    double needed = factor_bytes(d), memory = memory_bytes();
+    if (needed <= memory)
+        return HUDDLE_OK;
+    return hd_fail(HUDDLE_NO_MEMORY,
+                   "linear_solver = cholmod: the factor of a matrix of %d rows takes %.2g GB, and "
+                   "there are %.2g GB of memory; use approximate",
+                   d->graph.n, 1e-9 * needed, 1e-9 * memory);
+}
+
 static huddle_status direct_factor(void *state, const double *excess, const double *weight) {
+    huddle_status status = HUDDLE_OK;
     direct *d = state;
+    int factored = 0;
+    if (d->factor->xtype == CHOLMOD_PATTERN) /* not allocated yet */
+        TRY(check_memory(d));
     fill(d, excess, weight);
     hd_blas_enter();
     /* Rounding can take the last pivots of a nearly singular matrix below 0; a touch more on the
      * diagonal mends that, and the certificate does not depend on it. */
     double touch = 1e-14;
-    for (int attempt = 0; attempt < 3; attempt++, touch *= 100) {
-        cholmod_factorize(d->matrix, d->factor, &d->common);
-        if (d->common.status != CHOLMOD_NOT_POSDEF)
+    for (int attempt = 0; attempt < 5; attempt++, touch *= 100) {
+        factored = cholmod_l_factorize(d->matrix, d->factor, &d->common);
+        if (!factored || d->common.status != CHOLMOD_NOT_POSDEF)
             break;
         for (int32_t v = 0; v < d->graph.n; v++)
-            ((double *)d->matrix->x)[((int32_t *)d->matrix->p)[v]] *= 1 + touch;
+            ((double *)d->matrix->x)[((int64_t *)d->matrix->p)[v]] *= 1 + touch;
     }
     hd_blas_leave();
-    if (d->common.status < CHOLMOD_OK || d->common.status == CHOLMOD_NOT_POSDEF)
-        return complain(&d->common, "factor");
-    return HUDDLE_OK;
+    /* CHOLMOD_DSMALL, the one other status above CHOLMOD_OK, is a warning: the factor is there. */
+    if (!factored || d->common.status < CHOLMOD_OK || d->common.status == CHOLMOD_NOT_POSDEF)
+        TRY(complain(d, "factor"));
+done:
+    return status;
 }
 
 /* L D L' kept by columns, right-hand sides by rows: each entry of L is one short vector step. */
 static void solve_simplicial(direct *d, const double *r, double *x) {
     const cholmod_factor *factor = d->factor;
-    const int32_t *start = factor->p, *row = factor->i, *count = factor->nz, *order = factor->Perm;
+    const int64_t *start = factor->p, *row = factor->i, *count = factor->nz, *order = factor->Perm;
     const double *value = factor->x;
     int32_t n = d->graph.n;
     int64_t c = d->graph.c;
@@ -154,7 +222,7 @@ static void solve_simplicial(direct *d, const double *r, double *x) {
         memcpy(d->work + v * c, r + order[v] * c, (size_t)c * sizeof *r);
     for (int32_t v = 0; v < n; v++) {
         const double *restrict from = d->work + v * c;
-        for (int32_t at = start[v] + 1; at < start[v] + count[v]; at++) {
+        for (int64_t at = start[v] + 1; at < start[v] + count[v]; at++) {
             double *restrict to = d->work + row[at] * c;
             for (int64_t k = 0; k < c; k++)
                 to[k] -= value[at] * from[k];
@@ -164,7 +232,7 @@ static void solve_simplicial(direct *d, const double *r, double *x) {
         double *restrict to = d->work + v * c, pivot = 1 / value[start[v]];
         for (int64_t k = 0; k < c; k++)
             to[k] *= pivot;
-        for (int32_t at = start[v] + 1; at < start[v] + count[v]; at++) {
+        for (int64_t at = start[v] + 1; at < start[v] + count[v]; at++) {
             const double *restrict from = d->work + row[at] * c;
             for (int64_t k = 0; k < c; k++)
                 to[k] -= value[at] * from[k];
@@ -178,19 +246,19 @@ static huddle_status solve_supernodal(direct *d, const double *r, double *x) {
     int64_t c = d->graph.c;
     if (d->right == NULL)
         d->right =
-            cholmod_allocate_dense((size_t)n, (size_t)c, (size_t)n, CHOLMOD_REAL, &d->common);
+            cholmod_l_allocate_dense((size_t)n, (size_t)c, (size_t)n, CHOLMOD_REAL, &d->common);
     if (d->right == NULL)
-        return complain(&d->common, "solve");
+        return complain(d, "solve");
     double *right = d->right->x;
     for (int32_t v = 0; v < n; v++)
         for (int64_t k = 0; k < c; k++)
             right[k * n + v] = r[v * c + k];
     hd_blas_enter();
-    int solved = cholmod_solve2(CHOLMOD_A, d->factor, d->right, NULL, &d->solution, NULL, &d->y,
-                                &d->e, &d->common);
+    int solved = cholmod_l_solve2(CHOLMOD_A, d->factor, d->right, NULL, &d->solution, NULL, &d->y,
+                                  &d->e, &d->common);
     hd_blas_leave();
-    if (!solved)
-        return complain(&d->common, "solve");
+    if (!solved || d->common.status < CHOLMOD_OK)
+        return complain(d, "solve");
     const double *solution = d->solution->x;
     for (int32_t v = 0; v < n; v++)
         for (int64_t k = 0; k < c; k++)

@@ -25,17 +25,19 @@ static huddle_status open_by_name(huddle_context *context, const char *name,
 
 huddle_status hd_linear_open(huddle_context *context, const char *name,
                              const hd_linear_graph *graph, hd_linear_system *system) {
-    huddle_status status = HUDDLE_OK;
+    huddle_status status = HUDDLE_INTERNAL;
     *system = (hd_linear_system){0};
     if (strcmp(name, "auto") != 0)
         return open_by_name(context, name, graph, system);
     for (int k = 0; k < N_SOLVERS; k++) {
-        TRY(open_by_name(context, solvers[k]->name, graph, system));
-        if (solvers[k]->fits == NULL || solvers[k]->fits(system->state))
+        bool last = k == N_SOLVERS - 1;
+        status = open_by_name(context, solvers[k]->name, graph, system);
+        if (status == HUDDLE_OK && (last || solvers[k]->fits(system->state)))
+            break;
+        if (last || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED)
             break;
         hd_linear_close(system);
     }
-done:
     return status;
 }
 

@@ -23,7 +23,8 @@ typedef struct hd_linear_graph {
 typedef struct hd_linear {
     const char *name;
 
-    /* Prepares for a graph. The arrays of `graph` must outlive the state. */
+    /* Prepares for a graph. The arrays of `graph` must outlive the state. HUDDLE_UNSUPPORTED or
+     * HUDDLE_NUMERIC if the solver cannot take this graph; then "auto" tries the next. */
     huddle_status (*analyse)(huddle_context *context, const hd_linear_graph *graph, void **state);
 
     /* Takes new numbers: excess (n, positive) and weight (m, not negative). */
@@ -33,7 +34,8 @@ typedef struct hd_linear {
      * at most `tolerance`; a direct solver does what it does. */
     huddle_status (*solve)(void *state, const double *r, double tolerance, double *x);
 
-    /* After analyse: whether this solver is worth its price here. NULL: always. */
+    /* After analyse: whether this solver is worth its price here. Unused in the last of the table,
+     * which takes what no other does. */
     bool (*fits)(const void *state);
 
     void (*free)(void *state);
@@ -48,8 +50,10 @@ typedef struct hd_linear_system {
     void *state;
 } hd_linear_system;
 
-/* Prepares a system by the solver of that name; "auto" takes the direct one unless its fill is
- * too large. HUDDLE_UNSUPPORTED for a solver this build lacks. */
+/* Prepares a system by the solver of that name. "auto" takes the direct one unless its analysis
+ * fails, or predicts a factor that costs more operations than the iterative solves it saves, or
+ * more memory than 4 GB or half of the machine's. HUDDLE_UNSUPPORTED for a solver this build lacks
+ * or, by name, one that cannot take a graph of this size; HUDDLE_NO_MEMORY. */
 huddle_status hd_linear_open(huddle_context *context, const char *name,
                              const hd_linear_graph *graph, hd_linear_system *system);
 void hd_linear_close(hd_linear_system *system);
