@@ -62,10 +62,11 @@ typedef enum huddle_stop {
     HUDDLE_STOP_CONVERGED = 0, /* the tolerance was met */
     HUDDLE_STOP_EXACT,         /* a closed form gave the answer */
     HUDDLE_STOP_MAX_ITER,      /* the iteration limit came first */
-    HUDDLE_STOP_STALLED        /* no further progress in this arithmetic */
+    HUDDLE_STOP_STALLED,       /* no further progress in this arithmetic */
+    HUDDLE_STOP_ROUNDING       /* the tolerance is finer than the numbers given, and was not met */
 } huddle_stop;
 
-/* "converged", "exact", "max_iter" or "stalled". */
+/* "converged", "exact", "max_iter", "stalled" or "rounding". */
 HUDDLE_API const char *huddle_stop_name(huddle_stop stop);
 
 /* ---- context ----------------------------------------------------------------------------- */

@@ -13,7 +13,9 @@
  * the same with a primal-dual Newton tail where it stagnates; "pdhg": restarted primal-dual
  * hybrid gradient, no linear systems; "plain": reweighted least squares as published. "auto" is
  * newton. Linear systems are solved by "cholmod", a direct factorisation, or "approximate",
- * conjugate gradients preconditioned by a randomised incomplete one; "auto" chooses by the fill.
+ * conjugate gradients preconditioned by a randomised incomplete one. "auto" chooses by CHOLMOD's
+ * symbolic analysis: the approximate solver where the analysis fails, or the factor would cost more
+ * operations than it saves, or more memory than 4 GB or half of the machine's.
  *
  * Letters: F, G, W as above, lambda_e = gamma w_e, B the oriented incidence matrix
  * ((BG)_e = g_i - g_j with i < j), z_e the dual vector of edge e, ||z_e|| <= lambda_e.
@@ -49,14 +51,17 @@ typedef struct huddle_shrunk {
     huddle_dense z;   /* with keep_dual: one row an edge i < j, in the order W stores them */
 } huddle_shrunk;
 
-/* How the solve went. Reaching max_iter is an outcome, not an error: G is then the best point
- * seen, gap its true gap, and the log gets a warning. */
+/* How the solve went. `stop` is "converged" or "exact" (a closed form) only if gap, as proven for
+ * the G handed out, is at most the gap asked for. Otherwise it is "max_iter", "stalled" or
+ * "rounding": what is left is less than rounding the entries of G can change, so that double
+ * precision cannot do better. None of them is an error: G is the best point seen, gap its true
+ * gap, and the log gets a warning, unless the rows were equal but for rounding from the start. */
 typedef struct huddle_shrink_info {
     huddle_stop stop;
     double gamma;         /* the number used */
     double objective;     /* of the G handed out, on every edge of W */
-    double dual;          /* the optimum is at least this */
-    double gap;           /* max(0, objective - dual) / objective; 0 if the objective vanishes */
+    double dual;          /* the optimum is at least this, rounding errors allowed for */
+    double gap;           /* max(0, objective - dual) / objective; 0 if the objective is 0 */
     int32_t n_groups;     /* groups of fused rows */
     int32_t n_components; /* of W */
     int64_t n_fixed;      /* rows that cannot move: gamma * degree < 1 ("l2": no edges) */
@@ -76,8 +81,8 @@ HUDDLE_API huddle_shrink_options huddle_shrink_defaults(void);
 
 /* Shrinks the rows of f along w, which must be square, symmetric and not negative; its diagonal
  * is ignored. out and info are freed by their _free functions; info may be NULL. HUDDLE_INVALID
- * if an option, f or w does not fit, HUDDLE_UNSUPPORTED for a linear solver this build lacks,
- * HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
+ * if an option, f or w does not fit, HUDDLE_UNSUPPORTED for a linear solver this build lacks or
+ * that cannot take a matrix of this size, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f,
                                        const huddle_csr *w, const huddle_shrink_options *options,
                                        huddle_shrunk *out, huddle_shrink_info *info);

@@ -18,7 +18,7 @@ const char *huddle_status_name(huddle_status status) {
 }
 
 const char *huddle_stop_name(huddle_stop stop) {
-    static const char *const names[] = {"converged", "exact", "max_iter", "stalled"};
+    static const char *const names[] = {"converged", "exact", "max_iter", "stalled", "rounding"};
     if ((unsigned)stop >= sizeof names / sizeof *names)
         return "unknown";
     return names[stop];

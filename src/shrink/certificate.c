@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "huddle/shrink.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,55 +83,126 @@ done:
     return status;
 }
 
-double hd_relative_gap(double objective, double dual, double total_norm) {
-    if (objective <= 1e-12 * total_norm)
-        return 0;
-    return fmax(0, objective - dual) / objective;
+double hd_relative_gap(double objective, double dual) {
+    /* Below the normal range rounding is no longer small beside the number itself. */
+    double rounding = objective < DBL_MIN / DBL_EPSILON ? 2 * DBL_TRUE_MIN : 0;
+    return objective > 0 ? fmax(0, objective - dual + rounding) / objective : 0;
 }
 
 /* ---- the public certificate ---------------------------------------------------------------- */
 
-static double row_distance(const huddle_dense *a, int64_t i, const huddle_dense *b, int64_t j) {
-    double sum = 0;
+/* Everything here is in long double, and the bound allows for its rounding: the sums B'Z cancel,
+ * so that in double a strong pull would hide more than the gap. Where long double is no wider than
+ * double the bound is a little lower, and still true. */
+typedef long double wide;
+
+static wide row_distance(const huddle_dense *a, int64_t i, const huddle_dense *b, int64_t j) {
+    wide sum = 0;
     for (int64_t k = 0; k < a->cols; k++) {
-        double d = a->values[i * a->stride + k] - b->values[j * b->stride + k];
+        wide d = (wide)a->values[i * a->stride + k] - b->values[j * b->stride + k];
         sum += d * d;
     }
-    return sqrt(sum);
+    return sqrtl(sum);
 }
 
 static double primal(const huddle_dense *f, const hd_edges *edges, double gamma, bool squared,
                      const huddle_dense *g) {
-    double loss = 0, pull = 0;
+    wide loss = 0, pull = 0;
     for (int64_t i = 0; i < f->rows; i++) {
-        double d = row_distance(g, i, f, i);
+        wide d = row_distance(g, i, f, i);
         loss += squared ? d * d : d;
     }
     for (int64_t e = 0; e < edges->count; e++)
         pull += edges->weight[e] * row_distance(g, edges->i[e], g, edges->j[e]);
-    return loss + gamma * pull;
+    return (double)(loss + gamma * pull);
+}
+
+/* A sum, what the additions have lost of it, and the sum of what was added, without signs. */
+typedef struct careful {
+    wide sum, lost, size;
+} careful;
+
+static void add_to(careful *total, wide value, wide size) {
+    wide sum = total->sum + value, big = total->sum, small = value;
+    if (fabsl(big) < fabsl(small)) {
+        big = value;
+        small = total->sum;
+    }
+    total->lost += (big - sum) + small;
+    total->sum = sum;
+    total->size += size;
+}
+
+/* What a vertex collects: the lengths of its z, and how far rounding can have moved their sum. */
+typedef struct collected {
+    wide length, error;
+} collected;
+
+static void collect(collected *at, wide length) {
+    at->length += length;
+    at->error += LDBL_EPSILON * (at->length + 4 * length);
 }
 
 /* inner[C] += <Z, BF> and y += B'Z with Z clipped to its balls. */
 static void apply_dual(const huddle_dense *f, const hd_edges *edges, double gamma,
-                       const huddle_dense *z, const int32_t *component, double *inner, double *y) {
+                       const huddle_dense *z, const int32_t *component, careful *inner, wide *y,
+                       collected *vertex) {
     int64_t c = f->cols;
     for (int64_t e = 0; e < edges->count; e++) {
         const double *row = z->values + e * z->stride;
-        double lambda = gamma * edges->weight[e], norm = 0;
+        wide lambda = (wide)gamma * edges->weight[e], norm = 0, product = 0, size = 0;
         int64_t i = edges->i[e], j = edges->j[e];
         for (int64_t k = 0; k < c; k++)
-            norm += row[k] * row[k];
-        norm = sqrt(norm);
-        double clip = norm > lambda ? lambda / norm : 1;
+            norm += (wide)row[k] * row[k];
+        norm = sqrtl(norm) * (1 + (wide)(c + 4) * LDBL_EPSILON);
+        wide clip = norm > lambda ? lambda / norm : 1;
         for (int64_t k = 0; k < c; k++) {
-            double v = clip * row[k];
-            inner[component[i]] +=
-                v * (f->values[i * f->stride + k] - f->values[j * f->stride + k]);
+            wide v = clip * row[k];
+            wide x = (wide)f->values[i * f->stride + k] - f->values[j * f->stride + k];
+            product += v * x;
+            size += fabsl(v * x);
             y[i * c + k] += v;
             y[j * c + k] -= v;
         }
+        add_to(&inner[component[i]], product, size);
+        collect(&vertex[i], clip * norm);
+        collect(&vertex[j], clip * norm);
     }
+}
+
+/* The vertices of one component: bounds on ||y_i||, and their radii. */
+typedef struct piece {
+    int64_t n;
+    const wide *norm;
+    const double *radius;
+    wide inner;
+} piece;
+
+/* The best bound of a component. The scale is found in double; any scale gives a bound. */
+static wide bound_piece(const piece *q, bool squared, double *rounded, double *scratch) {
+    wide energy = 0, loss = 0;
+    double scale;
+    for (int64_t i = 0; i < q->n; i++) {
+        energy += q->norm[i] * q->norm[i];
+        rounded[i] = (double)q->norm[i];
+    }
+    if (squared) {
+        hd_dual_l2((double)q->inner, (double)energy, &scale);
+        loss = (wide)scale * scale * energy / 4;
+    } else {
+        hd_dual_l21((double)q->inner, q->n, rounded, q->radius, scratch, &scale);
+        for (int64_t i = 0; i < q->n; i++)
+            loss += q->radius[i] * fmaxl(0, scale * q->norm[i] - 1);
+    }
+    return fmaxl(0, scale * q->inner - loss * (1 + (wide)q->n * LDBL_EPSILON));
+}
+
+/* A number that ||y_i|| is certainly not above. */
+static wide bound_norm(const wide *y, int64_t c, const collected *vertex) {
+    wide sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += y[k] * y[k];
+    return sqrtl(sum) * (1 + (wide)(c + 4) * LDBL_EPSILON) + vertex->error;
 }
 
 /* The best bound of each component, added up. Vertices are visited component by component. */
@@ -140,45 +212,47 @@ static huddle_status bound(const huddle_dense *f, const hd_edges *edges, double 
     int64_t n = f->rows, c = f->cols;
     int32_t *component = NULL, count = 0;
     int64_t *first = NULL;
-    double *inner = NULL, *y = NULL, *radius = NULL, *norms = NULL, *radii = NULL, *scratch = NULL;
+    careful *inner = NULL;
+    collected *vertex = NULL;
+    wide *y = NULL, *norms = NULL, total = 0;
+    double *radius = NULL, *radii = NULL, *rounded = NULL, *scratch = NULL;
     ALLOC(component, n);
     TRY(hd_edges_components(edges, n, component, &count));
     ALLOC_ZERO(inner, count);
     ALLOC_ZERO(first, count + 1);
     ALLOC_ZERO(y, n * c);
+    ALLOC_ZERO(vertex, n);
     ALLOC(radius, n);
     ALLOC(norms, n);
     ALLOC(radii, n);
+    ALLOC(rounded, n);
     ALLOC(scratch, 2 * n);
     TRY(hd_radii(n, c, f->values, f->stride, component, count, radius));
-    apply_dual(f, edges, gamma, z, component, inner, y);
+    apply_dual(f, edges, gamma, z, component, inner, y, vertex);
     for (int64_t i = 0; i < n; i++)
         first[component[i] + 1]++;
     for (int32_t q = 0; q < count; q++)
         first[q + 1] += first[q];
     for (int64_t i = 0; i < n; i++) {
         int64_t place = first[component[i]]++;
-        double sum = 0;
-        for (int64_t k = 0; k < c; k++)
-            sum += y[i * c + k] * y[i * c + k];
-        norms[place] = squared ? sum : sqrt(sum);
+        norms[place] = bound_norm(y + i * c, c, &vertex[i]);
         radii[place] = radius[i];
     }
-    *dual = 0;
     for (int32_t q = 0; q < count; q++) {
         int64_t begin = q == 0 ? 0 : first[q - 1];
-        double scale, energy = 0;
-        for (int64_t i = begin; i < first[q]; i++)
-            energy += norms[i];
-        *dual += squared ? hd_dual_l2(inner[q], energy, &scale)
-                         : hd_dual_l21(inner[q], first[q] - begin, norms + begin, radii + begin,
-                                       scratch, &scale);
+        wide lost = (wide)(c + 8) * LDBL_EPSILON * inner[q].size;
+        piece part = {first[q] - begin, norms + begin, radii + begin,
+                      inner[q].sum + inner[q].lost - lost};
+        total += bound_piece(&part, squared, rounded, scratch);
     }
+    *dual = (double)total;
 done:
     huddle_free(scratch);
+    huddle_free(rounded);
     huddle_free(radii);
     huddle_free(norms);
     huddle_free(radius);
+    huddle_free(vertex);
     huddle_free(y);
     huddle_free(first);
     huddle_free(inner);

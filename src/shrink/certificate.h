@@ -28,7 +28,7 @@ huddle_status hd_certify(const huddle_dense *f, const hd_edges *edges, double ga
                          const huddle_dense *g, const huddle_dense *z, double *objective,
                          double *dual);
 
-/* The relative gap as reported: 0 if the objective is nothing beside the rows' total length. */
-double hd_relative_gap(double objective, double dual, double total_norm);
+/* The relative gap as reported: 0 if the objective is 0. */
+double hd_relative_gap(double objective, double dual);
 
 #endif

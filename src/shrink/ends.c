@@ -268,7 +268,7 @@ huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
         goto done;
     /* Lighter edges than 1e-12 of the heaviest are no bridge that arithmetic can use. */
     double unit = 1e3 / heaviest;
-    TRY(hd_problem_new(f, w, &edges, unit, squared, false, &problem));
+    TRY(hd_problem_new(f, w, &edges, unit, squared, false, 1e-9, &problem));
     if (problem.n_blocks + (problem.n - problem.free) > problem.n_components)
         *gamma_up = INFINITY;
     else

@@ -3,16 +3,15 @@
 #include "base/check.h"
 #include "shrink/certificate.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* An edge pulls with at most lambda on rows that resist with 1: below this it cannot be felt. */
-static const double smallest_lambda = 1e-9;
 
 /* Work of hd_problem_new: everything by the caller's numbers. */
 typedef struct draft {
     const huddle_csr *w;
     const hd_edges *edges;
+    double smallest_lambda;
     double *lambda;     /* m */
     bool *fixed;        /* n */
     int32_t *number;    /* n: new number of a vertex, -1 while it has none */
@@ -30,24 +29,34 @@ double hd_problem_value(const hd_problem *problem, double value) {
     return value * problem->unit * (problem->squared ? problem->unit : 1);
 }
 
-/* The power of two next to the rows' root mean square. */
-static double choose_unit(const huddle_dense *f) {
-    double largest = 0, sum = 0;
+/* The power of two next to the root mean square of the rows' distances to their mean: the problem
+ * does not change when F is shifted, so its unit must not either. */
+static huddle_status choose_unit(const huddle_dense *f, double *unit) {
+    huddle_status status = HUDDLE_OK;
+    double largest = 0, sum = 0, *mean = NULL;
+    *unit = 1;
     for (int64_t i = 0; i < f->rows; i++)
         for (int64_t k = 0; k < f->cols; k++)
             largest = fmax(largest, fabs(f->values[i * f->stride + k]));
     if (largest < 1e-290)
-        return 1;
+        goto done;
+    ALLOC_ZERO(mean, f->cols);
+    for (int64_t i = 0; i < f->rows; i++)
+        for (int64_t k = 0; k < f->cols; k++)
+            mean[k] += f->values[i * f->stride + k] / largest / (double)f->rows;
     for (int64_t i = 0; i < f->rows; i++)
         for (int64_t k = 0; k < f->cols; k++) {
-            double v = f->values[i * f->stride + k] / largest;
+            double v = f->values[i * f->stride + k] / largest - mean[k];
             sum += v * v;
         }
-    return exp2(round(log2(largest * sqrt(sum / (double)f->rows))));
+    *unit = exp2(round(log2(largest * fmax(sqrt(sum / (double)f->rows), DBL_EPSILON))));
+done:
+    huddle_free(mean);
+    return status;
 }
 
 static bool is_live(const draft *d, int64_t e) {
-    return d->lambda[e] >= smallest_lambda &&
+    return d->lambda[e] >= d->smallest_lambda &&
            !(d->fixed[d->edges->i[e]] && d->fixed[d->edges->j[e]]);
 }
 
@@ -63,7 +72,7 @@ static huddle_status weigh(draft *d, int64_t n, double gamma, bool fix, hd_probl
         if (isinf(d->lambda[e]))
             FAIL(HUDDLE_NUMERIC, "gamma = %g times the weight %g is beyond double precision", gamma,
                  edges->weight[e]);
-        double force = !fix && d->lambda[e] < smallest_lambda ? 0 : d->lambda[e];
+        double force = !fix && d->lambda[e] < d->smallest_lambda ? 0 : d->lambda[e];
         degree[edges->i[e]] += force;
         degree[edges->j[e]] += force;
     }
@@ -211,11 +220,12 @@ done:
 }
 
 huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const hd_edges *edges,
-                             double gamma, bool squared, bool fix, hd_problem *p) {
+                             double gamma, bool squared, bool fix, double negligible,
+                             hd_problem *p) {
     huddle_status status = HUDDLE_OK;
-    draft d = {.w = w, .edges = edges};
+    draft d = {.w = w, .edges = edges, .smallest_lambda = negligible};
     *p = (hd_problem){.n = f->rows, .m = edges->count, .c = f->cols, .squared = squared};
-    p->unit = choose_unit(f);
+    TRY(choose_unit(f, &p->unit));
     ALLOC(d.lambda, p->m);
     ALLOC(d.fixed, p->n);
     ALLOC(d.number, p->n);

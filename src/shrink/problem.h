@@ -1,8 +1,8 @@
 /* The shrink problem as the solvers see it.
  *
  * Before a solver runs:
- *   F is scaled by a power of two to rows of length about 1 (for "l2" lambda with it), so that
- *   tolerances mean the same for every input and no digit is lost;
+ *   F is scaled by a power of two to rows about 1 from their mean (for "l2" lambda with it), so
+ *   that tolerances mean the same for every input and no digit is lost;
  *   rows with gamma * degree < 1 ("l21"), which no solution moves, become fixed;
  *   edges with a lambda too small to matter are set aside (they still count in the objective);
  *   what remains falls into blocks: connected sets of free vertices, solved on their own, each
@@ -47,9 +47,11 @@ typedef struct hd_problem {
     double idle;          /* what the idle edges cost at F */
 } hd_problem;
 
-/* fix: fix the vertices that cannot move; without it only those without edges are. */
+/* fix: fix the vertices that cannot move; without it only those without edges are. negligible: an
+ * edge pulls with at most lambda on rows that resist with 1; below this it is set aside. */
 huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const hd_edges *edges,
-                             double gamma, bool squared, bool fix, hd_problem *problem);
+                             double gamma, bool squared, bool fix, double negligible,
+                             hd_problem *problem);
 void hd_problem_free(hd_problem *problem);
 
 /* From objective and dual in here to the caller's, and rows of G and Z. */
