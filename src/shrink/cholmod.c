@@ -241,14 +241,22 @@ static void solve_simplicial(direct *d, const double *r, double *x) {
     }
 }
 
+static huddle_status allocate_dense(direct *d, size_t rows, size_t columns, cholmod_dense **dense) {
+    if (*dense == NULL)
+        *dense = cholmod_l_allocate_dense(rows, columns, rows, CHOLMOD_REAL, &d->common);
+    return *dense == NULL ? complain(d, "solve") : HUDDLE_OK;
+}
+
 static huddle_status solve_supernodal(direct *d, const double *r, double *x) {
+    huddle_status status = HUDDLE_OK;
     int32_t n = d->graph.n;
     int64_t c = d->graph.c;
-    if (d->right == NULL)
-        d->right =
-            cholmod_l_allocate_dense((size_t)n, (size_t)c, (size_t)n, CHOLMOD_REAL, &d->common);
-    if (d->right == NULL)
-        return complain(d, "solve");
+    size_t rows = (size_t)n, columns = (size_t)c;
+    TRY(allocate_dense(d, rows, columns, &d->right));
+    /* cholmod_solve2() would allocate these itself, and overlooks when it cannot. */
+    TRY(allocate_dense(d, rows, columns, &d->solution));
+    TRY(allocate_dense(d, rows, columns, &d->y));
+    TRY(allocate_dense(d, columns, d->factor->maxesize, &d->e));
     double *right = d->right->x;
     for (int32_t v = 0; v < n; v++)
         for (int64_t k = 0; k < c; k++)
@@ -258,12 +266,13 @@ static huddle_status solve_supernodal(direct *d, const double *r, double *x) {
                                   &d->e, &d->common);
     hd_blas_leave();
     if (!solved || d->common.status < CHOLMOD_OK)
-        return complain(d, "solve");
+        TRY(complain(d, "solve"));
     const double *solution = d->solution->x;
     for (int32_t v = 0; v < n; v++)
         for (int64_t k = 0; k < c; k++)
             x[v * c + k] = solution[k * n + v];
-    return HUDDLE_OK;
+done:
+    return status;
 }
 
 static huddle_status direct_solve(void *state, const double *r, double tolerance, double *x) {

@@ -1,0 +1,216 @@
+/* shrink: the choice of the linear solver, factors that are too large, and memory that is not
+ * there. All of it concerns CHOLMOD, so a build without it has nothing to test. */
+#include "shrink_problems.h"
+
+#if HUDDLE_GPL
+
+#include <SuiteSparse_config.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* n vertices in one dimension, each joined to k random others: almost all of the factor is one
+ * dense block. */
+static example tangle(int32_t n, int32_t k, int64_t c) {
+    example x;
+    hd_rng rng = hd_rng_stream(5, (uint64_t)n);
+    int64_t *count = calloc((size_t)n + 1, sizeof *count), kept = 0;
+    int32_t *other = malloc((size_t)(n * k) * sizeof *other);
+    for (int32_t e = 0; e < n * k; e++) {
+        do
+            other[e] = (int32_t)hd_rng_below(&rng, n);
+        while (other[e] == e / k);
+        count[e / k + 1]++;
+        count[other[e] + 1]++;
+    }
+    for (int32_t v = 0; v < n; v++)
+        count[v + 1] += count[v];
+    assert_ok(huddle_csr_new(n, n, count[n], &x.w));
+    assert_ok(huddle_dense_new(n, c, &x.f));
+    /* Rows of `other` ascend, so every row of w is filled in ascending order by two passes over
+     * it; a pair drawn twice is one edge. */
+    int32_t *columns = malloc((size_t)count[n] * sizeof *columns);
+    int64_t *at = malloc((size_t)n * sizeof *at);
+    memcpy(at, count, (size_t)n * sizeof *at);
+    for (int32_t e = 0; e < n * k; e++) {
+        columns[at[e / k]++] = other[e];
+        columns[at[other[e]]++] = e / k;
+    }
+    x.w.offsets[0] = 0;
+    for (int32_t v = 0; v < n; v++) {
+        for (int64_t a = count[v] + 1; a < count[v + 1]; a++)
+            for (int64_t b = a; b > count[v] && columns[b] < columns[b - 1]; b--) {
+                int32_t swap = columns[b];
+                columns[b] = columns[b - 1];
+                columns[b - 1] = swap;
+            }
+        for (int64_t a = count[v]; a < count[v + 1]; a++)
+            if (a == count[v] || columns[a] != columns[a - 1]) {
+                x.w.columns[kept] = columns[a];
+                x.w.values[kept++] = 1;
+            }
+        x.w.offsets[v + 1] = kept;
+        for (int64_t q = 0; q < c; q++)
+            x.f.values[v * c + q] = hd_rng_normal(&rng);
+    }
+    free(at);
+    free(columns);
+    free(other);
+    free(count);
+    return x;
+}
+
+static huddle_shrink_options by(const char *linear_solver) {
+    huddle_shrink_options o = huddle_shrink_defaults();
+    o.gamma = .2; /* neither is F optimal nor is all of it one point */
+    o.linear_solver = linear_solver;
+    o.max_iter = 1;
+    return o;
+}
+
+/* ---- size ---------------------------------------------------------------------------------- */
+
+/* The supernodal factor of this matrix has more than 2^31 entries. */
+static void a_factor_too_large_to_index_is_left_to_the_approximate_solver(void **state) {
+    (void)state;
+    example x = tangle(70000, 6, 1);
+    huddle_shrink_options o = by("auto");
+    huddle_shrunk out;
+    huddle_shrink_info info;
+    assert_ok(huddle_shrink(NULL, &x.f, &x.w, &o, &out, &info));
+    assert_string_equal(info.linear_solver, "approximate");
+    huddle_shrunk_free(&out);
+    huddle_shrink_info_free(&info);
+    example_free(&x);
+}
+
+static void small_factors_are_direct(void **state) {
+    (void)state;
+    example x = clouds(200, 2, 3, 4, false, 1);
+    huddle_shrink_options o = by("auto");
+    huddle_shrunk out;
+    huddle_shrink_info info;
+    assert_ok(huddle_shrink(NULL, &x.f, &x.w, &o, &out, &info));
+    assert_string_equal(info.linear_solver, "cholmod");
+    huddle_shrunk_free(&out);
+    huddle_shrink_info_free(&info);
+    example_free(&x);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#ifndef SANITIZED /* a sanitizer needs more address space than any limit leaves */
+static int shrink_within(const example *x, const char *linear_solver, rlim_t bytes,
+                         const char *sentence) {
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {bytes, bytes};
+        huddle_shrink_options o = by(linear_solver);
+        huddle_shrunk out;
+        setrlimit(RLIMIT_AS, &limit);
+        huddle_status status = huddle_shrink(NULL, &x->f, &x->w, &o, &out, NULL);
+        if (sentence != NULL && strstr(huddle_last_error(), sentence) == NULL) {
+            print_error("%s\n", huddle_last_error());
+            _exit(100);
+        }
+        _exit((int)status);
+    }
+    int result = -1;
+    assert_true(child > 0 && waitpid(child, &result, 0) == child && WIFEXITED(result));
+    return WEXITSTATUS(result);
+}
+
+/* Its factor takes 2.4 GB. Forced, it is refused before anything of that size is allocated. */
+static void a_forced_factor_beyond_the_memory_is_refused_with_its_size(void **state) {
+    (void)state;
+    example x = tangle(30000, 5, 1);
+    assert_int_equal(shrink_within(&x, "cholmod", 1000000000, "GB of memory; use approximate"),
+                     HUDDLE_NO_MEMORY);
+    assert_int_equal(shrink_within(&x, "auto", 1000000000, NULL), HUDDLE_OK);
+    assert_int_equal(shrink_within(&x, "auto", 1, "no memory"), HUDDLE_NO_MEMORY);
+    example_free(&x);
+}
+#endif
+
+#if SUITESPARSE_MAIN_VERSION < 6 /* later ones hide the structure behind functions */
+static int64_t requests, failing;
+
+static bool fails(void) {
+    return ++requests == failing;
+}
+
+static void *counted_malloc(size_t size) {
+    return fails() ? NULL : malloc(size);
+}
+
+static void *counted_calloc(size_t count, size_t size) {
+    return fails() ? NULL : calloc(count, size);
+}
+
+static void *counted_realloc(void *pointer, size_t size) {
+    return fails() ? NULL : realloc(pointer, size);
+}
+
+/* Every request of CHOLMOD's own fails in turn, for a factor by columns and one by supernodes. */
+static void a_failed_allocation_of_cholmod_is_no_memory(void **state) {
+    (void)state;
+    static const char *const names[] = {"auto", "cholmod"};
+    SuiteSparse_config.malloc_func = counted_malloc;
+    SuiteSparse_config.calloc_func = counted_calloc;
+    SuiteSparse_config.realloc_func = counted_realloc;
+    for (int dense = 0; dense < 2; dense++)
+        for (int k = 0; k < 2; k++) {
+            example x = dense ? tangle(400, 6, 2) : clouds(60, 2, 3, 3, false, 1);
+            huddle_shrink_options o = by(names[k]);
+            int64_t refusals = 0;
+            requests = INT64_MAX;
+            for (failing = 1; requests >= failing - 1; failing++) {
+                huddle_shrunk out;
+                requests = 0;
+                huddle_status status = huddle_shrink(NULL, &x.f, &x.w, &o, &out, NULL);
+                if (status == HUDDLE_OK) { /* CHOLMOD does without some of what it asks for */
+                    huddle_shrunk_free(&out);
+                    continue;
+                }
+                assert_int_equal(status, HUDDLE_NO_MEMORY);
+                assert_non_null(strstr(huddle_last_error(), "no memory"));
+                refusals++;
+            }
+            assert_true(refusals > 20);
+            example_free(&x);
+        }
+    SuiteSparse_config.malloc_func = malloc;
+    SuiteSparse_config.calloc_func = calloc;
+    SuiteSparse_config.realloc_func = realloc;
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_factor_too_large_to_index_is_left_to_the_approximate_solver),
+        cmocka_unit_test(small_factors_are_direct),
+#ifndef SANITIZED
+        cmocka_unit_test(a_forced_factor_beyond_the_memory_is_refused_with_its_size),
+#endif
+#if SUITESPARSE_MAIN_VERSION < 6
+        cmocka_unit_test(a_failed_allocation_of_cholmod_is_no_memory),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void) {
+    return 0;
+}
+
+#endif
