@@ -127,23 +127,52 @@ HUDDLE_API void huddle_embedding_free(huddle_embedding *embedding);
 HUDDLE_API huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degrees,
                                            const char *rule, huddle_dense *f);
 
+/* The number of vertices that each vector is spread over, (sum v_i^2)^2 / sum v_i^4: m for a vector
+ * that is constant on m vertices and 0 elsewhere. extents is the caller's, one per column. */
+HUDDLE_API huddle_status huddle_embed_extents(const huddle_dense *vectors, double *extents);
+
+/* What a number of clusters is chosen by. */
+typedef struct huddle_spectrum {
+    int64_t n;                 /* vertices */
+    int32_t components;        /* of the graph */
+    int32_t n_eigenvalues;     /* length of eigenvalues */
+    const double *eigenvalues; /* of L_n, ascending */
+    int32_t n_extents;         /* length of extents, may be less */
+    const double *extents;     /* of their vectors; or NULL, then no vector is a speck's */
+} huddle_spectrum;
+
 /* Numbers of clusters that the eigenvalues suggest, best first. */
 typedef struct huddle_embed_choice {
     int32_t count;         /* of candidates, 1 .. 5 */
     int32_t candidates[5]; /* the best is candidates[0] */
     double scores[5];      /* their relative eigengaps, 0 .. 1 */
+    int32_t specks[5];     /* how many of that many clusters are specks */
 } huddle_embed_choice;
 
-/* The eigengap rule: among k = max(2, components) .. min(30, n / 5) those with the largest
+/* The relative eigengap after k, (mu' - mu) / mu'. mu is the largest eigenvalue up to lambda_k and
+ * mu' the smallest after it, specks left out: a vector is a speck's if it is spread over fewer than
+ * .3 n / k vertices and over fewer than max(12, n / 100). A speck is no evidence for a number of
+ * clusters, however far it lies from the rest; without any, the gap is
  *
- *     (lambda_{k+1} - lambda_k) / lambda_{k+1}
+ *     (lambda_{k+1} - lambda_k) / lambda_{k+1}.
  *
- * ties the smaller k. Looks only as far as the eigenvalues (ascending, of L_n) reach. Eigenvalues
- * below 1e-7 count as 1e-7, since what is smaller is rounding. If no k is allowed the one candidate
- * is max(2, components), at most n, with score 0. */
-HUDDLE_API huddle_status huddle_embed_choose(int64_t n, const double *eigenvalues,
-                                             int32_t n_eigenvalues, int32_t components,
-                                             huddle_embed_choice *choice);
+ * Eigenvalues below 1e-7 count as 1e-7, since what is smaller is rounding. NaN if lambda_{k+1} is
+ * not known, if fewer than two of the first k vectors are left (one cluster has no gap to judge
+ * by), or if vector k itself is a speck's; but with k components, these count whatever their order.
+ */
+HUDDLE_API double huddle_embed_gap(const huddle_spectrum *spectrum, int32_t k);
+
+/* The eigengap rule: of k = first .. last the largest whose gap is clear, at least .8; if there is
+ * none, that with the largest gap, ties the smaller. Only numbers whose gap is not NaN are
+ * candidates. The rest follow in the same order. first = 0 stands for
+ * k = max(2, components) .. min(30, n / 5). Without a candidate, first is the only one, at most n,
+ * with score 0.
+ *
+ * In a connected graph the largest gap often belongs to a few coarse parts, and components make it
+ * 1 by construction, which is why a clear gap further on counts for more. The shape of a single
+ * cluster gives no clear gap: the eigenvalues of a chain or a ring grow like 1, 4, 9, ... */
+HUDDLE_API huddle_status huddle_embed_choose(const huddle_spectrum *spectrum, int32_t first,
+                                             int32_t last, huddle_embed_choice *choice);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,12 @@
  * sample chooses the finalists, which are judged once more by a larger one. Modularity asks
  * how much more weight lies inside clusters than chance would put there; a preparation that blurs
  * clusters lowers it on its own graph. Points of fewer than ten features are left as they are:
- * scaling rows of a plane to norm 1 folds it into a circle. */
+ * scaling rows of a plane to norm 1 folds it into a circle.
+ *
+ * Modularity depends on the number of clusters, so all candidates of a round are judged at the same
+ * numbers: the one that was asked for; of a range, up to five evenly spaced numbers, whose mean
+ * counts; with auto, the median of the numbers that the candidates' own eigengaps suggest. One
+ * embedding of each candidate serves all of these. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -97,10 +102,15 @@ done:
     return status;
 }
 
-/* Modularity of spectral clustering of these points on their own graph. */
-static huddle_status judge(huddle_context *context, huddle_range n_clusters, uint64_t seed,
-                           hd_fit *scratch, double *modularity) {
-    huddle_status status = HUDDLE_OK;
+/* ---- one candidate ------------------------------------------------------------------------- */
+
+/* A candidate in a round: what its points led to. */
+typedef struct contestant {
+    hd_prepare_trial trial;
+    hd_fit fit; /* graph and embedding, no points */
+} contestant;
+
+static hd_spectral_options judging_options(huddle_range n_clusters, uint64_t seed) {
     hd_spectral_options options = {.common = {n_clusters, seed},
                                    .affinity = "features",
                                    .prepare = huddle_prepare_defaults(),
@@ -111,22 +121,43 @@ static huddle_status judge(huddle_context *context, huddle_range n_clusters, uin
                                    .kmeans = huddle_kmeans_defaults()};
     options.embed.verify = "none"; /* a miss would cost a little modularity, no more */
     options.kmeans.n_init = JUDGING_STARTS;
-    TRY(hd_spectral_embed_points(context, NULL, &options, scratch, &n_clusters));
-    TRY(hd_spectral_cluster(context, &options, n_clusters.first, scratch));
-    TRY(huddle_metrics_modularity(&scratch->graph, scratch->labels, modularity));
+    return options;
+}
+
+/* Graph and embedding of the points that a candidate gives; with auto also the number of clusters
+ * that these suggest. */
+static huddle_status embed_candidate(huddle_context *context, const huddle_points *x,
+                                     const huddle_preparation *widest, huddle_range n_clusters,
+                                     uint64_t seed, contestant *c) {
+    huddle_status status = HUDDLE_OK;
+    hd_spectral_options options = judging_options(n_clusters, seed);
+    bool is_auto = n_clusters.first == HUDDLE_AUTO;
+    hd_fit_free(&c->fit);
+    c->fit = (hd_fit){.n = x->n, .d = x->d};
+    TRY(prepare_candidate(context, x, &c->trial.rule, widest, seed, &c->fit.points));
+    TRY(hd_spectral_embed_points(context, NULL, &options, &c->fit, &n_clusters));
+    huddle_points_free(&c->fit.points);
+    if (is_auto)
+        c->trial.proposed = n_clusters.first;
 done:
     return status;
 }
 
-static huddle_status try_candidate(huddle_context *context, const huddle_points *x,
-                                   const huddle_rule *rule, const huddle_preparation *widest,
-                                   huddle_range n_clusters, uint64_t seed, double *modularity) {
+/* Modularity of spectral clustering on the candidate's own graph, the mean over the numbers of
+ * clusters. */
+static huddle_status judge(huddle_context *context, const hd_prepare_clusters *clusters,
+                           uint64_t seed, contestant *c) {
     huddle_status status = HUDDLE_OK;
-    hd_fit scratch = {.n = x->n, .d = x->d};
-    TRY(prepare_candidate(context, x, rule, widest, seed, &scratch.points));
-    TRY(judge(context, n_clusters, seed, &scratch, modularity));
+    hd_spectral_options options = judging_options((huddle_range){0, 0}, seed);
+    double sum = 0;
+    for (int32_t k = 0; k < clusters->count; k++) {
+        double modularity;
+        TRY(hd_spectral_cluster(context, &options, clusters->at[k], &c->fit));
+        TRY(huddle_metrics_modularity(&c->fit.graph, c->fit.labels, &modularity));
+        sum += modularity;
+    }
+    c->trial.modularity = sum / clusters->count;
 done:
-    hd_fit_free(&scratch);
     return status;
 }
 
@@ -144,7 +175,52 @@ static huddle_status list_trials(const huddle_points *x, int64_t rank, hd_fit *f
     ALLOC(fit->auto_trials, N_CANDIDATES);
     for (int k = 0; k < N_CANDIDATES; k++)
         if (is_possible(&candidates[k], x, rank))
-            fit->auto_trials[fit->n_auto_trials++] = (hd_prepare_trial){candidates[k], NAN, 0};
+            fit->auto_trials[fit->n_auto_trials++] = (hd_prepare_trial){candidates[k], NAN, 0, 0};
+done:
+    return status;
+}
+
+/* ---- rounds -------------------------------------------------------------------------------- */
+
+/* Up to five numbers of a range, evenly spaced, both ends among them. */
+static hd_prepare_clusters spread_over(huddle_range range) {
+    hd_prepare_clusters clusters = {0};
+    const int32_t most = sizeof clusters.at / sizeof *clusters.at;
+    int32_t width = range.last - range.first;
+    clusters.count = width + 1 < most ? width + 1 : most;
+    for (int32_t k = 0; k < clusters.count; k++)
+        clusters.at[k] = range.first + (clusters.count > 1 ? width * k / (clusters.count - 1) : 0);
+    return clusters;
+}
+
+/* The lower median of what the candidates propose: at least half of them see as many clusters, and
+ * no single one can move it far. */
+static int32_t median_proposal(const contestant *contestants, int32_t count) {
+    int32_t sorted[N_CANDIDATES] = {0};
+    for (int32_t k = 0; k < count; k++) {
+        int32_t place = k;
+        for (; place > 0 && sorted[place - 1] > contestants[k].trial.proposed; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = contestants[k].trial.proposed;
+    }
+    return sorted[(count - 1) / 2];
+}
+
+/* The numbers of clusters to compare at. With auto, a candidate whose graph has more components
+ * than that is embedded again, joined as a fit with that many clusters would join it. */
+static huddle_status agree_on_clusters(huddle_context *context, const huddle_points *x,
+                                       const huddle_preparation *widest, hd_common common,
+                                       contestant *contestants, int32_t count,
+                                       hd_prepare_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_range range = common.n_clusters;
+    if (range.first == HUDDLE_AUTO) {
+        range.first = range.last = median_proposal(contestants, count);
+        for (int32_t k = 0; k < count; k++)
+            if (contestants[k].fit.embed_info.components > range.first)
+                TRY(embed_candidate(context, x, widest, range, common.seed, &contestants[k]));
+    }
+    *clusters = spread_over(range);
 done:
     return status;
 }
@@ -152,30 +228,40 @@ done:
 /* Judges the first `count` trials by these points and puts the better ones first; equals keep
  * their order, so that the simpler wins. */
 static huddle_status run_round(huddle_context *context, const huddle_points *x, int32_t count,
-                               const huddle_preparation *widest, huddle_range n_clusters,
-                               uint64_t seed, hd_fit *fit) {
+                               const huddle_preparation *widest, hd_common common, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_prepare_trial *trials = fit->auto_trials;
+    contestant *contestants = NULL;
+    ALLOC_ZERO(contestants, count);
     for (int32_t k = 0; k < count; k++) {
-        hd_prepare_trial trial = trials[k];
+        TRY(hd_progress(context, "prepare", k, 2.0 * count));
+        contestants[k].trial = trials[k];
+        TRY(embed_candidate(context, x, widest, common.n_clusters, common.seed, &contestants[k]));
+    }
+    TRY(agree_on_clusters(context, x, widest, common, contestants, count, &fit->auto_clusters));
+    for (int32_t k = 0; k < count; k++) {
         int32_t place = k;
-        TRY(hd_progress(context, "prepare", k, count));
-        TRY(try_candidate(context, x, &trial.rule, widest, n_clusters, seed, &trial.modularity));
-        trial.n = x->n;
+        TRY(hd_progress(context, "prepare", count + k, 2.0 * count));
+        TRY(judge(context, &fit->auto_clusters, common.seed, &contestants[k]));
+        contestants[k].trial.n = x->n;
+        hd_prepare_trial trial = contestants[k].trial;
         for (; place > 0 && trials[place - 1].modularity < trial.modularity; place--)
             trials[place] = trials[place - 1];
         trials[place] = trial;
     }
 done:
+    for (int32_t k = 0; contestants != NULL && k < count; k++)
+        hd_fit_free(&contestants[k].fit);
+    huddle_free(contestants);
     return status;
 }
 
-/* The range as a sample can hold it. */
-static huddle_range clusters_in_sample(huddle_range n_clusters, int64_t n) {
-    if (n_clusters.first == HUDDLE_AUTO)
-        return n_clusters;
-    int32_t c = n_clusters.first < n ? n_clusters.first : (int32_t)n;
-    return (huddle_range){c, c};
+/* The range as a sample of n points can hold it. */
+static hd_common clusters_in_sample(hd_common common, int64_t n) {
+    huddle_range *range = &common.n_clusters;
+    range->first = range->first < n ? range->first : (int32_t)n;
+    range->last = range->last < n ? range->last : (int32_t)n;
+    return common;
 }
 
 /* Two rounds: everything on few points, the best on many. */
@@ -191,12 +277,12 @@ static huddle_status hold_rounds(huddle_context *context, const huddle_points *x
     options.prepare.r = side < MOST_COMPONENTS ? (int32_t)side : MOST_COMPONENTS;
     TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
     TRY(list_trials(x, widest.d_out, fit));
-    TRY(run_round(context, &few, fit->n_auto_trials, &widest,
-                  clusters_in_sample(common.n_clusters, few.n), common.seed, fit));
+    TRY(run_round(context, &few, fit->n_auto_trials, &widest, clusters_in_sample(common, few.n),
+                  fit));
     if (many.n > few.n)
         TRY(run_round(context, &many,
                       fit->n_auto_trials < FINALISTS ? fit->n_auto_trials : FINALISTS, &widest,
-                      clusters_in_sample(common.n_clusters, many.n), common.seed, fit));
+                      clusters_in_sample(common, many.n), fit));
 done:
     huddle_preparation_free(&widest);
     huddle_points_free(&few_owned);

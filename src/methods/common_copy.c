@@ -48,6 +48,7 @@ huddle_status hd_copy_points(const hd_fit *from, hd_fit *to) {
         memcpy(to->auto_trials, from->auto_trials,
                (size_t)from->n_auto_trials * sizeof *to->auto_trials);
         to->n_auto_trials = from->n_auto_trials;
+        to->auto_clusters = from->auto_clusters;
     }
 done:
     return status;

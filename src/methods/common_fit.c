@@ -13,6 +13,8 @@ void hd_fit_free(hd_fit *fit) {
     huddle_free(fit->labels);
     huddle_dense_free(&fit->centres);
     huddle_free(fit->medoids);
+    huddle_free(fit->is_medoid_row);
+    huddle_free(fit->extents);
     huddle_preparation_free(&fit->preparation);
     if (!fit->points_borrowed)
         huddle_points_free(&fit->points);
@@ -171,6 +173,8 @@ static void forget_clusters(hd_fit *fit) {
     fit->labels = NULL;
     huddle_free(fit->medoids);
     fit->medoids = NULL;
+    huddle_free(fit->is_medoid_row);
+    fit->is_medoid_row = NULL;
     huddle_dense_free(&fit->centres);
     huddle_kmeans_info_free(&fit->kmeans_info);
 }
@@ -180,10 +184,12 @@ void hd_fit_take_clusters(hd_fit *fit, hd_fit *other) {
     fit->n_clusters = other->n_clusters;
     fit->labels = other->labels;
     fit->medoids = other->medoids;
+    fit->is_medoid_row = other->is_medoid_row;
     fit->centres = other->centres;
     fit->kmeans_info = other->kmeans_info;
     other->labels = NULL;
     other->medoids = NULL;
+    other->is_medoid_row = NULL;
     memset(&other->centres, 0, sizeof other->centres);
     memset(&other->kmeans_info, 0, sizeof other->kmeans_info);
 }
@@ -358,6 +364,9 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *r
     fit->labels = labels;
     labels = NULL;
     TRY(status);
+    ALLOC(fit->is_medoid_row, rows->rows);
+    for (int64_t i = 0; i < rows->rows; i++)
+        fit->is_medoid_row[i] = distinct.of[i] == fit->medoids[fit->labels[i]];
     for (int64_t k = 0; k < fit->centres.rows; k++)
         if (fit->medoids[k] >= 0)
             fit->medoids[k] = distinct.first[fit->medoids[k]];
@@ -374,14 +383,24 @@ done:
 
 enum { SILHOUETTE_SAMPLE = 2000 };
 
-/* (lambda_{c+1} - lambda_c) / lambda_{c+1}: how clearly the spectrum separates c clusters. What is
- * smaller than 1e-7 is rounding. */
-static double relative_gap(const huddle_embedding *embedding, int32_t c) {
-    static const double rounding = 1e-7;
-    if (c >= embedding->n_eigenvalues)
-        return NAN;
-    double next = fmax(embedding->eigenvalues[c], rounding);
-    return (next - fmax(embedding->eigenvalues[c - 1], rounding)) / next;
+huddle_status hd_fit_measure_extents(hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_free(fit->extents);
+    fit->extents = NULL;
+    ALLOC(fit->extents, fit->embedding.vectors.cols);
+    TRY(huddle_embed_extents(&fit->embedding.vectors, fit->extents));
+done:
+    return status;
+}
+
+huddle_spectrum hd_fit_spectrum(const hd_fit *fit) {
+    const huddle_embedding *e = &fit->embedding;
+    return (huddle_spectrum){.n = fit->n,
+                             .components = fit->embed_info.components,
+                             .n_eigenvalues = e->n_eigenvalues,
+                             .eigenvalues = e->eigenvalues,
+                             .n_extents = (int32_t)e->vectors.cols,
+                             .extents = fit->extents};
 }
 
 /* Silhouette of the points; without any, of a given embedding, which is the same for all trials. */
@@ -410,8 +429,10 @@ static huddle_status judge_trial(huddle_context *context, const huddle_points *p
     TRY(trial_silhouette(context, points, fit, &trial->silhouette));
     if (graph != NULL)
         TRY(huddle_metrics_ncut(graph, fit->labels, &trial->ncut));
-    if (fit->has_embedding && !fit->graph_per_trial)
-        trial->eigengap = relative_gap(&fit->embedding, trial->n_clusters);
+    if (fit->has_embedding && !fit->graph_per_trial) {
+        huddle_spectrum spectrum = hd_fit_spectrum(fit);
+        trial->eigengap = huddle_embed_gap(&spectrum, trial->n_clusters);
+    }
     if (fit->has_alignment)
         trial->alignment = fit->alignment;
 done:
@@ -433,20 +454,34 @@ static int32_t best_aligned(const hd_fit *fit) {
     return chosen;
 }
 
-static int32_t best_trial(const hd_fit *fit) {
+static int32_t best_silhouette(const hd_fit *fit) {
     int32_t best = 0;
-    double best_score = -INFINITY;
-    bool by_eigengap = fit->has_embedding && !fit->graph_per_trial;
-    if (fit->has_alignment)
-        return best_aligned(fit);
-    for (int32_t t = 0; t < fit->n_trials; t++) {
-        double score = by_eigengap ? fit->trials[t].eigengap : fit->trials[t].silhouette;
-        if (score > best_score) {
-            best_score = score;
+    double largest = -INFINITY;
+    for (int32_t t = 0; t < fit->n_trials; t++)
+        if (fit->trials[t].silhouette > largest) {
+            largest = fit->trials[t].silhouette;
             best = t;
         }
-    }
     return best;
+}
+
+/* The number of clusters of the best trial; the trials are consecutive numbers. */
+static huddle_status choose_trial(const hd_fit *fit, int32_t *n_clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_embed_choice choice;
+    const hd_trial *trials = fit->trials;
+    if (fit->has_alignment) {
+        *n_clusters = trials[best_aligned(fit)].n_clusters;
+    } else if (fit->has_embedding && !fit->graph_per_trial) {
+        huddle_spectrum spectrum = hd_fit_spectrum(fit);
+        TRY(huddle_embed_choose(&spectrum, trials[0].n_clusters,
+                                trials[fit->n_trials - 1].n_clusters, &choice));
+        *n_clusters = choice.candidates[0];
+    } else {
+        *n_clusters = trials[best_silhouette(fit)].n_clusters;
+    }
+done:
+    return status;
 }
 
 hd_silence hd_silence_begin(huddle_context *context) {
@@ -490,13 +525,16 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const huddle_points *points, const huddle_csr *graph,
                            hd_cluster_step step, void *argument, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    if (n_clusters.first == n_clusters.last)
-        return step(context, argument, n_clusters.first, fit);
-    hd_silence before = hd_silence_begin(context);
-    status = run_trials(context, n_clusters, points, graph, step, argument, fit);
-    hd_silence_end(context, before);
-    TRY(status);
-    TRY(step(context, argument, fit->trials[best_trial(fit)].n_clusters, fit));
+    int32_t chosen = n_clusters.first;
+    if (n_clusters.first < n_clusters.last) {
+        hd_silence before = hd_silence_begin(context);
+        status = run_trials(context, n_clusters, points, graph, step, argument, fit);
+        hd_silence_end(context, before);
+        TRY(status);
+        TRY(choose_trial(fit, &chosen));
+    }
+    TRY(step(context, argument, chosen, fit));
+    TRY(hd_fit_settle_medoids(points, graph, fit));
 done:
     return status;
 }

@@ -290,13 +290,13 @@ static const hd_shared_stage graph_stage = {make_graph, hd_copy_graph};
 static const hd_shared_stage points_stage = {make_graph_of_points, hd_copy_graph_alone};
 static const hd_shared_stage embedding_stage = {make_embedding, hd_copy_embedding};
 
-/* The first number of clusters, or auto, decides how the graph is joined; with prepare = auto it
- * also decides the points. */
+/* The first number of clusters, or auto, decides how the graph is joined; with prepare = auto the
+ * whole range decides the points. */
 static void add_graph_to_key(const spectral_job *job, hd_key *key) {
     const hd_spectral_options *o = job->options;
     char numbers[64];
-    snprintf(numbers, sizeof numbers, "%llu;%d", (unsigned long long)o->common.seed,
-             job->n_clusters.first);
+    snprintf(numbers, sizeof numbers, "%llu;%d:%d", (unsigned long long)o->common.seed,
+             job->n_clusters.first, job->n_clusters.last);
     hd_key_add_text(key, numbers);
     hd_key_add_text(key, o->affinity != NULL ? o->affinity : "features");
     hd_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
@@ -326,11 +326,12 @@ static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
     add_embedding_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, job, fit));
     fit->has_embedding = true;
+    TRY(hd_fit_measure_extents(fit));
     hd_warn_embedding(context, &job->options->embed, &fit->embed_info, *n_clusters);
     if (n_clusters->first != HUDDLE_AUTO)
         goto done;
-    TRY(huddle_embed_choose(fit->n, fit->embedding.eigenvalues, fit->embedding.n_eigenvalues,
-                            fit->embed_info.components, &fit->choice));
+    huddle_spectrum spectrum = hd_fit_spectrum(fit);
+    TRY(huddle_embed_choose(&spectrum, 0, 0, &fit->choice));
     n_clusters->first = n_clusters->last = fit->choice.candidates[0];
 done:
     return status;

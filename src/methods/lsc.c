@@ -268,10 +268,12 @@ static huddle_status embed(huddle_context *context, const huddle_points *points,
     for (int64_t i = 0; i < fit->n; i++)
         e->degrees[i] = 1;
     fit->has_embedding = true;
+    fit->embed_info.components = count_components(e);
+    TRY(hd_fit_measure_extents(fit));
     if (n_clusters->first != HUDDLE_AUTO)
         goto done;
-    TRY(huddle_embed_choose(fit->n, e->eigenvalues, e->n_eigenvalues, count_components(e),
-                            &fit->choice));
+    huddle_spectrum spectrum = hd_fit_spectrum(fit);
+    TRY(huddle_embed_choose(&spectrum, 0, 0, &fit->choice));
     n_clusters->first = n_clusters->last = fit->choice.candidates[0];
 done:
     huddle_neighbors_free(&z);

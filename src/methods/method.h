@@ -59,9 +59,15 @@ typedef struct hd_alternation {
 /* One preparation that `auto` tried. */
 typedef struct hd_prepare_trial {
     huddle_rule rule;
-    double modularity; /* of its spectral clustering on its own graph */
+    double modularity; /* of its spectral clustering on its own graph; the mean over a range */
     int64_t n;         /* points it was last judged by */
+    int32_t proposed;  /* clusters that its own graph suggests; 0 unless n_clusters is auto */
 } hd_prepare_trial;
+
+/* The numbers of clusters at which preparations are compared. */
+typedef struct hd_prepare_clusters {
+    int32_t count, at[5];
+} hd_prepare_clusters;
 
 /* The name of a shared result, built option by option (methods/cache.h). */
 typedef struct hd_key {
@@ -76,11 +82,13 @@ typedef struct hd_fit {
     int32_t n_clusters;
     int32_t *labels;
     huddle_dense centres;
-    int64_t *medoids; /* for each cluster the row nearest its centre; -1 if empty */
+    int64_t *medoids;    /* for each cluster the row nearest its centre; -1 if empty */
+    bool *is_medoid_row; /* n: K-means saw the row as equal to the medoid of its cluster; or NULL */
 
     hd_common common;              /* as the method's options have it */
     hd_prepare_trial *auto_trials; /* when prepare was auto: what was tried */
     int32_t n_auto_trials;
+    hd_prepare_clusters auto_clusters;
     double auto_seconds;
     huddle_preparation preparation;
     huddle_points points;       /* prepared; kept by methods that need them to predict */
@@ -88,6 +96,7 @@ typedef struct hd_fit {
     huddle_csr graph;           /* A */
     huddle_scale scale;         /* of A's weights */
     huddle_embedding embedding; /* F and the raw vectors */
+    double *extents;            /* of each raw vector, if its eigenvalues may choose n_clusters */
     huddle_csr shrink_graph;    /* W */
     huddle_scale shrink_scale;  /* of W's weights */
     huddle_shrunk shrunk;       /* G */
@@ -164,8 +173,8 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view);
 
-/* The preparation whose spectral clustering has the largest modularity on its own graph; leaves
- * what was tried in the fit. */
+/* The preparation whose spectral clustering has the largest modularity on its own graph, all
+ * compared at the same numbers of clusters; leaves what was tried in the fit. */
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
                                 huddle_rule *rule, hd_fit *fit);
 
@@ -195,6 +204,18 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
                                   const huddle_kmeans_options *options, hd_fit *fit);
 
+/* Chooses each medoid among the rows that K-means saw as equal: the row nearest their mean in the
+ * points, or without points (NULL) the one of the largest degree in the graph. Without either the
+ * medoid stays the first of them. */
+huddle_status hd_fit_settle_medoids(const huddle_points *points, const huddle_csr *graph,
+                                    hd_fit *fit);
+
+/* Measures the extents of the embedding's vectors, for hd_fit_spectrum(). */
+huddle_status hd_fit_measure_extents(hd_fit *fit);
+
+/* The embedding's eigenvalues as the eigengap rule sees them; a view of the fit. */
+huddle_spectrum hd_fit_spectrum(const hd_fit *fit);
+
 /* Says that there are empty clusters, if K-means had too few distinct rows; the call above does. */
 void hd_warn_few_distinct(huddle_context *context, const hd_fit *fit);
 
@@ -210,10 +231,10 @@ typedef huddle_status (*hd_cluster_step)(huddle_context *context, void *argument
                                          int32_t n_clusters, hd_fit *fit);
 
 /* Runs step for n_clusters; for a range, for each number in it, keeping their labels and scores
- * as trials, and once more for the best: the best alignment if the step aligns, else the widest
- * relative eigengap if it embeds, else the largest silhouette of the points; without points, of
- * the embedding that was given. What the trials have to say is not about the result: only the last
- * run warns. */
+ * as trials, and once more for the best: the best alignment if the step aligns, else by the
+ * eigengap rule (huddle_embed_choose) if it embeds, else the largest silhouette of the points;
+ * without points, of the embedding that was given. What the trials have to say is not about the
+ * result: only the last run warns. */
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const huddle_points *points, const huddle_csr *graph,
                            hd_cluster_step step, void *argument, hd_fit *fit);

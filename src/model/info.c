@@ -73,8 +73,18 @@ static json_t *tried_json(const hd_fit *fit) {
         json_object_set_new(object, "rule", rule_json(&fit->auto_trials[k].rule));
         json_object_set_new(object, "modularity", real(fit->auto_trials[k].modularity));
         json_object_set_new(object, "n", json_integer(fit->auto_trials[k].n));
+        if (fit->auto_trials[k].proposed > 0)
+            json_object_set_new(object, "proposed", json_integer(fit->auto_trials[k].proposed));
         json_array_append_new(array, object);
     }
+    return array;
+}
+
+/* The numbers of clusters at which the last round of `auto` compared them. */
+static json_t *tried_clusters_json(const hd_fit *fit) {
+    json_t *array = json_array();
+    for (int32_t k = 0; k < fit->auto_clusters.count; k++)
+        json_array_append_new(array, json_integer(fit->auto_clusters.at[k]));
     return array;
 }
 
@@ -83,6 +93,8 @@ static json_t *prepare_json(const hd_fit *fit) {
     json_object_set_new(object, "rule", rule_json(&fit->preparation.rule));
     if (fit->n_auto_trials > 0)
         json_object_set_new(object, "tried", tried_json(fit));
+    if (fit->n_auto_trials > 0)
+        json_object_set_new(object, "tried_clusters", tried_clusters_json(fit));
     json_object_set_new(object, "d", json_integer(fit->preparation.d_out));
     json_object_set_new(object, "variance_kept", real(fit->prepare_info.variance_kept));
     json_object_set_new(object, "zero_rows", json_integer(fit->prepare_info.zero_rows));
@@ -129,11 +141,21 @@ static double eigengap(const hd_fit *fit) {
                : NAN;
 }
 
+/* The relative eigengap after 1, 2, ... clusters, as the choice of n_clusters sees it. */
+static json_t *relative_gaps_json(const hd_fit *fit) {
+    huddle_spectrum spectrum = hd_fit_spectrum(fit);
+    json_t *array = json_array();
+    for (int32_t k = 1; k < spectrum.n_eigenvalues; k++)
+        json_array_append_new(array, real(huddle_embed_gap(&spectrum, k)));
+    return array;
+}
+
 static json_t *embed_json(const hd_fit *fit) {
     const huddle_embed_info *info = &fit->embed_info;
     json_t *object = json_object();
     json_object_set_new(object, "eigenvalues",
                         reals(fit->embedding.n_eigenvalues, fit->embedding.eigenvalues));
+    json_object_set_new(object, "relative_gaps", relative_gaps_json(fit));
     json_object_set_new(object, "residual", real(info->residual));
     json_object_set_new(object, "gap", real(eigengap(fit)));
     json_object_set_new(object, "verified", json_string(info->verified));
@@ -231,6 +253,8 @@ static json_t *choice_json(const hd_fit *fit) {
         json_object_set_new(object, "n_clusters", json_integer(choice->candidates[i]));
         json_object_set_new(object, fit->has_alignment ? "alignment" : "relative_gap",
                             real(choice->scores[i]));
+        if (!fit->has_alignment)
+            json_object_set_new(object, "specks", json_integer(choice->specks[i]));
         json_array_append_new(array, object);
     }
     return array;

@@ -1,0 +1,136 @@
+/* The number of clusters that the eigenvalues suggest. */
+#include "huddle/embed.h"
+
+#include "base/check.h"
+#include "base/context.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_CLUSTERS = 30, /* the rule looks at no more, */
+    VERTICES_EACH = 5,  /* nor at clusters smaller than this on average */
+    MOST_CHOICES = sizeof((huddle_embed_choice *)0)->scores / sizeof(double)
+};
+
+/* Eigenvalues below this are rounding. */
+static const double rounding = 1e-7;
+
+/* A gap is clear if lambda_{k+1} >= 5 lambda_k. The shape of a single cluster does not reach that:
+ * the eigenvalues of a chain or a ring grow like 1, 4, 9, ..., so its largest ratio is about 4. */
+static const double clear_gap = 0.8;
+
+/* A speck is a small share of the mean cluster, as it is for connecting components, and small in
+ * itself: fewer vertices than twice the smallest component of a graph of 5 neighbours, or in a
+ * large graph than that share of the mean of MOST_CLUSTERS clusters. */
+static const double speck_share = 0.3, speck_size = 12;
+
+huddle_status huddle_embed_extents(const huddle_dense *vectors, double *extents) {
+    huddle_status status = HUDDLE_OK;
+    double *squares = NULL;
+    if (vectors == NULL || extents == NULL)
+        return hd_fail(HUDDLE_INVALID, "the vectors or the place for their extents is missing");
+    ALLOC_ZERO(squares, vectors->cols);
+    for (int64_t k = 0; k < vectors->cols; k++)
+        extents[k] = 0;
+    for (int64_t i = 0; i < vectors->rows; i++) {
+        const double *row = vectors->values + i * vectors->stride;
+        for (int64_t k = 0; k < vectors->cols; k++) {
+            double square = row[k] * row[k];
+            squares[k] += square;
+            extents[k] += square * square;
+        }
+    }
+    for (int64_t k = 0; k < vectors->cols; k++)
+        extents[k] = extents[k] > 0 ? squares[k] * squares[k] / extents[k] : 0;
+done:
+    huddle_free(squares);
+    return status;
+}
+
+/* Whether vector j (from 0) stands for a speck when k clusters are considered. */
+static bool is_speck(const huddle_spectrum *s, int32_t j, int32_t k) {
+    if (s->extents == NULL || j >= s->n_extents)
+        return false;
+    double n = (double)s->n, small = fmax(speck_size, speck_share * n / MOST_CLUSTERS);
+    return s->extents[j] < fmin(small, speck_share * n / k);
+}
+
+static int32_t count_specks(const huddle_spectrum *s, int32_t k) {
+    int32_t count = 0;
+    for (int32_t j = 0; j < k && j < s->n_eigenvalues; j++)
+        count += is_speck(s, j, k);
+    return count;
+}
+
+double huddle_embed_gap(const huddle_spectrum *s, int32_t k) {
+    if (k < 1 || k >= s->n_eigenvalues || k - count_specks(s, k) < 2)
+        return NAN;
+    /* The eigenvalues of all components are equal, in whatever order. */
+    if (is_speck(s, k - 1, k) && k != s->components)
+        return NAN;
+    int32_t last = k - 1, after = k;
+    while (is_speck(s, last, k))
+        last--;
+    while (after + 1 < s->n_eigenvalues && is_speck(s, after, k))
+        after++;
+    double here = fmax(s->eigenvalues[last], rounding),
+           next = fmax(s->eigenvalues[after], rounding);
+    return (next - here) / next;
+}
+
+/* Whether candidate a, of gap g, is better than candidate b, of gap h. */
+static bool is_better(int32_t a, double g, int32_t b, double h) {
+    bool clear = g >= clear_gap;
+    if (clear != (h >= clear_gap))
+        return clear;
+    return clear ? a > b : g > h;
+}
+
+/* Keeps the candidates sorted, best first; equals stay in the order they came. */
+static void offer(const huddle_spectrum *s, int32_t k, double gap, huddle_embed_choice *choice) {
+    int32_t place = choice->count;
+    while (place > 0 && is_better(k, gap, choice->candidates[place - 1], choice->scores[place - 1]))
+        place--;
+    if (place == MOST_CHOICES)
+        return;
+    if (choice->count < MOST_CHOICES)
+        choice->count++;
+    for (int32_t at = choice->count - 1; at > place; at--) {
+        choice->candidates[at] = choice->candidates[at - 1];
+        choice->scores[at] = choice->scores[at - 1];
+        choice->specks[at] = choice->specks[at - 1];
+    }
+    choice->candidates[place] = k;
+    choice->scores[place] = gap;
+    choice->specks[place] = count_specks(s, k);
+}
+
+static huddle_status check(const huddle_spectrum *s) {
+    if (s->n < 1 || s->n_eigenvalues < 0 || s->components < 0)
+        return hd_fail(HUDDLE_INVALID,
+                       "n = %lld vertices, %d eigenvalues and %d components make no graph",
+                       (long long)s->n, s->n_eigenvalues, s->components);
+    return HUDDLE_OK;
+}
+
+huddle_status huddle_embed_choose(const huddle_spectrum *s, int32_t first, int32_t last,
+                                  huddle_embed_choice *choice) {
+    huddle_status status = HUDDLE_OK;
+    TRY(check(s));
+    memset(choice, 0, sizeof *choice);
+    if (first == 0) {
+        int64_t most = s->n / VERTICES_EACH;
+        first = s->components > 2 ? s->components : 2;
+        last = most < MOST_CLUSTERS ? (int32_t)most : MOST_CLUSTERS;
+    }
+    for (int32_t k = first; k <= last && k < s->n_eigenvalues; k++) {
+        double gap = huddle_embed_gap(s, k);
+        if (!isnan(gap))
+            offer(s, k, gap, choice);
+    }
+    if (choice->count == 0)
+        offer(s, first < s->n ? first : (int32_t)s->n, 0, choice);
+done:
+    return status;
+}

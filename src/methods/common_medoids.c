@@ -1,0 +1,125 @@
+/* Medoids among rows that K-means could not tell apart.
+ *
+ * Shrinking fuses points: all rows of a group are equally near the centre of their cluster. Of
+ * these the medoid is the row nearest their mean in the points; where there are no points, the row
+ * of the largest degree in the graph. Ties by the smaller index. */
+#include "methods/method.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The rows of each cluster that are as near its centre as its medoid: those of cluster k are
+ * rows[offsets[k]] .. rows[offsets[k + 1] - 1], ascending. */
+typedef struct tied_rows {
+    int64_t *offsets, *rows;
+} tied_rows;
+
+static void tied_free(tied_rows *tied) {
+    huddle_free(tied->offsets);
+    huddle_free(tied->rows);
+}
+
+static huddle_status list_tied(const hd_fit *fit, tied_rows *tied) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = fit->centres.rows;
+    ALLOC_ZERO(tied->offsets, c + 2);
+    ALLOC(tied->rows, fit->n);
+    for (int64_t i = 0; i < fit->n; i++)
+        if (fit->is_medoid_row[i])
+            tied->offsets[fit->labels[i] + 2]++;
+    for (int64_t k = 1; k <= c; k++)
+        tied->offsets[k + 1] += tied->offsets[k];
+    for (int64_t i = 0; i < fit->n; i++)
+        if (fit->is_medoid_row[i])
+            tied->rows[tied->offsets[fit->labels[i] + 1]++] = i;
+done:
+    return status;
+}
+
+static void add_row(const huddle_points *x, int64_t i, double *sum) {
+    if (x->offsets == NULL) {
+        for (int64_t j = 0; j < x->d; j++)
+            sum[j] += (double)x->values[i * x->stride + j];
+        return;
+    }
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
+        sum[x->columns[e]] += (double)x->values[e];
+}
+
+/* ||x_i - mean||^2; for a sparse row without the part that all rows share. */
+static double distance_to(const huddle_points *x, int64_t i, const double *mean) {
+    double square = 0;
+    if (x->offsets == NULL) {
+        for (int64_t j = 0; j < x->d; j++) {
+            double difference = (double)x->values[i * x->stride + j] - mean[j];
+            square += difference * difference;
+        }
+        return square;
+    }
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
+        double value = (double)x->values[e];
+        square += value * (value - 2 * mean[x->columns[e]]);
+    }
+    return square;
+}
+
+/* The row nearest the mean of `count` rows; mean is space for d numbers. A column's shift is the
+ * same for all rows and falls out. */
+static int64_t most_central(const huddle_points *x, const int64_t *rows, int64_t count,
+                            double *mean) {
+    int64_t best = rows[0];
+    double least = INFINITY;
+    memset(mean, 0, (size_t)x->d * sizeof *mean);
+    for (int64_t r = 0; r < count; r++)
+        add_row(x, rows[r], mean);
+    for (int64_t j = 0; j < x->d; j++)
+        mean[j] /= (double)count;
+    for (int64_t r = 0; r < count; r++) {
+        double distance = distance_to(x, rows[r], mean);
+        if (distance < least) {
+            least = distance;
+            best = rows[r];
+        }
+    }
+    return best;
+}
+
+static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int64_t count) {
+    int64_t best = rows[0];
+    double most = -INFINITY;
+    for (int64_t r = 0; r < count; r++) {
+        double degree = 0;
+        for (int64_t e = graph->offsets[rows[r]]; e < graph->offsets[rows[r] + 1]; e++)
+            degree += graph->values[e];
+        if (degree > most) {
+            most = degree;
+            best = rows[r];
+        }
+    }
+    return best;
+}
+
+huddle_status hd_fit_settle_medoids(const huddle_points *points, const huddle_csr *graph,
+                                    hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    tied_rows tied = {0};
+    double *mean = NULL;
+    if (fit->is_medoid_row == NULL || (points == NULL && graph == NULL))
+        return status;
+    TRY(list_tied(fit, &tied));
+    if (points != NULL)
+        ALLOC(mean, points->d);
+    for (int64_t k = 0; k < fit->centres.rows; k++) {
+        const int64_t *rows = tied.rows + tied.offsets[k];
+        int64_t count = tied.offsets[k + 1] - tied.offsets[k];
+        if (count > 1)
+            fit->medoids[k] = points != NULL ? most_central(points, rows, count, mean)
+                                             : largest_degree(graph, rows, count);
+    }
+done:
+    tied_free(&tied);
+    huddle_free(mean);
+    return status;
+}
