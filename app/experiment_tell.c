@@ -29,7 +29,8 @@ static void print_score(const grid_result *result) {
     if (result->cell == NULL)
         printf(" %6s %14s", "-", "");
     else
-        printf(" %6.1f %6.1f +- %4.1f", 100 * result->best, 100 * result->mean, 100 * result->std);
+        printf(" %6.1f %6.1f +- %4.1f", shown_percent(result->best), shown_percent(result->mean),
+               shown_percent(result->std));
 }
 
 static int label_width(const experiment *e) {
@@ -121,7 +122,8 @@ static json_t *column(const char *label, const char *type) {
 static json_t *percent(double value) {
     if (!isfinite(value))
         return json_null();
-    return json_pack("{s:f, s:o}", "value", 100 * value, "text", json_sprintf("%.1f", 100 * value));
+    return json_pack("{s:f, s:o}", "value", 100 * value, "text",
+                     json_sprintf("%.1f", shown_percent(value)));
 }
 
 static json_t *oracle_row(const experiment *e, int data, int entry) {

@@ -1,15 +1,11 @@
 /* The page of huddle paper. */
 #include "paper.h"
 #include "report.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* As printed: to one decimal. */
-static double percent(double value) {
-    return round(1000 * value) / 10;
-}
 
 static json_t *heading(const char *label) {
     return json_pack("{s:s}", "label", label);
@@ -35,13 +31,13 @@ static json_t *columns_of(const paper *p) {
 static double best_of(const paper *p, const char *metric, table_kind kind, int data) {
     double best = -1;
     for (int m = kind == BY_PREPARATION ? PAPER_METHODS - 1 : 0; m < PAPER_METHODS; m++)
-        best = fmax(best, percent(grid_oracle(&p->e, data, entry_of(kind, m), metric).best));
+        best = fmax(best, shown_percent(grid_oracle(&p->e, data, entry_of(kind, m), metric).best));
     return best;
 }
 
 static json_t *cell_of(const paper *p, const char *metric, table_kind kind, int method, int data) {
     grid_result found = grid_oracle(&p->e, data, entry_of(kind, method), metric);
-    double ours = percent(found.best);
+    double ours = shown_percent(found.best);
     const paper_score *score = paper_number(metric, method, p->set[data]);
     char at[128] = "", chosen[160] = "";
     if (found.cell == NULL)
@@ -52,8 +48,8 @@ static json_t *cell_of(const paper *p, const char *metric, table_kind kind, int 
     return json_pack("{s:f, s:o, s:o, s:b}", "value", ours, "text",
                      json_sprintf("%.1f (%+.1f)", ours, ours - score->mean), "note",
                      json_sprintf("single starts %.1f ± %.1f; paper %.1f ± %.1f%s",
-                                  percent(found.mean), percent(found.std), score->mean, score->std,
-                                  chosen),
+                                  shown_percent(found.mean), shown_percent(found.std), score->mean,
+                                  score->std, chosen),
                      "strong", ours == best_of(p, metric, kind, data));
 }
 
@@ -92,7 +88,7 @@ static void add_table(json_t *page, const paper *p, const char *metric, table_ki
 static json_t *reached(const paper *p, const char *metric, int entry) {
     int count = 0;
     for (int i = 0; i < p->e.n_data; i++) {
-        double ours = round(1000 * grid_oracle(&p->e, i, entry, metric).best) / 10;
+        double ours = shown_percent(grid_oracle(&p->e, i, entry, metric).best);
         count += ours >= paper_number(metric, PAPER_METHODS - 1, p->set[i])->mean;
     }
     return json_sprintf("%d of %d", count, p->e.n_data);

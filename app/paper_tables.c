@@ -25,18 +25,18 @@ typedef struct metric_text {
 
 static const metric_text metrics[] = {{"acc", "ACC"}, {"nmi", "NMI"}};
 
-/* To one decimal, as the paper has it: differences are then those of the printed numbers. */
-static double percent(double value) {
-    return round(1000 * value) / 10;
-}
-
 static table_cell cell_of(const paper *p, const char *metric, int entry, int method, int data) {
     grid_result best = grid_oracle(&p->e, data, entry, metric);
     grid_result fallback = grid_oracle(&p->e, data, ENTRY_DEFAULT + method, metric);
     const paper_score *score = paper_number(metric, method, p->set[data]);
-    table_cell cell = {
-        best.cell != NULL,      percent(best.best), percent(best.mean), percent(best.std),
-        percent(fallback.best), score->mean,        score->std,         ""};
+    table_cell cell = {best.cell != NULL,
+                       shown_percent(best.best),
+                       shown_percent(best.mean),
+                       shown_percent(best.std),
+                       shown_percent(fallback.best),
+                       score->mean,
+                       score->std,
+                       ""};
     if (best.cell != NULL)
         cell_grid_text(&p->e, best.cell, cell.at, sizeof cell.at);
     return cell;

@@ -89,8 +89,8 @@ static void add_clusters(cluster_page *p) {
         json_array_append_new(rows, row);
     }
     page_add(page_section(p->page, "clusters", "Clusters", NULL), "clusters",
-             json_pack("{s:o, s:b, s:b}", "rows", rows, "classes", p->has_confusion, "images",
-                       has_images(&p->run)));
+             json_pack("{s:o, s:b, s:b, s:b}", "rows", rows, "classes", p->has_confusion, "images",
+                       has_images(&p->run), "fused", p->g.type != HUDDLE_ARRAY_NONE));
 }
 
 /* Columns in the order of the classes they are mapped to, then those that are mapped to none. */
@@ -190,11 +190,14 @@ static void add_convergence(cluster_page *p) {
 }
 
 static void add_spectrum(cluster_page *p) {
-    json_t *values = json_object_get(json_object_get(p->report, "embed"), "eigenvalues");
+    const json_t *embed = json_object_get(p->report, "embed");
+    json_t *values = json_object_get(embed, "eigenvalues");
     if (json_array_size(values) < 2)
         return;
     page_add(page_section(p->page, "spectrum", "Spectrum", NULL), "spectrum",
-             json_pack("{s:O, s:i}", "eigenvalues", values, "n_clusters", p->run.n_clusters));
+             json_pack("{s:O, s:O*, s:O*, s:i}", "eigenvalues", values, "relative_gaps",
+                       json_object_get(embed, "relative_gaps"), "choice",
+                       json_object_get(p->report, "choice"), "n_clusters", p->run.n_clusters));
 }
 
 /* ---- the path of gamma -------------------------------------------------------------------- */
@@ -311,18 +314,42 @@ static void add_trials(cluster_page *p, json_t *list, const json_t *chosen, cons
         page_add(page_section(p->page, id, title, lead), "table", objects_table(list, chosen));
 }
 
+static void add_candidates(cluster_page *p, const json_t *n_clusters) {
+    static const char by_gap[] =
+        "Candidates for the number of clusters, best first: clear relative eigengaps (0.8 and "
+        "more) from the largest number down, then the others by their gap. Specks are groups of a "
+        "few points away from all others: clusters of their own, but no evidence for a number.";
+    json_t *choice = json_object_get(p->report, "choice");
+    bool gaps = json_object_get(json_array_get(choice, 0), "relative_gap") != NULL;
+    add_trials(p, choice, n_clusters, "choice", "Choice of the number",
+               gaps ? by_gap : "Candidates for the number of clusters, best first.");
+}
+
+static void add_preparations(cluster_page *p) {
+    const json_t *prepare = json_object_get(p->report, "prepare");
+    const json_t *clusters = json_object_get(prepare, "tried_clusters");
+    size_t n = json_array_size(clusters);
+    char lead[512] = "The preparation was chosen without labels: the one whose clustering has the "
+                     "largest modularity on its own graph, ";
+    append_text(lead, sizeof lead, "%s", n > 1 ? "the mean over " : "all judged at ");
+    for (size_t i = 0; i < n; i++)
+        append_text(lead, sizeof lead, "%s%lld",
+                    i == 0      ? ""
+                    : i + 1 < n ? ", "
+                                : " and ",
+                    (long long)json_integer_value(json_array_get(clusters, i)));
+    append_text(lead, sizeof lead, " clusters.");
+    add_trials(p, json_object_get(prepare, "tried"), json_object_get(prepare, "rule"), "prepare",
+               "Preparations tried", lead);
+}
+
 static void add_choices(cluster_page *p) {
-    json_t *prepare = json_object_get(p->report, "prepare");
     const json_t *n_clusters = json_object_get(p->report, "n_clusters");
     add_trials(p, json_object_get(p->report, "range"), n_clusters, "range",
                "Numbers of clusters tried",
                "Each row is a clustering into so many clusters, judged without labels.");
-    add_trials(p, json_object_get(p->report, "choice"), n_clusters, "choice",
-               "Choice of the number", "Candidates for the number of clusters, best first.");
-    add_trials(p, json_object_get(prepare, "tried"), json_object_get(prepare, "rule"), "prepare",
-               "Preparations tried",
-               "The preparation was chosen without labels: the one whose clustering has the "
-               "largest modularity on its own graph.");
+    add_candidates(p, n_clusters);
+    add_preparations(p);
 }
 
 /* ---- the page ----------------------------------------------------------------------------- */

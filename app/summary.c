@@ -43,6 +43,30 @@ static void print_method(const json_t *report) {
     printf("\n");
 }
 
+/* How the number of clusters was chosen, and the numbers that come next. */
+static void print_choice(const json_t *report) {
+    char text[512];
+    const json_t *choice = json_object_get(report, "choice"), *best = json_array_get(choice, 0);
+    if (best == NULL)
+        return;
+    const char *score = json_object_get(best, "alignment") != NULL ? "alignment" : "relative_gap";
+    double specks = number(best, "specks");
+    snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number(best, "n_clusters"),
+             strcmp(score, "alignment") == 0 ? "alignment of the eigenvectors"
+                                             : "relative eigengap",
+             number(best, score));
+    if (specks > 0)
+        append_text(text, sizeof text, "; %.0f of them %s of a few points", specks,
+                    specks == 1 ? "is a speck" : "are specks");
+    for (size_t i = 1; i < json_array_size(choice); i++) {
+        const json_t *other = json_array_get(choice, i);
+        append_text(text, sizeof text, "%s %.0f (%.2f)", i == 1 ? "; next" : ",",
+                    number(other, "n_clusters"), number(other, score));
+    }
+    label("clusters");
+    print_wrapped(stdout, text, INDENT, INDENT);
+}
+
 /* What stands before a member: nothing before the first. */
 static const char *name_gap(const json_t *object, const char *name) {
     void *first = json_object_iter((json_t *)(uintptr_t)object);
@@ -155,6 +179,7 @@ static void print_warnings(const json_t *warnings) {
 void print_summary(const json_t *report) {
     print_title(report);
     print_method(report);
+    print_choice(report);
     print_scores(json_object_get(report, "scores"));
     print_sizes(json_object_get(report, "sizes"));
     print_graph(json_object_get(report, "graph"));

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -110,6 +111,10 @@ int text_width(const char *text) {
 
 const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
+}
+
+double shown_percent(double share) {
+    return round(1000 * share) / 10;
 }
 
 void format_real(double number, char *text, size_t size) {

@@ -29,6 +29,11 @@ int text_width(const char *text);
 /* "1 point", "3 points". */
 const char *plural(int64_t count);
 
+/* A share in per cent, rounded to the one decimal that tables show (halves away from zero). Every
+ * table uses it, so that a number reads the same everywhere, and differences are those of the
+ * numbers shown. */
+double shown_percent(double share);
+
 /* A number with the fewest of the usual digits that read back as the same. */
 void format_real(double number, char *text, size_t size);
 

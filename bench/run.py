@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-HELPERS = {"run", "make_mnist70k", "rules"}
+HELPERS = {"run", "make_mnist70k", "rules", "clusters"}
 
 
 def main(names):

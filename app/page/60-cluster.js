@@ -126,7 +126,8 @@ function medoidImage(row) {
 }
 
 function clusterCaption(block) {
-  let text = "The medoid is the point nearest the centre of its cluster.";
+  let text = "The medoid is the point nearest the centre of its cluster";
+  text += block.fused ? "; of points that shrinking has fused there, the one nearest their mean." : ".";
   if (block.classes) text += " Class is the most frequent one among the cluster's points, and share how many of them belong to it.";
   return text;
 }
@@ -186,7 +187,7 @@ blocks.sheet = (root, block) => {
 
 blocks.spectrum = (root, block) => {
   const values = block.eigenvalues.filter((v) => v !== null), c = block.n_clusters, holder = element("div");
-  const gap = c < values.length ? values[c] - values[c - 1] : null;
+  const gaps = block.relative_gaps || [], gap = gaps[c - 1] === undefined ? null : gaps[c - 1];
   root.append(holder);
   onWidth(holder, (width) => {
     const high = Math.max(...values) * 1.06 || 1;
@@ -196,7 +197,7 @@ blocks.spectrum = (root, block) => {
     if (gap !== null) {
       const left = chart.x(c), right = chart.x(c + 1), y1 = chart.y(values[c - 1]), y2 = chart.y(values[c]);
       chart.svg.append(svg("rect", { x: left, width: right - left, y: Math.min(y1, y2), height: Math.abs(y1 - y2), style: "fill:var(--bad)", "fill-opacity": 0.16 }));
-      drawMarks(chart, [{ x: c + 0.5, label: `eigengap ${short(gap, 3)}`, strong: true }]);
+      drawMarks(chart, [{ x: c + 0.5, label: `relative gap ${gap.toFixed(2)}`, strong: true }]);
     }
     values.forEach((value, k) => {
       const x = chart.x(k + 1), y = chart.y(value), mark = svg("circle", { cx: x, cy: y, r: values.length > 60 ? 2.5 : 4, style: `fill:${k < c ? "var(--accent)" : "var(--faint)"}` });
@@ -205,15 +206,21 @@ blocks.spectrum = (root, block) => {
     });
     holder.replaceChildren(chart.svg);
   });
-  root.append(element("p.caption", {}, spectrumCaption(values, c, gap)));
+  root.append(element("p.caption", {}, spectrumCaption(gaps, c, gap, block.choice)));
 };
 
-function spectrumCaption(values, c, gap) {
+/* The gaps are those that the choice of the number goes by; the tool computes them. */
+function spectrumCaption(gaps, c, gap, choice) {
   let text = `The smallest eigenvalues of the normalised Laplacian. The first ${c} (coloured) span the embedding; as many near zero as there are clusters, then a wide gap, is what well-separated clusters look like.`;
+  const best = choice && choice[0];
+  if (best && best.relative_gap !== undefined) {
+    text += ` ${c} was chosen by the relative eigengap (${best.relative_gap.toFixed(2)})`;
+    if (best.specks > 0) text += `, ${best.specks} of them ${best.specks === 1 ? "a speck" : "specks"} of a few points`;
+    return text + (choice.length > 1 ? `; next ${choice.slice(1).map((other) => `${other.n_clusters} (${other.relative_gap.toFixed(2)})`).join(", ")}.` : ".");
+  }
   if (gap === null) return text;
-  const gaps = values.slice(1).map((v, k) => v - values[k]), widest = gaps.indexOf(Math.max(...gaps)) + 1;
-  text += widest === c ? ` The gap after ${c} is the widest seen.` : ` The widest gap seen comes after ${widest}, so ${c} is not what the spectrum alone suggests.`;
-  return text;
+  const widest = gaps.reduce((most, value, k) => (value !== null && (most < 0 || value > gaps[most]) ? k : most), -1) + 1;
+  return text + ` The relative gap after ${c} is ${gap.toFixed(2)}${widest === c ? ", the widest seen." : `; the widest seen, ${gaps[widest - 1].toFixed(2)}, comes after ${widest}.`}`;
 }
 
 /* ---- convergence ---- */

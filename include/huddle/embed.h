@@ -147,6 +147,7 @@ typedef struct huddle_embed_choice {
     int32_t candidates[5]; /* the best is candidates[0] */
     double scores[5];      /* their relative eigengaps, 0 .. 1 */
     int32_t specks[5];     /* how many of that many clusters are specks */
+    int32_t n_clear;       /* the first so many have a clear gap */
 } huddle_embed_choice;
 
 /* The relative eigengap after k, (mu' - mu) / mu'. mu is the largest eigenvalue up to lambda_k and

@@ -129,6 +129,8 @@ huddle_status huddle_embed_choose(const huddle_spectrum *s, int32_t first, int32
         if (!isnan(gap))
             offer(s, k, gap, choice);
     }
+    while (choice->n_clear < choice->count && choice->scores[choice->n_clear] >= clear_gap)
+        choice->n_clear++;
     if (choice->count == 0)
         offer(s, first < s->n ? first : (int32_t)s->n, 0, choice);
 done:

@@ -8,9 +8,11 @@
  * scaling rows of a plane to norm 1 folds it into a circle.
  *
  * Modularity depends on the number of clusters, so all candidates of a round are judged at the same
- * numbers: the one that was asked for; of a range, up to five evenly spaced numbers, whose mean
- * counts; with auto, the median of the numbers that the candidates' own eigengaps suggest. One
- * embedding of each candidate serves all of these. */
+ * numbers: the one that was asked for; of a range, up to five evenly spaced ones, whose mean
+ * counts. With auto each candidate's eigengaps propose a number first. The largest that is clear is
+ * the one to judge at; if none is clear, the range that the rule chooses from is judged like any
+ * other. The number of clusters itself is chosen afterwards, on the winner. One embedding of a
+ * candidate serves all of these. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -26,7 +28,9 @@ enum {
     FINALISTS = 4,      /* the best of them once more */
     LAST_ROUND = 10000, /* by so many */
     JUDGING_STARTS = 5, /* restarts of K-means */
-    MOST_COMPONENTS = 150
+    MOST_COMPONENTS = 150,
+    MOST_CLUSTERS = 30,    /* what the eigengap rule chooses from: 2 .. this, */
+    POINTS_PER_CLUSTER = 5 /* if there are so many points for each */
 };
 
 /* The candidates, simple before complicated. */
@@ -124,21 +128,18 @@ static hd_spectral_options judging_options(huddle_range n_clusters, uint64_t see
     return options;
 }
 
-/* Graph and embedding of the points that a candidate gives; with auto also the number of clusters
- * that these suggest. */
+/* Graph and embedding of the points that a candidate gives; with auto also the choice of the number
+ * of clusters that these suggest. */
 static huddle_status embed_candidate(huddle_context *context, const huddle_points *x,
                                      const huddle_preparation *widest, huddle_range n_clusters,
                                      uint64_t seed, contestant *c) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = judging_options(n_clusters, seed);
-    bool is_auto = n_clusters.first == HUDDLE_AUTO;
     hd_fit_free(&c->fit);
     c->fit = (hd_fit){.n = x->n, .d = x->d};
     TRY(prepare_candidate(context, x, &c->trial.rule, widest, seed, &c->fit.points));
     TRY(hd_spectral_embed_points(context, NULL, &options, &c->fit, &n_clusters));
     huddle_points_free(&c->fit.points);
-    if (is_auto)
-        c->trial.proposed = n_clusters.first;
 done:
     return status;
 }
@@ -175,12 +176,16 @@ static huddle_status list_trials(const huddle_points *x, int64_t rank, hd_fit *f
     ALLOC(fit->auto_trials, N_CANDIDATES);
     for (int k = 0; k < N_CANDIDATES; k++)
         if (is_possible(&candidates[k], x, rank))
-            fit->auto_trials[fit->n_auto_trials++] = (hd_prepare_trial){candidates[k], NAN, 0, 0};
+            fit->auto_trials[fit->n_auto_trials++] = (hd_prepare_trial){candidates[k], NAN, 0};
 done:
     return status;
 }
 
 /* ---- rounds -------------------------------------------------------------------------------- */
+
+static int32_t at_most(int64_t number, int64_t most) {
+    return (int32_t)(number < most ? number : most);
+}
 
 /* Up to five numbers of a range, evenly spaced, both ends among them. */
 static hd_prepare_clusters spread_over(huddle_range range) {
@@ -193,62 +198,72 @@ static hd_prepare_clusters spread_over(huddle_range range) {
     return clusters;
 }
 
-/* The lower median of what the candidates propose: at least half of them see as many clusters, and
- * no single one can move it far. */
-static int32_t median_proposal(const contestant *contestants, int32_t count) {
-    int32_t sorted[N_CANDIDATES] = {0};
+/* With auto: the largest number for which some candidate's eigengap is clear, or without a clear
+ * one the whole range that the eigengap rule chooses from. */
+static huddle_range proposed_clusters(const contestant *contestants, int32_t count, int64_t n) {
+    int32_t clear = 0;
     for (int32_t k = 0; k < count; k++) {
-        int32_t place = k;
-        for (; place > 0 && sorted[place - 1] > contestants[k].trial.proposed; place--)
-            sorted[place] = sorted[place - 1];
-        sorted[place] = contestants[k].trial.proposed;
+        const huddle_embed_choice *choice = &contestants[k].fit.choice;
+        if (choice->n_clear > 0 && choice->candidates[0] > clear)
+            clear = choice->candidates[0];
     }
-    return sorted[(count - 1) / 2];
+    if (clear > 0)
+        return (huddle_range){clear, clear};
+    int32_t most = at_most(n / POINTS_PER_CLUSTER, MOST_CLUSTERS);
+    return (huddle_range){2, most > 2 ? most : 2};
 }
 
-/* The numbers of clusters to compare at. With auto, a candidate whose graph has more components
- * than that is embedded again, joined as a fit with that many clusters would join it. */
-static huddle_status agree_on_clusters(huddle_context *context, const huddle_points *x,
-                                       const huddle_preparation *widest, hd_common common,
-                                       contestant *contestants, int32_t count,
-                                       hd_prepare_clusters *clusters) {
+/* Judges candidates that have been embedded for auto. One whose graph has more components than the
+ * numbers agreed on is embedded again, joined as a fit with that many clusters would join it. */
+static huddle_status judge_auto(huddle_context *context, const huddle_points *x,
+                                const huddle_preparation *widest, uint64_t seed,
+                                contestant *contestants, int32_t count,
+                                hd_prepare_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
-    huddle_range range = common.n_clusters;
-    if (range.first == HUDDLE_AUTO) {
-        range.first = range.last = median_proposal(contestants, count);
-        for (int32_t k = 0; k < count; k++)
-            if (contestants[k].fit.embed_info.components > range.first)
-                TRY(embed_candidate(context, x, widest, range, common.seed, &contestants[k]));
-    }
+    huddle_range range = proposed_clusters(contestants, count, x->n);
     *clusters = spread_over(range);
+    for (int32_t k = 0; k < count; k++) {
+        if (contestants[k].fit.embed_info.components > range.first)
+            TRY(embed_candidate(context, x, widest, range, seed, &contestants[k]));
+        TRY(judge(context, clusters, seed, &contestants[k]));
+    }
 done:
     return status;
 }
 
-/* Judges the first `count` trials by these points and puts the better ones first; equals keep
- * their order, so that the simpler wins. */
-static huddle_status run_round(huddle_context *context, const huddle_points *x, int32_t count,
-                               const huddle_preparation *widest, hd_common common, hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    hd_prepare_trial *trials = fit->auto_trials;
-    contestant *contestants = NULL;
-    ALLOC_ZERO(contestants, count);
+/* Puts the better ones first; equals keep their order, so that the simpler wins. */
+static void rank_trials(const contestant *contestants, int32_t count, hd_prepare_trial *trials) {
     for (int32_t k = 0; k < count; k++) {
-        TRY(hd_progress(context, "prepare", k, 2.0 * count));
-        contestants[k].trial = trials[k];
-        TRY(embed_candidate(context, x, widest, common.n_clusters, common.seed, &contestants[k]));
-    }
-    TRY(agree_on_clusters(context, x, widest, common, contestants, count, &fit->auto_clusters));
-    for (int32_t k = 0; k < count; k++) {
-        int32_t place = k;
-        TRY(hd_progress(context, "prepare", count + k, 2.0 * count));
-        TRY(judge(context, &fit->auto_clusters, common.seed, &contestants[k]));
-        contestants[k].trial.n = x->n;
         hd_prepare_trial trial = contestants[k].trial;
+        int32_t place = k;
         for (; place > 0 && trials[place - 1].modularity < trial.modularity; place--)
             trials[place] = trials[place - 1];
         trials[place] = trial;
     }
+}
+
+/* Judges the first `count` trials by these points and ranks them. */
+static huddle_status run_round(huddle_context *context, const huddle_points *x, int32_t count,
+                               const huddle_preparation *widest, hd_common common, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    bool is_auto = common.n_clusters.first == HUDDLE_AUTO;
+    contestant *contestants = NULL;
+    ALLOC_ZERO(contestants, count);
+    fit->auto_clusters = spread_over(common.n_clusters);
+    for (int32_t k = 0; k < count; k++) {
+        contestant *c = &contestants[k];
+        TRY(hd_progress(context, "prepare", k, count));
+        c->trial = fit->auto_trials[k];
+        c->trial.n = x->n;
+        TRY(embed_candidate(context, x, widest, common.n_clusters, common.seed, c));
+        if (is_auto)
+            continue;
+        TRY(judge(context, &fit->auto_clusters, common.seed, c));
+        hd_fit_free(&c->fit); /* with many clusters all embeddings would be a lot of memory */
+    }
+    if (is_auto)
+        TRY(judge_auto(context, x, widest, common.seed, contestants, count, &fit->auto_clusters));
+    rank_trials(contestants, count, fit->auto_trials);
 done:
     for (int32_t k = 0; contestants != NULL && k < count; k++)
         hd_fit_free(&contestants[k].fit);
@@ -259,8 +274,8 @@ done:
 /* The range as a sample of n points can hold it. */
 static hd_common clusters_in_sample(hd_common common, int64_t n) {
     huddle_range *range = &common.n_clusters;
-    range->first = range->first < n ? range->first : (int32_t)n;
-    range->last = range->last < n ? range->last : (int32_t)n;
+    range->first = at_most(range->first, n);
+    range->last = at_most(range->last, n);
     return common;
 }
 

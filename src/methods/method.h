@@ -61,7 +61,6 @@ typedef struct hd_prepare_trial {
     huddle_rule rule;
     double modularity; /* of its spectral clustering on its own graph; the mean over a range */
     int64_t n;         /* points it was last judged by */
-    int32_t proposed;  /* clusters that its own graph suggests; 0 unless n_clusters is auto */
 } hd_prepare_trial;
 
 /* The numbers of clusters at which preparations are compared. */

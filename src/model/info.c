@@ -73,8 +73,6 @@ static json_t *tried_json(const hd_fit *fit) {
         json_object_set_new(object, "rule", rule_json(&fit->auto_trials[k].rule));
         json_object_set_new(object, "modularity", real(fit->auto_trials[k].modularity));
         json_object_set_new(object, "n", json_integer(fit->auto_trials[k].n));
-        if (fit->auto_trials[k].proposed > 0)
-            json_object_set_new(object, "proposed", json_integer(fit->auto_trials[k].proposed));
         json_array_append_new(array, object);
     }
     return array;
