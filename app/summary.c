@@ -49,19 +49,20 @@ static void print_choice(const json_t *report) {
     const json_t *choice = json_object_get(report, "choice"), *best = json_array_get(choice, 0);
     if (best == NULL)
         return;
-    const char *score = json_object_get(best, "alignment") != NULL ? "alignment" : "relative_gap";
+    bool aligned = json_object_get(best, "alignment") != NULL;
+    const char *score = aligned ? "alignment" : "relative_gap";
+    int digits = aligned ? 4 : 2;
     double specks = number(best, "specks");
     snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number(best, "n_clusters"),
-             strcmp(score, "alignment") == 0 ? "alignment of the eigenvectors"
-                                             : "relative eigengap",
+             aligned ? "alignment of the eigenvectors" : "relative eigengap", digits,
              number(best, score));
     if (specks > 0)
         append_text(text, sizeof text, "; %.0f of them %s of a few points", specks,
                     specks == 1 ? "is a speck" : "are specks");
     for (size_t i = 1; i < json_array_size(choice); i++) {
         const json_t *other = json_array_get(choice, i);
-        append_text(text, sizeof text, "%s %.0f (%.2f)", i == 1 ? "; next" : ",",
-                    number(other, "n_clusters"), number(other, score));
+        append_text(text, sizeof text, "%s %.0f (%.*f)", i == 1 ? "; next" : ",",
+                    number(other, "n_clusters"), digits, number(other, score));
     }
     label("clusters");
     print_wrapped(stdout, text, INDENT, INDENT);

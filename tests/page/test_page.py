@@ -4,6 +4,7 @@ Leaves with 77, which CTest calls skipped, if chromium is not installed. With PA
 environment, screenshots and a PDF are kept there to be looked at.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -128,6 +129,37 @@ class PageTest(unittest.TestCase):
         self.open(make("range", "cluster", "blobs", "-m", "sc", "-c", "3-6"))
         self.assertEqual(self.js("document.querySelectorAll('#range tbody tr').length"), 4)
         self.assertEqual(self.js("document.querySelectorAll('#range tr.marked').length"), 1)
+
+    def test_spectrum_shows_the_gap_that_chose_the_number(self):
+        arguments = ("cluster", "digits", "-m", "sc", "-c", "auto")
+        self.open(make("auto", *arguments))
+        run = subprocess.run([HUDDLE, *arguments, "--json", "-q"], capture_output=True, check=True)
+        report = json.loads(run.stdout)
+        choice = report["choice"]
+        caption = self.js("document.querySelector('#spectrum p.caption').innerText")
+        self.assertIn(f"{choice[0]['n_clusters']} was chosen by the relative eigengap "
+                      f"({choice[0]['relative_gap']:.2f})", caption)
+        for other in choice[1:]:
+            self.assertIn(f"{other['n_clusters']} ({other['relative_gap']:.2f})", caption)
+        self.assertEqual(choice[0]["n_clusters"], report["n_clusters"])
+        self.assertIn(f"relative gap {choice[0]['relative_gap']:.2f}",
+                      self.js("document.querySelector('#spectrum svg').textContent"))
+        self.open(digits())  # a number that was given
+        run = subprocess.run([HUDDLE, "cluster", "digits", "-m", "ssc", "--json", "-q"],
+                             capture_output=True, check=True)
+        gaps = json.loads(run.stdout)["embed"]["relative_gaps"]
+        caption = self.js("document.querySelector('#spectrum p.caption').innerText")
+        self.assertIn(f"The relative gap after 10 is {gaps[9]:.2f}", caption)
+        best = max((k for k in range(len(gaps)) if gaps[k] is not None), key=gaps.__getitem__)
+        self.assertIn(f"the widest seen, {gaps[best]:.2f}, comes after {best + 1}.", caption)
+
+    def test_medoids_are_those_of_the_report(self):
+        self.open(digits())
+        run = subprocess.run([HUDDLE, "cluster", "digits", "-m", "ssc", "--json", "-q"],
+                             capture_output=True, check=True)
+        shown = self.js("[...document.querySelectorAll('#images canvas.medoid')].map((c) => c.title)")
+        self.assertEqual([title.split(",")[0] for title in shown],
+                         [f"point {m}" for m in json.loads(run.stdout)["medoids"]])
 
     def test_text_of_the_data_is_only_text(self):
         table = os.path.join(FOLDER, "odd <i>& 'name'.csv")

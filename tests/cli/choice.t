@@ -1,0 +1,149 @@
+Eight blobs that touch, and seven points far from all of them. The seven are a component of the
+graph, which alone must not decide the number of clusters.
+
+  $ cat > make.py <<'END'
+  > import numpy as np
+  > for seed in range(3):
+  >     random = np.random.default_rng(seed)
+  >     while True:
+  >         centres = random.uniform(-2.5, 2.5, (8, 10))
+  >         apart = np.linalg.norm(centres[:, None] - centres, axis=2) + 99 * np.eye(8)
+  >         if apart.min() >= 5:
+  >             break
+  >     X = np.vstack([c + random.standard_normal((100, 10)) for c in centres])
+  >     np.savetxt(f"blobs{seed}.csv", X, delimiter=",")
+  >     speck = 20 + .1 * random.standard_normal((7, 10))
+  >     np.savetxt(f"speck{seed}.csv", np.vstack([X, speck]), delimiter=",")
+  > END
+  $ /usr/bin/python3 make.py
+  $ cat > check.py <<'END'
+  > import json, subprocess, sys
+  > import numpy as np
+  > def cluster(*arguments):
+  >     run = subprocess.run(["huddle", "cluster", *arguments, "--json", "-q"], check=True,
+  >                          stdout=subprocess.PIPE)
+  >     return json.loads(run.stdout)
+  > END
+  $ cat > speck.py <<'END'
+  > from check import *
+  > for kind, extra in ("blobs", 0), ("speck", 1):
+  >     for seed in range(3):
+  >         r = cluster(f"{kind}{seed}.csv", "-m", "sc", "-c", "auto", "-o", "labels.npy")
+  >         best, labels = r["choice"][0], np.load("labels.npy")
+  >         assert best["n_clusters"] == r["n_clusters"] == 8 + extra
+  >         assert best["specks"] == extra
+  >         for k in range(8):
+  >             counts = np.bincount(labels[100 * k:100 * k + 100], minlength=9)
+  >             assert counts.max() >= 95, counts
+  >         assert len(set(labels[800:])) == extra
+  > print("as many as there are")
+  > END
+  $ /usr/bin/python3 speck.py
+  as many as there are
+
+The summary shows what the number was chosen by, and the numbers that come next.
+
+  $ huddle cluster speck0.csv -m sc -c auto --prepare none -q | grep -A1 '^  clusters'
+    clusters   9, by the relative eigengap (0.86); 1 of them is a speck of a few points;
+               next 4 (0.39), 6 (0.36), 8 (0.32), 3 (0.21)
+  $ huddle cluster blobs0.csv -m selftune-sc -c auto --prepare none -q | grep -c '^  clusters .*alignment'
+  1
+  $ huddle cluster blobs0.csv -m sc -c 8 -q | grep -c '^  clusters'
+  0
+  [1]
+
+The candidates, the gaps in the report and the table of a range are one number each.
+
+  $ cat > gaps.py <<'END'
+  > from check import *
+  > auto = cluster("speck0.csv", "-m", "sc", "-c", "auto", "--prepare", "none")
+  > gaps = auto["embed"]["relative_gaps"]
+  > assert len(gaps) == len(auto["embed"]["eigenvalues"]) - 1
+  > assert gaps[0] is None and gaps[1] is None # one cluster; one cluster and a speck
+  > for c in auto["choice"]:
+  >     assert c["relative_gap"] == gaps[c["n_clusters"] - 1]
+  > values = np.maximum(auto["embed"]["eigenvalues"], 1e-7)
+  > assert abs(gaps[8] - (values[9] - values[8]) / values[9]) < 1e-12
+  > tried = cluster("speck0.csv", "-m", "sc", "-c", "2-12", "--prepare", "none")
+  > assert tried["n_clusters"] == 9
+  > for t in tried["range"]:
+  >     assert t["relative_gap"] == tried["embed"]["relative_gaps"][t["n_clusters"] - 1]
+  > print("the same")
+  > END
+  $ /usr/bin/python3 gaps.py
+  the same
+
+Preparations are compared at the same numbers of clusters: one if it is known or clear, otherwise over
+the range. The modularity is computed anew here.
+
+  $ cat > modularity.py <<'END'
+  > from check import *
+  > import scipy.sparse as sp
+  > def modularity(source, rule, c):
+  >     cluster(source, "-m", "sc", "-c", str(c), "--prepare", rule, "--dump", "dump")
+  >     A, labels = sp.load_npz("dump/A.npz").tocsr(), np.load("dump/labels.npy")
+  >     degree = np.asarray(A.sum(1)).ravel()
+  >     inside = sum(A[labels == k][:, labels == k].sum() for k in set(labels))
+  >     chance = sum((degree[labels == k].sum() / degree.sum()) ** 2 for k in set(labels))
+  >     return inside / degree.sum() - chance
+  > for source, clusters, expected in (("blobs0.csv", "8", [8]), ("blobs0.csv", "auto", [8]),
+  >                                    ("blobs0.csv", "3-14", [3, 5, 8, 11, 14])):
+  >     prepare = cluster(source, "-m", "sc", "-c", clusters)["prepare"]
+  >     assert prepare["tried_clusters"] == expected, prepare["tried_clusters"]
+  >     scores = [t["modularity"] for t in prepare["tried"]]
+  >     assert scores == sorted(scores, reverse=True) and len(scores) == 4
+  >     assert prepare["rule"] == prepare["tried"][0]["rule"]
+  >     for t in prepare["tried"]:
+  >         mean = np.mean([modularity(source, t["rule"], c) for c in expected])
+  >         assert abs(mean - t["modularity"]) < .005, (clusters, t, mean)
+  > random = np.random.default_rng(0) # nothing clear: over all numbers the rule chooses from
+  > np.savetxt("noise.csv", random.uniform(size=(120, 12)), delimiter=",")
+  > print(cluster("noise.csv", "-m", "sc", "-c", "auto")["prepare"]["tried_clusters"])
+  > END
+  $ /usr/bin/python3 modularity.py
+  [2, 7, 13, 18, 24]
+
+The medoid of points that shrinking has fused is the one nearest their mean in the prepared points, not
+the first of them.
+
+  $ cat > medoids.py <<'END'
+  > from check import *
+  > r = cluster("digits", "-m", "ssc", "--dump", "ssc")
+  > G, X, labels = (np.load(f"ssc/{name}.npy") for name in ("G", "X", "labels"))
+  > truth = np.load("truth.npy")
+  > moved = fused = 0
+  > for k, m in enumerate(r["medoids"]):
+  >     rows = np.flatnonzero((labels == k) & (G == G[m]).all(1))
+  >     distance = np.linalg.norm(X[rows].astype(float) - X[rows].astype(float).mean(0), axis=1)
+  >     assert distance[list(rows).index(m)] <= distance.min() * (1 + 1e-12)
+  >     assert truth[m] == np.bincount(truth[labels == k]).argmax() # no five among the nines
+  >     fused, moved = fused + (len(rows) > 1), moved + (m != rows[0])
+  > print(fused, moved)
+  > END
+  $ huddle convert digits digits.npz -q
+  $ /usr/bin/python3 -c '
+  > import numpy as np
+  > data = np.load("digits.npz")
+  > np.save("truth.npy", data["y"].ravel().astype(int))'
+  $ /usr/bin/python3 medoids.py
+  10 10
+
+Sparse points have the same medoids; a graph without points gives the row of the largest degree.
+
+  $ cat > others.py <<'END'
+  > from check import *
+  > import scipy.sparse as sp
+  > dense = cluster("digits", "-m", "ssc", "--prepare", "none", "--dump", "raw")
+  > sparse = cluster("digits.svm", "-m", "ssc", "--prepare", "none")
+  > assert sparse["medoids"] == dense["medoids"]
+  > r = cluster("--graph", "raw/A.npz", "-c", "10", "-m", "ssc", "--dump", "graph")
+  > degree = np.asarray(sp.load_npz("raw/A.npz").sum(1)).ravel()
+  > G, labels = np.load("graph/G.npy"), np.load("graph/labels.npy")
+  > for k, m in enumerate(r["medoids"]):
+  >     rows = np.flatnonzero((labels == k) & (G == G[m]).all(1))
+  >     assert degree[m] >= degree[rows].max() * (1 - 1e-12)
+  > print("as they should be")
+  > END
+  $ huddle convert digits digits.svm -q
+  $ /usr/bin/python3 others.py
+  as they should be
