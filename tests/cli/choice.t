@@ -12,7 +12,8 @@ graph, which alone must not decide the number of clusters.
   >             break
   >     X = np.vstack([c + random.standard_normal((100, 10)) for c in centres])
   >     np.savetxt(f"blobs{seed}.csv", X, delimiter=",")
-  >     speck = 20 + .1 * random.standard_normal((7, 10))
+  >     away = random.standard_normal(10)
+  >     speck = 60 * away / np.linalg.norm(away) + .1 * random.standard_normal((7, 10))
   >     np.savetxt(f"speck{seed}.csv", np.vstack([X, speck]), delimiter=",")
   > END
   $ /usr/bin/python3 make.py

@@ -85,10 +85,10 @@ The second time nothing is computed, and the plan can be run by itself.
 A number is rounded the same way wherever it is shown. Of 80 points every second share, such as 77 of
 them or 96.25 %, lies between two numbers of one decimal.
 
-  $ mkdir halves && huddle generate blobs --n 80 --noise 2 -q -o halves/ORL.csv
+  $ mkdir halves && huddle generate blobs --n 80 --noise 4 -q -o halves/ORL.csv
   $ huddle paper halves -o halves-out --n-init 2 -q > table
   $ cat > halves.py <<'END'
-  > import csv, json, re
+  > import csv, json, math, re
   > html = open("halves-out/index.html").read()
   > page = json.loads(re.search(r'id="data">(.*?)</script>', html, re.S).group(1))
   > tables = {s["id"]: s["blocks"][0]["rows"] for s in page["sections"]
@@ -101,6 +101,7 @@ them or 96.25 %, lies between two numbers of one decimal.
   >     for name, cell in tables[metric + "0"]:
   >         ours = cell["text"].split()[0]
   >         assert ours == csv_rows[name.split()[0]]["ORL"] == best[name][at]["text"], (name, cell)
+  >         assert float(ours) == math.floor(10 * best[name][at]["value"] + .5) / 10
   >         assert f" {ours}<br>" in markdown or f" **{ours}**<br>" in markdown
   >         mean = re.match("single starts ([0-9.]+)", cell["note"]).group(1)
   >         assert mean == csv_rows[name.split()[0]]["ORL_mean"] == best[name][at + 1]["text"]
