@@ -33,7 +33,7 @@ static int write_outputs(const fitting *fit) {
     const int32_t *labels = huddle_model_labels(fit->model, &n);
     huddle_status status = HUDDLE_OK;
     if (path != NULL)
-        status = huddle_labels_write(path, n, labels, NULL);
+        status = input_write_labels(&fit->data, path, n, labels);
     if (status != HUDDLE_OK)
         return failed_call(status, path);
     if (save != NULL)

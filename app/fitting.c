@@ -141,6 +141,7 @@ int fitting_read(fitting *fit) {
     char count[16];
     snprintf(count, sizeof count, "%d", fit->data.n_classes);
     huddle_status status = huddle_model_set(fit->model, "n_clusters", count);
+    fit->counted_classes = true;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
@@ -211,6 +212,9 @@ json_t *fitting_report(const fitting *fit) {
     add_read_seconds(report, fit->read_seconds);
     if (fit->data.labels != NULL)
         json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
+    input_add_json(&fit->data, report);
+    if (fit->counted_classes)
+        json_object_set_new(report, "n_clusters_from", json_string("classes"));
     if (fit->has_scores)
         json_object_set_new(report, "scores", scores_json(&fit->scores));
     json_t *warnings = json_copy(fit->warnings);

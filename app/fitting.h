@@ -16,6 +16,7 @@ typedef struct fitting {
     huddle_model *model;
     json_t *warnings; /* of the reading */
     double read_seconds;
+    bool counted_classes; /* n_clusters is the number of classes */
     bool has_scores;
     huddle_scores scores;
 } fitting;

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const *missing_rules(void) {
+    static const char *const rules[] = {"error", "drop", "mean", "median", NULL};
+    return rules;
+}
+
 const app_flag input_flags[] = {
     {.name = "x",
      .kind = FLAG_TEXT,
@@ -17,6 +22,16 @@ const app_flag input_flags[] = {
      .repeats = true,
      .help = "the labels: likewise, or a file of labels, or none; repeat to stack parts"},
     {.name = "transpose", .kind = FLAG_SWITCH, .help = "samples stand in columns"},
+    {.name = "missing",
+     .kind = FLAG_CHOICE,
+     .value = "RULE",
+     .choices = missing_rules,
+     .fallback = "error",
+     .help = "missing values of a table (empty, NA, ?): refuse them, drop their rows, or fill in "
+             "the column's mean or median"},
+    {.name = "encode",
+     .kind = FLAG_SWITCH,
+     .help = "make features of a table's text columns, one for each text (one-hot)"},
     {.name = "classes",
      .kind = FLAG_TEXT,
      .value = "LIST",

@@ -20,6 +20,7 @@ static json_t *info_json(const huddle_data *data) {
     if (data->points.offsets != NULL)
         json_object_set_new(report, "nonzeros",
                             json_integer((json_int_t)data->points.offsets[data->points.n]));
+    input_add_json(data, report);
     return report;
 }
 
@@ -33,6 +34,35 @@ static void print_classes(const huddle_data *data) {
     for (int32_t i = 0; i < data->n_classes && i < MOST; i++)
         printf("%s%s", i == 0 ? "" : " ", data->classes[i]);
     printf("%s\n", data->n_classes > MOST ? " ..." : "");
+}
+
+/* Which column of a table became the labels, and which became nothing. */
+static void print_columns(const huddle_data *data) {
+    enum { MOST = 12 };
+    char text[512];
+    const huddle_column *label = input_label(data);
+    int64_t left_out = 0;
+    if (label != NULL) {
+        input_column_name(data, label, text, 256);
+        append_text(text, sizeof text, ", %s", label->reason);
+        printf("labels    ");
+        print_wrapped(stdout, text, 10, 10);
+    }
+    for (int64_t c = 0; c < data->n_columns; c++) {
+        const huddle_column *column = &data->columns[c];
+        if (column->role != HUDDLE_COLUMN_LEFT_OUT || strcmp(column->reason, "not chosen") == 0 ||
+            left_out++ >= MOST)
+            continue;
+        input_column_name(data, column, text, 256);
+        append_text(text, sizeof text, ": %s", column->reason);
+        printf("left out  ");
+        print_wrapped(stdout, text, 10, 10);
+    }
+    if (left_out > MOST)
+        printf("left out  %lld more columns\n", (long long)(left_out - MOST));
+    if (data->n_dropped > 0)
+        printf("dropped   %lld row%s with missing values\n", (long long)data->n_dropped,
+               plural(data->n_dropped));
 }
 
 /* A name after the others, in lines that fit a page. */
@@ -54,6 +84,7 @@ static void print_info(const huddle_data *data) {
     if (points->offsets != NULL)
         printf("nonzeros  %lld\n", (long long)points->offsets[points->n]);
     print_classes(data);
+    print_columns(data);
     if (data->height > 0)
         printf("image     %d x %d\n", data->height, data->width);
     for (int64_t i = 0; i < data->n_names; i++)

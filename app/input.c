@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700
 #include "input.h"
 
+#include "output.h"
 #include "talk.h"
 #include "text.h"
 
@@ -30,7 +31,7 @@ static bool is_generator(const char *source) {
 /* Flags that mean nothing for this source are mistakes, not wishes. */
 static int check_flags(const app_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
-    static const char *const for_files[] = {"x", "transpose", NULL};
+    static const char *const for_files[] = {"x", "transpose", "missing", "encode", NULL};
     static const char *const for_generators[] = {"n", "noise", NULL};
     const char *const *misplaced = generator ? for_files : for_generators;
     for (; *misplaced != NULL; misplaced++)
@@ -47,7 +48,10 @@ int input_try(huddle_context *context, const app_arguments *arguments, const cha
                                    .per_class = argument_count(arguments, "per-class", 0),
                                    .n = argument_count(arguments, "n", 0),
                                    .noise = argument_number(arguments, "noise", HUDDLE_AUTO),
-                                   .seed = seed_of(arguments)};
+                                   .seed = seed_of(arguments),
+                                   .missing = argument(arguments, "missing"),
+                                   .encode = argument(arguments, "encode") != NULL,
+                                   .hints_as_flags = true};
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
@@ -79,6 +83,79 @@ void input_describe(const huddle_data *data, char *text, size_t size) {
     if (data->labels != NULL)
         append_text(text, size, ", %d class%s", data->n_classes, data->n_classes == 1 ? "" : "es");
 }
+
+/* ---- columns of tables ---------------------------------------------------------------------- */
+
+const huddle_column *input_label(const huddle_data *data) {
+    for (int64_t c = 0; c < data->n_columns; c++)
+        if (data->columns[c].role == HUDDLE_COLUMN_LABEL)
+            return &data->columns[c];
+    return NULL;
+}
+
+void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
+                       size_t size) {
+    if (column->name[0] != '\0')
+        snprintf(text, size, "%s", column->name);
+    else
+        snprintf(text, size, "column %lld", (long long)(column - data->columns) + 1);
+}
+
+json_t *input_columns_json(const huddle_data *data) {
+    static const char *const roles[] = {"feature", "label", "left out"};
+    json_t *columns = json_array();
+    for (int64_t c = 0; c < data->n_columns; c++) {
+        const huddle_column *column = &data->columns[c];
+        json_t *entry =
+            json_pack("{s:o, s:s}", "name", text_json(column->name), "role", roles[column->role]);
+        if (column->reason != NULL)
+            json_object_set_new(entry, "reason", text_json(column->reason));
+        json_array_append_new(columns, entry);
+    }
+    return columns;
+}
+
+void input_add_json(const huddle_data *data, json_t *report) {
+    char name[256];
+    const huddle_column *label = input_label(data);
+    if (data->n_columns == 0)
+        return;
+    if (label != NULL) {
+        input_column_name(data, label, name, sizeof name);
+        json_object_set_new(report, "labels_from", text_json(name));
+    }
+    json_object_set_new(report, "columns", input_columns_json(data));
+    if (data->n_dropped == 0)
+        return;
+    json_t *rows = json_array();
+    for (int64_t k = 0; k < data->n_dropped; k++)
+        json_array_append_new(rows, json_integer((json_int_t)data->dropped[k]));
+    json_object_set_new(report, "dropped_rows", rows);
+}
+
+/* ---- labels of all rows --------------------------------------------------------------------- */
+
+int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
+    *rows = n + data->n_dropped;
+    int32_t *spread = must(calloc((size_t)*rows + 1, sizeof *spread));
+    for (int64_t i = 0, from = 0, gone = 0; i < *rows; i++) {
+        bool dropped = gone < data->n_dropped && data->dropped[gone] == i;
+        gone += dropped;
+        spread[i] = dropped ? -1 : labels[from++];
+    }
+    return spread;
+}
+
+huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
+                                 const int32_t *labels) {
+    int64_t rows = 0;
+    int32_t *spread = input_spread(data, labels, n, &rows);
+    huddle_status status = huddle_labels_write(path, rows, spread, NULL);
+    free(spread);
+    return status;
+}
+
+/* ---- outputs -------------------------------------------------------------------------------- */
 
 /* Files are written beside their place, so it is the folder that must be writable. */
 static int check_parent(const char *path) {

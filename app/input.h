@@ -20,6 +20,24 @@ int input_try(huddle_context *context, const app_arguments *arguments, const cha
 /* "1797 points, 64 features, 10 classes". */
 void input_describe(const huddle_data *data, char *text, size_t size);
 
+/* The column of a table that became the labels, or NULL. */
+const huddle_column *input_label(const huddle_data *data);
+
+/* A column's name, or "column 3" if it has none. */
+void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
+                       size_t size);
+
+/* What became of the columns of a table: [{name, role, reason}]. */
+json_t *input_columns_json(const huddle_data *data);
+
+/* Adds labels_from, columns and dropped_rows (from 0) to a report, for tables. */
+void input_add_json(const huddle_data *data, json_t *report);
+
+/* Labels for every row of the file: -1 for rows that were dropped. Freed by free(). */
+int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows);
+huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
+                                 const int32_t *labels);
+
 /* EXIT_FAILED, after a sentence, if path is a folder or cannot be written, because its folder is
  * not there or may not be changed: better to know before the work than after it. NULL is fine. */
 int output_check(const char *path);

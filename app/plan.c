@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const plan_data_members[] = {
-    "name", "source", "x", "y", "transpose", "classes", "per_class", "n", "noise", "seed", NULL};
+const char *const plan_data_members[] = {"name",    "source", "x",       "y",         "transpose",
+                                         "missing", "encode", "classes", "per_class", "n",
+                                         "noise",   "seed",   NULL};
 const char *const plan_method_members[] = {"method", "label", "options", "grid", "keep", NULL};
 static const char *const plan_members[] = {"name", "data", "methods", "seeds", "n_init", NULL};
 static const char *const keep_names[] = {"trace", "ends", NULL};
@@ -98,7 +99,9 @@ int plan_read(huddle_context *context, const char *source, const json_t *entry, 
                                    .per_class = whole(entry, "per_class"),
                                    .n = whole(entry, "n"),
                                    .noise = noise == NULL ? HUDDLE_AUTO : json_number_value(noise),
-                                   .seed = (uint64_t)whole(entry, "seed")};
+                                   .seed = (uint64_t)whole(entry, "seed"),
+                                   .missing = json_string_value(json_object_get(entry, "missing")),
+                                   .encode = json_is_true(json_object_get(entry, "encode"))};
     const char **x = texts_of(json_object_get(entry, "x"), &options.n_x);
     const char **y = texts_of(json_object_get(entry, "y"), &options.n_y);
     options.x = x;
@@ -197,13 +200,15 @@ static int check_read_members(const char *file, const char *place, const json_t 
         if (!fits)
             return wrong(file, place, "%s must be a name or a list of names", *name);
     }
-    for (const char *const *name = (const char *const[]){"name", "classes", NULL}; *name != NULL;
-         name++)
+    for (const char *const *name = (const char *const[]){"name", "classes", "missing", NULL};
+         *name != NULL; name++)
         if (json_object_get(entry, *name) != NULL && !json_is_string(json_object_get(entry, *name)))
             return wrong(file, place, "%s must be a text", *name);
-    if (json_object_get(entry, "transpose") != NULL &&
-        !json_is_boolean(json_object_get(entry, "transpose")))
-        return wrong(file, place, "transpose must be true or false");
+    for (const char *const *name = (const char *const[]){"transpose", "encode", NULL};
+         *name != NULL; name++)
+        if (json_object_get(entry, *name) != NULL &&
+            !json_is_boolean(json_object_get(entry, *name)))
+            return wrong(file, place, "%s must be true or false", *name);
     return EXIT_DONE;
 }
 

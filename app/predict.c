@@ -47,17 +47,27 @@ static int print_report(const prediction *p) {
     if (status == HUDDLE_OK && p->data.labels != NULL)
         json_object_set_new(report, "scores", scores_json(&scores));
     json_object_set_new(report, "labels", labels);
+    input_add_json(&p->data, report);
     if (status == HUDDLE_OK)
         print_json(report);
     json_decref(report);
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
 }
 
+/* One a row of the file. */
+static void print_labels(const prediction *p) {
+    int64_t rows = 0;
+    int32_t *labels = input_spread(&p->data, p->labels, p->data.points.n, &rows);
+    for (int64_t i = 0; i < rows; i++)
+        printf("%d\n", labels[i]);
+    free(labels);
+}
+
 static int write_labels(const prediction *p) {
     const char *path = argument(p->arguments, "output");
     bool json = argument(p->arguments, "json") != NULL;
     if (path != NULL) {
-        huddle_status status = huddle_labels_write(path, p->data.points.n, p->labels, NULL);
+        huddle_status status = input_write_labels(&p->data, path, p->data.points.n, p->labels);
         if (status != HUDDLE_OK)
             return failed_call(status, path);
     }
@@ -65,8 +75,7 @@ static int write_labels(const prediction *p) {
     if (json)
         return print_report(p);
     if (path == NULL)
-        for (int64_t i = 0; i < p->data.points.n; i++)
-            printf("%d\n", p->labels[i]);
+        print_labels(p);
     return EXIT_DONE;
 }
 

@@ -68,6 +68,45 @@ static void print_choice(const json_t *report) {
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
+/* "species, a usual name for labels; its 3 values set -c" */
+static void print_label_column(const json_t *report, const json_t *column, const char *name) {
+    char text[512];
+    double classes = number(report, "n_classes");
+    snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
+    if (strcmp(text_of(report, "n_clusters_from"), "classes") == 0)
+        append_text(text, sizeof text, "; its %.0f value%s set -c", classes,
+                    plural((int64_t)classes));
+    label("labels");
+    print_wrapped(stdout, text, INDENT, INDENT);
+}
+
+/* Which column of a table became the labels, or which were left out without being asked. */
+static void print_columns(const json_t *report, const char *role) {
+    enum { MOST = 12 };
+    size_t i, count = 0;
+    json_t *column;
+    json_array_foreach(json_object_get(report, "columns"), i, column) {
+        char name[256], text[512];
+        snprintf(name, sizeof name, "%.200s", text_of(column, "name"));
+        if (name[0] == '\0')
+            snprintf(name, sizeof name, "column %zu", i + 1);
+        if (strcmp(text_of(column, "role"), role) != 0 ||
+            strcmp(text_of(column, "reason"), "not chosen") == 0 || count++ >= MOST)
+            continue;
+        if (strcmp(role, "label") == 0) {
+            print_label_column(report, column, name);
+            continue;
+        }
+        snprintf(text, sizeof text, "%s: %s", name, text_of(column, "reason"));
+        label(role);
+        print_wrapped(stdout, text, INDENT, INDENT);
+    }
+    if (count > MOST) {
+        label(role);
+        printf("%zu more columns\n", count - MOST);
+    }
+}
+
 /* What stands before a member: nothing before the first. */
 static const char *name_gap(const json_t *object, const char *name) {
     void *first = json_object_iter((json_t *)(uintptr_t)object);
@@ -179,6 +218,8 @@ static void print_warnings(const json_t *warnings) {
 
 void print_summary(const json_t *report) {
     print_title(report);
+    print_columns(report, "label");
+    print_columns(report, "left out");
     print_method(report);
     print_choice(report);
     print_scores(json_object_get(report, "scores"));

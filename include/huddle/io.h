@@ -16,10 +16,27 @@
  * from im_height and im_width, and im_order (1: pixels run along rows, 2: down columns; by itself
  * down columns in MAT, along rows elsewhere). It is never guessed.
  *
- * Tables (CSV, TSV): separators are commas, semicolons, tabs or blanks, a header is recognised,
- * fields may be quoted. The labels are the column with a usual name, if it holds texts or whole
- * numbers, else the only column of texts, unless more than half of more than 20 are different,
- * which makes them names of the rows. In a table of x and y, or x, y and z, y is no label.
+ * Tables (CSV, TSV): the separator is a comma, semicolon, tab or blanks, a header is recognised,
+ * fields may be quoted. Unless options name the features (x) and the labels (y):
+ *
+ *   labels      the column with a usual name, if it holds texts or whole numbers; else the only
+ *               column of texts whose values repeat: in more than 20 rows, texts of which more than
+ *               half are different are names of the rows. In a table of x and y, or x, y and z, y
+ *               is no label. Dates are never labels.
+ *   left out    row numbers: a first column of 0 .. n - 1 or 1 .. n, or different whole numbers
+ *               under a name such as id, index or Unnamed: 0, or under none; names of rows; dates;
+ *               columns without values; columns that map one to one onto the labels
+ *   features    all other columns; texts are refused with a sentence that says what to do, or
+ *               encoded (huddle_read_options.encode)
+ *
+ * huddle_data.columns tells what became of each column and why. The same is reported to the
+ * context's log.
+ *
+ * Numbers may have thousands separators, a currency sign or a per cent sign ($1,000.50; 5 % is
+ * 0.05). The decimal sign, point or comma, is found for each column: 1,5 and 1.234,56 have a
+ * decimal comma, 1.5 and 1,234.56 a decimal point. Where all values of a column are like 1,234 or
+ * 1.234 the other columns decide; if they do not either, a comma is decimal in a file with
+ * semicolons and separates thousands in others, a point is decimal, and a warning says so.
  *
  * Generators: moons (2 classes), rings and spirals (3), blobs (5) in the plane; swissroll in
  * space, cut across into four strips that are the classes. Point i is of class i mod c.
@@ -33,6 +50,19 @@
 extern "C" {
 #endif
 
+/* What became of a column of a table. */
+typedef enum huddle_column_role {
+    HUDDLE_COLUMN_FEATURE,
+    HUDDLE_COLUMN_LABEL,
+    HUDDLE_COLUMN_LEFT_OUT
+} huddle_column_role;
+
+typedef struct huddle_column {
+    char *name; /* "" if it has none */
+    huddle_column_role role;
+    char *reason; /* why it is the label or left out, how a text was encoded; or NULL */
+} huddle_column;
+
 /* A data set: points, and labels if there are any. */
 typedef struct huddle_data {
     char *name;         /* the file, or what was generated */
@@ -45,11 +75,16 @@ typedef struct huddle_data {
     char **features;      /* d column names, or NULL */
     char **names;         /* names found in a container; of a table's columns */
     int64_t n_names;
-    int32_t height, width; /* of images, in rows and columns of pixels; 0 if unknown */
-    bool column_major;     /* pixels of an image run down its columns */
+    int32_t height, width;  /* of images, in rows and columns of pixels; 0 if unknown */
+    bool column_major;      /* pixels of an image run down its columns */
+    huddle_column *columns; /* of a table, in the order of the file; else NULL */
+    int64_t n_columns;
+    int64_t *dropped; /* rows, from 0, that options->missing = "drop" left out; ascending. Empty if
+                         classes were selected. */
+    int64_t n_dropped;
 } huddle_data;
 
-/* How to read. Zeroed means: find everything by habit. */
+/* How to read. Zeroed means: find everything by conventional names. */
 typedef struct huddle_read_options {
     const char *const *x; /* names, stacked in order (CSV: columns by name, 1-based position or
                              range of positions, such as 2-64) */
@@ -65,6 +100,16 @@ typedef struct huddle_read_options {
     const double *shift; /* round columns of doubles relative to this, as the points of a model
                             were (huddle_model_shift()); NULL: as the file's own values need */
     int64_t n_shift;     /* its length; it is used if the points have so many features */
+    const char *missing; /* tables: what to do with missing values (empty, NA, NaN, null, None, ?,
+                            -): NULL or "error" refuses them, naming the place; "drop" leaves out
+                            rows with one; "mean" and "median" fill in that of the column. A missing
+                            label can only be dropped. */
+    bool encode;         /* tables: a column of texts becomes a feature for each of its texts (at
+                            most 100), named COLUMN=TEXT: sqrt(1/2) in rows with that text, else 0,
+                            so that rows with different texts are 1 apart. Labels are then only what
+                            y or a usual name says. */
+    bool hints_as_flags; /* suggestions in sentences are flags of the tool, "--missing drop", not
+                            missing = "drop" */
 } huddle_read_options;
 
 /* Reads `source`: a file, a folder, "digits" or a generator's name (a file of that name in the

@@ -1,8 +1,13 @@
-/* How a CSV file is laid out, found from its first records. */
+/* Tables: how a CSV file is laid out, which of its columns are used, and how its rows are read. */
 #ifndef HUDDLE_SRC_IO_CSV_H
 #define HUDDLE_SRC_IO_CSV_H
 
 #include "io/container.h"
+#include "io/lines.h"
+
+#include <stdatomic.h>
+
+/* ---- fields --------------------------------------------------------------------------------- */
 
 typedef struct hd_field {
     const char *begin, *end; /* without quotes and blanks around it */
@@ -14,31 +19,182 @@ typedef struct hd_fields {
     int64_t count, capacity;
 } hd_fields;
 
+/* Cuts the record at p into fields; returns one past its line feed, or end. NULL: no memory. */
+const char *hd_fields_split(const char *p, const char *end, char separator, hd_fields *fields);
+
+/* The number in a field whose column has that decimal sign, '.' or ','; false if it is none.
+ * Thousands separators, a currency sign and a per cent sign (5 % is 0.05) are understood. */
+bool hd_field_number(const hd_field *field, char decimal, double *value);
+
+/* What hd_field_number() skips on its way, as signs of trouble when a column mixes them. */
+typedef struct hd_marks {
+    bool percent;
+    int32_t currency; /* 0: none; else which */
+} hd_marks;
+bool hd_styled_number(const char *begin, const char *end, char decimal, double *value,
+                      hd_marks *marks);
+
+/* True for an empty field and for NA, NaN, null, ? and similar words. */
+bool hd_field_missing(const hd_field *field);
+
+/* True for inf and -inf. */
+bool hd_field_infinite(const hd_field *field);
+
+/* The same as missing, for a label, where "none" and "-" may be names of classes. */
+bool hd_label_missing(const char *begin, int64_t length);
+
+/* True for a date, a time, or both. */
+bool hd_is_date(const char *begin, const char *end);
+
+/* ---- layout --------------------------------------------------------------------------------- */
+
+typedef enum hd_column_kind { HD_NUMBERS, HD_WORDS, HD_DATES, HD_EMPTY } hd_column_kind;
+
+/* What the values of a column look like, judged by those that were examined. */
+typedef struct hd_column {
+    hd_column_kind kind; /* of most of the values that are not missing */
+    bool whole;          /* all are whole numbers */
+    bool counts;         /* the values are 0, 1, 2, ... or 1, 2, 3, ... from the first row on */
+    char decimal;        /* '.' or ',' */
+    bool doubtful;       /* values such as 1,234 leave open what the decimal sign is */
+    bool mixed;          /* some values have a per cent or currency sign, others none or another */
+    char example[24];    /* a doubtful value */
+} hd_column;
+
 typedef struct hd_layout {
     const char *begin, *end; /* the data, without header */
     int64_t first_line;      /* its number in the file */
     int64_t counted_line;    /* the line that says how many columns there are */
     char separator;          /* ' ' stands for any run of blanks and tabs */
     bool quoted;             /* quotes occur */
+    bool row_names;          /* the header has one name fewer: the first column names the rows */
+    bool all_examined;       /* the kinds were judged by all records */
     int64_t columns;
-    char **names;  /* of columns, or NULL */
-    bool *textual; /* most of the column's first values are no numbers */
-    bool *whole;   /* its first values are whole numbers */
+    char **names;     /* of columns, or NULL */
+    hd_column *kinds; /* columns */
 } hd_layout;
 
+/* Finds separator, header and, from the first records, the kinds of the columns. */
 huddle_status hd_layout_find(const hd_file *file, hd_layout *layout);
 void hd_layout_free(hd_layout *layout);
 
-/* Cuts the record at p into fields; returns one past its line feed, or end. NULL: no memory. */
-const char *hd_fields_split(const char *p, const char *end, char separator, hd_fields *fields);
-
-/* The number in a field; false if it is none. */
-bool hd_field_number(const hd_field *field, double *value);
-
-/* True for an empty field and for NA, null, ? and their like. */
-bool hd_field_missing(const hd_field *field);
+/* Judges the columns by their first `most` records. */
+huddle_status hd_layout_examine(hd_layout *layout, int64_t most);
 
 /* The column of that name or 1-based position, or -1. */
 int64_t hd_layout_column(const hd_layout *layout, const char *name);
+
+/* The column's name, or "". */
+const char *hd_layout_name(const hd_layout *layout, int64_t column);
+
+/* "column 3 (age)" */
+void hd_layout_place(const hd_layout *layout, int64_t column, char *text, size_t size);
+
+/* ---- which column is what ------------------------------------------------------------------- */
+
+/* What a column is for: the number of a numeric feature, nothing, or text k to be read, which is
+ * the label or a text to encode. */
+enum { HD_SKIP = -1 };
+static inline int32_t hd_text_role(int64_t k) {
+    return (int32_t)(-2 - k);
+}
+
+typedef struct hd_plan {
+    const hd_layout *layout;
+    int32_t *roles;         /* columns */
+    huddle_column *columns; /* the same for the caller, with reasons */
+    int64_t *chosen;        /* columns of the features, in order */
+    int64_t n_chosen;
+    int64_t d;                 /* numeric features */
+    int64_t label;             /* its column, or -1 */
+    int64_t n_texts;           /* texts to be read; the label, if there is one, is the first */
+    int64_t looks_like_labels; /* a column that is none because labels are not wanted; or -1 */
+    bool guessed;              /* the label is the only column of texts and nobody asked for it */
+    bool from_files;           /* the labels stand in other files */
+    bool automatic;            /* features were not named */
+    bool styled;               /* a feature has decimal commas */
+    const char *y_reason;      /* why the label is the label; static text */
+} hd_plan;
+
+/* Decides which columns are features and labels. pieces are the rows of the table. */
+huddle_status hd_plan_make(hd_request *request, const hd_layout *layout, const hd_pieces *pieces,
+                           hd_plan *plan);
+void hd_plan_free(hd_plan *plan);
+
+/* The column that looks like labels, or -1; *reason says why. */
+int64_t hd_plan_find_label(const hd_layout *layout, bool *guessed, const char **reason);
+
+/* Leaves a column out for that reason (formatted). */
+huddle_status hd_plan_leave_out(hd_plan *plan, int64_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What the values of some columns have in common, found by reading all of them. */
+typedef struct hd_facts {
+    bool known;
+    bool whole;    /* every value is a whole number */
+    int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
+    int64_t distinct;
+    int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
+} hd_facts;
+
+/* Finds the facts of the columns that are marked. */
+huddle_status hd_facts_find(huddle_context *context, const hd_layout *layout,
+                            const hd_pieces *pieces, const bool *marked, hd_facts *facts);
+void hd_facts_free(hd_facts *facts, int64_t columns);
+
+/* True if equal labels have equal values and different labels different ones. map has room for
+ * n_labels; n_values must be known to be that number. */
+bool hd_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels, const int32_t *values,
+                         int32_t *map);
+
+/* ---- suggestions ---------------------------------------------------------------------------- */
+
+/* How a caller would choose the given columns: "--x width --x height" for the tool, quoted for a
+ * shell, or x = ["width", "height"]. Many columns become ranges of positions. */
+void hd_hint_columns(const huddle_read_options *options, const hd_layout *layout,
+                     const int64_t *columns, int64_t count, char *text, size_t size);
+
+/* "--missing drop" or missing = "drop"; without a value "--encode" or encode = true. */
+void hd_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
+             size_t size);
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Rows being read: into points through an intake, into doubles, or neither if only texts count. */
+typedef struct hd_reading {
+    const hd_plan *plan;
+    const hd_pieces *pieces;
+    const huddle_read_options *options; /* for suggestions; or NULL */
+    hd_intake *intake;
+    double *values; /* rows x d */
+    hd_span *texts; /* n_texts x rows, or NULL */
+    uint8_t
+        *incomplete; /* rows: a value is missing, which is NaN or an empty text; NULL: refused */
+    bool label_required; /* text 0 must not be missing even so */
+    bool any_text;       /* texts may be empty */
+    atomic_bool misread; /* a value was refused that is not missing */
+} hd_reading;
+
+huddle_status hd_table_read(huddle_context *context, hd_reading *reading);
+
+/* The pieces of a table. */
+huddle_status hd_table_cut(huddle_context *context, const hd_layout *layout, hd_pieces *pieces);
+
+/* Texts in quotes may hold doubled quotes: all are copied with single ones. */
+huddle_status hd_texts_unescape(hd_labels *labels);
+
+/* ---- tables with missing values or encoded texts -------------------------------------------- */
+
+typedef enum hd_missing { HD_REFUSE, HD_DROP, HD_MEAN, HD_MEDIAN } hd_missing;
+
+/* What options->missing asks for. */
+huddle_status hd_missing_policy(const huddle_read_options *options, hd_missing *policy);
+
+/* Points and labels of a table that the fast way cannot read. sources[j] is the column that
+ * feature j comes from, names[j] its name if the table has names or texts were encoded; both are
+ * the caller's to free. */
+huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_pieces *pieces,
+                              hd_missing policy, bool *misread, hd_labels *labels,
+                              huddle_data *data, int64_t **sources);
 
 #endif

@@ -4,7 +4,7 @@
 #include "io/lines.h"
 #include "io/number.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Records looked at to find separator and kinds of columns. */
@@ -66,56 +66,25 @@ const char *hd_fields_split(const char *p, const char *end, char separator, hd_f
     }
 }
 
-bool hd_field_number(const hd_field *field, double *value) {
-    char text[64];
-    int64_t length = field->end - field->begin;
-    if (length == 0)
-        return false;
-    if (length < (int64_t)sizeof text) { /* the field may be the last thing in memory */
-        memcpy(text, field->begin, (size_t)length);
-        text[length] = '\0';
-        return hd_number(text, value) == text + length;
-    }
-    /* A number needs a character after it: the last is read without, if it is a digit. */
-    char *copy = hd_copy_part(field->begin, length);
-    bool good = copy != NULL && hd_number(copy, value) == copy + length;
-    huddle_free(copy);
-    return good;
-}
-
-static bool is_word(const hd_field *field, const char *const *words) {
-    char text[8];
-    int64_t length = field->end - field->begin;
-    if (length >= (int64_t)sizeof text)
-        return false;
-    memcpy(text, field->begin, (size_t)length);
-    text[length] = '\0';
-    for (; *words != NULL; words++)
-        if (hd_same_word(text, *words))
-            return true;
-    return false;
-}
-
-bool hd_field_missing(const hd_field *field) {
-    static const char *const words[] = {"", "NA", "N/A", "null", "none", "?", "-", NULL};
-    return is_word(field, words);
-}
-
 /* A number, or a word that stands where a number should. */
 static bool is_numeric(const hd_field *field) {
-    static const char *const words[] = {"nan", "inf", "+inf", "-inf", NULL};
     double value;
-    return hd_field_number(field, &value) || hd_field_missing(field) || is_word(field, words);
+    return hd_field_number(field, '.', &value) || hd_field_number(field, ',', &value) ||
+           hd_field_missing(field) || hd_field_infinite(field);
 }
 
 /* ---- separator ------------------------------------------------------------------------------ */
 
-/* Fields of the first record, and whether the next records have as many. */
+/* Fields of the first record, and whether the next records have as many. A header may have one
+ * name fewer than the rows have fields (R writes no name for the names of rows), or one comma more
+ * at its end: *count is then that of the rows. */
 static huddle_status try_separator(const hd_layout *layout, char separator, int64_t *count,
                                    bool *same) {
     huddle_status status = HUDDLE_OK;
     hd_fields fields = {0};
     const char *p = layout->begin;
+    int64_t records = 0;
+    bool open_end = false;
     *count = 0;
     *same = true;
     for (int k = 0; k < SAMPLE && p < layout->end; k++) {
@@ -125,7 +94,12 @@ static huddle_status try_separator(const hd_layout *layout, char separator, int6
             TRY(HUDDLE_NO_MEMORY);
         if (hd_is_blank_line(begin, p))
             continue;
-        if (*count == 0)
+        if (records++ == 0) {
+            *count = fields.count;
+            const hd_field *last = &fields.items[fields.count - 1];
+            open_end = fields.count > 1 && last->begin == last->end;
+        } else if (records == 2 &&
+                   (fields.count == *count + 1 || (open_end && fields.count == *count - 1)))
             *count = fields.count;
         *same = *same && fields.count == *count;
     }
@@ -162,27 +136,47 @@ done:
 
 /* ---- header --------------------------------------------------------------------------------- */
 
+/* ",0,1,2": pandas numbers columns that have no names. */
+static bool is_numbered(const hd_fields *first) {
+    double value;
+    if (first->count < 2 || first->items[0].begin != first->items[0].end)
+        return false;
+    for (int64_t c = 1; c < first->count; c++)
+        if (!hd_field_number(&first->items[c], '.', &value) || value != (double)(c - 1))
+            return false;
+    return true;
+}
+
+static bool is_label_name(const hd_field *field) {
+    char name[32];
+    int64_t length = field->end - field->begin;
+    if (length >= (int64_t)sizeof name)
+        return false;
+    memcpy(name, field->begin, (size_t)length);
+    name[length] = '\0';
+    return hd_label_name_rank(name) >= 0;
+}
+
 static bool is_header(const hd_fields *first, const hd_fields *second) {
     bool numbers = false, number_below = false;
-    char name[32];
+    /* Where the header has one name fewer, its first name is the second column's. */
+    int64_t offset = second->count == first->count + 1;
     for (int64_t c = 0; c < first->count; c++) {
         const hd_field *field = &first->items[c];
-        int64_t length = field->end - field->begin;
-        bool numeric = is_numeric(field);
-        numbers = numbers || (numeric && length > 0);
-        if (!numeric && length < (int64_t)sizeof name) {
-            memcpy(name, field->begin, (size_t)length);
-            name[length] = '\0';
-            if (hd_label_name_rank(name) >= 0)
-                return true;
-        }
-        if (c < second->count && is_numeric(&second->items[c])) {
+        bool numeric = is_numeric(field), date = hd_is_date(field->begin, field->end);
+        numbers = numbers || ((numeric || date) && field->begin < field->end);
+        if (!numeric && is_label_name(field))
+            return true;
+        if (c + offset >= second->count)
+            continue;
+        const hd_field *below = &second->items[c + offset];
+        if (is_numeric(below) || hd_is_date(below->begin, below->end)) {
             number_below = true;
-            if (!numeric)
+            if (!numeric && !date)
                 return true;
         }
     }
-    return !numbers && (number_below || second->count == 0);
+    return is_numbered(first) || (!numbers && (number_below || second->count == 0));
 }
 
 /* A text with its doubled quotes made single. */
@@ -216,6 +210,24 @@ static const char *skip_blank_lines(hd_layout *layout, const char *p) {
     return p;
 }
 
+/* `below`: fields of the first row. */
+static huddle_status keep_names(hd_layout *layout, const hd_fields *first, int64_t below) {
+    huddle_status status = HUDDLE_OK;
+    const hd_field *last = &first->items[first->count - 1], nothing = {"", "", false, false};
+    layout->row_names = below == first->count + 1;
+    if (layout->row_names || (below == first->count - 1 && last->begin == last->end))
+        layout->columns = below;
+    ALLOC_ZERO(layout->names, layout->columns + 1);
+    for (int64_t c = 0; c < layout->columns; c++) {
+        int64_t at = c - layout->row_names;
+        layout->names[c] = copy_field(at < 0 ? &nothing : &first->items[at]);
+        if (layout->names[c] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
+    }
+done:
+    return status;
+}
+
 static huddle_status find_header(hd_layout *layout) {
     huddle_status status = HUDDLE_OK;
     hd_fields first = {0}, second = {0};
@@ -235,49 +247,10 @@ static huddle_status find_header(hd_layout *layout) {
         goto done;
     }
     layout->begin = next;
-    ALLOC_ZERO(layout->names, first.count + 1);
-    for (int64_t c = 0; c < first.count; c++) {
-        layout->names[c] = copy_field(&first.items[c]);
-        if (layout->names[c] == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
-    }
+    TRY(keep_names(layout, &first, second.count));
 done:
     huddle_free(first.items);
     huddle_free(second.items);
-    return status;
-}
-
-/* ---- kinds of columns ----------------------------------------------------------------------- */
-
-/* A typing error among numbers must not make a column textual: the majority decides. */
-static huddle_status find_kinds(hd_layout *layout) {
-    huddle_status status = HUDDLE_OK;
-    hd_fields fields = {0};
-    int64_t *texts = NULL, records = 0;
-    double value = 0;
-    ALLOC_ZERO(texts, layout->columns);
-    ALLOC_ZERO(layout->textual, layout->columns);
-    ALLOC(layout->whole, layout->columns);
-    memset(layout->whole, 1, (size_t)layout->columns * sizeof *layout->whole);
-    for (const char *p = layout->begin; p < layout->end && records < SAMPLE;) {
-        const char *begin = p;
-        p = hd_fields_split(p, layout->end, layout->separator, &fields);
-        if (p == NULL)
-            TRY(HUDDLE_NO_MEMORY);
-        if (hd_is_blank_line(begin, p))
-            continue;
-        records++;
-        for (int64_t c = 0; c < fields.count && c < layout->columns; c++) {
-            texts[c] += !is_numeric(&fields.items[c]);
-            layout->whole[c] = layout->whole[c] && hd_field_number(&fields.items[c], &value) &&
-                               value == floor(value);
-        }
-    }
-    for (int64_t c = 0; c < layout->columns; c++)
-        layout->textual[c] = 2 * texts[c] > records;
-done:
-    huddle_free(texts);
-    huddle_free(fields.items);
     return status;
 }
 
@@ -317,15 +290,14 @@ huddle_status hd_layout_find(const hd_file *file, hd_layout *layout) {
     TRY(find_header(layout));
     if (layout->begin == layout->end)
         FAIL(HUDDLE_FORMAT, "the file holds a header but no rows");
-    TRY(find_kinds(layout));
+    TRY(hd_layout_examine(layout, SAMPLE));
 done:
     return status;
 }
 
 void hd_layout_free(hd_layout *layout) {
     hd_classes_free(layout->names, layout->columns);
-    huddle_free(layout->textual);
-    huddle_free(layout->whole);
+    huddle_free(layout->kinds);
     memset(layout, 0, sizeof *layout);
 }
 
@@ -341,4 +313,16 @@ int64_t hd_layout_column(const hd_layout *layout, const char *name) {
         position <= layout->columns)
         return position - 1;
     return -1;
+}
+
+const char *hd_layout_name(const hd_layout *layout, int64_t column) {
+    return layout->names != NULL ? layout->names[column] : "";
+}
+
+void hd_layout_place(const hd_layout *layout, int64_t column, char *text, size_t size) {
+    const char *name = hd_layout_name(layout, column);
+    if (name[0] != '\0')
+        snprintf(text, size, "column %lld (%.100s)", (long long)column + 1, name);
+    else
+        snprintf(text, size, "column %lld", (long long)column + 1);
 }

@@ -14,8 +14,24 @@ void huddle_data_free(huddle_data *data) {
     hd_classes_free(data->classes, data->n_classes);
     hd_classes_free(data->features, data->points.d);
     hd_classes_free(data->names, data->n_names);
+    for (int64_t c = 0; c < data->n_columns; c++) {
+        huddle_free(data->columns[c].name);
+        huddle_free(data->columns[c].reason);
+    }
+    huddle_free(data->columns);
+    huddle_free(data->dropped);
     huddle_points_free(&data->points);
     memset(data, 0, sizeof *data);
+}
+
+/* What only tables understand is not silently ignored elsewhere. */
+static huddle_status refuse_table_options(const huddle_read_options *options) {
+    if (options->missing != NULL && strcmp(options->missing, "error") != 0)
+        return hd_fail(HUDDLE_UNSUPPORTED, "missing = %.100s is for tables (CSV, TSV) only",
+                       options->missing);
+    if (options->encode)
+        return hd_fail(HUDDLE_UNSUPPORTED, "encode is for tables (CSV, TSV) only");
+    return HUDDLE_OK;
 }
 
 static huddle_status read_file(hd_request *request, const char *path, huddle_data *data) {
@@ -30,6 +46,7 @@ static huddle_status read_file(hd_request *request, const char *path, huddle_dat
         TRY(hd_csv_read(request, &file, data));
         goto done;
     }
+    TRY(refuse_table_options(request->options));
     TRY(hd_open(request, format, &file, &container));
     TRY(hd_container_read(request, &container, data));
 done:
@@ -43,8 +60,10 @@ static huddle_status read_source(hd_request *request, const char *source, huddle
     struct stat about;
     if (stat(source, &about) != 0)
         return hd_fail(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
-    if (S_ISDIR(about.st_mode))
-        return hd_images_read(request, source, data);
+    if (S_ISDIR(about.st_mode)) {
+        huddle_status status = refuse_table_options(request->options);
+        return status == HUDDLE_OK ? hd_images_read(request, source, data) : status;
+    }
     return read_file(request, source, data);
 }
 
@@ -72,9 +91,12 @@ static huddle_status drop_labels(const huddle_read_options *options, huddle_data
 }
 
 static huddle_status make_kind(hd_request *request, const char *kind, huddle_data *data) {
-    huddle_status status = strcmp(kind, "digits") == 0
-                               ? hd_digits_make(data)
-                               : hd_generate(request->context, kind, request->options, data);
+    huddle_status status = refuse_table_options(request->options);
+    if (status != HUDDLE_OK)
+        return status;
+    status = strcmp(kind, "digits") == 0
+                 ? hd_digits_make(data)
+                 : hd_generate(request->context, kind, request->options, data);
     return status == HUDDLE_OK ? drop_labels(request->options, data) : status;
 }
 

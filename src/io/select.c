@@ -120,6 +120,9 @@ huddle_status hd_data_select(huddle_context *context, const huddle_read_options 
     TRY(huddle_points_take(&data->points, index, count, &points));
     huddle_points_free(&data->points);
     data->points = points;
+    huddle_free(data->dropped); /* rows of the file are no longer told apart */
+    data->dropped = NULL;
+    data->n_dropped = 0;
     renumber(data, kept, rank);
     for (int64_t i = 0; i < count; i++)
         data->labels[i] = rank[data->labels[index[i]]];

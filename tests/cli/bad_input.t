@@ -57,18 +57,18 @@ Ragged rows, missing values, words among numbers.
   [1]
   $ printf '1,2,3\n4,,6\n' > missing.csv
   $ huddle info missing.csv
-  huddle: missing.csv: line 2, column 2: the value is missing
+  huddle: missing.csv: line 2, column 2: the value is missing; --missing drop|mean|median leaves such rows out or fills them
   [1]
   $ printf 'age,size\n1,2\n3,\n' > missing2.csv
   $ huddle info missing2.csv
-  huddle: missing2.csv: line 3, column 2 (size): the value is missing
+  huddle: missing2.csv: line 3, column 2 (size): the value is missing; --missing drop|mean|median leaves such rows out or fills them
   [1]
 
 NaN and infinity, by row and column.
 
   $ printf '1,2\n3,nan\n' > nan.csv
   $ huddle info nan.csv
-  huddle: nan.csv: line 2, column 2: 'nan' is not a number
+  huddle: nan.csv: line 2, column 2: the value is missing; --missing drop|mean|median leaves such rows out or fills them
   [1]
   $ printf '1,2\ninf,4\n' > inf.csv
   $ huddle cluster inf.csv -m kmeans -c 1

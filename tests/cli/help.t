@@ -71,6 +71,11 @@ Help for a command, by three roads.
         --y NAME              the labels: likewise, or a file of labels, or none; repeat to
                               stack parts
         --transpose           samples stand in columns
+        --missing RULE        missing values of a table (empty, NA, ?): refuse them, drop
+                              their rows, or fill in the column's mean or median; error|
+                              drop|mean|median [error]
+        --encode              make features of a table's text columns, one for each text
+                              (one-hot)
         --classes LIST        keep these classes, by their value in the file, such as
                               11-36,40
         --per-class N         keep the first N of each class

@@ -45,6 +45,7 @@ CSV: names of columns, a column of words as labels.
   points    3
   features  2
   classes   2: cat dog
+  labels    kind, the only text column
   names     width, height, kind
   $ huddle info table.csv --y none --x width --x height --json
   {
@@ -53,7 +54,22 @@ CSV: names of columns, a column of words as labels.
     "n": 3,
     "d": 2,
     "n_classes": null,
-    "names": ["width", "height", "kind"]
+    "names": ["width", "height", "kind"],
+    "columns": [
+      {
+        "name": "width",
+        "role": "feature"
+      },
+      {
+        "name": "height",
+        "role": "feature"
+      },
+      {
+        "name": "kind",
+        "role": "left out",
+        "reason": "it looks like labels, which are not wanted"
+      }
+    ]
   }
   $ huddle info table.csv --classes cat
   file      table.csv
@@ -61,6 +77,7 @@ CSV: names of columns, a column of words as labels.
   points    2
   features  2
   classes   1: cat
+  labels    kind, the only text column
   names     width, height, kind
 
 Containers: names by habit, or given.
@@ -197,7 +214,7 @@ Packed by gzip.
 
 Texts that are all different are names of rows, not labels, unless they are asked for.
 
-  $ (echo size,weight,name; for i in $(seq 30); do echo $i,$((i * i)),n$i; done) > named.csv
+  $ (echo size,weight,name; for i in $(seq 30); do echo $((i + 7)),$((i * i)),n$i; done) > named.csv
   $ huddle info named.csv
   huddle: warning: column name: 30 different texts in 30 rows, taken for names, not labels; name it as y to use it
   file      named.csv
@@ -205,6 +222,7 @@ Texts that are all different are names of rows, not labels, unless they are aske
   points    30
   features  2
   classes   none
+  left out  name: names of rows, 30 different texts in 30 rows
   names     size, weight, name
   $ huddle info named.csv --y name | grep classes
   classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...

@@ -266,11 +266,13 @@ static void faults_of_tables_are_named(void **state) {
         {"1,2\n3,4,5\n", "table.csv: line 2 has 3 columns, but line 1 has 2"},
         {"a,b\n1,2\n\n3\n", "table.csv: line 4 has 1 column, but line 1 has 2"},
         {"a,b\n1,2\n3,4x\n", "table.csv: line 3, column 2 (b): '4x' is not a number"},
-        {"1,2\n3,nan\n", "table.csv: line 2, column 2: 'nan' is not a number"},
+        {"1,2\n3,nan\n", "table.csv: line 2, column 2: the value is missing; missing = \"drop"},
+        {"1,2\n3,inf\n", "table.csv: line 2, column 2: 'inf' is not a number"},
         {"1,2\n3,1e39\n", "table.csv: line 2, column 2: 1e+39 is beyond single precision"},
         {"1,2,\"u\n3,4,v\n", "table.csv: line 1: a quote is not closed"},
         {"\"a\nb\",c\n1,2\n3,z4\n", "table.csv: line 4, column 2 (c): 'z4' is not a number"},
-        {"a,b,c\n1,u,v\n2,w,x\n", "table.csv: columns 2 and 3 do not hold numbers"},
+        {"a,b,c\n1,u,v\n2,w,x\n", "table.csv: column 2 (b), column 3 (c): texts, not numbers; "
+                                  "choose the columns with numbers by x = [\"a\"], or"},
         {"label\n1\n2\n", "table.csv: no column is left for the features"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -299,7 +301,7 @@ static void pieces_are_joined_without_seams(void **state) {
         for (int i = 0; i < N; i++)
             fprintf(file,
                     quoted && i % 3 == 0 ? "%d,%.17g,0.25,\"a\n,%d\"\n%s" : "%d,%.17g,0.25,b%d\n%s",
-                    i, i / 3.0, i % 5, i % 1000 == 0 ? "\n" : "");
+                    i + 7, i / 3.0, i % 5, i % 1000 == 0 ? "\n" : "");
         fclose(file);
         huddle_data one, many;
         assert_ok(huddle_context_set_threads(context, 1));
@@ -309,7 +311,7 @@ static void pieces_are_joined_without_seams(void **state) {
         assert_int_equal(one.points.n, N);
         assert_int_equal(one.n_classes, quoted ? 10 : 5);
         for (int i = 0; i < N; i++) {
-            assert_true(one.points.values[3 * i] == (float)i);
+            assert_true(one.points.values[3 * i] == (float)(i + 7));
             assert_true(one.points.values[3 * i + 1] == (float)(i / 3.0));
         }
         assert_memory_equal(one.points.values, many.points.values, sizeof(float) * 3 * N);

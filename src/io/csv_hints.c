@@ -1,0 +1,119 @@
+/* Suggestions in sentences: what to write to get the table read. */
+#include "io/csv.h"
+
+#include "io/number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Text that grows to a bound and says so when it is reached. */
+typedef struct line {
+    char *text;
+    size_t size, used;
+    bool full;
+} line;
+
+static void add_text(line *to, const char *text) {
+    size_t length = strlen(text);
+    if (to->full || to->used + length + 5 > to->size) {
+        if (!to->full && to->used + 5 <= to->size)
+            memcpy(to->text + to->used, " ...", 5);
+        to->full = true;
+        return;
+    }
+    memcpy(to->text + to->used, text, length + 1);
+    to->used += length;
+}
+
+static bool is_tame(const char *name) {
+    static const char tame[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/@%+";
+    return name[0] != '\0' && name[strspn(name, tame)] == '\0';
+}
+
+/* Quoted for a shell, or in double quotes. */
+static void quote(const char *name, bool shell, char *text, size_t size) {
+    size_t used = 0;
+    char mark = shell ? '\'' : '"';
+    if (shell && is_tame(name)) {
+        snprintf(text, size, "%s", name);
+        return;
+    }
+    text[used++] = mark;
+    for (; *name != '\0' && used + 8 < size; name++) {
+        if (*name == mark)
+            used += (size_t)snprintf(text + used, size - used, shell ? "'\\''" : "\\\"");
+        else
+            text[used++] = *name;
+    }
+    text[used++] = mark;
+    text[used] = '\0';
+}
+
+static void add_choice(line *to, const huddle_read_options *options, const char *name, bool first) {
+    char quoted[256];
+    quote(name, options->hints_as_flags, quoted, sizeof quoted);
+    if (options->hints_as_flags)
+        add_text(to, first ? "--x " : " --x ");
+    else if (!first)
+        add_text(to, ", ");
+    add_text(to, quoted);
+}
+
+/* True if a name is a number that is not its own position. */
+static bool has_false_positions(const hd_layout *layout) {
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        int64_t value;
+        const char *name = layout->names[c];
+        if (hd_number_whole(name, name + strlen(name), &value) && value != c + 1)
+            return true;
+    }
+    return false;
+}
+
+/* True if the columns should be chosen by their names. */
+static bool has_good_names(const hd_layout *layout, const int64_t *columns, int64_t count) {
+    enum { MOST_NAMES = 12, LONGEST = 100 };
+    for (int64_t k = 0; k < count; k++) {
+        const char *name = hd_layout_name(layout, columns[k]);
+        if (name[0] == '\0' || strlen(name) > LONGEST ||
+            hd_layout_column(layout, name) != columns[k])
+            return false;
+    }
+    return count <= MOST_NAMES || has_false_positions(layout);
+}
+
+void hd_hint_columns(const huddle_read_options *options, const hd_layout *layout,
+                     const int64_t *columns, int64_t count, char *text, size_t size) {
+    line to = {text, size, 0, false};
+    bool names = has_good_names(layout, columns, count);
+    text[0] = '\0';
+    if (!options->hints_as_flags)
+        add_text(&to, "x = [");
+    for (int64_t k = 0; k < count;) {
+        char range[48];
+        int64_t last = k;
+        while (!names && last + 1 < count && columns[last + 1] == columns[last] + 1)
+            last++;
+        if (last > k)
+            snprintf(range, sizeof range, "%lld-%lld", (long long)columns[k] + 1,
+                     (long long)columns[last] + 1);
+        else
+            snprintf(range, sizeof range, "%lld", (long long)columns[k] + 1);
+        add_choice(&to, options, names ? hd_layout_name(layout, columns[k]) : range, k == 0);
+        k = last + 1;
+    }
+    if (!options->hints_as_flags)
+        add_text(&to, "]");
+}
+
+void hd_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
+             size_t size) {
+    if (options->hints_as_flags)
+        snprintf(text, size, "--%s%s%s", name, value != NULL ? " " : "",
+                 value != NULL ? value : "");
+    else if (value != NULL)
+        snprintf(text, size, "%s = \"%s\"", name, value);
+    else
+        snprintf(text, size, "%s = true", name);
+}

@@ -1,0 +1,161 @@
+/* What the values of each column look like: numbers, texts, dates, nothing; decimal signs. */
+#include "io/csv.h"
+
+#include "base/check.h"
+#include "io/number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Counts over the values of one column that were examined. */
+typedef struct tally {
+    int64_t values; /* that are not missing */
+    int64_t texts, dates;
+    int64_t points, commas; /* numbers that can only have a decimal point, a decimal comma */
+    int64_t doubt_point;    /* 1.234: thousands or a fraction */
+    int64_t doubt_comma;    /* 1,234 */
+    int64_t bare;           /* without a sign of currency or per cent */
+    int64_t per_cent, currencies;
+    int32_t currency; /* the first one */
+    bool other_currency;
+    bool whole[2]; /* as read with a point, with a comma */
+    bool from_zero, from_one;
+    char example[24];
+} tally;
+
+static void keep_example(tally *t, const hd_field *field) {
+    int64_t length = field->end - field->begin;
+    if (length >= (int64_t)sizeof t->example)
+        return;
+    memcpy(t->example, field->begin, (size_t)length);
+    t->example[length] = '\0';
+}
+
+static void count_marks(tally *t, hd_marks marks) {
+    t->per_cent += marks.percent;
+    t->currencies += marks.currency != 0;
+    t->bare += !marks.percent && marks.currency == 0;
+    if (t->currency != 0 && marks.currency != 0 && marks.currency != t->currency)
+        t->other_currency = true;
+    if (t->currency == 0)
+        t->currency = marks.currency;
+}
+
+/* A number that means the same with both signs decides nothing. */
+static void count_signs(tally *t, const hd_field *field, bool point, double with_point, bool comma,
+                        double with_comma) {
+    t->points += point && !comma;
+    t->commas += comma && !point;
+    if (!point || !comma || with_point == with_comma)
+        return;
+    bool has_comma = memchr(field->begin, ',', (size_t)(field->end - field->begin)) != NULL;
+    if (has_comma)
+        t->doubt_comma++;
+    else
+        t->doubt_point++;
+    keep_example(t, field);
+}
+
+static void count_field(tally *t, const hd_field *field, int64_t row) {
+    double with_point = NAN, with_comma = NAN;
+    hd_marks marks = {0}, other = {0};
+    if (hd_field_missing(field)) {
+        t->whole[0] = t->whole[1] = t->from_zero = t->from_one = false;
+        return;
+    }
+    t->values++;
+    bool point = hd_styled_number(field->begin, field->end, '.', &with_point, &marks) ||
+                 hd_field_number(field, '.', &with_point);
+    bool comma = hd_styled_number(field->begin, field->end, ',', &with_comma, &other);
+    bool number = point || comma || hd_field_infinite(field);
+    if (!number && hd_is_date(field->begin, field->end))
+        t->dates++;
+    else if (!number)
+        t->texts++;
+    if (point || comma) {
+        count_marks(t, point ? marks : other);
+        count_signs(t, field, point, with_point, comma, with_comma);
+    }
+    t->whole[0] = t->whole[0] && point && with_point == floor(with_point);
+    t->whole[1] = t->whole[1] && comma && with_comma == floor(with_comma);
+    t->from_zero = t->from_zero && with_point == (double)row;
+    t->from_one = t->from_one && with_point == (double)(row + 1);
+}
+
+/* A typing error among numbers must not make a column textual: the majority decides. */
+static void judge_kind(const tally *t, hd_column *column) {
+    if (t->values == 0)
+        column->kind = HD_EMPTY;
+    else if (2 * t->dates > t->values)
+        column->kind = HD_DATES;
+    else
+        column->kind = 2 * (t->texts + t->dates) > t->values ? HD_WORDS : HD_NUMBERS;
+    column->counts = t->from_zero || t->from_one;
+    column->mixed = t->other_currency || (t->per_cent > 0 && (t->bare > 0 || t->currencies > 0));
+}
+
+/* The sign that the column's own values demand; '\0' if they leave it open. */
+static char demanded(const tally *t) {
+    if (t->points == 0 && t->commas == 0)
+        return '\0';
+    return t->commas > t->points ? ',' : '.';
+}
+
+/* Where a column leaves the decimal sign open, the other columns decide. If they do too, a comma
+ * is decimal in a file with semicolons, which is what spreadsheets write where the comma is the
+ * decimal sign, and parts thousands elsewhere; a point is decimal. */
+static void judge_signs(hd_layout *layout, const tally *tallies) {
+    int64_t points = 0, commas = 0;
+    for (int64_t c = 0; c < layout->columns; c++) {
+        points += demanded(&tallies[c]) == '.';
+        commas += demanded(&tallies[c]) == ',';
+    }
+    char others = commas > points ? ',' : points > 0 ? '.' : '\0';
+    for (int64_t c = 0; c < layout->columns; c++) {
+        const tally *t = &tallies[c];
+        hd_column *column = &layout->kinds[c];
+        char own = demanded(t), rule = others;
+        if (rule == '\0')
+            rule =
+                layout->separator == ';' && t->doubt_comma > 0 && t->doubt_point == 0 ? ',' : '.';
+        column->decimal = own != '\0' ? own : rule;
+        /* A point and three digits are an ordinary fraction unless something speaks against it. */
+        bool ordinary = t->doubt_comma == 0 && column->decimal == '.' &&
+                        (others == '.' || layout->separator != ';');
+        column->doubtful = own == '\0' && t->doubt_comma + t->doubt_point > 0 && !ordinary;
+        column->whole = t->whole[column->decimal == ','];
+        memcpy(column->example, t->example, sizeof column->example);
+    }
+}
+
+huddle_status hd_layout_examine(hd_layout *layout, int64_t most) {
+    huddle_status status = HUDDLE_OK;
+    hd_fields fields = {0};
+    tally *tallies = NULL;
+    int64_t records = 0;
+    const char *p = layout->begin;
+    ALLOC_ZERO(tallies, layout->columns);
+    if (layout->kinds == NULL)
+        ALLOC_ZERO(layout->kinds, layout->columns);
+    for (int64_t c = 0; c < layout->columns; c++)
+        tallies[c] = (tally){.whole = {true, true}, .from_zero = true, .from_one = true};
+    while (p < layout->end && records < most) {
+        const char *begin = p;
+        p = hd_fields_split(p, layout->end, layout->separator, &fields);
+        if (p == NULL)
+            TRY(HUDDLE_NO_MEMORY);
+        if (hd_is_blank_line(begin, p))
+            continue;
+        for (int64_t c = 0; c < fields.count && c < layout->columns; c++)
+            count_field(&tallies[c], &fields.items[c], records);
+        records++;
+    }
+    layout->all_examined = p == layout->end;
+    for (int64_t c = 0; c < layout->columns; c++)
+        judge_kind(&tallies[c], &layout->kinds[c]);
+    judge_signs(layout, tallies);
+done:
+    huddle_free(tallies);
+    huddle_free(fields.items);
+    return status;
+}

@@ -1,0 +1,278 @@
+/* Numbers as people and spreadsheets write them, words for missing values, and dates. */
+#include "io/csv.h"
+
+#include "base/check.h"
+#include "io/number.h"
+
+#include <string.h>
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static bool is_word(const char *begin, int64_t length, const char *const *words) {
+    char text[8];
+    if (length >= (int64_t)sizeof text)
+        return false;
+    memcpy(text, begin, (size_t)length);
+    text[length] = '\0';
+    for (; *words != NULL; words++)
+        if (hd_same_word(text, *words))
+            return true;
+    return false;
+}
+
+bool hd_field_missing(const hd_field *field) {
+    static const char *const words[] = {"",     "NA",   "N/A", "NaN", "-NaN", "#N/A",
+                                        "null", "none", "?",   "-",   ".",    NULL};
+    return is_word(field->begin, field->end - field->begin, words);
+}
+
+bool hd_field_infinite(const hd_field *field) {
+    static const char *const words[] = {"inf", "+inf", "-inf", NULL};
+    return is_word(field->begin, field->end - field->begin, words);
+}
+
+bool hd_label_missing(const char *begin, int64_t length) {
+    static const char *const words[] = {"", "NA", "N/A", "NaN", "#N/A", "null", "?", NULL};
+    return is_word(begin, length, words);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* Bytes of the blank at p, a no-break space (U+00A0, U+202F) included; 0 if there is none. */
+static int blank_at(const char *p, const char *end) {
+    if (p < end && (*p == ' ' || *p == '\t'))
+        return 1;
+    if (end - p >= 2 && memcmp(p, "\xC2\xA0", 2) == 0)
+        return 2;
+    return end - p >= 3 && memcmp(p, "\xE2\x80\xAF", 3) == 0 ? 3 : 0;
+}
+
+static const char *skip_blanks(const char *p, const char *end) {
+    for (int size; (size = blank_at(p, end)) > 0;)
+        p += size;
+    return p;
+}
+
+/* Skips a currency sign and notes which. */
+static const char *skip_currency(const char *p, const char *end, hd_marks *marks) {
+    static const char *const signs[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "USD",
+                                        "EUR", "GBP",          "CHF",      "JPY"};
+    for (int32_t k = 0; k < (int32_t)(sizeof signs / sizeof *signs); k++) {
+        size_t length = strlen(signs[k]);
+        if (marks->currency == 0 && (size_t)(end - p) >= length &&
+            memcmp(p, signs[k], length) == 0) {
+            marks->currency = k + 1;
+            return p + length;
+        }
+    }
+    return p;
+}
+
+/* The number less its decoration, as hd_number() reads it. */
+typedef struct plain_text {
+    char text[72];
+    int length;
+} plain_text;
+
+enum { MOST_DIGITS = 60 };
+
+static const char *copy_digits(const char *p, const char *end, plain_text *to) {
+    for (; p < end && hd_is_digit(*p) && to->length < MOST_DIGITS; p++)
+        to->text[to->length++] = *p;
+    return p;
+}
+
+/* Whole part: digits, perhaps in groups of three by one kind of separator. NULL if the groups are
+ * not right: 1,5 and 0,123 are no thousands. */
+static const char *copy_whole(const char *p, const char *end, char decimal, plain_text *to) {
+    const char *first = p;
+    char group = '\0';
+    for (;;) {
+        const char *begin = p;
+        p = copy_digits(p, end, to);
+        int64_t run = p - begin;
+        if (group != '\0' && run != 3)
+            return NULL;
+        int blank = blank_at(p, end);
+        char c = blank > 0 ? ' ' : p < end ? *p : '\0';
+        bool grouping = (c == ' ' || c == ',' || c == '.' || c == '\'') && c != decimal;
+        const char *next = p + (blank > 0 ? blank : 1);
+        if (!grouping || next >= end || !hd_is_digit(*next))
+            return p;
+        if (group == '\0' && (run < 1 || run > 3 || *first == '0'))
+            return NULL;
+        if (group != '\0' && c != group)
+            return NULL;
+        group = c;
+        p = next;
+    }
+}
+
+static const char *copy_exponent(const char *p, const char *end, plain_text *to) {
+    const char *e = p + 1;
+    if (end - p < 2 || (*p != 'e' && *p != 'E'))
+        return p;
+    bool sign = *e == '-' || *e == '+';
+    if (e + sign >= end || !hd_is_digit(e[sign]))
+        return p;
+    to->text[to->length++] = 'e';
+    if (sign)
+        to->text[to->length++] = *e;
+    return copy_digits(e + sign, end, to);
+}
+
+bool hd_styled_number(const char *begin, const char *end, char decimal, double *value,
+                      hd_marks *marks) {
+    plain_text plain = {.length = 0};
+    *marks = (hd_marks){0};
+    const char *p = skip_currency(begin, end, marks);
+    p = skip_blanks(p, end);
+    if (p < end && (*p == '-' || *p == '+'))
+        plain.text[plain.length++] = *p++;
+    else if (end - p >= 3 && memcmp(p, "\xE2\x88\x92", 3) == 0) { /* the minus sign of print */
+        plain.text[plain.length++] = '-';
+        p += 3;
+    }
+    p = skip_blanks(skip_currency(p, end, marks), end);
+    if ((p = copy_whole(p, end, decimal, &plain)) == NULL)
+        return false;
+    if (p < end && *p == decimal) {
+        plain.text[plain.length++] = '.';
+        p = copy_digits(p + 1, end, &plain);
+    }
+    p = skip_blanks(copy_exponent(p, end, &plain), end);
+    if (p < end && *p == '%') {
+        marks->percent = true;
+        p++;
+    } else
+        p = skip_currency(p, end, marks);
+    plain.text[plain.length] = '\0';
+    if (p != end || hd_number(plain.text, value) != plain.text + plain.length)
+        return false;
+    if (marks->percent)
+        *value /= 100;
+    return plain.length > 0;
+}
+
+bool hd_field_number(const hd_field *field, char decimal, double *value) {
+    char text[64];
+    hd_marks marks;
+    int64_t length = field->end - field->begin;
+    if (length == 0)
+        return false;
+    if (decimal != '.')
+        return hd_styled_number(field->begin, field->end, decimal, value, &marks);
+    if (length < (int64_t)sizeof text) { /* the field may be the last thing in memory */
+        memcpy(text, field->begin, (size_t)length);
+        text[length] = '\0';
+        return hd_number(text, value) == text + length ||
+               hd_styled_number(field->begin, field->end, decimal, value, &marks);
+    }
+    /* A number needs a character after it: the last is read without, if it is a digit. */
+    char *copy = hd_copy_part(field->begin, length);
+    bool good = copy != NULL && hd_number(copy, value) == copy + length;
+    huddle_free(copy);
+    return good;
+}
+
+/* ---- dates ---------------------------------------------------------------------------------- */
+
+/* Digits at p, least .. most of them, as a number; NULL if there are not so many. */
+static const char *count_digits(const char *p, const char *end, int least, int most, int *value) {
+    int count = 0;
+    *value = 0;
+    for (; p < end && hd_is_digit(*p) && count < most; count++)
+        *value = 10 * *value + (*p++ - '0');
+    return count < least || (p < end && hd_is_digit(*p)) ? NULL : p;
+}
+
+/* "Jan", "january", ...: one past the name, or NULL. */
+static const char *skip_month(const char *p, const char *end) {
+    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
+    char word[4] = "";
+    const char *begin = p;
+    while (p < end && ((*p | 32) >= 'a' && (*p | 32) <= 'z'))
+        p++;
+    if (p - begin < 3 || p - begin > 9)
+        return NULL;
+    for (int i = 0; i < 3; i++)
+        word[i] = (char)(begin[i] | 32);
+    for (const char *month = months; *month != '\0'; month += 3)
+        if (memcmp(month, word, 3) == 0)
+            return p < end && *p == '.' ? p + 1 : p;
+    return NULL;
+}
+
+/* 14:30, 14:30:59.25, with Z, +01:00, AM or PM. */
+static const char *skip_time(const char *p, const char *end) {
+    int hour, minute, second;
+    if ((p = count_digits(p, end, 1, 2, &hour)) == NULL || hour > 24 || p == end || *p != ':' ||
+        (p = count_digits(p + 1, end, 2, 2, &minute)) == NULL || minute > 59)
+        return NULL;
+    if (p < end && *p == ':') {
+        if ((p = count_digits(p + 1, end, 2, 2, &second)) == NULL || second > 60)
+            return NULL;
+        if (p < end && (*p == '.' || *p == ','))
+            for (p++; p < end && hd_is_digit(*p);)
+                p++;
+    }
+    const char *zone = skip_blanks(p, end);
+    if (zone < end && (*zone == 'Z' || *zone == 'z'))
+        return zone + 1;
+    if (end - zone >= 2 && (zone[1] | 32) == 'm' && ((*zone | 32) == 'a' || (*zone | 32) == 'p'))
+        return zone + 2;
+    if (zone < end && (*zone == '+' || *zone == '-')) {
+        zone = count_digits(zone + 1, end, 2, 4, &hour);
+        if (zone != NULL && zone < end && *zone == ':')
+            zone = count_digits(zone + 1, end, 2, 2, &minute);
+        return zone;
+    }
+    return p;
+}
+
+/* Three numbers, or two and the name of a month, apart by - . / or blanks. */
+static const char *skip_day(const char *p, const char *end) {
+    int parts[3], years = 0, names = 0, short_parts = 0;
+    char apart = '\0';
+    for (int k = 0; k < 3; k++) {
+        const char *begin = p, *next = names == 0 ? skip_month(p, end) : NULL;
+        parts[k] = 1;
+        if (next != NULL)
+            names++;
+        else if ((next = count_digits(p, end, 1, 4, &parts[k])) == NULL || next - begin == 3)
+            return NULL;
+        else {
+            years += next - begin == 4;
+            short_parts += next - begin == 1;
+        }
+        p = next;
+        if (k == 2)
+            break;
+        if (p < end && *p == ',' && names > 0)
+            p++;
+        if (p == end || strchr("-./ ", *p) == NULL || (apart != '\0' && *p != apart && names == 0))
+            return NULL;
+        apart = *p;
+        p = apart == ' ' ? skip_blanks(p, end) : p + 1;
+    }
+    /* Three numbers apart by blanks are no date, nor is 1.2.3; 31.12.24 and 1/2/24 are. */
+    if (names == 0 && (apart == ' ' || (years == 0 && apart != '/' && short_parts > 0)))
+        return NULL;
+    bool day = parts[1] <= 31 && (parts[0] <= 31 || parts[2] <= 31);
+    bool month = names > 0 || parts[0] <= 12 || parts[1] <= 12;
+    return years <= 1 && day && month ? p : NULL;
+}
+
+bool hd_is_date(const char *begin, const char *end) {
+    if (end - begin < 4 || end - begin > 40)
+        return false;
+    if (skip_time(begin, end) == end)
+        return true;
+    const char *p = skip_day(begin, end);
+    if (p == NULL || p == end)
+        return p == end;
+    if (*p == 'T' || *p == ',')
+        p++;
+    p = skip_blanks(p, end);
+    return p < end && skip_time(p, end) == end;
+}

@@ -1,0 +1,273 @@
+/* The rows of a table: numbers of features, texts of labels. */
+#include "io/csv.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "io/number.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* "line 12, column 3 (age)" */
+static void name_place(const hd_plan *plan, int64_t line, int64_t column, char *text, size_t size) {
+    char place[160];
+    hd_layout_place(plan->layout, column, place, sizeof place);
+    snprintf(text, size, "line %lld, %s", (long long)line, place);
+}
+
+static huddle_status refuse_missing(const hd_reading *r, const char *place, bool label) {
+    char hint[60];
+    if (r->options == NULL)
+        return hd_fail(HUDDLE_FORMAT, "%s: the value is missing", place);
+    if (label) {
+        hd_hint(r->options, "missing", "drop", hint, sizeof hint);
+        return hd_fail(HUDDLE_FORMAT, "%s: the label is missing; %s leaves such rows out", place,
+                       hint);
+    }
+    hd_hint(r->options, "missing", "drop|mean|median", hint, sizeof hint);
+    return hd_fail(HUDDLE_FORMAT, "%s: the value is missing; %s leaves such rows out or fills them",
+                   place, hint);
+}
+
+static huddle_status refuse_field(hd_reading *r, int64_t line, int64_t column,
+                                  const hd_field *field) {
+    char place[200], hint[60] = "";
+    const hd_column *kind = &r->plan->layout->kinds[column];
+    int length = (int)(field->end - field->begin < 60 ? field->end - field->begin : 60);
+    name_place(r->plan, line, column, place, sizeof place);
+    if (r->plan->roles[column] < 0 || hd_field_missing(field))
+        return refuse_missing(r, place, r->plan->roles[column] < 0);
+    atomic_store(&r->misread, true);
+    if (kind->kind == HD_DATES)
+        return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a date, and dates are not read as numbers",
+                       place, length, field->begin);
+    if (kind->kind == HD_WORDS && r->options != NULL) {
+        hd_hint(r->options, "encode", NULL, hint, sizeof hint);
+        return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a text, not a number; %s makes features of it",
+                       place, length, field->begin, hint);
+    }
+    return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is not a number%s", place, length, field->begin,
+                   kind->decimal == ',' ? " with a decimal comma, as others in this column are"
+                                        : "");
+}
+
+/* A number that float cannot hold. */
+static huddle_status refuse_value(const hd_plan *plan, int64_t line, const double *values) {
+    char place[200];
+    for (int64_t c = 0; c < plan->layout->columns; c++) {
+        int32_t role = plan->roles[c];
+        if (role < 0 || fabs(values[role]) <= (double)FLT_MAX)
+            continue;
+        name_place(plan, line, c, place, sizeof place);
+        return hd_fail(HUDDLE_INVALID, "%s: %g is beyond single precision", place, values[role]);
+    }
+    return hd_fail(HUDDLE_INVALID, "line %lld: a value less its shift is beyond single precision",
+                   (long long)line);
+}
+
+/* ---- one record ----------------------------------------------------------------------------- */
+
+static inline bool is_blank(char c, char separator) {
+    return c == ' ' || (c == '\t' && separator != '\t');
+}
+
+/* Tells most texts from the words for a missing label at a glance. */
+static inline bool may_be_missing(const char *begin, const char *end) {
+    return end - begin <= 4 && ((*begin | 32) == 'n' || *begin == '?' || *begin == '#');
+}
+
+/* A record without quotes and without faults; NULL if it is not one. Ends one past its line
+ * feed, which is always there. */
+static const char *read_plain(const hd_plan *plan, const char *p, double *values, hd_span *texts) {
+    const char separator = plan->layout->separator;
+    const int64_t columns = plan->layout->columns;
+    for (int64_t c = 0; c < columns; c++) {
+        while (is_blank(*p, separator))
+            p++;
+        int32_t role = plan->roles[c];
+        const char *begin = p;
+        if (role >= 0) {
+            p = hd_number_at(begin, true, &values[role]);
+        } else {
+            while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&
+                   *p != '\r')
+                p++;
+            if (role != HD_SKIP) {
+                if (may_be_missing(begin, p) && hd_label_missing(begin, p - begin))
+                    return NULL;
+                texts[-2 - role] = (hd_span){begin, p - begin};
+            } else if (p == begin && *p == separator)
+                begin--; /* an empty field nobody asks for is no fault */
+        }
+        if (p == begin)
+            return NULL;
+        const char *end = p;
+        while (is_blank(*p, separator))
+            p++;
+        if (*p == '\r' && p[1] == '\n')
+            p++;
+        if (*p == '\n')
+            return c + 1 == columns ? p + 1 : NULL;
+        if (separator == ' ' ? p == end : *p++ != separator)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* A text; a missing one is empty. */
+static huddle_status take_text(hd_reading *r, int64_t line, int64_t column, const hd_field *field,
+                               hd_span *text, bool *incomplete) {
+    int64_t k = -2 - r->plan->roles[column];
+    *text = (hd_span){field->begin, field->end - field->begin};
+    if (r->any_text || !hd_label_missing(text->begin, text->length))
+        return HUDDLE_OK;
+    if (r->incomplete == NULL || (k == 0 && r->label_required))
+        return refuse_field(r, line, column, field);
+    text->length = 0;
+    *incomplete = true;
+    return HUDDLE_OK;
+}
+
+/* The fields of a record, with the sentence if it is at fault. */
+static huddle_status take_fields(hd_reading *r, int64_t line, const hd_fields *fields,
+                                 double *values, hd_span *texts, bool *incomplete) {
+    const hd_plan *plan = r->plan;
+    for (int64_t c = 0; c < plan->layout->columns; c++) {
+        const hd_field *field = &fields->items[c];
+        int32_t role = plan->roles[c];
+        huddle_status status = HUDDLE_OK;
+        if (role == HD_SKIP)
+            continue;
+        if (role < 0)
+            status = take_text(r, line, c, field, &texts[-2 - role], incomplete);
+        else if (r->incomplete != NULL && hd_field_missing(field)) {
+            values[role] = NAN;
+            *incomplete = true;
+        } else if (!hd_field_number(field, plan->layout->kinds[c].decimal, &values[role]))
+            status = refuse_field(r, line, c, field);
+        if (status != HUDDLE_OK)
+            return status;
+    }
+    return HUDDLE_OK;
+}
+
+/* Any record. */
+static huddle_status read_careful(hd_reading *r, const char **p, const char *end, int64_t line,
+                                  hd_fields *fields, double *values, hd_span *texts,
+                                  bool *incomplete) {
+    const hd_layout *layout = r->plan->layout;
+    *p = hd_fields_split(*p, end, layout->separator, fields);
+    if (*p == NULL)
+        return HUDDLE_NO_MEMORY;
+    if (*p != end || fields->items[fields->count - 1].open)
+        return hd_fail(HUDDLE_FORMAT, "line %lld: a quote is not closed", (long long)line);
+    if (fields->count != layout->columns)
+        return hd_fail(HUDDLE_FORMAT, "line %lld has %lld column%s, but line %lld has %lld",
+                       (long long)line, (long long)fields->count, fields->count == 1 ? "" : "s",
+                       (long long)layout->counted_line, (long long)layout->columns);
+    return take_fields(r, line, fields, values, texts, incomplete);
+}
+
+/* ---- all records ---------------------------------------------------------------------------- */
+
+/* Room of one worker for a record. */
+typedef struct scratch {
+    double *values;
+    hd_span *texts;
+    hd_fields fields;
+} scratch;
+
+static huddle_status store_row(hd_reading *r, int32_t worker, int64_t row, int64_t line,
+                               const double *values, const hd_span *texts, bool incomplete) {
+    if (r->intake != NULL && hd_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
+        return refuse_value(r->plan, line, values);
+    for (int64_t k = 0; k < r->plan->n_texts; k++)
+        r->texts[k * r->pieces->rows + row] = texts[k];
+    if (r->incomplete != NULL)
+        r->incomplete[row] = incomplete;
+    return HUDDLE_OK;
+}
+
+static huddle_status read_piece(hd_reading *r, const hd_piece *piece, int32_t worker, scratch *s) {
+    huddle_status status = HUDDLE_OK;
+    const hd_layout *layout = r->plan->layout;
+    int64_t row = piece->first_row, line = piece->first_line, d = r->plan->d;
+    const int64_t rows = row + piece->rows;
+    for (const char *p = piece->begin; p < piece->end; line++) {
+        const char *begin = p, *next = NULL;
+        bool incomplete = false;
+        int64_t own_line = line;
+        double *to = r->values != NULL && row < rows ? r->values + row * d : s->values;
+        if (!r->plan->styled)
+            next = read_plain(r->plan, p, to, s->texts);
+        if (next == NULL) {
+            const char *record = hd_record_end(p, piece->end, layout->separator, layout->quoted);
+            if (layout->columns > 1 && hd_is_blank_line(p, record)) {
+                p = record;
+                continue;
+            }
+            TRY(read_careful(r, &p, record, line, &s->fields, to, s->texts, &incomplete));
+            next = record;
+            for (; begin < next - 1; begin++)
+                line += *begin == '\n';
+        }
+        p = next;
+        if (row == rows)
+            FAIL(HUDDLE_INTERNAL, "line %lld was not counted", (long long)line);
+        TRY(store_row(r, worker, row, own_line, to, s->texts, incomplete));
+        row++;
+    }
+    if (row != rows)
+        FAIL(HUDDLE_INTERNAL, "line %lld was counted twice", (long long)line);
+done:
+    return status;
+}
+
+static huddle_status read_pieces(void *argument, hd_chunk chunk) {
+    hd_reading *r = argument;
+    huddle_status status = HUDDLE_OK;
+    scratch s = {0};
+    ALLOC(s.values, r->plan->d);
+    ALLOC_ZERO(s.texts, r->plan->n_texts);
+    for (int64_t k = chunk.begin; k < chunk.end; k++)
+        TRY(read_piece(r, &r->pieces->items[k], chunk.worker, &s));
+done:
+    huddle_free(s.values);
+    huddle_free(s.texts);
+    huddle_free(s.fields.items);
+    return status;
+}
+
+huddle_status hd_table_read(huddle_context *context, hd_reading *reading) {
+    return hd_parallel(context, "read", reading->pieces->count, 1, read_pieces, reading);
+}
+
+huddle_status hd_table_cut(huddle_context *context, const hd_layout *layout, hd_pieces *pieces) {
+    hd_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
+    return hd_pieces_cut(context, layout->begin, layout->end, layout->first_line, &records, pieces);
+}
+
+huddle_status hd_texts_unescape(hd_labels *labels) {
+    huddle_status status = HUDDLE_OK;
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < labels->n; i++)
+        bytes += labels->texts[i].length + 1;
+    ALLOC(labels->arena, bytes);
+    char *to = labels->arena;
+    for (int64_t i = 0; i < labels->n; i++) {
+        hd_span text = labels->texts[i];
+        char *begin = to;
+        for (int64_t k = 0; k < text.length; k++) {
+            *to++ = text.begin[k];
+            k += text.begin[k] == '"' && k + 1 < text.length && text.begin[k + 1] == '"';
+        }
+        labels->texts[i] = (hd_span){begin, to - begin};
+        *to++ = '\n';
+    }
+done:
+    return status;
+}

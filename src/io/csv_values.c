@@ -1,0 +1,382 @@
+/* Tables with missing values to leave out or fill in, and with texts to encode. All values are in
+ * memory as doubles on the way; a table that needs neither is read without. */
+#include "io/csv.h"
+
+#include "base/check.h"
+#include "base/context.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More texts than this are names, not categories. */
+enum { MOST_CATEGORIES = 100 };
+
+huddle_status hd_missing_policy(const huddle_read_options *options, hd_missing *policy) {
+    static const char *const names[] = {"error", "drop", "mean", "median"};
+    *policy = HD_REFUSE;
+    if (options->missing == NULL)
+        return HUDDLE_OK;
+    for (int k = 0; k < 4; k++)
+        if (strcmp(options->missing, names[k]) == 0) {
+            *policy = (hd_missing)k;
+            return HUDDLE_OK;
+        }
+    return hd_fail(HUDDLE_INVALID, "missing = '%.100s' is not one of error, drop, mean, median",
+                   options->missing);
+}
+
+/* ---- rows with missing values --------------------------------------------------------------- */
+
+static huddle_status refuse_all(const hd_reading *r) {
+    char place[160];
+    int64_t rows = r->pieces->rows, worst = 0, most = -1;
+    for (int64_t k = 0; k < r->plan->n_chosen; k++) {
+        int64_t column = r->plan->chosen[k], count = 0;
+        int32_t role = r->plan->roles[column];
+        for (int64_t i = 0; role >= 0 && i < rows; i++)
+            count += isnan(r->values[i * r->plan->d + role]) != 0;
+        if (count > most) {
+            most = count;
+            worst = column;
+        }
+    }
+    hd_layout_place(r->plan->layout, worst, place, sizeof place);
+    return hd_fail(HUDDLE_FORMAT,
+                   "every row lacks a value, %s in %lld of %lld rows; leave that column out, or "
+                   "fill missing values by mean or median",
+                   place, (long long)most, (long long)rows);
+}
+
+/* Closes the gaps of incomplete rows. Texts of column k then stand at k * pieces->rows as before,
+ * but only *n of them count. */
+static huddle_status drop_rows(const hd_reading *r, huddle_data *data, int64_t *n) {
+    huddle_status status = HUDDLE_OK;
+    const int64_t rows = r->pieces->rows, d = r->plan->d;
+    int64_t count = 0, kept = 0;
+    for (int64_t i = 0; i < rows; i++)
+        count += r->incomplete[i];
+    *n = rows - count;
+    if (count == 0)
+        goto done;
+    if (*n == 0)
+        TRY(refuse_all(r));
+    ALLOC(data->dropped, count);
+    for (int64_t i = 0; i < rows; i++) {
+        if (r->incomplete[i]) {
+            data->dropped[data->n_dropped++] = i;
+            continue;
+        }
+        memmove(r->values + kept * d, r->values + i * d, (size_t)d * sizeof *r->values);
+        for (int64_t k = 0; k < r->plan->n_texts; k++)
+            r->texts[k * rows + kept] = r->texts[k * rows + i];
+        kept++;
+    }
+done:
+    return status;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Mean or median of the values of a column that are there; NaN if there is none. */
+static double typical_value(const double *values, int64_t n, int64_t d, int64_t j, bool median,
+                            double *room) {
+    int64_t count = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double value = values[i * d + j];
+        if (isnan(value))
+            continue;
+        room[count++] = value;
+        sum += value;
+    }
+    if (count == 0)
+        return NAN;
+    if (!median)
+        return sum / (double)count;
+    qsort(room, (size_t)count, sizeof *room, by_value);
+    return (room[(count - 1) / 2] + room[count / 2]) / 2;
+}
+
+static huddle_status fill(const hd_plan *plan, double *values, int64_t n, int64_t d,
+                          const int64_t *sources, bool median, int64_t *filled) {
+    huddle_status status = HUDDLE_OK;
+    double *room = NULL;
+    ALLOC(room, n);
+    for (int64_t j = 0; j < d; j++) {
+        bool gaps = false;
+        for (int64_t i = 0; i < n && !gaps; i++)
+            gaps = isnan(values[i * d + j]) != 0;
+        double value = gaps ? typical_value(values, n, d, j, median, room) : 0;
+        if (isnan(value)) {
+            char place[160];
+            hd_layout_place(plan->layout, sources[j], place, sizeof place);
+            FAIL(HUDDLE_FORMAT, "%s has no values at all", place);
+        }
+        for (int64_t i = 0; gaps && i < n; i++)
+            if (isnan(values[i * d + j])) {
+                values[i * d + j] = value;
+                ++*filled;
+            }
+    }
+done:
+    huddle_free(room);
+    return status;
+}
+
+/* ---- texts as features ---------------------------------------------------------------------- */
+
+/* The texts of one column and which row has which. */
+typedef struct category {
+    int32_t *of; /* n */
+    int32_t count;
+    char **texts;
+    int32_t missing; /* the one that stands for a missing value, or -1 */
+} category;
+
+static void categories_free(category *categories, int64_t count) {
+    for (int64_t k = 0; categories != NULL && k < count; k++) {
+        huddle_free(categories[k].of);
+        hd_classes_free(categories[k].texts, categories[k].count);
+    }
+    huddle_free(categories);
+}
+
+static huddle_status find_categories(const hd_plan *plan, int64_t column, const hd_span *texts,
+                                     int64_t n, category *found) {
+    huddle_status status = HUDDLE_OK;
+    hd_labels labels = {.n = n};
+    char place[160];
+    ALLOC(labels.texts, n);
+    memcpy(labels.texts, texts, (size_t)n * sizeof *texts);
+    TRY(hd_texts_unescape(&labels));
+    TRY(hd_labels_map(&labels, &found->of, &found->count, &found->texts));
+    found->missing = found->count > 0 && found->texts[0][0] == '\0' ? 0 : -1;
+    if (found->count > MOST_CATEGORIES) {
+        hd_layout_place(plan->layout, column, place, sizeof place);
+        FAIL(HUDDLE_FORMAT,
+             "%s has %d different texts, and more than %d are not encoded; leave it "
+             "out by choosing the other columns as x",
+             place, found->count, MOST_CATEGORIES);
+    }
+done:
+    hd_labels_free(&labels);
+    return status;
+}
+
+/* Two rows whose texts differ are at distance 1, as two numbers that differ by 1 are. */
+static void put_category(const category *c, int64_t row, double *to) {
+    const double present = sqrt(0.5);
+    for (int32_t k = 0, at = 0; k < c->count; k++) {
+        if (k == c->missing)
+            continue;
+        to[at++] = c->of[row] == c->missing ? NAN : c->of[row] == k ? present : 0;
+    }
+}
+
+static int64_t width_of(const hd_plan *plan, const category *categories, int64_t chosen) {
+    int32_t role = plan->roles[plan->chosen[chosen]];
+    const category *c = &categories[chosen];
+    return role >= 0 ? 1 : c->count - (c->missing >= 0);
+}
+
+static huddle_status name_feature(const hd_plan *plan, int64_t column, const char *text,
+                                  char **name) {
+    char position[24];
+    const char *own = hd_layout_name(plan->layout, column);
+    snprintf(position, sizeof position, "%lld", (long long)column + 1);
+    char *joined =
+        hd_join_text(own[0] != '\0' || text == NULL ? own : position, text == NULL ? "" : "=");
+    *name = joined == NULL ? NULL : hd_join_text(joined, text == NULL ? "" : text);
+    huddle_free(joined);
+    return *name != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for a column's name");
+}
+
+/* Features in the order of the columns: names and where they come from. */
+static huddle_status list_features(const hd_plan *plan, const category *categories, int64_t d,
+                                   bool named, huddle_data *data, int64_t **sources) {
+    huddle_status status = HUDDLE_OK;
+    int64_t j = 0;
+    ALLOC(*sources, d);
+    if (named)
+        ALLOC_ZERO(data->features, d + 1);
+    for (int64_t k = 0; k < plan->n_chosen; k++) {
+        int64_t column = plan->chosen[k];
+        const category *c = &categories[k];
+        for (int32_t t = 0; t < (c->count > 0 ? c->count : 1); t++) {
+            if (c->count > 0 && t == c->missing)
+                continue;
+            if (named)
+                TRY(name_feature(plan, column, c->count > 0 ? c->texts[t] : NULL,
+                                 &data->features[j]));
+            (*sources)[j++] = column;
+        }
+    }
+done:
+    return status;
+}
+
+/* The values with each chosen text as columns of its own. */
+static huddle_status widen(const hd_plan *plan, const category *categories, int64_t n,
+                           const double *values, int64_t d, double **wide) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(*wide, n * d);
+    for (int64_t i = 0; i < n; i++) {
+        double *to = *wide + i * d;
+        for (int64_t k = 0; k < plan->n_chosen; k++) {
+            int32_t role = plan->roles[plan->chosen[k]];
+            if (role >= 0)
+                *to = values[i * plan->d + role];
+            else
+                put_category(&categories[k], i, to);
+            to += width_of(plan, categories, k);
+        }
+    }
+done:
+    return status;
+}
+
+/* Marks encoded columns; leaves out those that say the same as the labels when the labels are
+ * known here, which are text 0. */
+static huddle_status encode(hd_plan *plan, const hd_reading *r, int64_t n, category *categories) {
+    huddle_status status = HUDDLE_OK;
+    for (int64_t k = 0; k < plan->n_chosen; k++) {
+        int64_t column = plan->chosen[k];
+        int32_t role = plan->roles[column];
+        char reason[80];
+        if (role >= 0)
+            continue;
+        TRY(find_categories(plan, column, r->texts + (-2 - role) * r->pieces->rows, n,
+                            &categories[k]));
+        snprintf(reason, sizeof reason, "encoded, %lld texts",
+                 (long long)width_of(plan, categories, k));
+        huddle_free(plan->columns[column].reason);
+        plan->columns[column].reason = hd_copy_text(reason);
+        if (plan->columns[column].reason == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a line of text");
+    }
+done:
+    return status;
+}
+
+/* Encoded columns that say what the labels say are no features. */
+static huddle_status drop_leaks(hd_plan *plan, const hd_reading *r, int64_t n,
+                                category *categories) {
+    huddle_status status = HUDDLE_OK;
+    category labels = {0};
+    int32_t *map = NULL;
+    int64_t kept = 0;
+    if (!plan->automatic || plan->label < 0)
+        goto done;
+    hd_labels texts = {.n = n, .texts = r->texts};
+    TRY(hd_labels_map(&texts, &labels.of, &labels.count, &labels.texts));
+    ALLOC(map, labels.count);
+    for (int64_t k = 0; k < plan->n_chosen; k++) {
+        category *c = &categories[k];
+        int64_t column = plan->chosen[k];
+        bool leak = c->count >= 2 && c->count == labels.count && n > c->count &&
+                    (kept > 0 || k + 1 < plan->n_chosen) &&
+                    hd_table_one_to_one(n, labels.of, labels.count, c->of, map);
+        if (leak) {
+            TRY(hd_plan_leave_out(plan, column, "it maps one to one onto the labels"));
+            huddle_free(c->of);
+            hd_classes_free(c->texts, c->count);
+            *c = (category){0};
+            continue;
+        }
+        category moved = *c;
+        *c = (category){0};
+        categories[kept] = moved;
+        plan->chosen[kept++] = column;
+    }
+    plan->n_chosen = kept;
+done:
+    huddle_free(labels.of);
+    hd_classes_free(labels.texts, labels.count);
+    huddle_free(map);
+    return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static huddle_status begin_reading(hd_request *request, const hd_plan *plan, hd_missing policy,
+                                   const hd_pieces *pieces, hd_reading *r) {
+    huddle_status status = HUDDLE_OK;
+    *r = (hd_reading){.plan = plan,
+                      .pieces = pieces,
+                      .options = request->options,
+                      .label_required = plan->label >= 0 && policy != HD_DROP};
+    ALLOC(r->values, pieces->rows * plan->d);
+    ALLOC(r->texts, pieces->rows * plan->n_texts);
+    if (policy != HD_REFUSE)
+        ALLOC(r->incomplete, pieces->rows);
+done:
+    return status;
+}
+
+static void tell_missing(huddle_context *context, const hd_reading *r, hd_missing policy,
+                         int64_t filled, const huddle_data *data) {
+    char list[120] = "";
+    size_t used = 0;
+    if (filled > 0)
+        hd_warn(context, "%lld missing value%s filled in by the %s of the column",
+                (long long)filled, filled == 1 ? " was" : "s were",
+                policy == HD_MEAN ? "mean" : "median");
+    if (data->n_dropped == 0)
+        return;
+    for (int64_t k = 0; k < data->n_dropped && k < 10; k++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", k > 0 ? ", " : "",
+                                 (long long)data->dropped[k] + 1);
+    hd_warn(context, "%lld of %lld rows left out because a value is missing: row%s %s%s",
+            (long long)data->n_dropped, (long long)r->pieces->rows, data->n_dropped == 1 ? "" : "s",
+            list, data->n_dropped > 10 ? ", ..." : "");
+}
+
+huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_pieces *pieces,
+                              hd_missing policy, bool *misread, hd_labels *labels,
+                              huddle_data *data, int64_t **sources) {
+    huddle_status status = HUDDLE_OK;
+    hd_reading r = {0};
+    category *categories = NULL;
+    double *wide = NULL;
+    int64_t n = pieces->rows, d = 0, filled = 0, room = plan->n_chosen;
+    TRY(begin_reading(request, plan, policy, pieces, &r));
+    status = hd_table_read(request->context, &r);
+    *misread = atomic_load(&r.misread);
+    TRY(status);
+    if (policy == HD_DROP)
+        TRY(drop_rows(&r, data, &n));
+    if (plan->label >= 0) {
+        ALLOC(labels->texts, n);
+        memcpy(labels->texts, r.texts, (size_t)n * sizeof *labels->texts);
+        labels->n = n;
+    }
+    ALLOC_ZERO(categories, room);
+    TRY(encode(plan, &r, n, categories));
+    TRY(drop_leaks(plan, &r, n, categories));
+    for (int64_t k = 0; k < plan->n_chosen; k++)
+        d += width_of(plan, categories, k);
+    bool encoded = plan->n_texts > (plan->label >= 0);
+    TRY(list_features(plan, categories, d, plan->layout->names != NULL || encoded, data, sources));
+    TRY(widen(plan, categories, n, r.values, d, &wide));
+    if (policy == HD_MEAN || policy == HD_MEDIAN)
+        TRY(fill(plan, wide, n, d, *sources, policy == HD_MEDIAN, &filled));
+    data->points.d = 0;
+    TRY(huddle_points_from_double(request->context, n, d, wide, d, 1, &data->points));
+    tell_missing(request->context, &r, policy, filled, data);
+done:
+    if (status != HUDDLE_OK && data->features != NULL) { /* freed by d, which is not known yet */
+        hd_classes_free(data->features, d);
+        data->features = NULL;
+    }
+    categories_free(categories, room);
+    huddle_free(wide);
+    huddle_free(r.values);
+    huddle_free(r.texts);
+    huddle_free(r.incomplete);
+    return status;
+}
