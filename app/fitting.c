@@ -135,6 +135,10 @@ int fitting_read(fitting *fit) {
     int result = read_files(fit);
     talk_collect(NULL);
     fit->read_seconds = talk_seconds() - began;
+    if (result == EXIT_DONE && fit->data.features != NULL)
+        result = given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
+                                                      (const char *const *)fit->data.features),
+                       fit->source);
     if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
         fit->data.labels == NULL)
         return result;

@@ -41,8 +41,16 @@ static int check_flags(const app_arguments *arguments, const char *source) {
     return EXIT_DONE;
 }
 
-int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
-              const huddle_model *model, huddle_data *data, huddle_status *status) {
+/* Which columns become the points: those of --x, or those a model was fitted to, by their names. */
+typedef struct input_columns {
+    const char *const *x;
+    int64_t n_x;
+    bool by_name;
+} input_columns;
+
+static int read_columns(huddle_context *context, const app_arguments *arguments, const char *source,
+                        input_columns columns, const huddle_model *model, huddle_data *data,
+                        huddle_status *status) {
     huddle_read_options options = {.transpose = argument(arguments, "transpose") != NULL,
                                    .classes = argument(arguments, "classes"),
                                    .per_class = argument_count(arguments, "per-class", 0),
@@ -51,20 +59,37 @@ int input_try(huddle_context *context, const app_arguments *arguments, const cha
                                    .seed = seed_of(arguments),
                                    .missing = argument(arguments, "missing"),
                                    .encode = argument(arguments, "encode") != NULL,
+                                   .x_by_name = columns.by_name,
                                    .hints_as_flags = true};
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
-    const char **x = argument_all(arguments, "x", &options.n_x);
     const char **y = argument_all(arguments, "y", &options.n_y);
-    options.x = x;
+    options.x = columns.x;
+    options.n_x = columns.n_x;
     options.y = y;
     if (model != NULL)
         options.shift = huddle_model_shift(model, &options.n_shift);
     *status = huddle_data_read(context, source, &options, data);
-    free(x);
     free(y);
     return EXIT_DONE;
+}
+
+int input_try_columns(huddle_context *context, const app_arguments *arguments, const char *source,
+                      const char *const *x, int64_t n_x, const huddle_model *model,
+                      huddle_data *data, huddle_status *status) {
+    input_columns columns = {x, n_x, true};
+    return read_columns(context, arguments, source, columns, model, data, status);
+}
+
+int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
+              const huddle_model *model, huddle_data *data, huddle_status *status) {
+    input_columns columns = {0};
+    const char **x = argument_all(arguments, "x", &columns.n_x);
+    columns.x = x;
+    int result = read_columns(context, arguments, source, columns, model, data, status);
+    free(x);
+    return result;
 }
 
 int input_read(huddle_context *context, const app_arguments *arguments, const char *source,

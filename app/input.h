@@ -17,6 +17,12 @@ int input_read(huddle_context *context, const app_arguments *arguments, const ch
 int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
               const huddle_model *model, huddle_data *data, huddle_status *status);
 
+/* The same with the columns of these names as the points, where columns have names, instead of
+ * those of --x. */
+int input_try_columns(huddle_context *context, const app_arguments *arguments, const char *source,
+                      const char *const *x, int64_t n_x, const huddle_model *model,
+                      huddle_data *data, huddle_status *status);
+
 /* "1797 points, 64 features, 10 classes". */
 void input_describe(const huddle_data *data, char *text, size_t size);
 

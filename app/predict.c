@@ -1,9 +1,12 @@
 /* huddle predict: labels for new points by a saved model. */
+#define _XOPEN_SOURCE 700
 #include "fitting.h"
 #include "output.h"
 #include "talk.h"
+#include "text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct prediction {
     const app_arguments *arguments;
@@ -14,12 +17,116 @@ typedef struct prediction {
     double seconds;
 } prediction;
 
+/* ---- the model's features ----------------------------------------------------------------- */
+
+/* The names of the features that the model was fitted to; an empty array if it knows none. */
+static json_t *model_features(const huddle_model *model) {
+    char *text = NULL;
+    if (huddle_model_info_json(model, &text) != HUDDLE_OK)
+        return json_array();
+    json_t *info = json_loads(text, 0, NULL);
+    huddle_free(text);
+    json_t *names = json_incref(json_object_get(info, "feature_names"));
+    json_decref(info);
+    return names == NULL ? json_array() : names;
+}
+
+/* The columns the features come from, each once: "city" of city=Paris if texts are encoded. */
+static char **source_columns(const json_t *features, bool encode, int64_t *count) {
+    char **columns = must(calloc(json_array_size(features) + 1, sizeof *columns));
+    size_t i;
+    json_t *feature;
+    *count = 0;
+    json_array_foreach(features, i, feature) {
+        char *name = must(strdup(json_string_value(feature)));
+        bool known = false;
+        if (encode)
+            name[strcspn(name, "=")] = '\0';
+        for (int64_t k = 0; k < *count && !known; k++)
+            known = strcmp(columns[k], name) == 0;
+        if (known)
+            free(name);
+        else
+            columns[(*count)++] = name;
+    }
+    return columns;
+}
+
+/* Encoded texts: the features of the model in its order. A text that is not there is 0 for all
+ * rows, one that the model does not know has no feature. */
+static huddle_status order_features(const json_t *features, huddle_context *context,
+                                    huddle_data *data) {
+    huddle_points *x = &data->points, ordered = {0};
+    int64_t d = (int64_t)json_array_size(features);
+    double *values = must(calloc((size_t)(x->n * d) + 1, sizeof *values));
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < x->d; k++) {
+            const char *name = json_string_value(json_array_get(features, (size_t)j));
+            double shift = x->shift != NULL ? x->shift[k] : 0;
+            if (strcmp(name, data->features[k]) == 0)
+                for (int64_t i = 0; i < x->n; i++)
+                    values[i * d + j] = (double)x->values[i * x->stride + k] + shift;
+        }
+    huddle_status status = huddle_points_from_double(context, x->n, d, values, d, 1, &ordered);
+    free(values);
+    if (status != HUDDLE_OK)
+        return status;
+    for (int64_t k = 0; k < x->d; k++)
+        huddle_free(data->features[k]);
+    huddle_free(data->features);
+    data->features = NULL;
+    huddle_points_free(x);
+    *x = ordered;
+    return HUDDLE_OK;
+}
+
+/* True if each name tells one column. */
+static bool are_distinct(const json_t *features) {
+    json_t *seen = json_object(), *feature;
+    size_t i;
+    bool distinct = json_array_size(features) > 0;
+    json_array_foreach(features, i, feature) {
+        const char *name = json_string_value(feature);
+        distinct = distinct && name[0] != '\0' && json_object_get(seen, name) == NULL;
+        json_object_set(seen, name, feature);
+    }
+    json_decref(seen);
+    return distinct;
+}
+
+/* Reads the columns that the model was fitted to, by their names. A table without names, or
+ * another kind of file, is read as it comes. */
+static int read_features(prediction *p, const char *source) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = 0;
+    bool encode = argument(p->arguments, "encode") != NULL;
+    json_t *features = model_features(p->model);
+    if (argument(p->arguments, "x") != NULL || !are_distinct(features)) {
+        json_decref(features);
+        return input_read(p->context, p->arguments, source, p->model, &p->data);
+    }
+    char **columns = source_columns(features, encode, &count);
+    int result = input_try_columns(p->context, p->arguments, source, (const char *const *)columns,
+                                   count, p->model, &p->data, &status);
+    if (result == EXIT_DONE && status == HUDDLE_OK && encode && p->data.features != NULL)
+        status = order_features(features, p->context, &p->data);
+    if (result == EXIT_DONE && status != HUDDLE_OK)
+        result = failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
+    for (int64_t k = 0; k < count; k++)
+        free(columns[k]);
+    free(columns);
+    json_decref(features);
+    return result;
+}
+
+/* ---- predicting --------------------------------------------------------------------------- */
+
 static int predict(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     huddle_status status = huddle_model_load(model, &p->model);
     if (status != HUDDLE_OK)
         return failed_call(status, model);
-    int result = input_read(p->context, p->arguments, source, p->model, &p->data);
+    int result = read_features(p, source);
     if (result != EXIT_DONE)
         return result;
     double began = talk_seconds();
@@ -129,8 +236,9 @@ const app_command predict_command = {
     .least = 2,
     .most = 2,
     .summary = "label new points by a saved model",
-    .text = "MODEL is a file written by huddle cluster --save. The points must have as many "
-            "features as those the model was fitted to.",
+    .text = "MODEL is a file written by huddle cluster --save. The points must have the "
+            "features the model was fitted to: columns of a table are found by their names, "
+            "whatever their order.",
     .words = huddle_data_kinds,
     .groups = predict_groups,
     .examples = predict_examples,

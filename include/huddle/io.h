@@ -108,6 +108,8 @@ typedef struct huddle_read_options {
                             most 100), named COLUMN=TEXT: sqrt(1/2) in rows with that text, else 0,
                             so that rows with different texts are 1 apart. Labels are then only what
                             y or a usual name says. */
+    bool x_by_name; /* x are names of columns: a table without names, or another kind of file, is
+                       read as if x were not given */
     bool hints_as_flags; /* suggestions in sentences are flags of the tool, "--missing drop", not
                             missing = "drop" */
 } huddle_read_options;

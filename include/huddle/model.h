@@ -42,6 +42,11 @@ HUDDLE_API huddle_status huddle_model_give_graph(huddle_model *model, const hudd
 HUDDLE_API huddle_status huddle_model_give_embedding(huddle_model *model,
                                                      const huddle_dense *embedding);
 
+/* Names of the features, for warnings and the report; copied. They are used by fits to points with
+ * n features. n = 0 forgets them. */
+HUDDLE_API huddle_status huddle_model_set_feature_names(huddle_model *model, int64_t n,
+                                                        const char *const *names);
+
 /* Shares work with other models of the same points (huddle/methods.h); NULL shares nothing. */
 HUDDLE_API void huddle_model_set_cache(huddle_model *model, huddle_cache *cache);
 

@@ -131,6 +131,8 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         """
         X = self._validate(X, reset=True)
         model = Model(self._method, self._options(X.shape[0]))
+        if hasattr(self, "feature_names_in_"):
+            model.name_features(self.feature_names_in_)
         with running(self.n_jobs, self.progress) as context:
             if self._is_pairwise():
                 # Given as a graph, distances and similarities stay in double precision.

@@ -174,6 +174,7 @@ class PathChoice(Structure):
     _fields_ = [("level", c_int32), ("gamma", c_double), ("n_found", c_int32)]
 
 
+LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 ProgressFunction = CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_double)
 
 
@@ -190,6 +191,7 @@ _declare("huddle_free", c_void_p, result=None)
 _declare("huddle_context_new", POINTER(c_void_p))
 _declare("huddle_context_free", c_void_p, result=None)
 _declare("huddle_context_set_threads", c_void_p, c_int32)
+_declare("huddle_context_set_log", c_void_p, LogFunction, c_void_p, result=None)
 _declare("huddle_context_set_progress", c_void_p, ProgressFunction, c_void_p, result=None)
 _declare("huddle_context_cancel", c_void_p, result=None)
 _declare("huddle_option_allowed", POINTER(Option), ctypes.c_char_p, c_size_t, result=None)
@@ -205,6 +207,7 @@ _declare("huddle_model_new", c_char_p, POINTER(c_void_p))
 _declare("huddle_model_free", c_void_p, result=None)
 _declare("huddle_model_options", c_void_p, result=POINTER(Option))
 _declare("huddle_model_set", c_void_p, c_char_p, c_char_p)
+_declare("huddle_model_set_feature_names", c_void_p, c_int64, POINTER(c_char_p))
 _declare("huddle_model_give_graph", c_void_p, POINTER(Csr))
 _declare("huddle_model_fit", c_void_p, c_void_p, POINTER(Points))
 _declare("huddle_model_labels", c_void_p, POINTER(c_int64), result=POINTER(c_int32))

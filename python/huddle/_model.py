@@ -29,6 +29,11 @@ class Model:
         view, _keep = csr_view(graph)
         _library.check(lib.huddle_model_give_graph(self.handle, byref(view)))
 
+    def name_features(self, names):
+        """Names for warnings and the report."""
+        texts = (c_char_p * len(names))(*(str(name).encode() for name in names))
+        _library.check(lib.huddle_model_set_feature_names(self.handle, len(names), texts))
+
     def fit(self, context, x):
         points = PointsView(context, x) if x is not None else None
         _library.call(context, lib.huddle_model_fit, context.handle, self.handle,

@@ -3,18 +3,23 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int32, c_int64,
+import warnings
+from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64,
                     c_uint64)
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from ._library import AUTO, Points, check, lib
+from ._library import AUTO, Context, LogFunction, Points, check, lib
 from ._points import copy_values
 
 __all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
            "make_swissroll"]
+
+
+class _Column(Structure):
+    _fields_ = [("name", c_char_p), ("role", c_int), ("reason", c_char_p)]
 
 
 class _Data(Structure):
@@ -23,14 +28,17 @@ class _Data(Structure):
                 ("classes", POINTER(c_char_p)), ("classes_numeric", c_bool),
                 ("features", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
                 ("n_names", c_int64), ("height", c_int32), ("width", c_int32),
-                ("column_major", c_bool)]
+                ("column_major", c_bool), ("columns", POINTER(_Column)), ("n_columns", c_int64),
+                ("dropped", POINTER(c_int64)), ("n_dropped", c_int64)]
 
 
 class _ReadOptions(Structure):
     _fields_ = [("x", POINTER(c_char_p)), ("n_x", c_int64), ("y", POINTER(c_char_p)),
                 ("n_y", c_int64), ("transpose", c_bool), ("classes", c_char_p),
                 ("per_class", c_int64), ("n", c_int64), ("noise", c_double), ("seed", c_uint64),
-                ("shift", POINTER(c_double)), ("n_shift", c_int64)]
+                ("shift", POINTER(c_double)), ("n_shift", c_int64),
+                ("missing", c_char_p), ("encode", c_bool), ("x_by_name", c_bool),
+                ("hints_as_flags", c_bool)]
 
 
 def _points(points):
@@ -52,9 +60,12 @@ def _texts(names):
     return (c_char_p * len(names))(*(name.encode() for name in names)), len(names)
 
 
-def _read(source, options):
-    data = _Data()
-    check(lib.huddle_data_read(None, os.fsencode(source), byref(options), byref(data)))
+def _read(source, options, said=None):
+    data, context = _Data(), Context()
+    log = LogFunction(lambda user, level, text: said.append(text.decode(errors="replace")))
+    if said is not None:
+        lib.huddle_context_set_log(context.handle, log, None)
+    check(lib.huddle_data_read(context.handle, os.fsencode(source), byref(options), byref(data)))
     try:
         x, y = _points(data.points), None
         if data.labels:
@@ -70,33 +81,48 @@ def _read(source, options):
 
 def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
               y: str | list[str] | None = None, transpose: bool = False,
-              classes: str | None = None, per_class: int = 0) -> tuple[Any, np.ndarray | None]:
+              classes: str | None = None, per_class: int = 0, missing: str = "error",
+              encode: bool = False) -> tuple[Any, np.ndarray | None]:
     """Points and labels (None if there are none) of a file, as ``huddle cluster`` would read it.
+
+    What was left out of a table (row numbers, dates, columns that give the labels away, rows with
+    missing values) is said in a warning.
 
     Parameters
     ----------
     path : str or path-like
     x, y : str or list of str, optional
-        Names inside a container, stacked in order; found by habit if not given.
+        Names inside a container, stacked in order, or columns of a table; conventional names are
+        found if not given.
     transpose : bool
         Samples stand in columns.
     classes : str, optional
         Keep these classes, such as ``"11-36,40"``.
     per_class : int
         Keep the first so many of each class; 0 keeps all.
+    missing : {"error", "drop", "mean", "median"}
+        Missing values of a table: refuse them, drop their rows, or fill in the column's mean or
+        median.
+    encode : bool
+        Make features of a table's text columns, one for each text.
 
     Returns
     -------
     X : ndarray of float32, or CSR matrix
     y : ndarray or None
     """
-    options = _ReadOptions(transpose=transpose, per_class=per_class, noise=AUTO)
+    options = _ReadOptions(transpose=transpose, per_class=per_class, noise=AUTO,
+                           missing=str(missing).encode(), encode=encode)
     if classes is not None:
         options.classes = str(classes).encode()
     xs, options.n_x = _texts(x)
     ys, options.n_y = _texts(y)
     options.x, options.y = ctypes.cast(xs, POINTER(c_char_p)), ctypes.cast(ys, POINTER(c_char_p))
-    return _read(path, options)
+    said = []
+    read = _read(path, options, said)
+    for text in said:
+        warnings.warn(f"{os.fspath(path)}: {text}", UserWarning, stacklevel=2)
+    return read
 
 
 def load_digits(*, return_X_y: bool = True) -> Any:

@@ -111,7 +111,7 @@ def test_negative_similarities_are_refused():
 
 @pytest.mark.parametrize("estimator", SPECTRAL)
 def test_disconnected_graph_warns_and_is_joined(estimator):
-    X, y = make_blobs(120, centers=[[0, 0], [40, 0], [80, 0], [120, 0]], cluster_std=.5,
+    X, y = make_blobs(120, centers=[[0, 0], [40, 40], [80, 0], [120, 40]], cluster_std=.5,
                       random_state=0)
     with pytest.warns(UserWarning, match="components"):
         model = estimator(2, n_neighbors=4).fit(X)

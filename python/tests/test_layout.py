@@ -22,6 +22,7 @@ STRUCTS = {
     "huddle_path_options": _library.PathOptions, "huddle_path_level": _library.PathLevel,
     "huddle_path_fusion": _library.PathFusion, "huddle_path": _library.Path,
     "huddle_path_choice": _library.PathChoice, "huddle_data": datasets._Data,
+    "huddle_column": datasets._Column,
     "huddle_read_options": datasets._ReadOptions,
 }
 

@@ -27,8 +27,8 @@ static void add_text(line *to, const char *text) {
 
 static bool is_tame(const char *name) {
     static const char tame[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/@%+";
-    return name[0] != '\0' && name[strspn(name, tame)] == '\0';
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/@%+-";
+    return name[0] != '\0' && name[0] != '-' && name[strspn(name, tame)] == '\0';
 }
 
 /* Quoted for a shell, or in double quotes. */

@@ -466,8 +466,11 @@ huddle_status hd_plan_make(hd_request *request, const hd_layout *layout, const h
                            hd_plan *plan) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
-    *plan = (hd_plan){
-        .layout = layout, .label = -1, .looks_like_labels = -1, .automatic = options->n_x == 0};
+    *plan =
+        (hd_plan){.layout = layout,
+                  .label = -1,
+                  .looks_like_labels = -1,
+                  .automatic = options->n_x == 0 || (options->x_by_name && layout->names == NULL)};
     TRY(begin_plan(plan));
     TRY(choose_label(plan, options));
     if (plan->automatic)

@@ -36,6 +36,8 @@ static huddle_status refuse_table_options(const huddle_read_options *options) {
 
 static huddle_status read_file(hd_request *request, const char *path, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
+    const huddle_read_options *options = request->options;
+    huddle_read_options without_x = *options;
     hd_file file = {.descriptor = -1};
     hd_container container = {0};
     const hd_format *format;
@@ -46,10 +48,14 @@ static huddle_status read_file(hd_request *request, const char *path, huddle_dat
         TRY(hd_csv_read(request, &file, data));
         goto done;
     }
-    TRY(refuse_table_options(request->options));
+    TRY(refuse_table_options(options));
+    without_x.n_x = 0;
+    if (options->x_by_name)
+        request->options = &without_x;
     TRY(hd_open(request, format, &file, &container));
     TRY(hd_container_read(request, &container, data));
 done:
+    request->options = options;
     hd_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);

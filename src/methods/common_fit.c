@@ -67,6 +67,8 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
     fit->prepare_info.seconds += applied.seconds;
     *view = fit->points;
 done:
+    if (status == HUDDLE_OK)
+        status = hd_warn_dominant(context, &fit->preparation, fit->feature_names, view);
     return status;
 }
 

@@ -78,6 +78,7 @@ typedef struct hd_key {
 typedef struct hd_fit {
     int64_t n, d;
     double *shift; /* d: of the points as they were given, or NULL */
+    const char *const *feature_names; /* d, or NULL; borrowed, and only while fitting */
     int32_t n_clusters;
     int32_t *labels;
     huddle_dense centres;
@@ -171,6 +172,11 @@ huddle_status hd_method_options(const hd_method *method, huddle_option **table);
 huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view);
+
+/* Warns if few features hold nearly all the variance of the prepared points x and the preparation
+ * did nothing about it. names is d names, or NULL. */
+huddle_status hd_warn_dominant(huddle_context *context, const huddle_preparation *preparation,
+                               const char *const *names, const huddle_points *x);
 
 /* The preparation whose spectral clustering has the largest modularity on its own graph, all
  * compared at the same numbers of clusters; leaves what was tried in the fit. */

@@ -271,6 +271,17 @@ static json_int_t peak_bytes(void) {
     return (json_int_t)usage.ru_maxrss * 1024;
 }
 
+/* NULL if a name is not UTF-8. */
+static json_t *names_json(const huddle_model *model) {
+    json_t *array = json_array();
+    for (int64_t j = 0; j < model->n_names; j++)
+        if (json_array_append_new(array, json_string(model->feature_names[j])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
 static json_t *model_json(const huddle_model *model) {
     const hd_fit *fit = &model->fit;
     json_t *object = json_object();
@@ -301,6 +312,8 @@ static json_t *model_json(const huddle_model *model) {
         json_object_set_new(object, "range", range_json(fit));
     if (fit->choice.count > 0)
         json_object_set_new(object, "choice", choice_json(fit));
+    if (model->n_names > 0 && model->n_names == fit->d)
+        (void)json_object_set_new(object, "feature_names", names_json(model));
     json_object_set_new(object, "warnings", warnings_json(fit));
     return object;
 }

@@ -45,12 +45,19 @@ done:
     return status;
 }
 
+static void free_names(char **names, int64_t n) {
+    for (int64_t j = 0; names != NULL && j < n; j++)
+        huddle_free(names[j]);
+    huddle_free(names);
+}
+
 void huddle_model_free(huddle_model *model) {
     if (model == NULL)
         return;
     hd_fit_free(&model->fit);
     huddle_csr_free(&model->given_graph);
     huddle_dense_free(&model->given_embedding);
+    free_names(model->feature_names, model->n_names);
     huddle_free(model->table);
     huddle_free(model->options);
     huddle_free(model->fitted_options);
@@ -105,6 +112,28 @@ huddle_status huddle_model_give_embedding(huddle_model *model, const huddle_dens
     huddle_dense_free(&model->given_embedding);
     model->given_embedding = copy;
 done:
+    return status;
+}
+
+huddle_status huddle_model_set_feature_names(huddle_model *model, int64_t n,
+                                             const char *const *names) {
+    huddle_status status = HUDDLE_OK;
+    char **copies = NULL;
+    if (n < 0)
+        FAIL(HUDDLE_INVALID, "n = %lld is negative", (long long)n);
+    if (n > 0)
+        ALLOC_ZERO(copies, n);
+    for (int64_t j = 0; j < n; j++) {
+        copies[j] = hd_copy_text(names[j]);
+        if (copies[j] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a feature's name");
+    }
+    free_names(model->feature_names, model->n_names);
+    model->feature_names = copies;
+    model->n_names = n;
+    copies = NULL;
+done:
+    free_names(copies, n);
     return status;
 }
 
@@ -196,6 +225,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.n = x != NULL ? x->n : input.graph != NULL ? input.graph->rows : input.embedding->rows;
     fit.d = x != NULL ? x->d : 0;
     fit.keep_starts = model->keep_starts;
+    if (model->n_names > 0 && model->n_names == fit.d)
+        fit.feature_names = (const char *const *)model->feature_names;
     fit.common = *(const hd_common *)model->options;
     TRY(hd_copy_options(model, &options));
     TRY(model->method->fit(context, &input, options, &fit));
@@ -209,6 +240,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     model->fitted_options = options;
     options = NULL;
     model->fit = fit;
+    model->fit.feature_names = NULL;
     model->fitted = true;
     memset(&fit, 0, sizeof fit);
 done:

@@ -13,6 +13,8 @@ struct huddle_model {
     huddle_csr given_graph;
     huddle_dense given_embedding;
     huddle_cache *cache; /* not owned; NULL = share nothing */
+    char **feature_names; /* n_names, or NULL */
+    int64_t n_names;
     bool keep_starts;
     bool fitted;
     hd_fit fit;
