@@ -155,7 +155,10 @@ static huddle_status find_categories(const hd_plan *plan, int64_t column, const 
     memcpy(labels.texts, texts, (size_t)n * sizeof *texts);
     TRY(hd_texts_unescape(&labels));
     TRY(hd_labels_map(&labels, &found->of, &found->count, &found->texts));
-    found->missing = found->count > 0 && found->texts[0][0] == '\0' ? 0 : -1;
+    found->missing = -1;
+    for (int64_t i = 0; i < n && found->missing < 0; i++)
+        if (texts[i].length == 0)
+            found->missing = found->of[i];
     if (found->count > MOST_CATEGORIES) {
         hd_layout_place(plan->layout, column, place, sizeof place);
         FAIL(HUDDLE_FORMAT,
@@ -360,6 +363,8 @@ huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_piece
     TRY(drop_leaks(plan, &r, n, categories));
     for (int64_t k = 0; k < plan->n_chosen; k++)
         d += width_of(plan, categories, k);
+    if (d == 0)
+        FAIL(HUDDLE_FORMAT, "no column is left for the features");
     bool encoded = plan->n_texts > (plan->label >= 0);
     TRY(list_features(plan, categories, d, plan->layout->names != NULL || encoded, data, sources));
     TRY(widen(plan, categories, n, r.values, d, &wide));

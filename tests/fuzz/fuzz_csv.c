@@ -5,7 +5,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size < 2)
         return 0;
     huddle_read_options options = fuzz_options(bytes[0]);
+    static const char *const rules[] = {NULL, "drop", "mean", "median"};
     options.transpose = false;
+    options.missing = rules[bytes[0] >> 6]; /* classes are selected later, and not here */
+    options.encode = (bytes[0] & 1) != 0;
+    options.hints_as_flags = (bytes[0] & 32) != 0;
     hd_request request = {NULL, &options, "input"};
     hd_file file = {"input", NULL, (int64_t)size - 1, -1};
     huddle_data data = {0};
