@@ -127,13 +127,15 @@ HUDDLE_API void huddle_embedding_free(huddle_embedding *embedding);
 HUDDLE_API huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degrees,
                                            const char *rule, huddle_dense *f);
 
-/* The number of vertices that each vector is spread over, (sum v_i^2)^2 / sum v_i^4: m for a vector
- * that is constant on m vertices and 0 elsewhere. extents is the caller's, one per column. */
-HUDDLE_API huddle_status huddle_embed_extents(const huddle_dense *vectors, double *extents);
+/* The number of points that each vector is spread over, (sum v_i^2)^2 / sum (v_i^4 / m_i), where
+ * copies has the number m_i of points that vertex i stands for (NULL: 1): p for a vector that is
+ * constant on p vertices and 0 elsewhere. extents is the caller's, one per column. */
+HUDDLE_API huddle_status huddle_embed_extents(const huddle_dense *vectors, const int64_t *copies,
+                                              double *extents);
 
 /* What a number of clusters is chosen by. */
 typedef struct huddle_spectrum {
-    int64_t n;                 /* vertices */
+    int64_t n;                 /* points */
     int32_t components;        /* of the graph */
     int32_t n_eigenvalues;     /* length of eigenvalues */
     const double *eigenvalues; /* of L_n, ascending */

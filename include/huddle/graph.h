@@ -15,7 +15,8 @@
  *
  * Distances under "euclidean" are Euclidean; under "cosine" they are 1 - cos, and a row of zeros
  * is at distance 1 from every other row and 0 from other rows of zeros. A point is never its own
- * neighbour, whatever its duplicates; those stay neighbours at distance 0.
+ * neighbour, whatever its duplicates; those stay neighbours at distance 0. The methods search among
+ * distinct points only; see "copies" below.
  */
 #ifndef HUDDLE_GRAPH_H
 #define HUDDLE_GRAPH_H
@@ -87,6 +88,19 @@ HUDDLE_API huddle_status huddle_graph_query_dense(huddle_context *context,
                                                   const huddle_knn_options *options,
                                                   huddle_neighbors *out, huddle_knn_info *info);
 
+/* The same two with ties: every row as near as the k-th nearest, to a part in 10^5, is a neighbour
+ * too, at most 40 in all; the smaller indices first. Rounded or categorical data have many such
+ * rows, and which of them comes k-th says nothing. Lists that hold fewer than out->k end with index
+ * -1 and distance infinity. Without ties the lists are those of the calls above. */
+HUDDLE_API huddle_status huddle_graph_knn_ties(huddle_context *context, const huddle_points *x,
+                                               const huddle_knn_options *options,
+                                               huddle_neighbors *out, huddle_knn_info *info);
+HUDDLE_API huddle_status huddle_graph_query_ties(huddle_context *context,
+                                                 const huddle_points *train,
+                                                 const huddle_points *query,
+                                                 const huddle_knn_options *options,
+                                                 huddle_neighbors *out, huddle_knn_info *info);
+
 HUDDLE_API void huddle_neighbors_free(huddle_neighbors *neighbors);
 
 /* ---- weights ----------------------------------------------------------------------------- */
@@ -144,6 +158,16 @@ HUDDLE_API huddle_status huddle_graph_mean_distance_dense(huddle_context *contex
                                                           const huddle_dense *f, uint64_t seed,
                                                           double *mean);
 
+/* ---- copies ------------------------------------------------------------------------------ */
+
+/* More than k equal points have only each other for neighbours and fall out of the graph. So the
+ * graph is made of the distinct points (huddle_points_distinct), and this turns it into the graph
+ * of all points seen from them: an edge between points of m_i and m_j copies weighs (m_i + m_j) / 2
+ * times as much, and a point of m copies gets an entry m min(m - 1, n_neighbors) on the diagonal,
+ * what its copies weigh to each other. n_neighbors = 0 leaves the diagonal empty. */
+HUDDLE_API huddle_status huddle_graph_weigh_copies(const int64_t *copies, int32_t n_neighbors,
+                                                   huddle_csr *graph);
+
 /* ---- components and bridges -------------------------------------------------------------- */
 
 /* component[v] for each vertex, numbered 0, 1, ... by the smallest vertex in each; *count of them.
@@ -162,9 +186,10 @@ HUDDLE_API huddle_status huddle_graph_components(const huddle_csr *graph, int32_
  * Bridges are edges of a minimum spanning tree over the components: each joins the two nearest
  * points of two parts, ties by the smaller vertices, exact. */
 typedef struct huddle_connect_options {
-    const char *connect; /* "auto", "true", "false" or "specks" */
-    int32_t n_clusters;  /* at least 1; not an option of the table */
-    const char *metric;  /* as the neighbours' */
+    const char *connect;   /* "auto", "true", "false" or "specks" */
+    int32_t n_clusters;    /* at least 1; not an option of the table */
+    const char *metric;    /* as the neighbours' */
+    const int64_t *copies; /* points that each vertex stands for; NULL: 1. Counts for specks */
 } huddle_connect_options;
 
 typedef struct huddle_connect_info {

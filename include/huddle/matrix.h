@@ -103,6 +103,25 @@ HUDDLE_API huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *c
 HUDDLE_API huddle_status huddle_points_take(const huddle_points *x, const int64_t *index,
                                             int64_t count, huddle_points *y);
 
+/* Which rows are equal, value by value: -0 equals 0, and zeros stored in a sparse row count for
+ * nothing. Distinct rows are numbered by their first appearance. If no two rows are equal, count is
+ * n and the arrays are NULL. */
+typedef struct huddle_distinct {
+    int64_t n;       /* rows */
+    int64_t count;   /* distinct rows */
+    int32_t *of;     /* n: the distinct row that each row equals */
+    int64_t *first;  /* count: the first row equal to it */
+    int64_t *copies; /* count: how many rows equal it */
+} huddle_distinct;
+
+/* Finds the distinct rows by hashing, in one pass over the values; any hash that agrees is compared
+ * value by value. HUDDLE_NO_MEMORY, HUDDLE_UNSUPPORTED for more than 2^31 - 1 rows. */
+HUDDLE_API huddle_status huddle_points_distinct(huddle_context *context, const huddle_points *x,
+                                                huddle_distinct *distinct);
+HUDDLE_API huddle_status huddle_dense_distinct(huddle_context *context, const huddle_dense *x,
+                                               huddle_distinct *distinct);
+HUDDLE_API void huddle_distinct_free(huddle_distinct *distinct);
+
 /* The transpose, columns ascending. */
 HUDDLE_API huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose);
 

@@ -3,7 +3,9 @@
  *     minimise  sum_i ||g_i - f_i||  +  gamma sum_e w_e ||g_i - g_j||      loss "l21"
  *     minimise  ||G - F||_F^2        +  gamma sum_e w_e ||g_i - g_j||      loss "l2"
  *
- * over G, n x c like F. The sum over e takes every edge of the graph W once, not twice. Both
+ * over G, n x c like F. With weights m_i the first sum is sum_i m_i ||g_i - f_i||, or with squares;
+ * a row of weight m then counts as m equal rows that stay together. The sum over e takes every edge
+ * of the graph W once, not twice. Both
  * problems are convex; rows of G fuse into groups as gamma grows. Every answer comes with a bound:
  * `dual` is a number the optimum cannot be below, so gap = (objective - dual) / objective says how
  * near to the optimum G is, whatever solver found it. A gap certifies the value; the minimiser of
@@ -31,7 +33,7 @@ extern "C" {
 
 /* Start from huddle_shrink_defaults(), then change what you need. */
 typedef struct huddle_shrink_options {
-    double gamma;              /* >= 0, or HUDDLE_AUTO: n / n_clusters, the mean cluster size */
+    double gamma;              /* >= 0, or HUDDLE_AUTO: n (the sum of the weights) / n_clusters */
     const char *loss;          /* "l21" or "l2" */
     const char *solver;        /* "auto", "irls", "newton", "pdhg" or "plain" */
     const char *linear_solver; /* "auto", "cholmod" or "approximate" */
@@ -42,6 +44,7 @@ typedef struct huddle_shrink_options {
     uint64_t seed;             /* of the approximate factorisation */
     bool keep_dual;            /* hand out the dual point too */
     const huddle_dense *start; /* a first guess of G, n x c, or NULL */
+    const double *weights;     /* n positive numbers m_i, or NULL: 1 for every row; see below */
 } huddle_shrink_options;
 
 typedef struct huddle_shrunk {
@@ -64,7 +67,7 @@ typedef struct huddle_shrink_info {
     double gap;           /* max(0, objective - dual) / objective; 0 if the objective is 0 */
     int32_t n_groups;     /* groups of fused rows */
     int32_t n_components; /* of W */
-    int64_t n_fixed;      /* rows that cannot move: gamma * degree < 1 ("l2": no edges) */
+    int64_t n_fixed;      /* rows that cannot move: gamma * degree < m_i ("l2": no edges) */
     int32_t n_iter;       /* iterations */
     int64_t n_solves;     /* linear systems solved (c right-hand sides count once) */
     bool snapped;         /* groups were put at one point */
@@ -100,6 +103,12 @@ HUDDLE_API huddle_status huddle_shrink_certificate(huddle_context *context, cons
                                                    const huddle_dense *z, double *objective,
                                                    double *dual);
 
+/* The same with weights of the rows (NULL: 1). */
+HUDDLE_API huddle_status huddle_shrink_certificate_weighted(
+    huddle_context *context, const huddle_dense *f, const huddle_csr *w, const double *weights,
+    double gamma, const char *loss, const huddle_dense *g, const huddle_dense *z, double *objective,
+    double *dual);
+
 /* The two ends of gamma.
  *
  * Up to gamma_fit, G = F is optimal. For "l21" this is exact (beyond it some row moves) unless an
@@ -111,6 +120,12 @@ HUDDLE_API huddle_status huddle_shrink_certificate(huddle_context *context, cons
 HUDDLE_API huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
                                             const huddle_csr *w, const char *loss,
                                             double *gamma_fit, double *gamma_up);
+
+/* The same with weights of the rows (NULL: 1). */
+HUDDLE_API huddle_status huddle_shrink_ends_weighted(huddle_context *context, const huddle_dense *f,
+                                                     const huddle_csr *w, const double *weights,
+                                                     const char *loss, double *gamma_fit,
+                                                     double *gamma_up);
 
 /* Shrinks new rows towards fixed ones: row x of g becomes
  *

@@ -25,7 +25,8 @@ static const double clear_gap = 0.8;
  * large graph than that share of the mean of MOST_CLUSTERS clusters. */
 static const double speck_share = 0.3, speck_size = 12;
 
-huddle_status huddle_embed_extents(const huddle_dense *vectors, double *extents) {
+huddle_status huddle_embed_extents(const huddle_dense *vectors, const int64_t *copies,
+                                   double *extents) {
     huddle_status status = HUDDLE_OK;
     double *squares = NULL;
     if (vectors == NULL || extents == NULL)
@@ -35,10 +36,11 @@ huddle_status huddle_embed_extents(const huddle_dense *vectors, double *extents)
         extents[k] = 0;
     for (int64_t i = 0; i < vectors->rows; i++) {
         const double *row = vectors->values + i * vectors->stride;
+        double m = copies != NULL ? (double)copies[i] : 1;
         for (int64_t k = 0; k < vectors->cols; k++) {
             double square = row[k] * row[k];
             squares[k] += square;
-            extents[k] += square * square;
+            extents[k] += square * square / m;
         }
     }
     for (int64_t k = 0; k < vectors->cols; k++)

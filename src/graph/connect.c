@@ -50,11 +50,12 @@ struct joining {
     bool cosine;
     hd_rows rows;
     int64_t n;
-    int32_t *part;    /* of each vertex */
-    int32_t parts;    /* how many there are */
-    int64_t *sizes;   /* of each part */
-    int32_t *names;   /* vertices that ask in this round */
-    int32_t *nearest; /* and what they found */
+    const int64_t *copies; /* points of each vertex, or NULL */
+    int32_t *part;         /* of each vertex */
+    int32_t parts;         /* how many there are */
+    int64_t *sizes;        /* of each part, in points */
+    int32_t *names;        /* vertices that ask in this round */
+    int32_t *nearest;      /* and what they found */
     double *distance;
     int32_t *group;  /* parts of the asking vertices */
     bridge *best;    /* of each part */
@@ -134,7 +135,7 @@ static bool shorter(bridge a, bridge b) {
 static void count_sizes(joining *j) {
     memset(j->sizes, 0, (size_t)j->parts * sizeof *j->sizes);
     for (int64_t v = 0; v < j->n; v++)
-        j->sizes[j->part[v]]++;
+        j->sizes[j->part[v]] += j->copies != NULL ? j->copies[v] : 1;
 }
 
 /* The best bridge of every part that asks: those below `least` points, or all but the largest if
@@ -193,7 +194,10 @@ static bool has_speck(const joining *j, double least) {
 
 static huddle_status join(joining *j, const char *connect, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
-    double least = speck_share * (double)j->n / n_clusters;
+    int64_t total = 0;
+    for (int32_t p = 0; p < j->parts; p++)
+        total += j->sizes[p];
+    double least = speck_share * (double)total / n_clusters;
     bool specks = strcmp(connect, "specks") == 0;
     while (specks && j->parts > 1 && has_speck(j, least)) {
         TRY(ask(j, least));
@@ -317,6 +321,7 @@ static huddle_status connect(joining *j, const huddle_connect_options *options,
                              huddle_connect_info *info) {
     huddle_status status = HUDDLE_OK;
     double start = hd_seconds();
+    j->copies = options->copies;
     ALLOC(j->part, j->n);
     TRY(huddle_graph_components(graph, j->part, &j->parts));
     int32_t before = j->parts;

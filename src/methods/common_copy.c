@@ -35,8 +35,28 @@ static huddle_status copy_scale(const huddle_scale *from, huddle_scale *to) {
     return copy_reals(from->n, from->local, &to->local);
 }
 
+static huddle_status copy_distinct(const huddle_distinct *from, huddle_distinct *to) {
+    huddle_status status = HUDDLE_OK;
+    huddle_distinct_free(to);
+    to->n = from->n;
+    to->count = from->count;
+    if (from->of == NULL)
+        return status;
+    ALLOC(to->of, from->n);
+    ALLOC(to->first, from->count);
+    ALLOC(to->copies, from->count);
+    memcpy(to->of, from->of, (size_t)from->n * sizeof *to->of);
+    memcpy(to->first, from->first, (size_t)from->count * sizeof *to->first);
+    memcpy(to->copies, from->copies, (size_t)from->count * sizeof *to->copies);
+done:
+    return status;
+}
+
 huddle_status hd_copy_points(const hd_fit *from, hd_fit *to) {
     huddle_status status = HUDDLE_OK;
+    to->n = from->n;
+    TRY(copy_distinct(&from->equal, &to->equal));
+    TRY(copy_distinct(&from->nodes, &to->nodes));
     TRY(copy_preparation(&from->preparation, &to->preparation));
     TRY(copy_preparation(&from->reduction, &to->reduction));
     if (from->points.values != NULL)

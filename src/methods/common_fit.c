@@ -10,6 +10,8 @@
 
 void hd_fit_free(hd_fit *fit) {
     huddle_free(fit->shift);
+    huddle_distinct_free(&fit->equal);
+    huddle_distinct_free(&fit->nodes);
     huddle_free(fit->labels);
     huddle_dense_free(&fit->centres);
     huddle_free(fit->medoids);
@@ -53,6 +55,8 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
         TRY(hd_choose_prepare(context, x, fit->common, &chosen.prepare, fit));
     TRY(huddle_prepare_fit(context, x, &chosen, &fit->preparation, &fit->prepare_info));
     fit->prepare_info.seconds += fit->auto_seconds;
+    huddle_distinct_free(&fit->equal);
+    TRY(huddle_points_distinct(context, x, &fit->equal));
     if (does_nothing(&fit->preparation)) {
         *view = *x;
         if (keep) {
@@ -221,111 +225,34 @@ done:
     return status;
 }
 
-/* Rows in an order in which equal ones stand together. */
-typedef struct row_order {
-    const huddle_dense *rows;
-    int64_t *order, *scratch;
-} row_order;
-
-static int compare_rows(const huddle_dense *rows, int64_t a, int64_t b) {
-    const double *x = rows->values + a * rows->stride, *y = rows->values + b * rows->stride;
-    for (int64_t j = 0; j < rows->cols; j++)
-        if (x[j] != y[j])
-            return x[j] < y[j] ? -1 : 1;
-    return a < b ? -1 : 1;
-}
-
-static void merge_sort(row_order *sort, int64_t begin, int64_t end) {
-    if (end - begin < 2)
-        return;
-    int64_t middle = begin + (end - begin) / 2;
-    merge_sort(sort, begin, middle);
-    merge_sort(sort, middle, end);
-    int64_t a = begin, b = middle;
-    for (int64_t k = begin; k < end; k++) {
-        bool left = b == end ||
-                    (a < middle && compare_rows(sort->rows, sort->order[a], sort->order[b]) < 0);
-        sort->scratch[k] = left ? sort->order[a++] : sort->order[b++];
-    }
-    memcpy(sort->order + begin, sort->scratch + begin, (size_t)(end - begin) * sizeof(int64_t));
-}
-
-/* distinct[i]: which distinct row row i is, numbered by first appearance; first[k] its first row;
- * weights[k] how often it occurs. */
-typedef struct distinct_rows {
-    int64_t count, *of, *first;
-    double *weights;
-} distinct_rows;
-
-static void distinct_free(distinct_rows *distinct) {
-    huddle_free(distinct->of);
-    huddle_free(distinct->first);
-    huddle_free(distinct->weights);
-}
-
-static bool equal_rows(const huddle_dense *rows, int64_t a, int64_t b) {
-    for (int64_t j = 0; j < rows->cols; j++)
-        if (rows->values[a * rows->stride + j] != rows->values[b * rows->stride + j])
-            return false;
-    return true;
-}
-
-static huddle_status find_distinct(const huddle_dense *rows, distinct_rows *distinct) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = rows->rows;
-    row_order sort = {rows, NULL, NULL};
-    ALLOC(sort.order, n);
-    ALLOC(sort.scratch, n);
-    ALLOC(distinct->of, n);
-    ALLOC(distinct->first, n);
-    ALLOC_ZERO(distinct->weights, n);
-    for (int64_t i = 0; i < n; i++)
-        sort.order[i] = i;
-    merge_sort(&sort, 0, n);
-    /* The first of each run is its smallest index: every row learns that, then they are numbered.
-     */
-    for (int64_t k = 0, head = 0; k < n; k++) {
-        if (!equal_rows(rows, sort.order[head], sort.order[k]))
-            head = k;
-        distinct->of[sort.order[k]] = sort.order[head];
-    }
-    distinct->count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (distinct->of[i] == i) {
-            distinct->first[distinct->count] = i;
-            sort.scratch[i] = distinct->count++;
-        }
-        distinct->of[i] = sort.scratch[distinct->of[i]];
-        distinct->weights[distinct->of[i]] += 1;
-    }
-done:
-    huddle_free(sort.order);
-    huddle_free(sort.scratch);
-    return status;
-}
-
-/* The distinct rows as points of their own. */
+/* The distinct rows as points of their own, and what each weighs. */
 static huddle_status take_distinct(huddle_context *context, const huddle_dense *rows,
-                                   const distinct_rows *distinct, huddle_points *points) {
+                                   const huddle_distinct *distinct, const hd_fit *fit,
+                                   huddle_points *points, double **weights) {
     huddle_status status = HUDDLE_OK;
     huddle_dense taken = {0};
     TRY(huddle_dense_new(distinct->count, rows->cols, &taken));
-    for (int64_t k = 0; k < distinct->count; k++)
-        memcpy(taken.values + k * rows->cols, rows->values + distinct->first[k] * rows->stride,
+    for (int64_t k = 0; k < distinct->count; k++) {
+        int64_t row = distinct->first != NULL ? distinct->first[k] : k;
+        memcpy(taken.values + k * rows->cols, rows->values + row * rows->stride,
                (size_t)rows->cols * sizeof *taken.values);
+    }
     TRY(huddle_points_from_double(context, distinct->count, rows->cols, taken.values, rows->cols, 1,
                                   points));
+    ALLOC_ZERO(*weights, distinct->count);
+    for (int64_t i = 0; i < rows->rows; i++)
+        (*weights)[distinct->of != NULL ? distinct->of[i] : i] += (double)hd_fit_copies(fit, i);
 done:
     huddle_dense_free(&taken);
     return status;
 }
 
 /* Labels of every restart on the distinct rows become labels on all rows. */
-static huddle_status spread_starts(const distinct_rows *distinct, int64_t n,
+static huddle_status spread_starts(const huddle_distinct *distinct, int64_t n,
                                    huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
     int32_t *spread = NULL;
-    if (info->start_labels == NULL)
+    if (info->start_labels == NULL || distinct->of == NULL)
         return status;
     ALLOC(spread, info->n_restarts * n);
     for (int64_t r = 0; r < info->n_restarts; r++)
@@ -340,23 +267,24 @@ done:
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
                                   const huddle_kmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    distinct_rows distinct = {0};
+    huddle_distinct distinct = {0};
+    double *weights = NULL;
     huddle_points points = {0};
     huddle_kmeans_result result = {0};
     huddle_kmeans_options few = *options;
     int32_t *labels = NULL;
     few.keep_starts = fit->keep_starts;
     forget_clusters(fit);
-    TRY(find_distinct(rows, &distinct));
-    TRY(take_distinct(context, rows, &distinct, &points));
+    TRY(huddle_dense_distinct(context, rows, &distinct));
+    TRY(take_distinct(context, rows, &distinct, fit, &points, &weights));
     if (few.n_clusters > distinct.count)
         few.n_clusters = (int32_t)distinct.count;
-    TRY(huddle_kmeans(context, &points, distinct.weights, &few, &result, &fit->kmeans_info));
+    TRY(huddle_kmeans(context, &points, weights, &few, &result, &fit->kmeans_info));
     TRY(spread_starts(&distinct, rows->rows, &fit->kmeans_info));
     fit->n_clusters = options->n_clusters;
     ALLOC(labels, rows->rows);
     for (int64_t i = 0; i < rows->rows; i++)
-        labels[i] = result.labels[distinct.of[i]];
+        labels[i] = result.labels[distinct.of != NULL ? distinct.of[i] : i];
     /* Medoids among the distinct rows, then named by their first appearance. */
     fit->labels = result.labels;
     fit->centres = result.centres;
@@ -368,14 +296,16 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *r
     TRY(status);
     ALLOC(fit->is_medoid_row, rows->rows);
     for (int64_t i = 0; i < rows->rows; i++)
-        fit->is_medoid_row[i] = distinct.of[i] == fit->medoids[fit->labels[i]];
+        fit->is_medoid_row[i] =
+            (distinct.of != NULL ? distinct.of[i] : i) == fit->medoids[fit->labels[i]];
     for (int64_t k = 0; k < fit->centres.rows; k++)
-        if (fit->medoids[k] >= 0)
+        if (fit->medoids[k] >= 0 && distinct.first != NULL)
             fit->medoids[k] = distinct.first[fit->medoids[k]];
     hd_warn_few_distinct(context, fit);
 done:
     huddle_free(labels);
-    distinct_free(&distinct);
+    huddle_distinct_free(&distinct);
+    huddle_free(weights);
     huddle_points_free(&points);
     huddle_kmeans_result_free(&result);
     return status;
@@ -390,14 +320,14 @@ huddle_status hd_fit_measure_extents(hd_fit *fit) {
     huddle_free(fit->extents);
     fit->extents = NULL;
     ALLOC(fit->extents, fit->embedding.vectors.cols);
-    TRY(huddle_embed_extents(&fit->embedding.vectors, fit->extents));
+    TRY(huddle_embed_extents(&fit->embedding.vectors, fit->nodes.copies, fit->extents));
 done:
     return status;
 }
 
 huddle_spectrum hd_fit_spectrum(const hd_fit *fit) {
     const huddle_embedding *e = &fit->embedding;
-    return (huddle_spectrum){.n = fit->n,
+    return (huddle_spectrum){.n = hd_fit_rows(fit),
                              .components = fit->embed_info.components,
                              .n_eigenvalues = e->n_eigenvalues,
                              .eigenvalues = e->eigenvalues,
@@ -417,8 +347,7 @@ static huddle_status trial_silhouette(huddle_context *context, const huddle_poin
         points = &owned;
     }
     if (points != NULL)
-        TRY(huddle_metrics_silhouette(context, points, fit->labels, SILHOUETTE_SAMPLE, 0,
-                                      silhouette));
+        TRY(hd_fit_silhouette(context, fit, points, SILHOUETTE_SAMPLE, silhouette));
 done:
     huddle_points_free(&owned);
     return status;
@@ -510,13 +439,13 @@ static huddle_status run_trials(huddle_context *context, huddle_range n_clusters
     huddle_status status = HUDDLE_OK;
     int32_t count = n_clusters.last - n_clusters.first + 1;
     ALLOC_ZERO(fit->trials, count);
-    ALLOC(fit->trial_labels, fit->n * count);
+    ALLOC(fit->trial_labels, hd_fit_rows(fit) * count);
     for (int32_t t = 0; t < count; t++) {
         TRY(hd_progress(context, "range", t, count));
         TRY(step(context, argument, n_clusters.first + t, fit));
         TRY(judge_trial(context, points, graph, fit, &fit->trials[t]));
-        for (int64_t i = 0; i < fit->n; i++)
-            fit->trial_labels[i * count + t] = fit->labels[i];
+        for (int64_t i = 0; i < hd_fit_rows(fit); i++)
+            fit->trial_labels[i * count + t] = fit->labels[hd_fit_node(fit, i)];
         fit->n_trials = t + 1;
     }
 done:

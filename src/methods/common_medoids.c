@@ -38,14 +38,14 @@ done:
     return status;
 }
 
-static void add_row(const huddle_points *x, int64_t i, double *sum) {
+static void add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
     if (x->offsets == NULL) {
         for (int64_t j = 0; j < x->d; j++)
-            sum[j] += (double)x->values[i * x->stride + j];
+            sum[j] += copies * (double)x->values[i * x->stride + j];
         return;
     }
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
-        sum[x->columns[e]] += (double)x->values[e];
+        sum[x->columns[e]] += copies * (double)x->values[e];
 }
 
 /* ||x_i - mean||^2; for a sparse row without the part that all rows share. */
@@ -65,19 +65,22 @@ static double distance_to(const huddle_points *x, int64_t i, const double *mean)
     return square;
 }
 
-/* The row nearest the mean of `count` rows; mean is space for d numbers. A column's shift is the
- * same for all rows and falls out. */
-static int64_t most_central(const huddle_points *x, const int64_t *rows, int64_t count,
-                            double *mean) {
+/* The row nearest the mean of `count` rows and their copies; mean is space for d numbers. A
+ * column's shift is the same for all rows and falls out. */
+static int64_t most_central(const hd_fit *fit, const huddle_points *x, const int64_t *rows,
+                            int64_t count, double *mean) {
     int64_t best = rows[0];
-    double least = INFINITY;
+    double least = INFINITY, total = 0;
     memset(mean, 0, (size_t)x->d * sizeof *mean);
-    for (int64_t r = 0; r < count; r++)
-        add_row(x, rows[r], mean);
-    for (int64_t j = 0; j < x->d; j++)
-        mean[j] /= (double)count;
     for (int64_t r = 0; r < count; r++) {
-        double distance = distance_to(x, rows[r], mean);
+        double copies = (double)hd_fit_copies(fit, rows[r]);
+        add_row(x, hd_fit_point(fit, x, rows[r]), copies, mean);
+        total += copies;
+    }
+    for (int64_t j = 0; j < x->d; j++)
+        mean[j] /= total;
+    for (int64_t r = 0; r < count; r++) {
+        double distance = distance_to(x, hd_fit_point(fit, x, rows[r]), mean);
         if (distance < least) {
             least = distance;
             best = rows[r];
@@ -115,7 +118,7 @@ huddle_status hd_fit_settle_medoids(const huddle_points *points, const huddle_cs
         const int64_t *rows = tied.rows + tied.offsets[k];
         int64_t count = tied.offsets[k + 1] - tied.offsets[k];
         if (count > 1)
-            fit->medoids[k] = points != NULL ? most_central(points, rows, count, mean)
+            fit->medoids[k] = points != NULL ? most_central(fit, points, rows, count, mean)
                                              : largest_degree(graph, rows, count);
     }
 done:

@@ -11,11 +11,31 @@ enum { ROWS_PER_CHUNK = 256 };
 
 typedef struct placing {
     const hd_fit *fit;
+    const huddle_points *points; /* new ones, prepared */
+    const huddle_knn_options *knn;
     const huddle_neighbors *neighbors;
     const char *row_rule;
     huddle_dense *rows;
     int64_t *same;
 } placing;
+
+int64_t hd_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
+                    const huddle_neighbors *neighbors) {
+    static const double rounding = 1e-6, cosine_rounding = 1e-12;
+    double distance = neighbors->distance[i * neighbors->k], squares = 0;
+    int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
+    int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
+    for (int64_t e = begin; e < end; e++)
+        squares += (double)x->values[e] * (double)x->values[e];
+    double most =
+        strcmp(options->metric, "cosine") == 0 ? cosine_rounding : rounding * sqrt(squares);
+    return distance <= most ? neighbors->index[i * neighbors->k] : -1;
+}
+
+/* A new point has one copy. */
+static double copies_factor(const hd_fit *fit, int64_t node) {
+    return fit->nodes.n > 0 ? (double)(1 + fit->nodes.copies[node]) / 2 : 1;
+}
 
 double hd_own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
     double last = 0;
@@ -48,9 +68,10 @@ static void place_row(const placing *p, int64_t i) {
     const double *distance = p->neighbors->distance + i * k;
     double *row = p->rows->values + i * p->rows->stride;
     double scale = hd_own_scale(&fit->scale, distance, k), degree = 0;
-    p->same[i] = distance[0] == 0 ? index[0] : -1;
-    for (int32_t j = 0; j < k; j++) {
-        double weight = huddle_graph_weight(&fit->scale, index[j], scale, distance[j]);
+    p->same[i] = hd_same_row(p->points, i, p->knn, p->neighbors);
+    for (int32_t j = 0; j < k && index[j] >= 0; j++) {
+        double weight = copies_factor(fit, index[j]) *
+                        huddle_graph_weight(&fit->scale, index[j], scale, distance[j]);
         double other = fit->embedding.degrees[index[j]];
         double share = other > 0 ? weight / sqrt(other) : 0; /* a model of one point has no edges */
         degree += weight;
@@ -76,12 +97,12 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_status status = HUDDLE_OK;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
-    placing p = {fit, &neighbors, options->embed.rows, rows, same};
+    placing p = {fit, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
     if (fit->points.values == NULL || fit->embedding.vectors.values == NULL)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
     TRY(hd_prepare_new(context, fit, x, &owned, &view));
-    TRY(huddle_graph_query(context, &fit->points, &view, &options->knn, &neighbors, NULL));
+    TRY(hd_query_neighbors(context, fit, &view, &options->knn, &neighbors));
     TRY(huddle_dense_new(x->n, fit->embedding.rows.cols, rows));
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_rows, &p));
 done:
@@ -96,11 +117,11 @@ huddle_status hd_neighbor_matrix(const huddle_neighbors *neighbors, const double
     int32_t k = neighbors->k;
     TRY(huddle_csr_new(neighbors->n, columns, neighbors->n * k, w));
     for (int64_t i = 0; i < neighbors->n; i++) {
-        int64_t begin = i * k;
-        w->offsets[i + 1] = begin + k;
-        for (int64_t e = begin; e < begin + k; e++) {
+        int64_t begin = w->offsets[i];
+        w->offsets[i + 1] = begin;
+        for (int64_t e = i * k; e < i * k + k && neighbors->index[e] >= 0; e++) {
             int32_t column = neighbors->index[e];
-            int64_t place = e;
+            int64_t place = w->offsets[i + 1]++;
             for (; place > begin && w->columns[place - 1] > column; place--) {
                 w->columns[place] = w->columns[place - 1];
                 w->values[place] = w->values[place - 1];
@@ -113,18 +134,19 @@ done:
     return status;
 }
 
-huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale, int64_t n,
-                           huddle_csr *w) {
+huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale,
+                           const hd_fit *fit, huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
     int32_t k = neighbors->k;
     double *weights = NULL;
     ALLOC(weights, neighbors->n * k);
     for (int64_t i = 0; i < neighbors->n; i++)
-        for (int64_t e = i * k; e < i * k + k; e++)
-            weights[e] = huddle_graph_weight(scale, neighbors->index[e],
+        for (int64_t e = i * k; e < i * k + k && neighbors->index[e] >= 0; e++)
+            weights[e] = copies_factor(fit, neighbors->index[e]) *
+                         huddle_graph_weight(scale, neighbors->index[e],
                                              hd_own_scale(scale, neighbors->distance + i * k, k),
                                              neighbors->distance[e]);
-    TRY(hd_neighbor_matrix(neighbors, weights, n, w));
+    TRY(hd_neighbor_matrix(neighbors, weights, fit->n, w));
 done:
     huddle_free(weights);
     return status;

@@ -60,15 +60,16 @@ static huddle_status connect_points(huddle_context *context, const huddle_points
                                     hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_connect_options connect = options->connect;
-    connect.n_clusters = clusters_for_connect(n_clusters, points->n);
+    connect.n_clusters = clusters_for_connect(n_clusters, hd_fit_rows(fit));
     connect.metric = options->knn.metric;
+    connect.copies = fit->nodes.copies;
     TRY(huddle_graph_connect(context, points, &connect, &fit->scale, &fit->graph,
                              &fit->connect_info));
 done:
     return status;
 }
 
-/* A of the fit's points. */
+/* A of the fit's points, which are distinct. */
 static huddle_status graph_of_points(huddle_context *context, const hd_spectral_options *options,
                                      huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -78,13 +79,15 @@ static huddle_status graph_of_points(huddle_context *context, const hd_spectral_
     huddle_weight_options weight = options->weight;
     double begin = hd_seconds();
     knn.seed = options->common.seed;
-    TRY(huddle_graph_knn(context, points, &knn, &neighbors, &fit->knn_info));
+    TRY(hd_find_neighbors(context, fit, &knn, &neighbors));
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
                                        &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->graph, &fit->scale));
     huddle_neighbors_free(&neighbors);
     TRY(connect_points(context, points, options, n_clusters, fit));
+    if (fit->nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(fit->nodes.copies, knn.n_neighbors, &fit->graph));
     fit->graph_seconds = hd_seconds() - begin;
 done:
     huddle_neighbors_free(&neighbors);
@@ -224,11 +227,11 @@ done:
 
 /* Eigenvectors to find: one for each cluster; where there is a choice, one more than could be
  * chosen, for the eigengap after the last. */
-static int32_t components_for(huddle_range n_clusters, int64_t n) {
+static int32_t components_for(huddle_range n_clusters, const hd_fit *fit) {
     int64_t wanted = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
     if (n_clusters.first == HUDDLE_AUTO)
-        wanted = clusters_for_connect(n_clusters, n) + 1;
-    return (int32_t)(wanted < n ? wanted : n);
+        wanted = clusters_for_connect(n_clusters, hd_fit_rows(fit)) + 1;
+    return (int32_t)(wanted < fit->n ? wanted : fit->n);
 }
 
 void hd_warn_embedding(huddle_context *context, const huddle_embed_options *options,
@@ -268,6 +271,7 @@ static huddle_status make_graph(huddle_context *context, void *argument, hd_fit 
     if (job->input->graph != NULL || !is_affinity(job->options, "features"))
         return graph_of_matrix(context, job->input, job->options, job->n_clusters, fit);
     TRY(hd_fit_prepare(context, job->input->x, &prepare, true, fit, &points));
+    TRY(hd_fit_merge(context, fit));
     TRY(graph_of_points(context, job->options, job->n_clusters, fit));
 done:
     return status;
@@ -321,8 +325,8 @@ static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
     add_graph_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, stage, job, fit));
     fit->has_graph = true;
-    hd_warn_components(context, fit, clusters_for_connect(*n_clusters, fit->n));
-    job->n_components = components_for(*n_clusters, fit->n);
+    hd_warn_components(context, fit, clusters_for_connect(*n_clusters, hd_fit_rows(fit)));
+    job->n_components = components_for(*n_clusters, fit);
     add_embedding_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, job, fit));
     fit->has_embedding = true;
@@ -361,6 +365,9 @@ huddle_status hd_spectral_embed_points(huddle_context *context, huddle_cache *ca
     huddle_csr_free(&fit->graph);
     huddle_scale_free(&fit->scale);
     huddle_embedding_free(&fit->embedding);
+    huddle_status status = hd_fit_merge(context, fit);
+    if (status != HUDDLE_OK)
+        return status;
     return run_stages(context, cache, &points_stage, &job, fit, n_clusters);
 }
 
@@ -368,6 +375,8 @@ huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clu
                                hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_embedding *e = &fit->embedding;
+    if (n_clusters > e->vectors.cols && e->vectors.values != NULL)
+        n_clusters = (int32_t)e->vectors.cols; /* fewer distinct rows than clusters */
     if (e->vectors.values == NULL || e->rows.cols == n_clusters)
         return status;
     huddle_dense_free(&e->rows);

@@ -351,6 +351,7 @@ static huddle_status join_components(huddle_context *context, const hd_spectral_
     int32_t *component = NULL, count = 0;
     connect.n_clusters = n_clusters;
     connect.metric = options->knn.metric;
+    connect.copies = fit->nodes.copies;
     ALLOC(component, fit->n);
     TRY(huddle_graph_components(&fit->graph, component, &count));
     TRY(huddle_graph_connect(context, &fit->points, &connect, &fit->scale, &fit->graph,
@@ -377,6 +378,8 @@ static huddle_status make_graph(huddle_context *context, const llc_options *opti
                                        &weight.mean_distance));
     TRY(huddle_graph_weigh(context, neighbors, &weight, &fit->graph, &fit->scale));
     TRY(join_components(context, o, n_clusters, fit, bridges));
+    if (fit->nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(fit->nodes.copies, knn.n_neighbors, &fit->graph));
     fit->has_graph = true;
     fit->graph_seconds = hd_seconds() - begin;
 done:
@@ -404,7 +407,7 @@ static huddle_status embed(huddle_context *context, const llc_options *options,
     huddle_csr a = {0}, transpose = {0}, matrix = {0};
     int32_t *component = NULL, count = 0;
     huddle_embed_options embedding = options->spectral.embed;
-    embedding.n_components = n_clusters.last;
+    embedding.n_components = n_clusters.last < fit->n ? n_clusters.last : (int32_t)fit->n;
     embedding.seed = options->spectral.common.seed;
     TRY(learn(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
@@ -440,6 +443,7 @@ static huddle_status fit_llc(huddle_context *context, const hd_input *input, con
     TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
+    TRY(hd_fit_merge(context, fit));
     TRY(make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
     TRY(embed(context, &o, &neighbors, &bridges, n_clusters, fit));
     TRY(hd_fit_range(context, n_clusters, &fit->points, &fit->graph, hd_spectral_cluster, &o, fit));
@@ -468,8 +472,7 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
     TRY(learn(context, fit, o, &neighbors, NULL, &a));
     TRY(huddle_dense_new(x->n, fit->embedding.rows.cols, &rows));
     for (int64_t i = 0; i < x->n; i++) {
-        int64_t first = i * neighbors.k;
-        same[i] = neighbors.distance[first] == 0 ? neighbors.index[first] : -1;
+        same[i] = hd_same_row(&view, i, &o->spectral.knn, &neighbors);
         for (int64_t e = a.offsets[i]; e < a.offsets[i + 1]; e++)
             for (int64_t k = 0; k < rows.cols; k++)
                 rows.values[i * rows.stride + k] +=

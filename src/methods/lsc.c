@@ -62,14 +62,18 @@ static huddle_status count_landmarks(const lsc_options *options, huddle_range n_
     return HUDDLE_OK;
 }
 
-/* `count` different rows, each as likely as any other, in ascending order. */
-static huddle_status take_some(const huddle_points *points, int64_t count, uint64_t seed,
-                               huddle_points *some) {
+/* `count` different rows of the points, or of the distinct ones, each as likely as any other,
+ * in ascending order; all of them, if there are fewer. */
+static huddle_status take_some(const huddle_points *points, const huddle_distinct *distinct,
+                               int64_t count, uint64_t seed, huddle_points *some) {
     huddle_status status = HUDDLE_OK;
     hd_rng rng = hd_rng_stream(seed, UINT64_MAX);
-    int64_t *index = NULL;
+    int64_t *index = NULL, rows = distinct != NULL ? distinct->count : points->n;
+    count = count < rows ? count : rows;
     ALLOC(index, count);
-    hd_rng_sample(&rng, points->n, count, index);
+    hd_rng_sample(&rng, rows, count, index);
+    for (int64_t i = 0; i < count && distinct != NULL && distinct->first != NULL; i++)
+        index[i] = distinct->first[index[i]];
     TRY(huddle_points_take(points, index, count, some));
 done:
     huddle_free(index);
@@ -89,7 +93,7 @@ static huddle_status take_centres(huddle_context *context, const huddle_points *
     kmeans.n_init = 1;
     kmeans.max_iter = LANDMARK_ITERATIONS;
     kmeans.seed = seed;
-    TRY(take_some(points, rows < points->n ? rows : points->n, seed, &sample));
+    TRY(take_some(points, NULL, rows, seed, &sample));
     TRY(huddle_kmeans(context, &sample, NULL, &kmeans, &result, &info));
     TRY(huddle_points_from_double(context, info.n_distinct < count ? info.n_distinct : count,
                                   points->d, result.centres.values, result.centres.stride, 1,
@@ -107,7 +111,7 @@ static huddle_status choose_landmarks(huddle_context *context, const huddle_poin
     if (points->offsets != NULL) /* centres would be dense */
         hd_say(context, "the points are sparse: landmarks are chosen at random");
     if (points->offsets != NULL || strcmp(options->landmarks, "random") == 0)
-        return take_some(points, count, seed, &fit->landmarks);
+        return take_some(points, &fit->equal, count, seed, &fit->landmarks);
     return take_centres(context, points, count, seed, &fit->landmarks);
 }
 

@@ -76,8 +76,10 @@ typedef struct hd_key {
 
 /* Everything a fit found. What a method does not use stays empty. */
 typedef struct hd_fit {
-    int64_t n, d;
-    double *shift; /* d: of the points as they were given, or NULL */
+    int64_t n, d;          /* n: rows of the arrays below; after merging the distinct ones only */
+    huddle_distinct equal; /* which rows of x are equal; hd_fit_prepare() finds out */
+    huddle_distinct nodes; /* after merging: the row of the arrays for each row of x; else empty */
+    double *shift;         /* d: of the points as they were given, or NULL */
     const char *const *feature_names; /* d, or NULL; borrowed, and only while fitting */
     int32_t n_clusters;
     int32_t *labels;
@@ -124,7 +126,7 @@ typedef struct hd_fit {
 
     hd_trial *trials; /* when a range of n_clusters was asked for */
     int32_t n_trials;
-    int32_t *trial_labels; /* n x n_trials */
+    int32_t *trial_labels; /* rows of x, merged or not, x n_trials */
 
     hd_key key;                 /* names graph and embedding among shared results */
     huddle_embed_choice choice; /* when n_clusters was auto: the best candidates */
@@ -182,6 +184,40 @@ huddle_status hd_warn_dominant(huddle_context *context, const huddle_preparation
  * compared at the same numbers of clusters; leaves what was tried in the fit. */
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
                                 huddle_rule *rule, hd_fit *fit);
+
+/* ---- equal rows ---------------------------------------------------------------------------- */
+
+/* Methods that join neighbours do so among distinct rows: more than n_neighbors equal ones would
+ * have only each other. Merging keeps of fit->points one row for each distinct row of x, and of
+ * those one for each distinct prepared row; fit->n becomes their number, and every array that
+ * follows has that many rows. Without equal rows nothing changes. `whole`, if not NULL, receives
+ * the points as they were when rows were merged; *borrowed says that they are not to be freed. */
+huddle_status hd_fit_merge(huddle_context *context, hd_fit *fit);
+huddle_status hd_fit_merge_keeping(huddle_context *context, hd_fit *fit, huddle_points *whole,
+                                   bool *borrowed);
+
+/* Rows of x. */
+int64_t hd_fit_rows(const hd_fit *fit);
+
+/* How many rows of x row i of the arrays stands for, and which row of the arrays row i of x has. */
+int64_t hd_fit_copies(const hd_fit *fit, int64_t i);
+int64_t hd_fit_node(const hd_fit *fit, int64_t i);
+
+/* The row of `points`, which are those of the arrays or those of x, that stands for a row of the
+ * arrays. */
+int64_t hd_fit_point(const hd_fit *fit, const huddle_points *points, int64_t node);
+
+/* The copies as weights of the rows; *weights stays NULL if there are none. To be freed. */
+huddle_status hd_fit_weights(const hd_fit *fit, double **weights);
+
+/* For fits that were not merged: equal rows of x get the labels of the first of them, where K-means
+ * on prepared rows that differ in the last bit may have told them apart. */
+void hd_fit_unify_labels(hd_fit *fit);
+
+/* Silhouette of the labels at the points, which are those of the fit or all rows of x; of at most
+ * `sample` rows of x. */
+huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
+                                const huddle_points *points, int64_t sample, double *silhouette);
 
 /* Copies borrowed points, so that the fit can outlive x. Done last: the copy is not there yet while
  * the stages need memory. */

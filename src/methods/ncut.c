@@ -79,7 +79,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     double begin = hd_seconds();
     TRY(hd_spectral_rows(options, n_clusters, fit));
     const huddle_dense *rows = &fit->embedding.rows;
-    if (rows->cols != n_clusters)
+    if (rows->cols != n_clusters && fit->embedding.vectors.values == NULL)
         FAIL(HUDDLE_INVALID, "an embedding of %lld columns was given for n_clusters = %d",
              (long long)rows->cols, n_clusters);
     TRY(huddle_dense_new(rows->rows, rows->cols, &unit));

@@ -30,6 +30,7 @@ static const hd_section sections[] = {
 static huddle_status judge_alignment(huddle_context *context, const huddle_dense *vectors,
                                      int32_t c, uint64_t seed, double *quality) {
     huddle_status status = HUDDLE_OK;
+    c = c < vectors->cols ? c : (int32_t)vectors->cols; /* fewer distinct rows than clusters */
     int64_t n = vectors->rows, count = n < SAMPLE ? n : SAMPLE;
     huddle_dense rows = {0}, rotation = {0};
     int32_t *labels = NULL;
@@ -89,7 +90,7 @@ static huddle_status choose(huddle_context *context, const hd_spectral_options *
                             hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     double alignments[MOST_CLUSTERS];
-    int64_t most = fit->n / POINTS_PER_CLUSTER;
+    int64_t most = hd_fit_rows(fit) / POINTS_PER_CLUSTER;
     int32_t count = 0;
     most = most > MOST_CLUSTERS ? MOST_CLUSTERS : most;
     most = most > fit->embedding.vectors.cols ? fit->embedding.vectors.cols : most;

@@ -61,7 +61,22 @@ void hd_warn_components(huddle_context *context, const hd_fit *fit, int32_t n_cl
 void hd_warn_embedding(huddle_context *context, const huddle_embed_options *options,
                        const huddle_embed_info *info, huddle_range n_clusters);
 
-/* Makes embedding.rows out of the first n_clusters vectors; a given embedding stays. */
+/* The neighbours of the fit's points; with ties where rows of x were merged. Such data sit on a
+ * grid, where many rows are equally near. */
+huddle_status hd_find_neighbors(huddle_context *context, hd_fit *fit,
+                                const huddle_knn_options *options, huddle_neighbors *neighbors);
+
+/* The same for new points, prepared already, among those of the fit. */
+huddle_status hd_query_neighbors(huddle_context *context, const hd_fit *fit, const huddle_points *x,
+                                 const huddle_knn_options *options, huddle_neighbors *neighbors);
+
+/* The training row that new row i equals, or -1, by the lists of hd_query_neighbors(). Equal but
+ * for rounding is enough: a row that was prepared in other company may differ in the last bit. */
+int64_t hd_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
+                    const huddle_neighbors *neighbors);
+
+/* Makes embedding.rows out of the first n_clusters vectors, or all if there are fewer; a given
+ * embedding stays. */
 huddle_status hd_spectral_rows(const hd_spectral_options *options, int32_t n_clusters, hd_fit *fit);
 
 /* The step of hd_fit_range() that most share: rows, then K-means on them. options is the method's
@@ -74,7 +89,9 @@ const huddle_points *hd_spectral_points(const hd_fit *fit);
 
 /* Rows of the embedding for new points, by the neighbours among the training points they have:
  *
- *     f(x) = sum_j w_xj / sqrt(d_x d_j) v_j / (1 - lambda), then the row rule.
+ *     f(x) = sum_j w_xj / sqrt(d_x d_j) v_j / (1 - lambda), then the row rule,
+ *
+ * w_xj with the copies of j as in the graph.
  *
  * same[i] is the training row that new row i equals, or -1. rows and same (n) are the caller's. */
 huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
@@ -88,9 +105,10 @@ double hd_own_scale(const huddle_scale *scale, const double *distance, int32_t k
 huddle_status hd_neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
                                  int64_t columns, huddle_csr *w);
 
-/* The same with the weights that a graph of this scale over n points would give new ones. */
-huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale, int64_t n,
-                           huddle_csr *w);
+/* The same with the weights that a graph of this scale over the fit's points would give new ones.
+ */
+huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale,
+                           const hd_fit *fit, huddle_csr *w);
 
 /* Labels new rows by the nearest centre, or by the training row they equal. */
 huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,

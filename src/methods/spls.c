@@ -4,7 +4,8 @@
  *
  * X is centred and scaled to mean ||x_i||^2 = 1, the graph is that of the prepared points. For
  * fixed P this is the squared-loss shrinking of F = X P, since the two losses differ by a constant;
- * for fixed G it is the Procrustes problem of X'G. With gamma = 0 it is PCA. */
+ * for fixed G it is the Procrustes problem of X'G. With gamma = 0 it is PCA. Equal rows of X have
+ * one row of G, weighted by their number; the subspace is that of all rows. */
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
@@ -55,7 +56,11 @@ static const hd_section sections[] = {
 /* X as it enters the objective, and what is the same for every number of clusters. */
 typedef struct subspace {
     const spls_options *options;
-    hd_centred centred; /* offset: the mean as stored */
+    hd_centred centred;  /* of all rows; offset: the mean as stored */
+    huddle_points whole; /* all rows, where the fit's points are merged */
+    bool whole_borrowed;
+    huddle_dense all_rows; /* then X P or G of all rows */
+    double *weights;       /* of the merged rows, or NULL */
     double *mean;
     double factor; /* that makes the mean squared norm 1 */
     int64_t rank;  /* of the principal components found */
@@ -65,6 +70,10 @@ typedef struct subspace {
 
 static void subspace_free(subspace *s) {
     hd_centred_free(&s->centred);
+    if (!s->whole_borrowed)
+        huddle_points_free(&s->whole);
+    huddle_dense_free(&s->all_rows);
+    huddle_free(s->weights);
     huddle_free(s->mean);
     huddle_free(s->components);
     huddle_free(s->procrustes);
@@ -102,7 +111,7 @@ static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t 
 }
 
 /* The first p components as the reduction, and X P as embedding.rows. */
-static huddle_status set_map(const subspace *s, int64_t most, int64_t p, hd_fit *fit) {
+static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
     huddle_preparation *map = &fit->reduction;
@@ -119,23 +128,45 @@ static huddle_status set_map(const subspace *s, int64_t most, int64_t p, hd_fit 
             map->projection.values[j * p + k] = s->factor * s->components[j * most + k];
     }
     huddle_dense_free(&fit->embedding.rows);
-    TRY(huddle_dense_new(x->n, p, &fit->embedding.rows));
+    TRY(huddle_dense_new(fit->n, p, &fit->embedding.rows));
+    huddle_dense_free(&s->all_rows);
+    if (fit->nodes.n > 0)
+        TRY(huddle_dense_new(x->n, p, &s->all_rows));
 done:
     return status;
 }
 
+/* X P as embedding.rows, and of all rows where those are merged. */
 static huddle_status project(huddle_context *context, const subspace *s, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
     const huddle_dense *p = &fit->reduction.projection;
     huddle_dense *f = &fit->embedding.rows;
-    return hd_centred_times(context, &s->centred, p->values, p->cols, p->stride, f->values,
-                            f->stride);
+    const huddle_dense *all = fit->nodes.n > 0 ? &s->all_rows : f;
+    TRY(hd_centred_times(context, &s->centred, p->values, p->cols, p->stride, all->values,
+                         all->stride));
+    for (int64_t i = 0; i < f->rows && all != f; i++)
+        memcpy(f->values + i * f->stride, all->values + fit->nodes.first[i] * all->stride,
+               (size_t)f->cols * sizeof *f->values);
+done:
+    return status;
+}
+
+/* G with a row for each row of X. */
+static const huddle_dense *spread(const subspace *s, const hd_fit *fit) {
+    const huddle_dense *g = &fit->shrunk.g, *all = &s->all_rows;
+    if (fit->nodes.n == 0)
+        return g;
+    for (int64_t i = 0; i < all->rows; i++)
+        memcpy(all->values + i * all->stride, g->values + fit->nodes.of[i] * g->stride,
+               (size_t)g->cols * sizeof *g->values);
+    return all;
 }
 
 /* P <- U V' of X'G. */
 static huddle_status procrustes(huddle_context *context, subspace *s, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_dense *p = &fit->reduction.projection;
-    const huddle_dense *g = &fit->shrunk.g;
+    const huddle_dense *g = spread(s, fit);
     int d = (int)p->rows, k = (int)p->cols;
     double *u = NULL, *vt = NULL, *values = NULL;
     ALLOC(u, (int64_t)d * k);
@@ -174,12 +205,14 @@ static huddle_status shrink(huddle_context *context, const subspace *s,
     huddle_dense last = fit->shrunk.g;
     memset(&fit->shrunk.g, 0, sizeof last);
     warm.start = last.values != NULL ? &last : NULL;
+    warm.weights = s->weights;
     huddle_shrunk_free(&fit->shrunk);
     huddle_shrink_info_free(&fit->shrink_info);
     TRY(project(context, s, fit));
     TRY(huddle_shrink(context, &fit->embedding.rows, &fit->shrink_graph, &warm, &fit->shrunk,
                       &fit->shrink_info));
-    *objective = left_out(s, &fit->embedding.rows) + fit->shrink_info.objective;
+    *objective = left_out(s, fit->nodes.n > 0 ? &s->all_rows : &fit->embedding.rows) +
+                 fit->shrink_info.objective;
     TRY(hd_alternation_add(fit, *objective));
 done:
     huddle_dense_free(&last);
@@ -243,11 +276,13 @@ static huddle_status make_graph(huddle_context *context, void *argument, hd_fit 
     huddle_knn_options knn = options->knn;
     huddle_weight_options weight = options->weight;
     knn.seed = options->common.seed;
-    TRY(huddle_graph_knn(context, &fit->points, &knn, &neighbors, &fit->knn_info));
+    TRY(hd_find_neighbors(context, fit, &knn, &neighbors));
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance(context, &fit->points, knn.metric, knn.seed,
                                        &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->shrink_graph, &fit->shrink_scale));
+    if (fit->nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(fit->nodes.copies, 0, &fit->shrink_graph));
 done:
     huddle_neighbors_free(&neighbors);
     return status;
@@ -269,22 +304,27 @@ static huddle_status fit_spls(huddle_context *context, const hd_input *input, co
     huddle_prepare_options prepare = o->prepare;
     huddle_range n_clusters = o->common.n_clusters;
     spls_step step = {.subspace = {.options = o, .centred = {.x = &fit->points}}};
+    subspace *s = &step.subspace;
     prepare.seed = o->common.seed;
     TRY(hd_check_clusters(n_clusters, fit->n));
     TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
+    TRY(hd_fit_merge_keeping(context, fit, &s->whole, &s->whole_borrowed));
+    TRY(hd_fit_weights(fit, &s->weights));
+    if (fit->nodes.n > 0)
+        s->centred.x = &s->whole;
     TRY(share_graph(context, input->cache, o, fit));
     int64_t most = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
-    int64_t shorter = fit->n < fit->points.d ? fit->n : fit->points.d;
+    int64_t rows = hd_fit_rows(fit), shorter = rows < fit->points.d ? rows : fit->points.d;
     step.most = most < shorter ? most : shorter;
     hd_blas_enter();
-    status = begin(context, step.most, &step.subspace);
+    status = begin(context, step.most, s);
     if (status == HUDDLE_OK)
         status = hd_fit_range(context, n_clusters, &fit->points, NULL, cluster, &step, fit);
     hd_blas_leave();
 done:
-    subspace_free(&step.subspace);
+    subspace_free(s);
     return status;
 }
 
@@ -304,14 +344,14 @@ static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, co
              (long long)x->d, (long long)fit->preparation.d_in);
     TRY(hd_apply(context, &fit->preparation, x, &prepared, &prepared_view));
     TRY(huddle_prepare_apply(context, &fit->reduction, &prepared_view, &reduced, NULL));
-    TRY(huddle_graph_query(context, &fit->points, &prepared_view, &o->knn, &neighbors, NULL));
+    TRY(hd_query_neighbors(context, fit, &prepared_view, &o->knn, &neighbors));
     TRY(huddle_dense_new(x->n, reduced.d, &rows));
     for (int64_t i = 0; i < x->n; i++) {
-        same[i] = neighbors.distance[i * neighbors.k] == 0 ? neighbors.index[i * neighbors.k] : -1;
+        same[i] = hd_same_row(&prepared_view, i, &o->knn, &neighbors);
         for (int64_t k = 0; k < reduced.d; k++)
             rows.values[i * rows.stride + k] = (double)reduced.values[i * reduced.stride + k];
     }
-    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit->n, &w));
+    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit, &w));
     TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g, fit->shrink_info.gamma, "l2",
                              &rows));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));

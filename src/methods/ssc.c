@@ -54,6 +54,8 @@ static huddle_status make_shrink_graph(huddle_context *context, void *argument, 
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance_dense(context, f, knn.seed, &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->shrink_graph, &fit->shrink_scale));
+    if (fit->nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(fit->nodes.copies, 0, &fit->shrink_graph));
 done:
     huddle_neighbors_free(&neighbors);
     return status;
@@ -75,13 +77,13 @@ static hd_key shrink_graph_key(const ssc_options *options, int32_t n_clusters, c
 static huddle_status evenness(const hd_fit *fit, double *entropy) {
     huddle_status status = HUDDLE_OK;
     int64_t *sizes = NULL;
-    double n = (double)fit->n;
+    double n = (double)hd_fit_rows(fit);
     *entropy = 1;
     if (fit->n_clusters == 1)
         return status;
     ALLOC_ZERO(sizes, fit->n_clusters);
     for (int64_t i = 0; i < fit->n; i++)
-        sizes[fit->labels[i]]++;
+        sizes[fit->labels[i]] += hd_fit_copies(fit, i);
     *entropy = 0;
     for (int32_t k = 0; k < fit->n_clusters; k++)
         if (sizes[k] > 0)
@@ -97,6 +99,7 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     static const double most_loss = 0.1;
     huddle_status status = HUDDLE_OK;
     hd_fit plain = {.n = fit->n, .d = fit->d, .keep_starts = fit->keep_starts};
+    plain.nodes = fit->nodes; /* borrowed */
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, kmeans, fit));
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, kmeans, &plain));
     TRY(evenness(fit, shrunk));
@@ -105,6 +108,7 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     if (fit->guarded)
         hd_fit_take_clusters(fit, &plain);
 done:
+    plain.nodes = (huddle_distinct){0};
     hd_fit_free(&plain);
     return status;
 }
@@ -143,6 +147,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_shrink_options shrink = options->shrink;
     huddle_kmeans_options kmeans = options->spectral.kmeans;
     hd_key key = shrink_graph_key(options, n_clusters, fit);
+    double *weights = NULL;
     shrink.n_clusters = kmeans.n_clusters = n_clusters;
     shrink.seed = kmeans.seed = options->spectral.common.seed;
     TRY(hd_spectral_rows(&options->spectral, n_clusters, fit));
@@ -152,6 +157,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     TRY(hd_cache_run(context, step->cache, &key, &shrink_graph_stage, options, fit));
     huddle_shrunk_free(&fit->shrunk);
     huddle_shrink_info_free(&fit->shrink_info);
+    TRY(hd_fit_weights(fit, &weights));
+    shrink.weights = weights;
     TRY(huddle_shrink(context, &fit->embedding.rows, &fit->shrink_graph, &shrink, &fit->shrunk,
                       &fit->shrink_info));
     fit->shrink_seconds = hd_seconds() - begin;
@@ -162,6 +169,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     else
         TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
 done:
+    huddle_free(weights);
     return status;
 }
 
@@ -188,7 +196,7 @@ static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
     TRY(huddle_graph_query_dense(context, &fit->embedding.rows, rows, &knn, &neighbors, NULL));
-    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit->n, w));
+    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit, w));
 done:
     huddle_neighbors_free(&neighbors);
     return status;

@@ -79,7 +79,7 @@ static huddle_array dual_view(const hd_fit *fit) {
 }
 
 static huddle_array range_labels_view(const hd_fit *fit) {
-    huddle_array view = vector_view(HUDDLE_ARRAY_I32, fit->n, fit->trial_labels);
+    huddle_array view = vector_view(HUDDLE_ARRAY_I32, hd_fit_rows(fit), fit->trial_labels);
     view.cols = view.stride = fit->n_trials;
     return view;
 }
@@ -94,20 +94,21 @@ static huddle_array start_labels_view(const hd_fit *fit) {
 static const struct {
     const char *name;
     huddle_array (*view)(const hd_fit *fit);
+    bool per_row; /* has rows that a merged fit has to spread */
 } arrays[] = {
-    {"points", points_view},
-    {"graph", graph_view},
-    {"embedding", embedding_view},
-    {"eigenvalues", eigenvalues_view},
-    {"shrink_graph", shrink_graph_view},
-    {"shrunk", shrunk_view},
-    {"groups", groups_view},
-    {"labels", labels_view},
-    {"centres", centres_view},
-    {"objective", objective_view},
-    {"dual", dual_view},
-    {"range_labels", range_labels_view},
-    {"start_labels", start_labels_view},
+    {"points", points_view, true},
+    {"graph", graph_view, true},
+    {"embedding", embedding_view, true},
+    {"eigenvalues", eigenvalues_view, false},
+    {"shrink_graph", shrink_graph_view, true},
+    {"shrunk", shrunk_view, true},
+    {"groups", groups_view, true},
+    {"labels", labels_view, true},
+    {"centres", centres_view, false},
+    {"objective", objective_view, false},
+    {"dual", dual_view, false},
+    {"range_labels", range_labels_view, false},
+    {"start_labels", start_labels_view, true},
 };
 
 enum { N_ARRAYS = sizeof arrays / sizeof *arrays };
@@ -140,13 +141,21 @@ static huddle_status no_such_array(const huddle_model *model, const char *name) 
                    list[0] == '\0' ? "none yet" : list);
 }
 
-huddle_status huddle_model_get(const huddle_model *model, const char *name, huddle_array *view) {
+huddle_array hd_array_view(const hd_fit *fit, const char *name) {
     for (int i = 0; i < N_ARRAYS; i++)
-        if (strcmp(arrays[i].name, name) == 0) {
-            *view = arrays[i].view(&model->fit);
-            if (view->type != HUDDLE_ARRAY_NONE)
-                return HUDDLE_OK;
-        }
-    memset(view, 0, sizeof *view);
-    return no_such_array(model, name);
+        if (strcmp(arrays[i].name, name) == 0)
+            return arrays[i].view(fit);
+    return (huddle_array){0};
+}
+
+huddle_status huddle_model_get(const huddle_model *model, const char *name, huddle_array *view) {
+    *view = hd_array_view(&model->fit, name);
+    if (view->type == HUDDLE_ARRAY_NONE) {
+        memset(view, 0, sizeof *view);
+        return no_such_array(model, name);
+    }
+    for (int i = 0; i < N_ARRAYS && model->all_rows != NULL; i++)
+        if (strcmp(arrays[i].name, name) == 0 && arrays[i].per_row)
+            return hd_all_rows_get(&model->fit, model->all_rows, name, view);
+    return HUDDLE_OK;
 }

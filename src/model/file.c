@@ -278,8 +278,21 @@ static void walk_scale(walk *w, const char *prefix, huddle_scale *scale) {
     walk_reals(w, part, scale->n, &scale->local);
 }
 
+/* Which rows are merged; nothing is written if none are. */
+static void walk_distinct(walk *w, huddle_distinct *nodes) {
+    bool there = w->loading ? H5Aexists(w->file, "nodes_n") > 0 : nodes->n > 0;
+    if (!there)
+        return;
+    walk_int(w, "nodes_n", &nodes->n);
+    walk_int(w, "nodes_count", &nodes->count);
+    walk_ints(w, "nodes_of", nodes->n, &nodes->of);
+    walk_longs(w, "nodes_first", nodes->count, &nodes->first);
+    walk_longs(w, "nodes_copies", nodes->count, &nodes->copies);
+}
+
 static void walk_fit(walk *w, hd_fit *fit) {
     walk_int(w, "n", &fit->n);
+    walk_distinct(w, &fit->nodes);
     walk_int(w, "d", &fit->d);
     walk_reals(w, "shift", fit->d, &fit->shift);
     walk_int32(w, "n_clusters", &fit->n_clusters);
@@ -430,13 +443,44 @@ static bool scale_fits(const huddle_scale *scale, int64_t n) {
     return local ? scale->local != NULL && scale->n == n : scale->local == NULL;
 }
 
+/* Every row has a node, every node its first row and the number of its rows. */
+static bool nodes_fit(const huddle_distinct *nodes, int64_t n) {
+    int64_t seen = 0;
+    bool fine = true;
+    if (nodes->n == 0)
+        return true;
+    if (nodes->count != n || nodes->n <= n || nodes->of == NULL || nodes->first == NULL ||
+        nodes->copies == NULL)
+        return false;
+    for (int64_t i = 0; i < nodes->n; i++) {
+        if (nodes->of[i] < 0 || nodes->of[i] > seen || nodes->of[i] >= n)
+            return false;
+        if (nodes->of[i] == seen && nodes->first[seen++] != i)
+            return false;
+    }
+    /* Counted down to 0 and up again. */
+    for (int64_t i = 0; i < nodes->n; i++)
+        nodes->copies[nodes->of[i]]--;
+    for (int64_t v = 0; v < n; v++)
+        fine = fine && nodes->copies[v] == 0;
+    for (int64_t i = 0; i < nodes->n; i++)
+        nodes->copies[nodes->of[i]]++;
+    return fine && seen == n;
+}
+
+static bool graph_fits(const huddle_csr *graph, int64_t n) {
+    return graph->offsets == NULL || (graph->rows == n && graph->cols == n);
+}
+
 /* The sizes agree and every index points into something. The checksum keeps out accidents; this
  * keeps a crafted file from doing harm. */
 static huddle_status check_loaded(const hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_embedding *e = &fit->embedding;
     bool fine = fit->n >= 1 && fit->labels != NULL && fit->n_clusters >= 1;
-    fine = fine && fit->n_clusters <= fit->n && fit->centres.rows <= fit->n_clusters;
+    fine = fine && nodes_fit(&fit->nodes, fit->n);
+    fine = fine && graph_fits(&fit->graph, fit->n) && graph_fits(&fit->shrink_graph, fit->n);
+    fine = fine && fit->n_clusters <= hd_fit_rows(fit) && fit->centres.rows <= fit->n_clusters;
     fine = fine && (fit->points.values == NULL || fit->points.n == fit->n);
     fine = fine && projection_fits(&fit->preparation) && projection_fits(&fit->reduction);
     fine =
@@ -480,6 +524,8 @@ static huddle_status read_model(hid_t file, huddle_model **model) {
     walk_model(&w, *model, &(*model)->report);
     if (w.status == HUDDLE_OK)
         w.status = check_loaded(&(*model)->fit);
+    if (w.status == HUDDLE_OK)
+        w.status = hd_all_rows_new(&(*model)->fit, &(*model)->all_rows);
     (*model)->fitted = w.status == HUDDLE_OK;
     return w.status;
 }

@@ -117,6 +117,8 @@ static json_t *alternation_json(const hd_alternation *a) {
 static json_t *graph_json(const hd_fit *fit) {
     json_t *object = json_object();
     int64_t entries = fit->graph.offsets != NULL ? fit->graph.offsets[fit->graph.rows] : 0;
+    for (int64_t i = 0; i < fit->graph.rows && fit->nodes.n > 0; i++)
+        entries -= fit->nodes.copies[i] > 1; /* on the diagonal */
     json_object_set_new(object, "components", json_integer(fit->connect_info.after));
     json_object_set_new(object, "components_before", json_integer(fit->connect_info.before));
     json_object_set_new(object, "bridges", json_integer(fit->connect_info.bridges));
@@ -197,13 +199,18 @@ static json_t *kmeans_json(const hd_fit *fit) {
     return object;
 }
 
+/* Rows of x that differ: as merged, or as they came. */
+static int64_t count_distinct(const hd_fit *fit) {
+    return fit->nodes.n > 0 ? fit->nodes.count : fit->equal.n > 0 ? fit->equal.count : fit->n;
+}
+
 static json_t *sizes_json(const hd_fit *fit) {
     json_t *array = json_array();
     for (int32_t k = 0; k < fit->n_clusters; k++)
         json_array_append_new(array, json_integer(0));
     for (int64_t i = 0; i < fit->n; i++) {
         json_t *size = json_array_get(array, (size_t)fit->labels[i]);
-        json_integer_set(size, json_integer_value(size) + 1);
+        json_integer_set(size, json_integer_value(size) + hd_fit_copies(fit, i));
     }
     return array;
 }
@@ -212,7 +219,10 @@ static json_t *medoids_json(const hd_fit *fit) {
     json_t *array = json_array();
     for (int32_t k = 0; k < fit->n_clusters; k++) {
         bool known = fit->medoids != NULL && k < fit->centres.rows && fit->medoids[k] >= 0;
-        json_array_append_new(array, known ? json_integer(fit->medoids[k]) : json_null());
+        int64_t row = known ? fit->medoids[k] : 0;
+        if (fit->nodes.n > 0)
+            row = fit->nodes.first[row];
+        json_array_append_new(array, known ? json_integer(row) : json_null());
     }
     return array;
 }
@@ -285,7 +295,9 @@ static json_t *names_json(const huddle_model *model) {
 static json_t *model_json(const huddle_model *model) {
     const hd_fit *fit = &model->fit;
     json_t *object = json_object();
-    json_object_set_new(object, "n", json_integer(fit->n));
+    json_object_set_new(object, "n", json_integer(hd_fit_rows(fit)));
+    if (count_distinct(fit) < hd_fit_rows(fit))
+        json_object_set_new(object, "n_distinct", json_integer(count_distinct(fit)));
     json_object_set_new(object, "d", json_integer(fit->d));
     json_object_set_new(object, "n_clusters", json_integer(fit->n_clusters));
     json_object_set_new(object, "method", json_string(model->method->text.name));

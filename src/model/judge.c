@@ -57,13 +57,16 @@ done:
 static huddle_status judge_stability(huddle_context *context, const huddle_points *rows,
                                      hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL, count = rows->n < STABILITY_SAMPLE ? rows->n : STABILITY_SAMPLE;
+    int64_t *index = NULL, n = hd_fit_rows(fit);
+    int64_t count = n < STABILITY_SAMPLE ? n : STABILITY_SAMPLE;
     int32_t *labels = NULL;
     huddle_points sample = {0};
     hd_rng rng = hd_rng_stream(0, 0);
     double sum = 0;
     ALLOC(index, count);
-    hd_rng_sample(&rng, rows->n, count, index);
+    hd_rng_sample(&rng, n, count, index);
+    for (int64_t i = 0; i < count; i++)
+        index[i] = hd_fit_node(fit, index[i]);
     TRY(huddle_points_take(rows, index, count, &sample));
     ALLOC(labels, count);
     for (int64_t i = 0; i < count; i++)
@@ -86,8 +89,7 @@ static huddle_status judge(huddle_context *context, hd_fit *fit, const huddle_po
     huddle_points owned = {0}, rows = {0};
     fit->silhouette = fit->ncut = fit->stability = NAN;
     if (points != NULL)
-        TRY(huddle_metrics_silhouette(context, points, fit->labels, SILHOUETTE_SAMPLE, 0,
-                                      &fit->silhouette));
+        TRY(hd_fit_silhouette(context, fit, points, SILHOUETTE_SAMPLE, &fit->silhouette));
     if (fit->graph.offsets != NULL)
         TRY(huddle_metrics_ncut(&fit->graph, fit->labels, &fit->ncut));
     TRY(clustered_rows(context, fit, points, &owned, &rows));
@@ -110,9 +112,9 @@ huddle_status huddle_model_judge(huddle_context *context, huddle_model *model,
     if (fit->points.values != NULL) {
         points = &fit->points;
     } else if (x != NULL && fit->preparation.d_in > 0) {
-        if (x->n != fit->n)
+        if (x->n != hd_fit_rows(fit))
             FAIL(HUDDLE_INVALID, "%lld points are not the %lld the model was fitted to",
-                 (long long)x->n, (long long)fit->n);
+                 (long long)x->n, (long long)hd_fit_rows(fit));
         TRY(huddle_points_check(context, x));
         TRY(hd_prepare_new(context, fit, x, &owned, &prepared));
         points = &prepared;

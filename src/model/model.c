@@ -55,6 +55,7 @@ void huddle_model_free(huddle_model *model) {
     if (model == NULL)
         return;
     hd_fit_free(&model->fit);
+    hd_all_rows_free(model->all_rows);
     huddle_csr_free(&model->given_graph);
     huddle_dense_free(&model->given_embedding);
     free_names(model->feature_names, model->n_names);
@@ -214,6 +215,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     hd_texts *outer = NULL;
     hd_input input = {0};
     hd_fit fit = {0};
+    hd_all_rows *all_rows = NULL;
     void *options = NULL;
     double begin = hd_seconds();
     TRY(borrow_context(context, &own, &context));
@@ -232,8 +234,12 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(model->method->fit(context, &input, options, &fit));
     TRY(hd_fit_own_points(&fit));
     TRY(keep_shift(x, &fit));
+    hd_fit_unify_labels(&fit);
+    TRY(hd_all_rows_new(&fit, &all_rows));
     fit.total_seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);
+    hd_all_rows_free(model->all_rows);
+    model->all_rows = all_rows;
     huddle_free(model->report);
     model->report = NULL;
     huddle_free(model->fitted_options);
@@ -260,8 +266,8 @@ static huddle_status check_fitted(const huddle_model *model) {
 
 const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
     if (n != NULL)
-        *n = model->fitted ? model->fit.n : 0;
-    return model->fit.labels;
+        *n = model->fitted ? hd_fit_rows(&model->fit) : 0;
+    return model->all_rows != NULL ? hd_all_rows_labels(model->all_rows) : model->fit.labels;
 }
 
 const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
@@ -282,6 +288,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     huddle_status status = HUDDLE_OK;
     huddle_context *own = NULL;
     huddle_points rebased = {0};
+    huddle_distinct distinct = {0};
     TRY(borrow_context(context, &own, &context));
     TRY(check_fitted(model));
     TRY(huddle_points_check(context, x));
@@ -296,8 +303,14 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     hd_blas_enter();
     status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
     hd_blas_leave();
+    TRY(status);
+    /* Prepared in different company, equal rows may have come to differ in the last bit. */
+    TRY(huddle_points_distinct(context, x, &distinct));
+    for (int64_t i = 0; i < x->n && distinct.of != NULL; i++)
+        labels[i] = labels[distinct.first[distinct.of[i]]];
 done:
     huddle_points_free(&rebased);
+    huddle_distinct_free(&distinct);
     huddle_context_free(own);
     return status;
 }

@@ -41,19 +41,19 @@ static double dot(const double *a, const double *b, int64_t c) {
 
 static huddle_status weigh_vertices(void *argument, hd_chunk chunk) {
     hd_block *b = ((pass *)argument)->block;
-    const double *hh = b->arrays->hh + b->range.v0;
+    const double *hh = b->arrays->hh + b->range.v0, *mass = b->problem->mass + b->range.v0;
     double *hold = b->arrays->hold + b->range.v0, loss = 0, smooth = 0;
     double eps2 = b->eps_h * b->eps_h;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         if (b->problem->squared) {
-            loss += hh[i];
-            hold[i] = 2;
+            loss += mass[i] * hh[i];
+            hold[i] = 2 * mass[i];
             continue;
         }
         double rho = sqrt(hh[i] + eps2);
-        loss += sqrt(hh[i]);
-        smooth += rho;
-        hold[i] = 1 / rho;
+        loss += mass[i] * sqrt(hh[i]);
+        smooth += mass[i] * rho;
+        hold[i] = mass[i] / rho;
     }
     b->partial[2 * chunk.index] = loss;
     b->partial[2 * chunk.index + 1] = b->problem->squared ? loss : smooth;
@@ -80,7 +80,7 @@ huddle_status hd_block_weigh(hd_block *b) {
     huddle_status status = HUDDLE_OK;
     int64_t first = b->range.v0 * b->problem->c;
     bool begun = !isinf(b->primal);
-    b->eps_h = begun ? b->tau * b->primal / b->n : 0;
+    b->eps_h = begun ? b->tau * b->primal / b->sum_mass : 0;
     b->eps_d = begun ? b->tau * b->primal / b->sum_lambda : 0;
     TRY(over_vertices(b, weigh_vertices, 0));
     b->now = hd_block_sum(b, b->n, 2, 0);
@@ -192,7 +192,7 @@ static huddle_status inner_of(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* norm_i = ||(B'Z)_i||, or its square for the squared loss. */
+/* norm_i = ||(B'Z)_i|| / m_i, and the energy sum ||(B'Z)_i||^2 / m_i of the squared loss. */
 static huddle_status norms_of(void *argument, hd_chunk chunk) {
     hd_block *b = ((pass *)argument)->block;
     const hd_problem *p = b->problem;
@@ -209,8 +209,8 @@ static huddle_status norms_of(void *argument, hd_chunk chunk) {
                 y[k] += sign * z[k];
         }
         double norm = dot(y, y, c);
-        energy += norm;
-        a->norm[i] = sqrt(norm);
+        energy += norm / p->mass[i];
+        a->norm[i] = sqrt(norm) / p->mass[i];
     }
     b->partial[chunk.index] = energy;
     return HUDDLE_OK;
@@ -266,8 +266,9 @@ static huddle_status move_vertices(void *argument, hd_chunk chunk) {
             other += v * v;
         }
         a->hh[i] = moved;
-        here += b->problem->squared ? moved : sqrt(moved + eps2);
-        there += b->problem->squared ? other : sqrt(other + eps2);
+        double mass = b->problem->mass[i];
+        here += mass * (b->problem->squared ? moved : sqrt(moved + eps2));
+        there += mass * (b->problem->squared ? other : sqrt(other + eps2));
     }
     b->partial[2 * chunk.index] = here;
     b->partial[2 * chunk.index + 1] = there;
@@ -402,6 +403,8 @@ static huddle_status open_block(const char *linear, uint64_t seed, hd_block *b) 
     b->z = b->arrays->z + b->range.e0 * p->c;
     b->best_z = b->arrays->best_z + b->range.e0 * p->c;
     b->primal = INFINITY;
+    for (int64_t v = b->range.v0; v < b->range.v1; v++)
+        b->sum_mass += p->mass[v];
     for (int64_t e = b->range.e0; e < b->range.e1; e++)
         b->sum_lambda += p->lambda[e];
     TRY(hd_block_weigh(b));

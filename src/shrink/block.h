@@ -17,8 +17,9 @@ typedef struct hd_arrays {
     double *h, *best_h, *delta, *step, *right; /* n x c */
     double *x, *z, *best_z;                    /* live x c */
     double *hh, *xx;                           /* ||h_i||^2, ||x_e||^2 */
-    double *pull, *hold;                       /* lambda_e / r_e, 1 / rho_i */
-    double *excess, *norm;                     /* free */
+    double *pull, *hold;                       /* lambda_e / r_e, m_i / rho_i */
+    double *excess;                            /* free */
+    double *norm;                              /* free: ||(B'Z)_i|| / m_i */
     double *scratch;                           /* 2 free */
     double *partial;                           /* sums of the chunks of every block */
     float *past;                               /* Anderson: (2 HD_PAIRS + 1) x free x c, or NULL */
@@ -39,9 +40,9 @@ typedef struct hd_block {
     hd_linear_system linear;
     double *z, *best_z; /* m x c: the block's rows; they change places */
     double *partial;
-    double tau; /* the smoothing: eps_h = tau P / n, eps_d = tau P / sum lambda */
+    double tau; /* the smoothing: eps_h = tau P / sum m_i, eps_d = tau P / sum lambda */
     double eps_h, eps_d;
-    double sum_lambda;
+    double sum_mass, sum_lambda;
     double primal, dual; /* the best of each so far */
     double now;          /* the objective at the present point */
     double smooth;       /* the smoothed objective at the present point */

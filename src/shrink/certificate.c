@@ -105,12 +105,24 @@ static wide row_distance(const huddle_dense *a, int64_t i, const huddle_dense *b
     return sqrtl(sum);
 }
 
-static double primal(const huddle_dense *f, const hd_edges *edges, double gamma, bool squared,
-                     const huddle_dense *g) {
+static double weight_of(const double *weights, int64_t i) {
+    return weights != NULL ? weights[i] : 1;
+}
+
+huddle_status hd_check_weights(const double *weights, int64_t n) {
+    for (int64_t i = 0; i < n && weights != NULL; i++)
+        if (!(weights[i] > 0) || isinf(weights[i]))
+            return hd_fail(HUDDLE_INVALID, "row %lld: the weight %g is not a positive number",
+                           (long long)i + 1, weights[i]);
+    return HUDDLE_OK;
+}
+
+static double primal(const huddle_dense *f, const hd_edges *edges, const double *weights,
+                     double gamma, bool squared, const huddle_dense *g) {
     wide loss = 0, pull = 0;
     for (int64_t i = 0; i < f->rows; i++) {
         wide d = row_distance(g, i, f, i);
-        loss += squared ? d * d : d;
+        loss += weight_of(weights, i) * (squared ? d * d : d);
     }
     for (int64_t e = 0; e < edges->count; e++)
         pull += edges->weight[e] * row_distance(g, edges->i[e], g, edges->j[e]);
@@ -206,8 +218,8 @@ static wide bound_norm(const wide *y, int64_t c, const collected *vertex) {
 }
 
 /* The best bound of each component, added up. Vertices are visited component by component. */
-static huddle_status bound(const huddle_dense *f, const hd_edges *edges, double gamma, bool squared,
-                           const huddle_dense *z, double *dual) {
+static huddle_status bound(const huddle_dense *f, const hd_edges *edges, const double *weights,
+                           double gamma, bool squared, const huddle_dense *z, double *dual) {
     huddle_status status = HUDDLE_OK;
     int64_t n = f->rows, c = f->cols;
     int32_t *component = NULL, count = 0;
@@ -235,8 +247,11 @@ static huddle_status bound(const huddle_dense *f, const hd_edges *edges, double 
         first[q + 1] += first[q];
     for (int64_t i = 0; i < n; i++) {
         int64_t place = first[component[i]]++;
-        norms[place] = bound_norm(y + i * c, c, &vertex[i]);
-        radii[place] = radius[i];
+        /* The row of weight m resists as m rows do; a touch more covers the rounding. */
+        double weight = weight_of(weights, i);
+        wide resistance = squared ? sqrtl(weight) : (wide)weight;
+        norms[place] = bound_norm(y + i * c, c, &vertex[i]) / resistance * (1 + 4 * LDBL_EPSILON);
+        radii[place] = weight * radius[i] * (1 + 2 * DBL_EPSILON);
     }
     for (int32_t q = 0; q < count; q++) {
         int64_t begin = q == 0 ? 0 : first[q - 1];
@@ -260,17 +275,26 @@ done:
     return status;
 }
 
-huddle_status hd_certify(const huddle_dense *f, const hd_edges *edges, double gamma, bool squared,
-                         const huddle_dense *g, const huddle_dense *z, double *objective,
-                         double *dual) {
-    *objective = primal(f, edges, gamma, squared, g);
-    return z == NULL ? HUDDLE_OK : bound(f, edges, gamma, squared, z, dual);
+huddle_status hd_certify(const huddle_dense *f, const hd_edges *edges, const double *weights,
+                         double gamma, bool squared, const huddle_dense *g, const huddle_dense *z,
+                         double *objective, double *dual) {
+    *objective = primal(f, edges, weights, gamma, squared, g);
+    return z == NULL ? HUDDLE_OK : bound(f, edges, weights, gamma, squared, z, dual);
 }
 
 huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_dense *f,
                                         const huddle_csr *w, double gamma, const char *loss,
                                         const huddle_dense *g, const huddle_dense *z,
                                         double *objective, double *dual) {
+    return huddle_shrink_certificate_weighted(context, f, w, NULL, gamma, loss, g, z, objective,
+                                              dual);
+}
+
+huddle_status huddle_shrink_certificate_weighted(huddle_context *context, const huddle_dense *f,
+                                                 const huddle_csr *w, const double *weights,
+                                                 double gamma, const char *loss,
+                                                 const huddle_dense *g, const huddle_dense *z,
+                                                 double *objective, double *dual) {
     huddle_status status = HUDDLE_OK;
     hd_edges edges = {0};
     bool squared = strcmp(loss, "l2") == 0;
@@ -281,6 +305,7 @@ huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_de
         FAIL(HUDDLE_INVALID, "gamma = %g is not a number from 0", gamma);
     TRY(hd_edges_read(w, false, &edges));
     TRY(hd_check_rows(f, "f", w->rows));
+    TRY(hd_check_weights(weights, w->rows));
     TRY(hd_check_rows(g, "g", w->rows));
     if (g->cols != f->cols)
         FAIL(HUDDLE_INVALID, "g has %lld columns, f has %lld", (long long)g->cols,
@@ -293,7 +318,7 @@ huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_de
             FAIL(HUDDLE_INVALID, "z has %lld columns, f has %lld", (long long)z->cols,
                  (long long)f->cols);
     }
-    TRY(hd_certify(f, &edges, gamma, squared, g, z, objective, dual));
+    TRY(hd_certify(f, &edges, weights, gamma, squared, g, z, objective, dual));
 done:
     hd_edges_free(&edges);
     return status;

@@ -41,14 +41,14 @@ done:
 static huddle_status find_centre(hd_block *b, double *centre) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c;
-    const double *f = b->problem->f + b->range.v0 * c;
+    const double *f = b->problem->f + b->range.v0 * c, *mass = b->problem->mass + b->range.v0;
     double *h = b->arrays->step + b->range.v0 * c;
     if (b->problem->squared) {
         memset(centre, 0, (size_t)c * sizeof *centre);
         for (int64_t i = 0; i < b->n * c; i++)
-            centre[i % c] += f[i] / b->n;
+            centre[i % c] += mass[i / c] * f[i] / b->sum_mass;
     } else {
-        TRY(hd_median(b->n, c, f, centre));
+        TRY(hd_median(b->n, c, f, mass, centre));
     }
     for (int64_t i = 0; i < b->n * c; i++)
         h[i] = centre[i % c] - f[i];
@@ -56,21 +56,23 @@ done:
     return status;
 }
 
-/* right = the forces that hold the rows at their f, -y_i = -h_i / ||h_i|| (-2 h_i for "l2"), which
- * must sum to nothing: rows at the centre itself take up the rest, or all rows a share. Returns
+/* right = the forces that hold the rows at their f, -y_i = -m_i h_i / ||h_i|| (-2 m_i h_i for
+ * "l2"), which must sum to nothing: rows at the centre itself take up the rest, or all rows, each
+ * in proportion to its weight. Returns
  * the objective of the collapse. */
 static double set_forces(hd_block *b, double *rest) {
-    int64_t c = b->problem->c, at_centre = 0;
-    const double *h = b->arrays->step + b->range.v0 * c;
+    int64_t c = b->problem->c;
+    const double *h = b->arrays->step + b->range.v0 * c, *mass = b->problem->mass + b->range.v0;
+    double at_centre = 0;
     double *right = b->arrays->right + b->range.v0 * c, objective = 0;
     memset(rest, 0, (size_t)c * sizeof *rest);
     for (int64_t i = 0; i < b->n; i++) {
         double square = 0, factor;
         for (int64_t k = 0; k < c; k++)
             square += h[i * c + k] * h[i * c + k];
-        at_centre += square == 0;
-        objective += b->problem->squared ? square : sqrt(square);
-        factor = b->problem->squared ? -2 : square > 0 ? -1 / sqrt(square) : 0;
+        at_centre += square == 0 ? mass[i] : 0;
+        objective += mass[i] * (b->problem->squared ? square : sqrt(square));
+        factor = mass[i] * (b->problem->squared ? -2 : square > 0 ? -1 / sqrt(square) : 0);
         for (int64_t k = 0; k < c; k++) {
             right[i * c + k] = factor * h[i * c + k];
             rest[k] += right[i * c + k];
@@ -84,7 +86,7 @@ static double set_forces(hd_block *b, double *rest) {
                 takes = takes && h[i * c + k] == 0;
         }
         for (int64_t k = 0; k < c && takes; k++)
-            right[i * c + k] -= rest[k] / (double)(at_centre > 0 ? at_centre : b->n);
+            right[i * c + k] -= mass[i] * rest[k] / (at_centre > 0 ? at_centre : b->sum_mass);
     }
     return objective;
 }
@@ -182,8 +184,9 @@ done:
 
 /* ---- both ends ----------------------------------------------------------------------------- */
 
-/* 1 / max_i ||sum_j w_ij u_ij||, u_ij the unit vector from f_j to f_i. */
-static huddle_status exact_fit(const huddle_dense *f, const hd_edges *edges, double *gamma) {
+/* 1 / max_i ||sum_j w_ij u_ij|| / m_i, u_ij the unit vector from f_j to f_i. */
+static huddle_status exact_fit(const huddle_dense *f, const hd_edges *edges, const double *weights,
+                               double *gamma) {
     huddle_status status = HUDDLE_OK;
     int64_t c = f->cols;
     double *pull = NULL, most = 0;
@@ -210,7 +213,7 @@ static huddle_status exact_fit(const huddle_dense *f, const hd_edges *edges, dou
         double square = 0;
         for (int64_t k = 0; k < c; k++)
             square += pull[i * c + k] * pull[i * c + k];
-        most = fmax(most, sqrt(square));
+        most = fmax(most, sqrt(square) / (weights != NULL ? weights[i] : 1));
     }
     *gamma = most > 0 ? 1 / most : INFINITY;
 done:
@@ -249,6 +252,12 @@ done:
 huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
                                  const huddle_csr *w, const char *loss, double *gamma_fit,
                                  double *gamma_up) {
+    return huddle_shrink_ends_weighted(context, f, w, NULL, loss, gamma_fit, gamma_up);
+}
+
+huddle_status huddle_shrink_ends_weighted(huddle_context *context, const huddle_dense *f,
+                                          const huddle_csr *w, const double *weights,
+                                          const char *loss, double *gamma_fit, double *gamma_up) {
     huddle_status status = HUDDLE_OK;
     hd_edges edges = {0};
     hd_problem problem = {0};
@@ -258,7 +267,8 @@ huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
         FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
     TRY(hd_edges_read(w, true, &edges));
     TRY(hd_check_rows(f, "f", w->rows));
-    TRY(exact_fit(f, &edges, gamma_fit));
+    TRY(hd_check_weights(weights, w->rows));
+    TRY(exact_fit(f, &edges, weights, gamma_fit));
     if (squared && !isinf(*gamma_fit))
         *gamma_fit = 0;
     *gamma_up = 0;
@@ -268,7 +278,7 @@ huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
         goto done;
     /* Lighter edges than 1e-12 of the heaviest are no bridge that arithmetic can use. */
     double unit = 1e3 / heaviest;
-    TRY(hd_problem_new(f, w, &edges, unit, squared, false, 1e-9, &problem));
+    TRY(hd_problem_new(f, w, &edges, weights, unit, squared, false, 1e-9, &problem));
     if (problem.n_blocks + (problem.n - problem.free) > problem.n_components)
         *gamma_up = INFINITY;
     else

@@ -13,7 +13,8 @@ huddle_status hd_block_fit(hd_block *block);
  * bound, if it is any good. Only for solvers with a linear system. */
 huddle_status hd_block_collapse(hd_block *block);
 
-/* The geometric median of n rows of c: the point of least total distance. */
-huddle_status hd_median(int64_t n, int64_t c, const double *rows, double *median);
+/* The geometric median of n rows of c with weights mass: the point of least total distance. */
+huddle_status hd_median(int64_t n, int64_t c, const double *rows, const double *mass,
+                        double *median);
 
 #endif

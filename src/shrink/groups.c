@@ -8,7 +8,7 @@
 /* What all edges of a vertex, and its own term, could charge for a unit of movement. */
 static void weigh_vertices(const hd_problem *p, double *weight) {
     for (int64_t v = 0; v < p->n; v++)
-        weight[v] = v < p->free ? 1 : INFINITY;
+        weight[v] = v < p->free ? p->mass[v] : INFINITY;
     for (int64_t e = 0; e < p->live; e++) {
         weight[p->head[e]] += p->lambda[e];
         weight[p->tail[e]] += p->lambda[e];
@@ -84,34 +84,38 @@ static void find_fixed(const hd_problem *p, const huddle_dense *f, const int32_t
     }
 }
 
-huddle_status hd_snap(const hd_problem *p, const huddle_dense *f, const int32_t *group,
-                      int32_t n_groups, huddle_dense *g) {
+huddle_status hd_snap(const hd_problem *p, const huddle_dense *f, const double *weights,
+                      const int32_t *group, int32_t n_groups, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
     int64_t c = p->c;
-    double *mean = NULL;
+    double *mean = NULL, *mass = NULL;
     int64_t *size = NULL;
     int32_t *fixed = NULL;
     ALLOC_ZERO(mean, n_groups * c);
+    ALLOC_ZERO(mass, n_groups);
     ALLOC_ZERO(size, n_groups);
     ALLOC(fixed, n_groups);
     for (int32_t q = 0; q < n_groups; q++)
         fixed[q] = NO_FIXED;
     find_fixed(p, f, group, fixed);
     for (int64_t v = 0; v < p->n; v++) {
+        double weight = weights != NULL ? weights[v] : 1;
         size[group[v]]++;
+        mass[group[v]] += weight;
         for (int64_t k = 0; k < c; k++)
-            mean[group[v] * c + k] += g->values[v * g->stride + k];
+            mean[group[v] * c + k] += weight * g->values[v * g->stride + k];
     }
     for (int32_t q = 0; q < n_groups; q++)
         for (int64_t k = 0; k < c; k++)
-            mean[q * c + k] = fixed[q] >= 0 ? f->values[fixed[q] * f->stride + k]
-                                            : mean[q * c + k] / (double)size[q];
+            mean[q * c + k] =
+                fixed[q] >= 0 ? f->values[fixed[q] * f->stride + k] : mean[q * c + k] / mass[q];
     for (int64_t v = 0; v < p->n; v++)
         if (size[group[v]] > 1 && fixed[group[v]] != SEVERAL_FIXED)
             memcpy(g->values + v * g->stride, mean + group[v] * c, (size_t)c * sizeof *mean);
 done:
     huddle_free(fixed);
     huddle_free(size);
+    huddle_free(mass);
     huddle_free(mean);
     return status;
 }

@@ -10,9 +10,9 @@
 huddle_status hd_groups(const hd_problem *problem, const hd_block *blocks, const double *h,
                         double negligible, int32_t *group, int32_t *n_groups);
 
-/* g = g with each group at its mean, or at its fixed row if it has one. Groups with two different
- * fixed rows stay as they are. */
-huddle_status hd_snap(const hd_problem *problem, const huddle_dense *f, const int32_t *group,
-                      int32_t n_groups, huddle_dense *g);
+/* g = g with each group at its mean (weights: of the rows, in the caller's order, or NULL), or at
+ * its fixed row if it has one. Groups with two different fixed rows stay as they are. */
+huddle_status hd_snap(const hd_problem *problem, const huddle_dense *f, const double *weights,
+                      const int32_t *group, int32_t n_groups, huddle_dense *g);
 
 #endif

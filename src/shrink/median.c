@@ -13,14 +13,16 @@ enum { MOST_STEPS = 300, MOST_NEWTON_COLUMNS = 64 };
 typedef struct median {
     int64_t n, c;
     const double *rows;
-    double *at;       /* the iterate */
-    double *gradient; /* sum of unit vectors from the rows to it */
-    double *hessian;  /* c x c, or NULL */
+    const double *mass; /* their weights */
+    double *at;         /* the iterate */
+    double *gradient;   /* weighted sum of unit vectors from the rows to it */
+    double *hessian;    /* c x c, or NULL */
     double *trial;
-    double total;       /* sum of distances */
-    double weight;      /* sum of their inverses */
-    int64_t nearest;    /* row */
-    int64_t coincident; /* rows at the iterate itself */
+    double total_mass;
+    double total;      /* weighted sum of distances */
+    double weight;     /* weighted sum of their inverses */
+    int64_t nearest;   /* row */
+    double coincident; /* weight of the rows at the iterate itself */
 } median;
 
 /* Everything at point. */
@@ -42,18 +44,18 @@ static void measure(median *m, const double *point) {
             m->nearest = i;
         }
         if (square == 0) {
-            m->coincident++;
+            m->coincident += m->mass[i];
             continue;
         }
-        double inverse = 1 / sqrt(square);
-        m->total += sqrt(square);
+        double unit = 1 / sqrt(square), inverse = m->mass[i] * unit;
+        m->total += m->mass[i] * sqrt(square);
         m->weight += inverse;
         for (int64_t k = 0; k < c; k++)
             m->gradient[k] += inverse * (point[k] - row[k]);
         for (int64_t k = 0; k < c && m->hessian != NULL; k++)
             for (int64_t q = 0; q <= k; q++)
                 m->hessian[k * c + q] -=
-                    inverse * inverse * inverse * (point[k] - row[k]) * (point[q] - row[q]);
+                    inverse * unit * unit * (point[k] - row[k]) * (point[q] - row[q]);
     }
 }
 
@@ -95,16 +97,16 @@ static bool newton_step(median *m, double *step) {
     return true;
 }
 
-/* At a data point: optimal if the pull of the others is at most the number of rows there. */
+/* At a data point: optimal if the pull of the others is at most the weight of the rows there. */
 static bool is_optimal_at(median *m, int64_t row) {
     measure(m, m->rows + row * m->c);
-    return length(m->gradient, m->c) <= (double)m->coincident * (1 + 1e-12);
+    return length(m->gradient, m->c) <= m->coincident * (1 + 1e-12);
 }
 
 /* Weiszfeld's step, shortened at a data point as Vardi and Zhang showed. */
 static void weiszfeld_step(const median *m, double *step) {
     double pull = length(m->gradient, m->c);
-    double factor = pull > 0 ? fmax(0, 1 - (double)m->coincident / pull) / m->weight : 0;
+    double factor = pull > 0 ? fmax(0, 1 - m->coincident / pull) / m->weight : 0;
     for (int64_t k = 0; k < m->c; k++)
         step[k] = -factor * m->gradient[k];
 }
@@ -131,10 +133,10 @@ static void run(median *m, double *step) {
     int64_t c = m->c, tested = -1;
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t k = 0; k < c; k++)
-            m->at[k] += m->rows[i * c + k] / (double)m->n;
+            m->at[k] += m->mass[i] * m->rows[i * c + k] / m->total_mass;
     measure(m, m->at);
     for (int32_t count = 0; count < MOST_STEPS; count++) {
-        if (length(m->gradient, c) <= 1e-13 * (double)m->n)
+        if (length(m->gradient, c) <= 1e-13 * m->total_mass)
             return;
         int64_t nearest = m->nearest;
         if (nearest != tested) {
@@ -152,9 +154,9 @@ static void run(median *m, double *step) {
     }
 }
 
-huddle_status hd_median(int64_t n, int64_t c, const double *rows, double *out) {
+huddle_status hd_median(int64_t n, int64_t c, const double *rows, const double *mass, double *out) {
     huddle_status status = HUDDLE_OK;
-    median m = {.n = n, .c = c, .rows = rows, .at = out};
+    median m = {.n = n, .c = c, .rows = rows, .mass = mass, .at = out};
     double *step = NULL;
     ALLOC(m.gradient, c);
     ALLOC(m.trial, c);
@@ -162,6 +164,8 @@ huddle_status hd_median(int64_t n, int64_t c, const double *rows, double *out) {
     if (c > 1 && c <= MOST_NEWTON_COLUMNS)
         ALLOC(m.hessian, c * c);
     memset(out, 0, (size_t)c * sizeof *out);
+    for (int64_t i = 0; i < n; i++)
+        m.total_mass += mass[i];
     run(&m, step);
 done:
     huddle_free(step);

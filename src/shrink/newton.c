@@ -78,7 +78,8 @@ static huddle_status bend_vertices(void *argument, hd_chunk chunk) {
     for (int64_t i = b->range.v0 + chunk.begin; i < b->range.v0 + chunk.end; i++) {
         double *restrict to = q->to + i * c;
         const double *from = q->from + i * c;
-        bend(a->hold[i], p->squared ? 0 : a->hold[i], a->unit_h + i * c, a->h + i * c, from, to, c);
+        bend(a->hold[i], p->squared ? 0 : a->hold[i] / p->mass[i], a->unit_h + i * c, a->h + i * c,
+             from, to, c);
         for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
             const double *z = b->z + ((int64_t)(p->incident[at] >> 1) - b->range.e0) * c;
             double sign = p->incident[at] & 1 ? -1 : 1;
@@ -223,7 +224,8 @@ static huddle_status follow_vertices(void *argument, hd_chunk chunk) {
     const hd_arrays *a = b->arrays;
     int64_t c = b->problem->c;
     for (int64_t i = b->range.v0 + chunk.begin; i < b->range.v0 + chunk.end; i++)
-        follow(a->unit_h + i * c, a->h + i * c, q->from + i * c, a->hold[i], q->factor, c);
+        follow(a->unit_h + i * c, a->h + i * c, q->from + i * c, a->hold[i] / b->problem->mass[i],
+               q->factor, c);
     return HUDDLE_OK;
 }
 
@@ -277,7 +279,8 @@ static void begin_tail(hd_block *b) {
             a->unit_x[e * c + k] = a->pull[e] / b->problem->lambda[e] * a->x[e * c + k];
     for (int64_t i = b->range.v0; i < b->range.v1; i++)
         for (int64_t k = 0; k < c; k++)
-            a->unit_h[i * c + k] = b->problem->squared ? 0 : a->hold[i] * a->h[i * c + k];
+            a->unit_h[i * c + k] =
+                b->problem->squared ? 0 : a->hold[i] / b->problem->mass[i] * a->h[i * c + k];
     b->newton = true;
     b->waiting = 0;
     b->tau = fmax(b->tau, fmin(2 * gap, .3));

@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "base/options.h"
 #include "shrink/edges.h"
+#include "shrink/problem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void set_gammas(const huddle_dense *f, const huddle_path_options *options
     int32_t n = options->n_gamma;
     double c =
         options->shrink.n_clusters == HUDDLE_AUTO ? (double)f->cols : options->shrink.n_clusters;
-    double last = fmin(path->gamma_up, 1e3 * (double)f->rows / c);
+    double last = fmin(path->gamma_up, 1e3 * hd_total_weight(options->shrink.weights, f->rows) / c);
     double first = strcmp(options->shrink.loss, "l2") == 0 ? 1e-4 * last : path->gamma_fit;
     if (!(last > 0))
         last = 1;
@@ -209,7 +210,8 @@ huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
     if (f->rows > INT32_MAX / 2)
         FAIL(HUDDLE_UNSUPPORTED, "a tree of %lld rows is more than this build can number",
              (long long)f->rows);
-    TRY(huddle_shrink_ends(context, f, w, own.shrink.loss, &out->gamma_fit, &out->gamma_up));
+    TRY(huddle_shrink_ends_weighted(context, f, w, own.shrink.weights, own.shrink.loss,
+                                    &out->gamma_fit, &out->gamma_up));
     out->n = f->rows;
     out->n_levels = own.n_gamma;
     ALLOC_ZERO(out->levels, own.n_gamma);

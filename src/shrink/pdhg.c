@@ -26,6 +26,7 @@ static huddle_status move_primal(void *argument, hd_chunk chunk) {
         double *restrict h = a->delta + i * c, *restrict ahead = a->step + i * c;
         const double *start = a->anchor_h + i * c;
         double tau = 1 / (b->balance * a->hold[i]), square = 0, keep, change = 0, way = 0;
+        double reach = tau * p->mass[i];
         memset(ahead, 0, (size_t)c * sizeof *ahead);
         for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
             const double *z = a->unit_x + (int64_t)(p->incident[at] >> 1) * c;
@@ -38,9 +39,9 @@ static huddle_status move_primal(void *argument, hd_chunk chunk) {
             square += ahead[k] * ahead[k];
         }
         if (p->squared)
-            keep = 1 / (1 + 2 * tau);
+            keep = 1 / (1 + 2 * reach);
         else
-            keep = square > tau * tau ? 1 - tau / sqrt(square) : 0;
+            keep = square > reach * reach ? 1 - reach / sqrt(square) : 0;
         for (int64_t k = 0; k < c; k++) {
             double next = keep * ahead[k], difference = next - h[k];
             if (q->publish)
@@ -164,7 +165,7 @@ static huddle_status square_vertices(void *argument, hd_chunk chunk) {
         double sum = 0;
         for (int64_t k = 0; k < c; k++)
             sum += a->h[i * c + k] * a->h[i * c + k];
-        loss += b->problem->squared ? sum : sqrt(sum);
+        loss += b->problem->mass[i] * (b->problem->squared ? sum : sqrt(sum));
     }
     b->partial[chunk.index] = loss;
     return HUDDLE_OK;

@@ -11,7 +11,8 @@
 typedef struct draft {
     const huddle_csr *w;
     const hd_edges *edges;
-    double smallest_lambda;
+    const double *weights; /* of the rows, or NULL */
+    double negligible, smallest_lambda;
     double *lambda;     /* m */
     bool *fixed;        /* n */
     int32_t *number;    /* n: new number of a vertex, -1 while it has none */
@@ -25,8 +26,19 @@ static void draft_free(draft *d) {
     huddle_free(d->component);
 }
 
+double hd_total_weight(const double *weights, int64_t n) {
+    double sum = weights != NULL ? 0 : (double)n;
+    for (int64_t i = 0; i < n && weights != NULL; i++)
+        sum += weights[i];
+    return sum;
+}
+
 double hd_problem_value(const hd_problem *problem, double value) {
     return value * problem->unit * (problem->squared ? problem->unit : 1);
+}
+
+static double weight_of(const draft *d, int64_t v) {
+    return d->weights != NULL ? d->weights[v] : 1;
 }
 
 /* The power of two next to the root mean square of the rows' distances to their mean: the problem
@@ -65,8 +77,11 @@ static bool is_live(const draft *d, int64_t e) {
 static huddle_status weigh(draft *d, int64_t n, double gamma, bool fix, hd_problem *p) {
     huddle_status status = HUDDLE_OK;
     const hd_edges *edges = d->edges;
-    double *degree = NULL;
+    double *degree = NULL, lightest = weight_of(d, 0);
     ALLOC_ZERO(degree, n);
+    for (int64_t v = 1; v < n; v++)
+        lightest = fmin(lightest, weight_of(d, v));
+    d->smallest_lambda = d->negligible * lightest;
     for (int64_t e = 0; e < edges->count; e++) {
         d->lambda[e] = gamma * edges->weight[e] / (p->squared ? p->unit : 1);
         if (isinf(d->lambda[e]))
@@ -78,7 +93,7 @@ static huddle_status weigh(draft *d, int64_t n, double gamma, bool fix, hd_probl
     }
     /* A relative margin keeps the rounding of the sum on the safe side. */
     for (int64_t v = 0; v < n; v++)
-        d->fixed[v] = fix ? degree[v] < 1 - 1e-12 : degree[v] == 0;
+        d->fixed[v] = fix ? degree[v] < (1 - 1e-12) * weight_of(d, v) : degree[v] == 0;
 done:
     huddle_free(degree);
     return status;
@@ -202,10 +217,13 @@ static huddle_status copy_rows(const draft *d, const huddle_dense *f, hd_problem
             p->f[v * p->c + k] = value;
             sum += value * value;
         }
-        p->total_norm += sqrt(sum);
+        p->mass[v] = weight_of(d, p->vertex[v]);
+        p->total_norm += p->mass[v] * sqrt(sum);
         component[v] = d->component[p->vertex[v]];
     }
     TRY(hd_radii(p->n, p->c, p->f, p->c, component, p->n_components, p->radius));
+    for (int64_t v = 0; v < p->n; v++)
+        p->radius[v] *= p->mass[v];
     for (int64_t e = p->live; e < p->m; e++) {
         double sum = 0;
         for (int64_t k = 0; k < p->c; k++) {
@@ -220,10 +238,10 @@ done:
 }
 
 huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const hd_edges *edges,
-                             double gamma, bool squared, bool fix, double negligible,
-                             hd_problem *p) {
+                             const double *weights, double gamma, bool squared, bool fix,
+                             double negligible, hd_problem *p) {
     huddle_status status = HUDDLE_OK;
-    draft d = {.w = w, .edges = edges, .smallest_lambda = negligible};
+    draft d = {.w = w, .edges = edges, .weights = weights, .negligible = negligible};
     *p = (hd_problem){.n = f->rows, .m = edges->count, .c = f->cols, .squared = squared};
     TRY(choose_unit(f, &p->unit));
     ALLOC(d.lambda, p->m);
@@ -237,6 +255,7 @@ huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const h
     ALLOC(p->tail, p->m);
     ALLOC(p->lambda, p->m);
     ALLOC(p->f, p->n * p->c);
+    ALLOC(p->mass, p->n);
     ALLOC(p->radius, p->n);
     TRY(weigh(&d, p->n, gamma, fix && !squared, p));
     TRY(hd_edges_components(edges, p->n, d.component, &p->n_components));
@@ -260,6 +279,7 @@ void hd_problem_free(hd_problem *p) {
     huddle_free(p->tail);
     huddle_free(p->lambda);
     huddle_free(p->f);
+    huddle_free(p->mass);
     huddle_free(p->radius);
     huddle_free(p->incident_at);
     huddle_free(p->incident);

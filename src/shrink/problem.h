@@ -3,7 +3,7 @@
  * Before a solver runs:
  *   F is scaled by a power of two to rows about 1 from their mean (for "l2" lambda with it), so
  *   that tolerances mean the same for every input and no digit is lost;
- *   rows with gamma * degree < 1 ("l21"), which no solution moves, become fixed;
+ *   rows with gamma * degree < m_i ("l21"), which no solution moves, become fixed;
  *   edges with a lambda too small to matter are set aside (they still count in the objective);
  *   what remains falls into blocks: connected sets of free vertices, solved on their own, each
  *   with its own smoothing and its own bound. Edges to fixed vertices belong to the free end's.
@@ -39,20 +39,25 @@ typedef struct hd_problem {
     int32_t *head, *tail; /* m: x_e = g_head - g_tail */
     double *lambda;       /* m */
     double *f;            /* n x c */
-    double *radius;       /* n: bound on ||g_i - f_i||, for the certificate */
+    double *mass;         /* n: the weight m_i of each row */
+    double *radius;       /* n: m_i times a bound on ||g_i - f_i||, for the certificate */
     int64_t *incident_at; /* free + 1 */
     uint32_t *incident;   /* 2 e if the vertex is the head of live edge e, 2 e + 1 if the tail */
     int32_t n_components; /* of W */
-    double total_norm;    /* sum of ||f_i|| */
+    double total_norm;    /* sum of m_i ||f_i|| */
     double idle;          /* what the idle edges cost at F */
 } hd_problem;
 
-/* fix: fix the vertices that cannot move; without it only those without edges are. negligible: an
- * edge pulls with at most lambda on rows that resist with 1; below this it is set aside. */
+/* weights: of the rows, or NULL. fix: fix the vertices that cannot move; without it only those
+ * without edges are. negligible: an edge pulls with at most lambda on rows that resist with m_i;
+ * below this share of the smallest m_i it is set aside. */
 huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const hd_edges *edges,
-                             double gamma, bool squared, bool fix, double negligible,
-                             hd_problem *problem);
+                             const double *weights, double gamma, bool squared, bool fix,
+                             double negligible, hd_problem *problem);
 void hd_problem_free(hd_problem *problem);
+
+/* The sum of the rows' weights: n without any. */
+double hd_total_weight(const double *weights, int64_t n);
 
 /* From objective and dual in here to the caller's, and rows of G and Z. */
 double hd_problem_value(const hd_problem *problem, double value);

@@ -339,8 +339,9 @@ static huddle_status try_snap(const solve *s, huddle_shrunk *out) {
         allowed = fmax(info->objective, info->dual / (1 - s->options.gap));
     TRY(huddle_dense_new(s->problem.n, s->problem.c, &g));
     memcpy(g.values, out->g.values, (size_t)(g.rows * g.cols) * sizeof *g.values);
-    TRY(hd_snap(&s->problem, s->f, out->group, out->n_groups, &g));
-    TRY(hd_certify(s->f, s->edges, info->gamma, s->problem.squared, &g, NULL, &objective, &unused));
+    TRY(hd_snap(&s->problem, s->f, s->options.weights, out->group, out->n_groups, &g));
+    TRY(hd_certify(s->f, s->edges, s->options.weights, info->gamma, s->problem.squared, &g, NULL,
+                   &objective, &unused));
     if (objective <= allowed) {
         huddle_dense swap = out->g;
         out->g = g;
@@ -362,8 +363,8 @@ static huddle_status write_answer(const solve *s, huddle_shrunk *out) {
     huddle_shrunk_free(out);
     TRY(write_rows(s, &out->g));
     TRY(write_dual(s, &out->g, &out->z));
-    TRY(hd_certify(s->f, s->edges, info->gamma, p->squared, &out->g, &out->z, &info->objective,
-                   &info->dual));
+    TRY(hd_certify(s->f, s->edges, s->options.weights, info->gamma, p->squared, &out->g, &out->z,
+                   &info->objective, &info->dual));
     info->gap = hd_relative_gap(info->objective, info->dual);
     ALLOC(out->group, p->n);
     TRY(hd_groups(p, s->blocks, s->arrays.best_h, .05 * open, out->group, &out->n_groups));
@@ -468,8 +469,8 @@ static huddle_status run(solve *s, const huddle_csr *w, huddle_shrunk *out) {
     s->edges = &edges;
     /* Edges set aside leave a gap of their own, which has to stay well below the one asked for. */
     double negligible = fmin(1e-9, 1e-5 * s->options.gap);
-    TRY(hd_problem_new(s->f, w, &edges, s->info->gamma, strcmp(s->options.loss, "l2") == 0, true,
-                       negligible, &s->problem));
+    TRY(hd_problem_new(s->f, w, &edges, s->options.weights, s->info->gamma,
+                       strcmp(s->options.loss, "l2") == 0, true, negligible, &s->problem));
     TRY(open_blocks(s));
     TRY(solve_and_snap(s, out));
     if (!s->options.keep_dual)
@@ -492,6 +493,7 @@ static huddle_status check(const huddle_dense *f, const huddle_csr *w,
     if (w->rows < 1)
         FAIL(HUDDLE_INVALID, "the graph has no vertices");
     TRY(hd_check_rows(f, "f", w->rows));
+    TRY(hd_check_weights(options->weights, w->rows));
     if (options->start != NULL) {
         TRY(hd_check_rows(options->start, "start", w->rows));
         if (options->start->cols != f->cols)
@@ -518,7 +520,7 @@ huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f, cons
         return engine->shrink(context, f, w, &s.options, out, info);
     own.gamma = s.options.gamma;
     if (own.gamma == HUDDLE_AUTO)
-        own.gamma = (double)f->rows /
+        own.gamma = hd_total_weight(s.options.weights, f->rows) /
                     (s.options.n_clusters == HUDDLE_AUTO ? (double)f->cols : s.options.n_clusters);
     s.solver = find_solver(s.options.solver);
     TRY(run(&s, w, out));

@@ -717,7 +717,7 @@ static void extents_count_vertices(void **state) {
     (void)state;
     double values[] = {.5, 0, 0, /**/ -.5, 3, 0, /**/ .5, 0, 0, /**/ .5, 4, 0}, extents[3];
     huddle_dense v = {.rows = 4, .cols = 3, .stride = 3, .values = values};
-    assert_ok(huddle_embed_extents(&v, extents));
+    assert_ok(huddle_embed_extents(&v, NULL, extents));
     assert_close(extents[0], 4, 1e-12);
     assert_close(extents[1], 625.0 / (81 + 256), 1e-12);
     assert_true(extents[2] == 0);

@@ -312,7 +312,7 @@ static void plain_steps_never_raise_the_smoothed_objective(void **state) {
             hd_arrays arrays;
             hd_block *blocks;
             assert_ok(hd_edges_read(&x.w, true, &edges));
-            assert_ok(hd_problem_new(&x.f, &x.w, &edges, 2, squared, true, 1e-9, &problem));
+            assert_ok(hd_problem_new(&x.f, &x.w, &edges, NULL, 2, squared, true, 1e-9, &problem));
             assert_ok(hd_arrays_new(&problem, 0, &arrays));
             hd_arrays_start(&problem, NULL, &arrays);
             assert_ok(hd_blocks_new(NULL, &problem, &arrays, "auto", 0, &blocks));

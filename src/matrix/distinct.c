@@ -1,0 +1,201 @@
+/* Distinct rows by hashing. */
+#include "huddle/matrix.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+
+#include <string.h>
+
+enum { LANES = 4, VALUES_PER_CHUNK = 1 << 16 };
+
+/* The rows of one of the containers. */
+typedef struct rows {
+    int64_t n;
+    const huddle_points *points; /* one of these two */
+    const huddle_dense *dense;
+    uint64_t *hash; /* n */
+} rows;
+
+/* ---- hashing ------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t bits) {
+    hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t float_bits(float value) {
+    uint32_t bits;
+    value += 0.0f; /* -0 becomes 0 */
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t double_bits(double value) {
+    uint64_t bits;
+    value += 0.0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Several sums at a time, because one would have to wait for itself. */
+static uint64_t hash_floats(const float *values, int64_t d) {
+    uint64_t lanes[LANES] = {1, 2, 3, 4};
+    int64_t j = 0;
+    for (; j + 2 * LANES <= d; j += 2 * LANES)
+        for (int k = 0; k < LANES; k++)
+            lanes[k] = mix(lanes[k],
+                           float_bits(values[j + 2 * k]) | float_bits(values[j + 2 * k + 1]) << 32);
+    for (; j < d; j++)
+        lanes[0] = mix(lanes[0], float_bits(values[j]));
+    return mix(mix(lanes[0], lanes[1]), mix(lanes[2], lanes[3]));
+}
+
+static uint64_t hash_doubles(const double *values, int64_t d) {
+    uint64_t hash = 1;
+    for (int64_t j = 0; j < d; j++)
+        hash = mix(hash, double_bits(values[j]));
+    return hash;
+}
+
+static uint64_t hash_sparse(const huddle_points *x, int64_t i) {
+    uint64_t hash = 1;
+    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
+        if (x->values[e] != 0)
+            hash = mix(hash, (uint64_t)x->columns[e] << 32 | float_bits(x->values[e]));
+    return hash;
+}
+
+static huddle_status hash_rows(void *argument, hd_chunk chunk) {
+    const rows *r = argument;
+    const huddle_points *x = r->points;
+    for (int64_t i = chunk.begin; i < chunk.end; i++)
+        if (x == NULL)
+            r->hash[i] = hash_doubles(r->dense->values + i * r->dense->stride, r->dense->cols);
+        else
+            r->hash[i] = x->offsets != NULL ? hash_sparse(x, i)
+                                            : hash_floats(x->values + i * x->stride, x->d);
+    return HUDDLE_OK;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+static bool equal_sparse(const huddle_points *x, int64_t a, int64_t b) {
+    int64_t e = x->offsets[a], f = x->offsets[b];
+    int64_t end_e = x->offsets[a + 1], end_f = x->offsets[b + 1];
+    for (;; e++, f++) {
+        while (e < end_e && x->values[e] == 0)
+            e++;
+        while (f < end_f && x->values[f] == 0)
+            f++;
+        if (e == end_e || f == end_f)
+            return e == end_e && f == end_f;
+        if (x->columns[e] != x->columns[f] || x->values[e] != x->values[f])
+            return false;
+    }
+}
+
+static bool equal_rows(const rows *r, int64_t a, int64_t b) {
+    if (r->hash[a] != r->hash[b])
+        return false;
+    if (r->points == NULL) {
+        const double *u = r->dense->values + a * r->dense->stride;
+        const double *v = r->dense->values + b * r->dense->stride;
+        for (int64_t j = 0; j < r->dense->cols; j++)
+            if (u[j] != v[j])
+                return false;
+        return true;
+    }
+    if (r->points->offsets != NULL)
+        return equal_sparse(r->points, a, b);
+    const float *u = r->points->values + a * r->points->stride;
+    const float *v = r->points->values + b * r->points->stride;
+    for (int64_t j = 0; j < r->points->d; j++)
+        if (u[j] != v[j])
+            return false;
+    return true;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+void huddle_distinct_free(huddle_distinct *distinct) {
+    huddle_free(distinct->of);
+    huddle_free(distinct->first);
+    huddle_free(distinct->copies);
+    memset(distinct, 0, sizeof *distinct);
+}
+
+/* of[i] = the first row equal to row i; returns how many rows are the first of their kind. */
+static huddle_status find_firsts(const rows *r, int32_t *of, int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *table = NULL; /* 1 + a first row, or 0 */
+    uint64_t size = 16;
+    while (size < 2 * (uint64_t)r->n)
+        size *= 2;
+    ALLOC_ZERO(table, size);
+    *count = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        uint64_t slot = (r->hash[i] ^ r->hash[i] >> 32) & (size - 1);
+        while (table[slot] != 0 && !equal_rows(r, i, table[slot] - 1))
+            slot = (slot + 1) & (size - 1);
+        if (table[slot] == 0) {
+            table[slot] = (int32_t)(i + 1);
+            ++*count;
+        }
+        of[i] = table[slot] - 1;
+    }
+done:
+    huddle_free(table);
+    return status;
+}
+
+/* From first rows to numbers; first rows come before the others, so theirs are there. */
+static huddle_status number_rows(huddle_distinct *distinct) {
+    huddle_status status = HUDDLE_OK;
+    int64_t next = 0;
+    ALLOC(distinct->first, distinct->count);
+    ALLOC_ZERO(distinct->copies, distinct->count);
+    for (int64_t i = 0; i < distinct->n; i++) {
+        int32_t head = distinct->of[i];
+        if (head == i)
+            distinct->first[next] = i;
+        distinct->of[i] = head == i ? (int32_t)next++ : distinct->of[head];
+        distinct->copies[distinct->of[i]]++;
+    }
+done:
+    return status;
+}
+
+static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
+                                   huddle_distinct *distinct) {
+    huddle_status status = HUDDLE_OK;
+    *distinct = (huddle_distinct){.n = r->n};
+    if (r->n >= INT32_MAX)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld rows are more than can be numbered", (long long)r->n);
+    ALLOC(r->hash, r->n);
+    ALLOC(distinct->of, r->n);
+    TRY(hd_parallel(context, NULL, r->n, VALUES_PER_CHUNK / (d + 1) + 1, hash_rows, r));
+    TRY(find_firsts(r, distinct->of, &distinct->count));
+    if (distinct->count < distinct->n) {
+        TRY(number_rows(distinct));
+    } else {
+        huddle_free(distinct->of);
+        distinct->of = NULL;
+    }
+done:
+    huddle_free(r->hash);
+    if (status != HUDDLE_OK)
+        huddle_distinct_free(distinct);
+    return status;
+}
+
+huddle_status huddle_points_distinct(huddle_context *context, const huddle_points *x,
+                                     huddle_distinct *distinct) {
+    rows r = {.n = x->n, .points = x};
+    return find_distinct(context, &r, x->d, distinct);
+}
+
+huddle_status huddle_dense_distinct(huddle_context *context, const huddle_dense *x,
+                                    huddle_distinct *distinct) {
+    rows r = {.n = x->rows, .dense = x};
+    return find_distinct(context, &r, x->cols, distinct);
+}
