@@ -20,3 +20,15 @@ check digits --prepare unit --gamma 1
 check digits --prepare unit --gamma 5000 --gap 1e-5
 check digits --prepare none --loss l2 --gamma 0.1
 check blobs --n 600 --noise 3 -c 4
+
+# Data full of equal rows: one row of G for all of them, certified for all rows.
+/usr/bin/python3 - "$scratch/rounded.npy" <<'END'
+import sys
+import numpy as np
+draw = np.random.default_rng(3)
+centres = np.array([[0, 0], [6, 0], [3, 5]])
+np.save(sys.argv[1], np.round(2 * (centres[np.arange(900) % 3] + draw.normal(size=(900, 2)))) / 2)
+END
+check "$scratch/rounded.npy" -c 3
+check "$scratch/rounded.npy" -c 3 --gamma 0.3
+check "$scratch/rounded.npy" -c 3 --loss l2 --gamma 0.5

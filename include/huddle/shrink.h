@@ -112,7 +112,8 @@ HUDDLE_API huddle_status huddle_shrink_certificate_weighted(
 /* The two ends of gamma.
  *
  * Up to gamma_fit, G = F is optimal. For "l21" this is exact (beyond it some row moves) unless an
- * edge joins equal rows, when it is the largest value certified by giving such edges no force;
+ * edge joins equal rows, when it is the largest value certified by giving such edges no force
+ * (but a row without other edges holds the equal row it hangs on);
  * for "l2" it is 0. From gamma_up on every component of W is one point, its geometric median
  * ("l2": mean). gamma_up is sufficient, not always necessary: it is what the forces of least
  * energy certify. With several components gamma_fit is the smallest and gamma_up the largest of

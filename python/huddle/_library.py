@@ -108,7 +108,8 @@ class Scale(Structure):
 
 
 class ConnectOptions(Structure):
-    _fields_ = [("connect", c_char_p), ("n_clusters", c_int32), ("metric", c_char_p)]
+    _fields_ = [("connect", c_char_p), ("n_clusters", c_int32), ("metric", c_char_p),
+                ("copies", POINTER(c_int64))]
 
 
 class EmbedOptions(Structure):

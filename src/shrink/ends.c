@@ -184,13 +184,9 @@ done:
 
 /* ---- both ends ----------------------------------------------------------------------------- */
 
-/* 1 / max_i ||sum_j w_ij u_ij|| / m_i, u_ij the unit vector from f_j to f_i. */
-static huddle_status exact_fit(const huddle_dense *f, const hd_edges *edges, const double *weights,
-                               double *gamma) {
-    huddle_status status = HUDDLE_OK;
+/* pull[i] = sum_j w_ij u_ij, u_ij the unit vector from f_j to f_i. */
+static void add_pulls(const huddle_dense *f, const hd_edges *edges, double *pull) {
     int64_t c = f->cols;
-    double *pull = NULL, most = 0;
-    ALLOC_ZERO(pull, f->rows * c);
     for (int64_t e = 0; e < edges->count; e++) {
         const double *a = f->values + edges->i[e] * f->stride;
         const double *b = f->values + edges->j[e] * f->stride;
@@ -209,15 +205,62 @@ static huddle_status exact_fit(const huddle_dense *f, const hd_edges *edges, con
             pull[edges->j[e] * c + k] -= force;
         }
     }
-    for (int64_t i = 0; i < f->rows; i++) {
+}
+
+/* What holds each vertex: its own weight, and that of equal rows which hang on it by a single edge.
+ * least: the gamma from which those edges can pass all of it on. */
+static huddle_status find_holds(const huddle_dense *f, const hd_edges *edges, const double *weights,
+                                double *own, double *hanging, double *least) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = f->rows, *count = NULL;
+    ALLOC_ZERO(count, n);
+    for (int64_t v = 0; v < n; v++)
+        own[v] = weights != NULL ? weights[v] : 1;
+    for (int64_t e = 0; e < edges->count; e++) {
+        count[edges->i[e]]++;
+        count[edges->j[e]]++;
+    }
+    for (int64_t e = 0; e < edges->count; e++) {
+        int32_t i = edges->i[e], j = edges->j[e], leaf = count[j] == 1 ? j : i;
+        int32_t stem = leaf == j ? i : j;
+        if (count[leaf] != 1 || memcmp(f->values + i * f->stride, f->values + j * f->stride,
+                                       (size_t)f->cols * sizeof *f->values) != 0)
+            continue;
+        hanging[stem] += own[leaf];
+        least[stem] = fmax(least[stem], own[leaf] / edges->weight[e]);
+    }
+done:
+    huddle_free(count);
+    return status;
+}
+
+/* The smallest m_i / ||pull_i|| over the rows. */
+static huddle_status exact_fit(const huddle_dense *f, const hd_edges *edges, const double *weights,
+                               double *gamma) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = f->rows, c = f->cols;
+    double *pull = NULL, *own = NULL, *hanging = NULL, *least = NULL;
+    ALLOC_ZERO(pull, n * c);
+    ALLOC(own, n);
+    ALLOC_ZERO(hanging, n);
+    ALLOC_ZERO(least, n);
+    add_pulls(f, edges, pull);
+    TRY(find_holds(f, edges, weights, own, hanging, least));
+    *gamma = INFINITY;
+    for (int64_t i = 0; i < n; i++) {
         double square = 0;
         for (int64_t k = 0; k < c; k++)
             square += pull[i * c + k] * pull[i * c + k];
-        most = fmax(most, sqrt(square) / (weights != NULL ? weights[i] : 1));
+        if (square == 0)
+            continue;
+        double together = (own[i] + hanging[i]) / sqrt(square);
+        *gamma = fmin(*gamma, together >= least[i] ? together : own[i] / sqrt(square));
     }
-    *gamma = most > 0 ? 1 / most : INFINITY;
 done:
     huddle_free(pull);
+    huddle_free(own);
+    huddle_free(hanging);
+    huddle_free(least);
     return status;
 }
 
