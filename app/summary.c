@@ -136,6 +136,16 @@ static void print_sizes(const json_t *sizes) {
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
+/* Said only where some points are equal. */
+static void print_distinct(const json_t *report) {
+    double distinct = number(report, "n_distinct");
+    if (isnan(distinct))
+        return;
+    label("distinct");
+    printf("%.0f of the %.0f points differ; equal points share one label\n", distinct,
+           number(report, "n"));
+}
+
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;
@@ -224,6 +234,7 @@ void print_summary(const json_t *report) {
     print_choice(report);
     print_scores(json_object_get(report, "scores"));
     print_sizes(json_object_get(report, "sizes"));
+    print_distinct(report);
     print_graph(json_object_get(report, "graph"));
     print_embedding(json_object_get(report, "embed"));
     print_shrink(json_object_get(report, "shrink"));

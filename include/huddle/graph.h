@@ -232,6 +232,11 @@ HUDDLE_API huddle_status huddle_graph_from_distances_dense(const huddle_dense *d
                                                            int32_t n_neighbors,
                                                            huddle_neighbors *out);
 
+/* The same with ties, as in huddle_graph_knn_ties(). */
+HUDDLE_API huddle_status huddle_graph_from_distances_ties(const huddle_dense *distances,
+                                                          int32_t n_neighbors,
+                                                          huddle_neighbors *out);
+
 /* m of the rule "global" for a matrix of distances, diagonal left out. */
 HUDDLE_API huddle_status huddle_graph_mean_of_distances(const huddle_dense *distances,
                                                         double *mean);

@@ -142,6 +142,31 @@ huddle_status huddle_graph_query_ties(huddle_context *context, const huddle_poin
     return run(&t, out, info);
 }
 
+huddle_status huddle_graph_from_distances_ties(const huddle_dense *distances, int32_t n_neighbors,
+                                               huddle_neighbors *out) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors wide = {0};
+    huddle_knn_options options = {.n_neighbors = n_neighbors};
+    *out = (huddle_neighbors){0};
+    TRY(huddle_graph_from_distances_dense(
+        distances, n_neighbors >= 1 && n_neighbors < MOST_NEIGHBORS ? MOST_NEIGHBORS : n_neighbors,
+        &wide));
+    if (wide.k <= n_neighbors) {
+        *out = wide;
+        wide = (huddle_neighbors){0};
+        goto done;
+    }
+    tie_search t = {.options = &options, .near = wide, .around = wide, .n_tied = wide.n};
+    ALLOC(t.tied, wide.n);
+    for (int64_t i = 0; i < wide.n; i++)
+        t.tied[i] = i;
+    status = write_lists(&t, out);
+    huddle_free(t.tied);
+done:
+    huddle_neighbors_free(&wide);
+    return status;
+}
+
 /* ---- copies -------------------------------------------------------------------------------- */
 
 static double loop_weight(int64_t copies, int32_t n_neighbors) {

@@ -144,6 +144,40 @@ done:
     return status;
 }
 
+/* Points with equal rows of distances, at distance 0 from each other, are one. */
+static bool are_copies(const huddle_dense *distances, const huddle_distinct *distinct) {
+    for (int64_t i = 0; i < distinct->n && distinct->of != NULL; i++) {
+        int64_t first = distinct->first[distinct->of[i]];
+        if (distances->values[i * distances->stride + first] != 0 ||
+            distances->values[first * distances->stride + i] != 0)
+            return false;
+    }
+    return distinct->of != NULL;
+}
+
+static huddle_status merge_distances(huddle_context *context, huddle_dense *distances,
+                                     hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    huddle_distinct distinct = {0};
+    huddle_dense fewer = {0};
+    TRY(huddle_dense_distinct(context, distances, &distinct));
+    if (!are_copies(distances, &distinct))
+        goto done;
+    TRY(huddle_dense_new(distinct.count, distinct.count, &fewer));
+    for (int64_t i = 0; i < distinct.count; i++)
+        for (int64_t j = 0; j < distinct.count; j++)
+            fewer.values[i * fewer.stride + j] =
+                distances->values[distinct.first[i] * distances->stride + distinct.first[j]];
+    huddle_dense_free(distances);
+    *distances = fewer;
+    fit->nodes = distinct;
+    fit->n = distinct.count;
+    distinct = (huddle_distinct){0};
+done:
+    huddle_distinct_free(&distinct);
+    return status;
+}
+
 static huddle_status graph_of_all_distances(huddle_context *context, const huddle_csr *matrix,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit *fit) {
@@ -153,12 +187,18 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
     huddle_weight_options weight = options->weight;
     huddle_connect_options connect = options->connect;
     TRY(dense_distances(matrix, &distances));
-    TRY(huddle_graph_from_distances_dense(&distances, options->knn.n_neighbors, &neighbors));
+    TRY(merge_distances(context, &distances, fit));
+    TRY(fit->nodes.n > 0
+            ? huddle_graph_from_distances_ties(&distances, options->knn.n_neighbors, &neighbors)
+            : huddle_graph_from_distances_dense(&distances, options->knn.n_neighbors, &neighbors));
     TRY(huddle_graph_mean_of_distances(&distances, &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->graph, &fit->scale));
     connect.n_clusters = clusters_for_connect(n_clusters, matrix->rows);
+    connect.copies = fit->nodes.copies;
     TRY(huddle_graph_connect_distances(context, &distances, &connect, &fit->scale, &fit->graph,
                                        &fit->connect_info));
+    if (fit->nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(fit->nodes.copies, options->knn.n_neighbors, &fit->graph));
 done:
     huddle_neighbors_free(&neighbors);
     huddle_dense_free(&distances);

@@ -1,0 +1,240 @@
+/* What a fit to equal rows holds: degrees, weights, inertia, new rows, shared work. */
+#include "base/rng.h"
+#include "methods/spectral.h"
+#include "model/model.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 400, C = 3, K = 5 };
+
+/* Three clouds in the plane, rounded to whole numbers. */
+static huddle_points rounded_clouds(void) {
+    static const double centres[C][2] = {{0, 0}, {9, 0}, {4, 8}};
+    huddle_points x;
+    assert_ok(huddle_points_new(N, 2, &x));
+    for (int64_t i = 0; i < N; i++) {
+        hd_rng rng = hd_rng_stream(21, (uint64_t)i);
+        for (int j = 0; j < 2; j++)
+            x.values[2 * i + j] = (float)round(centres[i % C][j] + 1.4 * hd_rng_normal(&rng));
+    }
+    return x;
+}
+
+static huddle_model *fit_with(const char *method, const huddle_points *x, huddle_cache *cache,
+                              const char *option, const char *value) {
+    huddle_model *model;
+    assert_ok(huddle_model_new(method, &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set(model, "prepare", "none"));
+    if (option != NULL)
+        assert_ok(huddle_model_set(model, option, value));
+    huddle_model_set_cache(model, cache);
+    assert_ok(huddle_model_fit(NULL, model, x));
+    return model;
+}
+
+static double distance(const float *a, const float *b) {
+    double u = (double)a[0] - (double)b[0], v = (double)a[1] - (double)b[1];
+    return sqrt(u * u + v * v);
+}
+
+/* Whether distinct row j is among the nearest of i, ties included. */
+static bool is_near(const huddle_points *nodes, int64_t i, int64_t j) {
+    int64_t nearer = 0;
+    double d = distance(nodes->values + 2 * i, nodes->values + 2 * j);
+    for (int64_t q = 0; q < nodes->n; q++)
+        nearer += q != i && distance(nodes->values + 2 * i, nodes->values + 2 * q) < d;
+    return nearer < K;
+}
+
+/* Binary weights, so that the graph can be written down: every degree from its definition. */
+static void degrees_are_those_of_distinct_rows_with_their_copies(void **state) {
+    (void)state;
+    huddle_points x = rounded_clouds();
+    huddle_model *model = fit_with("sc", &x, NULL, "scale", "binary");
+    const hd_fit *fit = &model->fit;
+    int64_t total = 0;
+    assert_int_equal(fit->n, fit->nodes.count);
+    assert_true(fit->n < N / 2);
+    for (int64_t i = 0; i < fit->n; i++) {
+        double m = (double)fit->nodes.copies[i], degree = m * fmin(m - 1, K);
+        for (int64_t j = 0; j < fit->n; j++)
+            if (j != i && (is_near(&fit->points, i, j) || is_near(&fit->points, j, i)))
+                degree += (m + (double)fit->nodes.copies[j]) / 2;
+        assert_close(fit->embedding.degrees[i], degree, 1e-12);
+        total += fit->nodes.copies[i];
+    }
+    assert_int_equal(total, N);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* Inertia and centres are those of all rows. */
+static void kmeans_counts_copies(void **state) {
+    (void)state;
+    static const char *const methods[] = {"sc", "ssc", "llc", "spls"};
+    huddle_points x = rounded_clouds();
+    for (int k = 0; k < 4; k++) {
+        huddle_model *model = fit_with(methods[k], &x, NULL, NULL, NULL);
+        huddle_array rows;
+        const huddle_dense *centres = &model->fit.centres;
+        const int32_t *labels = huddle_model_labels(model, NULL);
+        double inertia = 0, sums[C][8] = {{0}};
+        int64_t sizes[C] = {0}, c;
+        bool shrunk = model->fit.shrunk.g.values != NULL && !model->fit.guarded;
+        assert_ok(huddle_model_get(model, shrunk ? "shrunk" : "embedding", &rows));
+        c = rows.cols;
+        for (int64_t i = 0; i < N; i++) {
+            sizes[labels[i]]++;
+            for (int64_t q = 0; q < c; q++) {
+                double v = ((const double *)rows.values)[i * rows.stride + q];
+                sums[labels[i]][q] += v;
+                inertia += pow(v - centres->values[labels[i] * centres->stride + q], 2);
+            }
+        }
+        assert_true(fabs(inertia - model->fit.kmeans_info.inertia) < 1e-6 * (1 + inertia));
+        for (int l = 0; l < C; l++)
+            for (int64_t q = 0; q < c; q++)
+                assert_true(fabs(sums[l][q] / (double)sizes[l] -
+                                 centres->values[l * centres->stride + q]) < 1e-5);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+/* A new row from its definition: neighbours with ties, weights with the copies. */
+static void new_rows_count_the_copies_of_their_neighbours(void **state) {
+    (void)state;
+    huddle_points x = rounded_clouds(), fresh;
+    huddle_model *model = fit_with("sc", &x, NULL, "scale", "binary");
+    const hd_fit *fit = &model->fit;
+    huddle_dense rows = {0};
+    int64_t same[2];
+    assert_ok(huddle_points_new(2, 2, &fresh));
+    fresh.values[0] = 0.5f;
+    fresh.values[1] = 0.5f;
+    fresh.values[2] = x.values[40];
+    fresh.values[3] = x.values[41];
+    assert_ok(hd_spectral_new_rows(NULL, fit, model->fitted_options, &fresh, &rows, same));
+    assert_int_equal(same[0], -1);
+    assert_int_equal(same[1], fit->nodes.of[20]);
+    double row[C] = {0}, squares = 0;
+    /* From the middle of a square the rows lie on circles: take the smallest that holds K. */
+    double radii[N];
+    int64_t count = 0;
+    for (int64_t j = 0; j < fit->n; j++)
+        radii[count++] = distance(fresh.values, fit->points.values + 2 * j);
+    for (int64_t a = 0; a < count; a++)
+        for (int64_t b = a + 1; b < count; b++)
+            if (radii[b] < radii[a]) {
+                double held = radii[a];
+                radii[a] = radii[b];
+                radii[b] = held;
+            }
+    for (int64_t j = 0; j < fit->n; j++) {
+        if (distance(fresh.values, fit->points.values + 2 * j) > radii[K - 1] * (1 + 1e-9))
+            continue;
+        double weight = (1 + (double)fit->nodes.copies[j]) / 2;
+        for (int l = 0; l < C; l++)
+            row[l] += weight / sqrt(fit->embedding.degrees[j]) *
+                      fit->embedding.vectors.values[j * fit->embedding.vectors.stride + l] /
+                      (1 - fit->embedding.eigenvalues[l]);
+    }
+    for (int l = 0; l < C; l++)
+        squares += row[l] * row[l];
+    for (int l = 0; l < C; l++)
+        assert_true(fabs(rows.values[l] - row[l] / sqrt(squares)) < 1e-9);
+    huddle_dense_free(&rows);
+    huddle_model_free(model);
+    huddle_points_free(&fresh);
+    huddle_points_free(&x);
+}
+
+/* Rows that only the preparation makes equal are one vertex too. */
+static void rows_made_equal_by_the_preparation_are_merged(void **state) {
+    (void)state;
+    huddle_points x;
+    huddle_model *model;
+    assert_ok(huddle_points_new(90, 2, &x));
+    for (int64_t i = 0; i < 90; i++) { /* on 9 rays; powers of two leave no rounding */
+        double angle = 0.3 * (double)(i % 9);
+        x.values[2 * i] = (float)cos(angle) * (float)(1 << (i / 9));
+        x.values[2 * i + 1] = (float)sin(angle) * (float)(1 << (i / 9));
+    }
+    assert_ok(huddle_model_new("sc", &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "2"));
+    assert_ok(huddle_model_set(model, "prepare", "unit"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    assert_int_equal(model->fit.n, 9);
+    assert_int_equal(model->fit.equal.count, 90);
+    for (int i = 9; i < 90; i++)
+        assert_int_equal(huddle_model_labels(model, NULL)[i],
+                         huddle_model_labels(model, NULL)[i % 9]);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* Fits that share work have the labels of fits that do not. */
+static void shared_work_is_the_same(void **state) {
+    (void)state;
+    static const char *const methods[] = {"sc",     "ssc",  "ncut", "selftune-sc", "llc",  "pca-sc",
+                                          "lda-sc", "spls", "ssc",  "pca-sc",      "spls", "llc"};
+    huddle_points x = rounded_clouds();
+    huddle_cache *cache;
+    assert_ok(huddle_cache_new(&cache));
+    for (int k = 0; k < 12; k++) {
+        huddle_model *alone = fit_with(methods[k], &x, NULL, NULL, NULL);
+        huddle_model *shared = fit_with(methods[k], &x, cache, NULL, NULL);
+        assert_memory_equal(huddle_model_labels(alone, NULL), huddle_model_labels(shared, NULL),
+                            N * sizeof(int32_t));
+        huddle_model_free(alone);
+        huddle_model_free(shared);
+    }
+    huddle_cache_free(cache);
+    huddle_points_free(&x);
+}
+
+/* The subspace sees all rows: what the alternation reports is the objective of all rows. */
+static void the_subspace_is_that_of_all_rows(void **state) {
+    (void)state;
+    huddle_points x = rounded_clouds();
+    huddle_model *model = fit_with("spls", &x, NULL, "dim", "1");
+    const hd_fit *fit = &model->fit;
+    huddle_array g, w;
+    double mean[2] = {0}, total = 0, objective = 0, gamma = fit->shrink_info.gamma;
+    for (int64_t i = 0; i < N; i++)
+        for (int j = 0; j < 2; j++)
+            mean[j] += (double)x.values[2 * i + j] / N;
+    for (int64_t i = 0; i < N; i++)
+        for (int j = 0; j < 2; j++)
+            total += pow((double)x.values[2 * i + j] - mean[j], 2) / N;
+    assert_ok(huddle_model_get(model, "shrunk", &g));
+    assert_ok(huddle_model_get(model, "shrink_graph", &w));
+    const double *row = g.values, *weight = w.values, *p = fit->reduction.projection.values;
+    double norm = hypot(p[0], p[1]); /* the scale of X is in the projection */
+    for (int64_t i = 0; i < N; i++) {
+        for (int j = 0; j < 2; j++)
+            objective += pow(
+                ((double)x.values[2 * i + j] - mean[j]) / sqrt(total) - row[i] * p[j] / norm, 2);
+        for (int64_t e = w.offsets[i]; e < w.offsets[i + 1]; e++)
+            objective += gamma * weight[e] * fabs(row[i] - row[w.columns[e]]) / 2;
+    }
+    assert_close(objective, fit->alternation.objective[fit->alternation.n_history - 1], 1e-5);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(degrees_are_those_of_distinct_rows_with_their_copies),
+        cmocka_unit_test(kmeans_counts_copies),
+        cmocka_unit_test(new_rows_count_the_copies_of_their_neighbours),
+        cmocka_unit_test(rows_made_equal_by_the_preparation_are_merged),
+        cmocka_unit_test(shared_work_is_the_same),
+        cmocka_unit_test(the_subspace_is_that_of_all_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
