@@ -33,8 +33,6 @@ bool hd_libsvm_is(const hd_file *file);
 
 huddle_status hd_npy_open(hd_request *request, const hd_file *file, hd_container *container);
 huddle_status hd_npz_open(hd_request *request, const hd_file *file, hd_container *container);
-/* How many variables a MAT v5 file holds; -1 if it ends before the last one does. */
-int64_t hd_mat_variables(const hd_file *file);
 huddle_status hd_mat_open(hd_request *request, const hd_file *file, hd_container *container);
 huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_container *container);
 huddle_status hd_idx_open(hd_request *request, const hd_file *file, hd_container *container);

@@ -143,6 +143,11 @@ static void describe_shape(hid_t set, int64_t file_size, hd_variable *variable) 
         H5Sclose(space);
 }
 
+void hd_hdf5_describe(int64_t set, int64_t file_size, hd_variable *variable) {
+    describe_type(set, variable);
+    describe_shape(set, file_size, variable);
+}
+
 /* H5Lvisit's callback: 0 goes on, negative stops. */
 static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, void *user) {
     hd_container *container = user;
@@ -157,8 +162,7 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
             H5Oclose(object);
             return -1;
         }
-        describe_type(object, variable);
-        describe_shape(object, container->file->size, variable);
+        hd_hdf5_describe(object, container->file->size, variable);
     }
     H5Oclose(object);
     return 0;
@@ -252,6 +256,10 @@ done:
     return status;
 }
 
+huddle_status hd_hdf5_load(int64_t set, hd_variable *variable) {
+    return variable->kind == HD_TEXTS ? load_texts(set, variable) : load_array(set, variable);
+}
+
 typedef struct state {
     hid_t file;
 } state;
@@ -263,10 +271,7 @@ static huddle_status load(hd_container *container, hd_variable *variable) {
     hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
     if (set < 0)
         TRY(damaged(variable));
-    if (variable->kind == HD_TEXTS)
-        TRY(load_texts(set, variable));
-    else
-        TRY(load_array(set, variable));
+    TRY(hd_hdf5_load(set, variable));
 done:
     if (set >= 0)
         H5Dclose(set);
@@ -275,9 +280,9 @@ done:
 }
 
 /* Every narrow element becomes a float without loss, by HDF5's own conversion. */
-static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed,
-                                 bool *checked) {
+huddle_status hd_hdf5_read_floats(hd_request *request, hd_container *container,
+                                  const hd_variable *variable, float *values, bool *placed,
+                                  bool *checked) {
     huddle_status status = HUDDLE_OK;
     const state *s = container->state;
     *checked = false;
@@ -305,26 +310,39 @@ static void close_file(hd_container *container) {
     huddle_free(s);
 }
 
-static huddle_status open_file(const hd_file *file, hd_container *container) {
+int64_t hd_hdf5_file(const hd_container *container) {
+    return ((const state *)container->state)->file;
+}
+
+huddle_status hd_hdf5_open_file(const hd_file *file, bool (*list)(hd_container *container),
+                                hd_container *container) {
     huddle_status status = HUDDLE_OK;
     state *s = NULL;
     ALLOC(s, 1);
     s->file = -1;
     container->state = s;
     container->close = close_file;
-    container->load = load;
-    container->read_floats = read_floats;
     hd_hdf5_lock();
     s->file = H5Fopen(file->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    herr_t visited =
-        s->file < 0 ? 0 : H5Lvisit(s->file, H5_INDEX_NAME, H5_ITER_INC, add_dataset, container);
+    bool listed = s->file >= 0 && list(container);
     hd_hdf5_unlock();
     if (s->file < 0)
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
-    if (visited < 0)
+    if (!listed)
         FAIL(HUDDLE_NO_MEMORY, "no memory for the names, or HDF5 finds them damaged");
 done:
     return status;
+}
+
+static bool list_datasets(hd_container *container) {
+    return H5Lvisit(hd_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, add_dataset, container) >=
+           0;
+}
+
+static huddle_status open_file(const hd_file *file, hd_container *container) {
+    container->load = load;
+    container->read_floats = hd_hdf5_read_floats;
+    return hd_hdf5_open_file(file, list_datasets, container);
 }
 
 huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_container *container) {

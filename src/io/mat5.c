@@ -1,10 +1,8 @@
-/* MAT v5 (also v6 and v7, which are v5 with packing). Read here rather than by matio: an array is
- * taken as it is stored, from the mapped file where it is not packed, and every size is checked
- * against the bytes that are there before memory is asked for. */
-#include "io/mat5.h"
-
+/* MAT v5 (also v6 and v7, which are v5 with packing). An array is taken as it is stored, from the
+ * mapped file where it is not packed, and every size is checked against the bytes that are there
+ * before memory is asked for. */
 #include "base/check.h"
-#include "io/sparse.h"
+#include "io/mat.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -12,8 +10,9 @@
 enum { HEADER = 128, HEAD = 1024, MOST_RATIO = 1032 };
 enum { MI_INT8 = 1, MI_UINT8, MI_INT16, MI_UINT16, MI_INT32, MI_UINT32, MI_SINGLE, MI_DOUBLE = 9 };
 enum { MI_INT64 = 12, MI_UINT64, MI_MATRIX, MI_COMPRESSED, MI_UTF8, MI_UTF16, MI_UTF32 };
-enum { CLASS_CELL = 1, CLASS_CHAR = 4, CLASS_SPARSE = 5, CLASS_DOUBLE = 6, CLASS_UINT64 = 15 };
-enum { FLAG_COMPLEX = 0x0800 };
+enum { CLASS_CELL = 1, CLASS_STRUCT, CLASS_CHAR = 4, CLASS_SPARSE, CLASS_DOUBLE };
+enum { CLASS_UINT64 = 15, CLASS_FUNCTION, CLASS_OPAQUE };
+enum { FLAG_LOGICAL = 0x0200, FLAG_COMPLEX = 0x0800 };
 
 /* The bytes of one element, of which `there` are at hand and `size` are claimed. */
 typedef struct span {
@@ -33,6 +32,7 @@ typedef struct head {
     uint32_t class, flags;
     hd_array array; /* rank and dims */
     part name;
+    part object;  /* CLASS_OPAQUE: the name of its class */
     int64_t rest; /* where its contents begin */
 } head;
 
@@ -67,17 +67,31 @@ static bool at_hand(const span *s, const part *p) {
     return p->begin + p->length <= s->there;
 }
 
+static bool next_at_hand(const span *s, int64_t *at, part *p) {
+    return next_part(s, at, p) && at_hand(s, p);
+}
+
+/* Objects have the names of their class system and their class in place of dimensions. */
+static bool parse_object(const span *s, int64_t at, head *h) {
+    part system;
+    return next_at_hand(s, &at, &h->name) && next_at_hand(s, &at, &system) &&
+           next_at_hand(s, &at, &h->object);
+}
+
 static bool parse_head(const span *s, head *h) {
     part flags, dims;
     int64_t at = 0;
     memset(h, 0, sizeof *h);
-    if (!next_part(s, &at, &flags) || flags.length < 4 || !at_hand(s, &flags) ||
-        !next_part(s, &at, &dims) || dims.type != MI_INT32 || !at_hand(s, &dims) ||
-        !next_part(s, &at, &h->name) || !at_hand(s, &h->name))
+    if (!next_at_hand(s, &at, &flags) || flags.length < 4)
         return false;
     uint32_t word = word_at(s, flags.begin);
     h->class = word & 0xFF;
     h->flags = word & 0xFF00;
+    if (h->class == CLASS_OPAQUE)
+        return parse_object(s, at, h);
+    if (!next_at_hand(s, &at, &dims) || (dims.type != MI_INT32 && dims.type != MI_UINT32) ||
+        !next_at_hand(s, &at, &h->name))
+        return false;
     h->array.rank = dims.length / 4 > 3 ? 4 : (int32_t)(dims.length / 4);
     for (int32_t k = 0; k < h->array.rank && k < 3; k++)
         h->array.dims[k] = (int32_t)word_at(s, dims.begin + 4 * k);
@@ -104,7 +118,7 @@ static bool element_of(uint32_t type, hd_element *element) {
 static bool vector_at(const span *s, int64_t *at, hd_array *vector) {
     part p;
     *vector = (hd_array){.rank = 1, .swapped = s->swapped};
-    if (!next_part(s, at, &p) || !at_hand(s, &p) || !element_of(p.type, &vector->element))
+    if (!next_at_hand(s, at, &p) || !element_of(p.type, &vector->element))
         return false;
     vector->dims[0] = p.length / hd_element_size(vector->element);
     vector->bytes = s->bytes + p.begin;
@@ -171,39 +185,8 @@ done:
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-/* The next character of a text of that type, or -1 at its end. */
-static int64_t next_character(const span *s, const part *p, int64_t *at) {
-    int64_t left = p->length - *at, width = p->type == MI_UTF32 ? 4 : 2;
-    const unsigned char *b = (const unsigned char *)s->bytes + p->begin + *at;
-    if (p->type == MI_UTF8 || p->type == MI_UINT8 || p->type == MI_INT8) {
-        *at += left > 0;
-        return left > 0 ? b[0] : -1; /* UTF-8 passes through byte by byte */
-    }
-    if (left < width)
-        return -1;
-    *at += width;
-    if (width == 4)
-        return word_at(s, p->begin + *at - 4);
-    return s->swapped ? 256 * b[0] + b[1] : 256 * b[1] + b[0];
-}
-
-/* Row `row` of a matrix of characters that are all of one width, without blanks at its end. */
-static char *put_row(const span *s, const part *p, int64_t row, int64_t rows, int64_t length,
-                     char *to) {
-    int64_t width = p->type == MI_UTF32 ? 4 : p->type == MI_UINT16 || p->type == MI_UTF16 ? 2 : 1;
-    char *begin = to;
-    for (int64_t k = 0; k < length; k++) {
-        int64_t at = (row + k * rows) * width, c = next_character(s, p, &at);
-        if (c < 0)
-            break;
-        if (width == 1)
-            *to++ = (char)c;
-        else
-            to = hd_put_utf8((uint32_t)c, to);
-    }
-    while (to > begin && (to[-1] == ' ' || to[-1] == '\0'))
-        to--;
-    return to;
+static int32_t unit_width(const part *p) {
+    return p->type == MI_UTF32 ? 4 : p->type == MI_UINT16 || p->type == MI_UTF16 ? 2 : 1;
 }
 
 static bool is_text(const head *h, const part *p) {
@@ -212,71 +195,101 @@ static bool is_text(const head *h, const part *p) {
             p->type == MI_UINT16 || p->type == MI_UTF16 || p->type == MI_UTF32);
 }
 
-/* Adds `rows` texts made of the characters of a part; room for them was made. */
-static void add_texts(const span *s, const part *p, int64_t rows, int64_t length, hd_labels *texts,
-                      char **to) {
-    /* A single text may have more bytes than characters. */
-    if (rows == 1)
-        length = p->length;
-    for (int64_t i = 0; i < rows; i++) {
-        char *end = put_row(s, p, i, rows, length, *to);
+static hd_characters characters_of(const span *s, const part *p, int64_t rows, int64_t length) {
+    return (hd_characters){s->bytes + p->begin, unit_width(p), s->swapped, rows, length};
+}
+
+/* Adds a text for each row; there is room for 4 * length + 1 bytes for each at *to. */
+static void add_texts(const hd_characters *characters, hd_labels *texts, char **to) {
+    for (int64_t i = 0; i < characters->rows; i++) {
+        char *end = hd_characters_row(characters, i, *to);
         texts->texts[texts->n++] = (hd_span){*to, end - *to};
         *end = '\n';
         *to = end + 1;
     }
 }
 
+/* Decodes UTF-8 of exactly `count` characters; false if it is not that. */
+static bool decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
+    int64_t at = 0, got = 0;
+    while (at < size && got < count) {
+        uint32_t c = bytes[at++];
+        int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
+        if (more < 0 || at + more > size)
+            return false;
+        c &= more == 0 ? 0x7F : 0x3Fu >> more;
+        for (; more > 0; more--)
+            c = c << 6 | (bytes[at++] & 0x3F);
+        to[got++] = c;
+    }
+    return at == size && got == count;
+}
+
 static huddle_status load_chars(const span *s, const head *h, hd_variable *variable) {
     huddle_status status = HUDDLE_OK;
     part p = {0};
+    uint32_t *decoded = NULL;
     int64_t at = h->rest, rows = h->array.dims[0], length = h->array.dims[1];
-    if (!next_part(s, &at, &p) || !at_hand(s, &p) || !is_text(h, &p) || rows < 0 || length < 0 ||
-        (length > 0 && rows > p.length / length))
+    if (!next_at_hand(s, &at, &p) || !is_text(h, &p) || rows < 0 || length < 0 ||
+        rows > (length > 0 ? p.length / length : s->size))
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
-    ALLOC(variable->texts.texts, rows > 0 ? rows : 1);
-    ALLOC(variable->texts.arena, 4 * p.length + rows);
+    int64_t units = p.length / unit_width(&p);
+    if (rows == 1)
+        length = units; /* the dimensions may count characters where the units are bytes */
+    hd_characters characters = characters_of(s, &p, rows, length);
+    if (rows > 1 && p.type == MI_UTF8 && units != rows * length) {
+        /* SciPy's dimensions count characters, Octave's bytes. */
+        ALLOC(decoded, rows * length);
+        if (!decode_utf8((const unsigned char *)characters.units, p.length, rows * length, decoded))
+            FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
+        characters = (hd_characters){(const char *)decoded, 4, false, rows, length};
+    } else if (length > 0 && rows > units / length) {
+        FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
+    }
+    ALLOC(variable->texts.texts, rows);
+    ALLOC(variable->texts.arena, rows * (4 * length + 1));
     char *to = variable->texts.arena;
-    add_texts(s, &p, rows, length, &variable->texts, &to);
+    add_texts(&characters, &variable->texts, &to);
 done:
+    huddle_free(decoded);
     return status;
 }
 
 /* The text in the cell whose tag stands at *at: one row of characters, or none. */
-static bool text_in_cell(const span *s, int64_t *at, span *cell, part *text) {
-    part element;
+static bool text_in_cell(const span *s, int64_t *at, hd_characters *text) {
+    part element, p = {0};
     head h;
-    *text = (part){0};
-    if (!next_part(s, at, &element) || element.type != MI_MATRIX || !at_hand(s, &element))
+    if (!next_at_hand(s, at, &element) || element.type != MI_MATRIX)
         return false;
-    *cell = (span){s->bytes + element.begin, element.length, element.length, s->swapped};
-    if (!parse_head(cell, &h))
+    span cell = {s->bytes + element.begin, element.length, element.length, s->swapped};
+    if (!parse_head(&cell, &h))
         return false;
     int64_t rest = h.rest;
-    if (!next_part(cell, &rest, text) || !at_hand(cell, text))
-        *text = (part){0};
-    return is_text(&h, text) && (h.array.dims[0] == 1 || text->length == 0);
+    if (!next_at_hand(&cell, &rest, &p))
+        p = (part){0};
+    *text = characters_of(&cell, &p, 1, p.length / unit_width(&p));
+    return is_text(&h, &p) && (h.array.dims[0] == 1 || p.length == 0);
 }
 
 static huddle_status load_cells(const span *s, const head *h, hd_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t at = h->rest, count = h->array.dims[0] * h->array.dims[1], bytes = 0;
-    span cell;
-    part text;
+    hd_characters text;
     if (count > (s->size - h->rest) / 8)
         FAIL(HUDDLE_FORMAT, "'%s' is damaged: it claims %lld cells", variable->name,
              (long long)count);
     for (int64_t i = 0; i < count; i++) {
-        if (!text_in_cell(s, &at, &cell, &text))
+        if (!text_in_cell(s, &at, &text))
             FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", variable->name);
         bytes += 4 * text.length + 1;
     }
-    ALLOC(variable->texts.texts, count > 0 ? count : 1);
+    ALLOC(variable->texts.texts, count);
     ALLOC(variable->texts.arena, bytes);
     char *to = variable->texts.arena;
     at = h->rest;
     for (int64_t i = 0; i < count; i++) {
-        (void)text_in_cell(s, &at, &cell, &text);
-        add_texts(&cell, &text, 1, 0, &variable->texts, &to);
+        (void)text_in_cell(s, &at, &text);
+        add_texts(&text, &variable->texts, &to);
     }
 done:
     return status;
@@ -284,33 +297,30 @@ done:
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
+/* Some releases of MATLAB write the values of a logical matrix as bytes and call them doubles. */
+static void correct_logical(const span *s, int64_t at, const hd_array *offsets, hd_array *values) {
+    part p;
+    int64_t count = 0;
+    double ignored;
+    if (offsets->dims[0] > 0 && next_at_hand(s, &at, &p) && values->element == HD_F8 &&
+        hd_array_whole(offsets, offsets->dims[0] - 1, &count, &ignored) &&
+        count > values->dims[0] && count <= p.length) {
+        values->element = HD_U1;
+        values->dims[0] = count;
+    }
+}
+
 static huddle_status load_sparse(const span *s, const head *h, hd_variable *variable) {
-    huddle_status status = HUDDLE_OK;
-    hd_array positions, offsets, data;
-    int64_t at = h->rest, *jc = NULL, *ir = NULL, cols = h->array.dims[1], count = 0;
-    double *values = NULL, ignored;
-    if (!vector_at(s, &at, &positions) || !vector_at(s, &at, &offsets) ||
-        !vector_at(s, &at, &data) || offsets.dims[0] != cols + 1 ||
-        !hd_array_whole(&offsets, cols, &count, &ignored) || count < 0 ||
-        count > positions.dims[0] || count > data.dims[0])
-        FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
-    ALLOC(jc, cols + 1);
-    ALLOC(ir, count);
-    ALLOC(values, count);
-    for (int64_t j = 0; j <= cols; j++)
-        (void)hd_array_whole(&offsets, j, &jc[j], &ignored);
-    for (int64_t e = 0; e < count; e++)
-        if (!hd_array_whole(&positions, e, &ir[e], &ignored))
-            FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
-    hd_samples samples = hd_array_samples(&data, false);
-    hd_samples_load(&samples, 0, count, values);
-    TRY(hd_csr_from_lines(&(hd_lines){h->array.dims[0], cols, true, count, jc, ir, values},
-                          &variable->sparse));
-done:
-    huddle_free(jc);
-    huddle_free(ir);
-    huddle_free(values);
-    return status;
+    hd_array positions, offsets, values;
+    int64_t at = h->rest, place = 0;
+    bool there = vector_at(s, &at, &positions) && vector_at(s, &at, &offsets);
+    place = at;
+    if (!there || !vector_at(s, &at, &values))
+        return hd_fail(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
+    if ((h->flags & FLAG_LOGICAL) != 0)
+        correct_logical(s, place, &offsets, &values);
+    return hd_mat_sparse(variable->name, h->array.dims[0], h->array.dims[1], &offsets, &positions,
+                         &values, &variable->sparse);
 }
 
 static huddle_status load(hd_container *container, hd_variable *variable) {
@@ -329,7 +339,7 @@ static huddle_status load(hd_container *container, hd_variable *variable) {
         part p;
         int64_t at = h.rest;
         /* The sizes were checked when the variable was listed, from the same bytes. */
-        if (!next_part(&s, &at, &p) || !at_hand(&s, &p))
+        if (!next_at_hand(&s, &at, &p))
             FAIL(HUDDLE_FORMAT, "'%s' is cut short", variable->name);
         variable->array.bytes = s.bytes + p.begin;
         variable->owned = room;
@@ -342,10 +352,14 @@ done:
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
-static void refuse(hd_variable *variable, const char *trouble) {
-    variable->kind = HD_OTHER;
-    variable->trouble = trouble;
-    variable->array.rank = 0;
+/* Why a matrix that is neither numbers nor texts is not read. */
+static const char *trouble_of(const span *s, const head *h) {
+    char class[32] = "";
+    if (h->class == CLASS_OPAQUE && h->object.length < (int64_t)sizeof class)
+        memcpy(class, s->bytes + h->object.begin, (size_t)h->object.length);
+    return hd_mat_class_trouble(h->class == CLASS_STRUCT     ? "struct"
+                                : h->class == CLASS_FUNCTION ? "function_handle"
+                                                             : class);
 }
 
 static void describe_array(const span *s, const head *h, hd_variable *variable) {
@@ -353,13 +367,13 @@ static void describe_array(const span *s, const head *h, hd_variable *variable) 
     part p;
     int64_t at = h->rest;
     if (!next_part(s, &at, &p) || !element_of(p.type, &array->element)) {
-        refuse(variable, "is damaged");
+        hd_mat_refuse(variable, "is damaged");
         return;
     }
     variable->kind = HD_ARRAY;
     array->swapped = s->swapped;
     if (hd_array_count(array, p.length) < 0)
-        refuse(variable, "claims more elements than there are");
+        hd_mat_refuse(variable, "claims more elements than there are");
     else
         hd_array_pack(array, true);
 }
@@ -368,17 +382,21 @@ static void describe(const span *s, const head *h, hd_variable *variable) {
     hd_array *array = &variable->array;
     array->rank = h->array.rank;
     memcpy(array->dims, h->array.dims, sizeof array->dims);
+    if (h->class == CLASS_OPAQUE) {
+        hd_mat_refuse(variable, trouble_of(s, h));
+        return;
+    }
     if (array->rank > 3 || array->rank < 2) {
-        refuse(variable, "has more than three dimensions");
+        hd_mat_refuse(variable, "has more than three dimensions");
         return;
     }
     for (int32_t k = 0; k < array->rank; k++)
         if (array->dims[k] < 0) {
-            refuse(variable, "is damaged");
+            hd_mat_refuse(variable, "is damaged");
             return;
         }
     if ((h->flags & FLAG_COMPLEX) != 0)
-        refuse(variable, "holds complex numbers");
+        hd_mat_refuse(variable, "holds complex numbers");
     else if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
         describe_array(s, h, variable);
     else if (array->rank == 2 && h->class == CLASS_SPARSE)
@@ -386,7 +404,7 @@ static void describe(const span *s, const head *h, hd_variable *variable) {
     else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
         variable->kind = HD_TEXTS;
     else
-        refuse(variable, "is neither an array nor a list of texts");
+        hd_mat_refuse(variable, trouble_of(s, h));
     if (h->class == CLASS_CHAR && variable->kind == HD_TEXTS)
         array->rank = 1; /* one text a row */
 }
@@ -394,6 +412,16 @@ static void describe(const span *s, const head *h, hd_variable *variable) {
 static bool is_big_endian(void) {
     const uint16_t one = 1;
     return *(const unsigned char *)&one == 0;
+}
+
+static huddle_status add_variable(hd_container *container, const span *s, const head *h,
+                                  int64_t place) {
+    hd_variable *variable = hd_container_add(container, s->bytes + h->name.begin, h->name.length);
+    if (variable == NULL)
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
+    variable->place = place;
+    describe(s, h, variable);
+    return HUDDLE_OK;
 }
 
 huddle_status hd_mat5_open(const hd_file *file, hd_container *container) {
@@ -414,11 +442,8 @@ huddle_status hd_mat5_open(const hd_file *file, hd_container *container) {
         TRY(open_element(file, place, false, &s, &room));
         if (!parse_head(&s, &h))
             FAIL(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
-        hd_variable *variable = hd_container_add(container, s.bytes + h.name.begin, h.name.length);
-        if (variable == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-        variable->place = place;
-        describe(&s, &h, variable);
+        if (h.name.length > 0) /* else it is what MATLAB keeps of the file's objects */
+            TRY(add_variable(container, &s, &h, place));
         huddle_free(room);
         room = NULL;
     }

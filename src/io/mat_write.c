@@ -1,176 +1,354 @@
-/* MAT v5 by matio: points as X (n x d), labels as y, the size of images as im_height, im_width and
- * im_order (1: pixels along rows, 2: down columns). */
+/* MAT v5: points as X (n x d), labels as y, the size of images as im_height, im_width and im_order
+ * (1: pixels along rows, 2: down columns). Nothing is packed: the file is written in one pass, and
+ * mat5.c reads the points from the mapped file. Sizes stand before what they are the size of, so
+ * all of them are known, and checked, before the file is begun. */
 #include "base/check.h"
 #include "base/context.h"
-#include "io/formats.h"
-#include "io/hdf5.h"
 #include "io/output.h"
 #include "io/writers.h"
 
-#include <matio.h>
 #include <string.h>
 
-/* A variable of a MAT v5 file has at most 2^31 bytes. */
+enum { MI_INT8 = 1, MI_INT32 = 5, MI_UINT32, MI_SINGLE, MI_DOUBLE = 9, MI_INT64 = 12 };
+enum { MI_MATRIX = 14, MI_UTF16 = 17 };
+enum { CLASS_CELL = 1, CLASS_CHAR = 4, CLASS_SPARSE, CLASS_DOUBLE, CLASS_SINGLE };
+enum { CLASS_INT64 = 14 };
+
+/* MATLAB reads variables of less than 2^31 bytes. */
 static const int64_t most_bytes = INT32_MAX;
 
-static huddle_status refused(const char *path) {
-    return hd_fail(HUDDLE_IO, "%s: cannot be written: matio failed, the disc may be full", path);
+/* What stands at the beginning of a matrix, and the bytes of the parts that follow. */
+typedef struct head {
+    const char *name;
+    uint32_t class, capacity; /* of a sparse matrix: entries */
+    int64_t rows, cols, bytes;
+} head;
+
+/* What is written, in the form in which it is written. */
+typedef struct content {
+    const huddle_data *data;
+    int64_t *numbers; /* labels that are numbers */
+    bool wide;        /* some are too large for a double */
+    uint16_t *units;  /* labels that are texts: class k is units[starts[k]] .. starts[k + 1] */
+    int64_t *starts;
+} content;
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+/* A part of up to four bytes stands inside its tag; others are padded to eight bytes. */
+static int64_t part_size(int64_t bytes) {
+    return bytes > 0 && bytes <= 4 ? 8 : 8 + (bytes + 7) / 8 * 8;
 }
 
-/* Writes a variable and frees it. */
-static huddle_status put(mat_t *mat, const char *path, matvar_t *variable) {
+static huddle_status put_part(hd_output *output, uint32_t type, const void *bytes, int64_t size) {
+    static const char zeros[8] = {0};
     huddle_status status = HUDDLE_OK;
-    if (variable == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a variable of matio");
-    if (Mat_VarWrite(mat, variable, MAT_COMPRESSION_NONE) != 0)
-        TRY(refused(path));
+    bool small = size > 0 && size <= 4;
+    uint32_t tag[2] = {small ? (uint32_t)size << 16 | type : type, (uint32_t)size};
+    TRY(hd_output_write(output, tag, small ? 4 : 8));
+    TRY(hd_output_write(output, bytes, size));
+    TRY(hd_output_write(output, zeros, part_size(size) - (small ? 4 : 8) - size));
 done:
-    Mat_VarFree(variable);
     return status;
 }
 
-static huddle_status put_number(mat_t *mat, const char *path, const char *name, double value) {
-    size_t dims[] = {1, 1};
-    return put(mat, path, Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, &value, 0));
+/* The size of a whole matrix, without its tag. */
+static int64_t matrix_size(const head *h) {
+    return 32 + part_size((int64_t)strlen(h->name)) + h->bytes;
 }
 
-static huddle_status put_dense(mat_t *mat, const char *path, const huddle_points *x) {
+static huddle_status put_head(hd_output *output, const head *h) {
+    huddle_status status = HUDDLE_OK;
+    uint32_t tag[] = {MI_MATRIX, (uint32_t)matrix_size(h)}, flags[] = {h->class, h->capacity};
+    int32_t dims[] = {(int32_t)h->rows, (int32_t)h->cols};
+    TRY(hd_output_write(output, tag, sizeof tag));
+    TRY(put_part(output, MI_UINT32, flags, sizeof flags));
+    TRY(put_part(output, MI_INT32, dims, sizeof dims));
+    TRY(put_part(output, MI_INT8, h->name, (int64_t)strlen(h->name)));
+done:
+    return status;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static head dense_head(const huddle_points *x) {
+    int64_t width = x->shift != NULL ? 8 : 4;
+    return (head){.name = "X",
+                  .class = x->shift != NULL ? CLASS_DOUBLE : CLASS_SINGLE,
+                  .rows = x->n,
+                  .cols = x->d,
+                  .bytes = part_size(x->n * x->d * width)};
+}
+
+static head sparse_head(const huddle_points *x) {
+    int64_t count = x->offsets[x->n];
+    return (head){.name = "X",
+                  .class = CLASS_SPARSE,
+                  .capacity = (uint32_t)count,
+                  .rows = x->n,
+                  .cols = x->d,
+                  .bytes = part_size(4 * count) + part_size(4 * (x->d + 1)) + part_size(8 * count)};
+}
+
+static head numbers_head(const content *c) {
+    int64_t n = c->data->points.n;
+    return (head){.name = "y",
+                  .class = c->wide ? CLASS_INT64 : CLASS_DOUBLE,
+                  .rows = n,
+                  .cols = 1,
+                  .bytes = part_size(8 * n)};
+}
+
+/* The cell with the text of class k. */
+static head text_head(const content *c, int32_t k) {
+    int64_t length = c->starts[k + 1] - c->starts[k];
+    return (head){.name = "",
+                  .class = CLASS_CHAR,
+                  .rows = length > 0,
+                  .cols = length,
+                  .bytes = part_size(2 * length)};
+}
+
+static head cells_head(const content *c) {
+    head cells = {.name = "y", .class = CLASS_CELL, .rows = c->data->points.n, .cols = 1};
+    for (int64_t i = 0; i < cells.rows; i++) {
+        head text = text_head(c, c->data->labels[i]);
+        cells.bytes += 8 + matrix_size(&text);
+    }
+    return cells;
+}
+
+static bool fits(const head *h) {
+    return h->rows <= INT32_MAX && h->cols <= INT32_MAX && matrix_size(h) <= most_bytes;
+}
+
+static huddle_status check_sizes(const content *c, const char *path) {
+    const huddle_points *x = &c->data->points;
+    head points = x->offsets != NULL ? sparse_head(x) : dense_head(x), labels = {.name = "y"};
+    if (!fits(&points) && x->offsets != NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED, "%s: %lld non-zeros are too many for MAT v5; write .npz",
+                       path, (long long)x->offsets[x->n]);
+    if (!fits(&points))
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "%s: %lld x %lld is too large for MAT v5; write .h5 or .npz", path,
+                       (long long)x->n, (long long)x->d);
+    if (c->units != NULL)
+        labels = cells_head(c);
+    else if (c->numbers != NULL)
+        labels = numbers_head(c);
+    if (!fits(&labels))
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "%s: %lld labels are too many for MAT v5; write .h5 or .npz", path,
+                       (long long)x->n);
+    return HUDDLE_OK;
+}
+
+/* ---- labels --------------------------------------------------------------------------------- */
+
+/* The character at *text, which moves behind it; -1 if it is not UTF-8. */
+static int32_t next_character(const char **text) {
+    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *at = (const unsigned char *)*text;
+    int32_t c = *at++;
+    int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
+    if (more < 0)
+        return -1;
+    c &= more == 0 ? 0x7F : 0x3F >> more;
+    for (int k = 0; k < more; k++, at++) {
+        if (*at >> 6 != 2) /* the text may end here */
+            return -1;
+        c = c << 6 | (*at & 0x3F);
+    }
+    *text = (const char *)at;
+    return c < least[more] || c > 0x10FFFF || c >> 11 == 0xD800 >> 11 ? -1 : c;
+}
+
+/* MATLAB's characters are UTF-16. Returns where the units end, or NULL if text is not UTF-8. */
+static uint16_t *put_utf16(const char *text, uint16_t *to, bool *pairs) {
+    while (*text != '\0') {
+        int32_t c = next_character(&text);
+        if (c < 0)
+            return NULL;
+        if (c >= 0x10000) {
+            *pairs = true;
+            *to++ = (uint16_t)(0xD800 | (c - 0x10000) >> 10);
+            *to++ = (uint16_t)(0xDC00 | (c & 0x3FF));
+        } else {
+            *to++ = (uint16_t)c;
+        }
+    }
+    return to;
+}
+
+static huddle_status encode_texts(huddle_context *context, content *c, const char *path) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_data *data = c->data;
+    int64_t bytes = 0;
+    bool pairs = false;
+    for (int32_t k = 0; k < data->n_classes; k++)
+        bytes += (int64_t)strlen(data->classes[k]);
+    ALLOC(c->units, bytes); /* there are no more units than bytes */
+    ALLOC_ZERO(c->starts, data->n_classes + 1);
+    for (int32_t k = 0; k < data->n_classes; k++) {
+        const uint16_t *end = put_utf16(data->classes[k], c->units + c->starts[k], &pairs);
+        if (end == NULL)
+            FAIL(HUDDLE_UNSUPPORTED,
+                 "%s: the name of class %d is not UTF-8, which MAT v5 cannot hold", path, k + 1);
+        c->starts[k + 1] = end - c->units;
+    }
+    if (pairs) /* its dimensions count characters, MATLAB's and Octave's units */
+        hd_warn(context,
+                "%s: SciPy cannot read class names with characters beyond U+FFFF; MATLAB and "
+                "Octave can",
+                path);
+done:
+    return status;
+}
+
+static huddle_status prepare(huddle_context *context, content *c, const char *path) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_label_numbers(c->data, &c->numbers));
+    for (int64_t i = 0; c->numbers != NULL && i < c->data->points.n; i++)
+        c->wide =
+            c->wide || c->numbers[i] > INT64_C(1) << 53 || c->numbers[i] < -(INT64_C(1) << 53);
+    if (c->numbers == NULL && c->data->labels != NULL)
+        TRY(encode_texts(context, c, path));
+done:
+    return status;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static huddle_status put_number(hd_output *output, const char *name, double value) {
+    huddle_status status = HUDDLE_OK;
+    TRY(put_head(output, &(head){name, CLASS_DOUBLE, 0, 1, 1, part_size(8)}));
+    TRY(put_part(output, MI_DOUBLE, &value, sizeof value));
+done:
+    return status;
+}
+
+static huddle_status put_dense(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     hd_block block = {0};
-    size_t dims[] = {(size_t)x->n, (size_t)x->d};
-    if (x->n * x->d > most_bytes / (x->shift != NULL ? 8 : 4))
-        FAIL(HUDDLE_UNSUPPORTED, "%s: %lld x %lld is too large for MAT v5; write .h5 or .npz", path,
-             (long long)x->n, (long long)x->d);
+    head h = dense_head(x);
     TRY(hd_block_make(x, true, &block));
-    TRY(put(mat, path,
-            Mat_VarCreate("X", block.wide ? MAT_C_DOUBLE : MAT_C_SINGLE,
-                          block.wide ? MAT_T_DOUBLE : MAT_T_SINGLE, 2, dims,
-                          (void *)(uintptr_t)block.values, MAT_F_DONT_COPY_DATA)));
+    TRY(put_head(output, &h));
+    TRY(put_part(output, block.wide ? MI_DOUBLE : MI_SINGLE, block.values,
+                 x->n * x->d * (block.wide ? 8 : 4)));
 done:
     huddle_free(block.owned);
     return status;
 }
 
 /* MATLAB keeps sparse matrices by columns, in double. */
-static huddle_status put_sparse(mat_t *mat, const char *path, const huddle_points *x) {
+static huddle_status put_sparse(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     huddle_csr rows = {.rows = x->n, .cols = x->d, .offsets = x->offsets, .columns = x->columns};
     huddle_csr columns = {0};
-    mat_uint32_t *jc = NULL;
+    int32_t *offsets = NULL;
     double *values = NULL;
     int64_t count = x->offsets[x->n];
-    size_t dims[] = {(size_t)x->n, (size_t)x->d};
-    if (count > most_bytes / 8)
-        FAIL(HUDDLE_UNSUPPORTED, "%s: %lld non-zeros are too many for MAT v5; write .npz", path,
-             (long long)count);
+    head h = sparse_head(x);
     ALLOC(values, count);
     for (int64_t e = 0; e < count; e++)
         values[e] = (double)x->values[e];
     rows.values = values;
     TRY(huddle_csr_transpose(&rows, &columns));
-    ALLOC(jc, x->d + 1);
+    ALLOC(offsets, x->d + 1);
     for (int64_t j = 0; j <= x->d; j++)
-        jc[j] = (mat_uint32_t)columns.offsets[j];
-    mat_sparse_t sparse = {.nzmax = (mat_uint32_t)count,
-                           .ir = (mat_uint32_t *)columns.columns,
-                           .nir = (mat_uint32_t)count,
-                           .jc = jc,
-                           .njc = (mat_uint32_t)(x->d + 1),
-                           .ndata = (mat_uint32_t)count,
-                           .data = columns.values};
-    TRY(put(
-        mat, path,
-        Mat_VarCreate("X", MAT_C_SPARSE, MAT_T_DOUBLE, 2, dims, &sparse, MAT_F_DONT_COPY_DATA)));
+        offsets[j] = (int32_t)columns.offsets[j];
+    TRY(put_head(output, &h));
+    TRY(put_part(output, MI_INT32, columns.columns, 4 * count));
+    TRY(put_part(output, MI_INT32, offsets, 4 * (x->d + 1)));
+    TRY(put_part(output, MI_DOUBLE, columns.values, 8 * count));
 done:
     huddle_free(values);
-    huddle_free(jc);
+    huddle_free(offsets);
     huddle_csr_free(&columns);
     return status;
 }
 
-static huddle_status put_numbers(mat_t *mat, const char *path, const int64_t *numbers, int64_t n) {
+/* Doubles, as MATLAB likes it, unless they would change. */
+static huddle_status put_numbers(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
-    size_t dims[] = {(size_t)n, 1};
-    ALLOC(values, n);
-    for (int64_t i = 0; i < n; i++)
-        values[i] = (double)numbers[i];
-    TRY(put(mat, path, Mat_VarCreate("y", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, values, 0)));
+    int64_t n = c->data->points.n;
+    head h = numbers_head(c);
+    TRY(put_head(output, &h));
+    if (c->wide) {
+        TRY(put_part(output, MI_INT64, c->numbers, 8 * n));
+    } else {
+        ALLOC(values, n);
+        for (int64_t i = 0; i < n; i++)
+            values[i] = (double)c->numbers[i];
+        TRY(put_part(output, MI_DOUBLE, values, 8 * n));
+    }
 done:
     huddle_free(values);
     return status;
 }
 
-/* A cell array of texts; the cells belong to it once they are set. */
-static huddle_status put_texts(mat_t *mat, const char *path, const huddle_data *data) {
+/* A cell array of texts. */
+static huddle_status put_texts(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
-    size_t dims[] = {(size_t)data->points.n, 1};
-    matvar_t *cells = Mat_VarCreate("y", MAT_C_CELL, MAT_T_CELL, 2, dims, NULL, 0);
-    for (int64_t i = 0; cells != NULL && i < data->points.n; i++) {
-        char *text = data->classes[data->labels[i]];
-        size_t size[] = {1, strlen(text)};
-        matvar_t *cell = Mat_VarCreate(NULL, MAT_C_CHAR, MAT_T_UTF8, 2, size, text, 0);
-        if (cell == NULL)
-            FAIL(HUDDLE_NO_MEMORY, "no memory for a variable of matio");
-        Mat_VarSetCell(cells, (int)i, cell);
+    head cells = cells_head(c);
+    TRY(put_head(output, &cells));
+    for (int64_t i = 0; i < cells.rows; i++) {
+        int32_t k = c->data->labels[i];
+        head text = text_head(c, k);
+        TRY(put_head(output, &text));
+        TRY(put_part(output, MI_UTF16, c->units + c->starts[k], 2 * text.cols));
     }
-    status = put(mat, path, cells);
-    cells = NULL;
 done:
-    Mat_VarFree(cells);
     return status;
 }
 
-static huddle_status put_all(mat_t *mat, const char *path, const huddle_data *data) {
+/* The text of the header, no place for a subsystem, the version, and the mark of the byte order,
+ * which is that of this machine. */
+static huddle_status put_header(hd_output *output) {
+    static const char text[] = "MATLAB 5.0 MAT-file, written by Huddle";
+    const uint16_t marks[] = {0x0100, 'M' << 8 | 'I'};
+    char header[128];
+    memset(header, ' ', 116);
+    memcpy(header, text, sizeof text - 1);
+    memset(header + 116, 0, 8);
+    memcpy(header + 124, marks, sizeof marks);
+    return hd_output_write(output, header, sizeof header);
+}
+
+static huddle_status put_all(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
-    int64_t *numbers = NULL;
-    TRY(data->points.offsets != NULL ? put_sparse(mat, path, &data->points)
-                                     : put_dense(mat, path, &data->points));
-    TRY(hd_label_numbers(data, &numbers));
-    if (numbers != NULL)
-        TRY(put_numbers(mat, path, numbers, data->points.n));
-    else if (data->labels != NULL)
-        TRY(put_texts(mat, path, data));
+    const huddle_data *data = c->data;
+    TRY(put_header(output));
+    TRY(data->points.offsets != NULL ? put_sparse(output, &data->points)
+                                     : put_dense(output, &data->points));
+    if (c->numbers != NULL)
+        TRY(put_numbers(output, c));
+    else if (c->units != NULL)
+        TRY(put_texts(output, c));
     if (data->height > 0) {
-        TRY(put_number(mat, path, "im_height", data->height));
-        TRY(put_number(mat, path, "im_width", data->width));
-        TRY(put_number(mat, path, "im_order", data->column_major ? 2 : 1));
+        TRY(put_number(output, "im_height", data->height));
+        TRY(put_number(output, "im_width", data->width));
+        TRY(put_number(output, "im_order", data->column_major ? 2 : 1));
     }
 done:
-    huddle_free(numbers);
     return status;
-}
-
-/* matio does not notice a full disc. */
-static huddle_status check_whole(const char *temporary, const char *path, int64_t variables) {
-    hd_file file = {.descriptor = -1};
-    huddle_status status = hd_file_open(temporary, &file);
-    if (status != HUDDLE_OK)
-        return refused(path);
-    bool whole = hd_mat_is(&file) && hd_mat_variables(&file) == variables;
-    hd_file_close(&file);
-    return whole ? HUDDLE_OK : refused(path);
-}
-
-/* X, y if there are labels, and three numbers of images. */
-static int64_t count_variables(const huddle_data *data) {
-    return 1 + (data->labels != NULL) + (data->height > 0 ? 3 : 0);
 }
 
 huddle_status hd_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
-    hd_output output;
-    mat_t *mat = NULL;
-    TRY(hd_output_begin(path, true, &output));
+    content c = {.data = data};
     TRY(hd_check_cancel(context));
-    hd_hdf5_lock();
-    mat = Mat_CreateVer(output.temporary, NULL, MAT_FT_MAT5);
-    status = mat == NULL ? refused(path) : put_all(mat, path, data);
-    if (mat != NULL && Mat_Close(mat) != 0 && status == HUDDLE_OK)
-        status = refused(path);
-    hd_hdf5_unlock();
-    TRY(status);
-    TRY(check_whole(output.temporary, path, count_variables(data)));
+    TRY(prepare(context, &c, path));
+    TRY(check_sizes(&c, path));
+    hd_output output;
+    status = hd_output_begin(path, false, &output);
+    if (status == HUDDLE_OK)
+        status = put_all(&output, &c);
+    status = hd_output_end(&output, status);
 done:
-    return hd_output_end(&output, status);
+    huddle_free(c.numbers);
+    huddle_free(c.units);
+    huddle_free(c.starts);
+    return status;
 }

@@ -1,0 +1,445 @@
+/* MAT v7.3: HDF5 whose attributes say what MATLAB means. HDF5 names dimensions in the opposite
+ * order, so its 1404 x 320 is MATLAB's 320 x 1404. A text is a data set of UTF-16 units, a cell
+ * array one of references to what is in its cells, a sparse matrix a group of data, ir and jc. */
+#include "base/check.h"
+#include "io/hdf5.h"
+#include "io/mat.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CLASS_SIZE = 64 };
+
+/* How a variable is stored; hd_variable.place. */
+typedef enum form { FORM_NUMBERS, FORM_EMPTY, FORM_CHARACTERS, FORM_CELLS, FORM_SPARSE } form;
+
+static huddle_status damaged(const hd_variable *variable) {
+    return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
+}
+
+static int64_t count_of(const hd_array *array) {
+    int64_t count = 1;
+    for (int32_t k = 0; k < array->rank; k++)
+        count *= array->dims[k];
+    return count;
+}
+
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+/* An attribute with a single value, its type and its space; false if there is none. */
+typedef struct attribute {
+    hid_t id, type, space;
+} attribute;
+
+static bool open_attribute(hid_t object, const char *name, H5T_class_t class, attribute *a) {
+    *a = (attribute){-1, -1, -1};
+    if (H5Aexists(object, name) <= 0 || (a->id = H5Aopen(object, name, H5P_DEFAULT)) < 0)
+        return false;
+    a->type = H5Aget_type(a->id);
+    a->space = H5Aget_space(a->id);
+    return a->type >= 0 && a->space >= 0 && H5Tget_class(a->type) == class &&
+           H5Sget_simple_extent_npoints(a->space) == 1;
+}
+
+static void close_attribute(attribute *a) {
+    if (a->space >= 0)
+        H5Sclose(a->space);
+    if (a->type >= 0)
+        H5Tclose(a->type);
+    if (a->id >= 0)
+        H5Aclose(a->id);
+}
+
+/* A whole number; `absent` if there is none. */
+static int64_t read_number(hid_t object, const char *name, int64_t absent) {
+    attribute a;
+    int64_t value = absent;
+    if (open_attribute(object, name, H5T_INTEGER, &a) &&
+        H5Aread(a.id, H5T_NATIVE_INT64, &value) < 0)
+        value = absent;
+    close_attribute(&a);
+    return value;
+}
+
+/* The text of MATLAB_class, or none if there is no such attribute; "?" if it is too long. */
+static void read_class(hid_t object, char class[CLASS_SIZE]) {
+    attribute a;
+    char *text = NULL;
+    memset(class, 0, CLASS_SIZE);
+    if (!open_attribute(object, "MATLAB_class", H5T_STRING, &a)) {
+        close_attribute(&a);
+        return;
+    }
+    if (H5Tis_variable_str(a.type) > 0) {
+        if (H5Aread(a.id, a.type, &text) >= 0 && text != NULL) {
+            snprintf(class, CLASS_SIZE, "%s", text);
+            H5Dvlen_reclaim(a.type, a.space, H5P_DEFAULT, &text);
+        }
+    } else if (H5Tget_size(a.type) >= CLASS_SIZE || H5Aread(a.id, a.type, class) < 0) {
+        snprintf(class, CLASS_SIZE, "?");
+    }
+    close_attribute(&a);
+}
+
+/* ---- what there is -------------------------------------------------------------------------- */
+
+/* Numbers, characters and cells; without a class, numbers if HDF5 says so. */
+static bool is_array_class(const char *class) {
+    static const char *const classes[] = {"",      "double", "single", "logical", "char",
+                                          "cell",  "int8",   "uint8",  "int16",   "uint16",
+                                          "int32", "uint32", "int64",  "uint64"};
+    for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
+        if (strcmp(class, classes[k]) == 0)
+            return true;
+    return false;
+}
+
+/* MATLAB's view of an array that HDF5 described. */
+static void reverse_dimensions(hd_array *array) {
+    if (array->rank > 1) {
+        int64_t first = array->dims[0];
+        array->dims[0] = array->dims[array->rank - 1];
+        array->dims[array->rank - 1] = first;
+    }
+    hd_array_pack(array, true);
+}
+
+static H5T_class_t type_class(hid_t set) {
+    hid_t type = H5Dget_type(set);
+    H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+    if (class == H5T_REFERENCE && H5Tequal(type, H5T_STD_REF_OBJ) <= 0)
+        class = H5T_NO_CLASS; /* a reference to a part of a data set */
+    if (type >= 0)
+        H5Tclose(type);
+    return class;
+}
+
+/* What is empty is stored as its dimensions, in MATLAB's order. */
+static void describe_empty(hid_t set, hd_variable *variable) {
+    hd_array array = {.element = HD_F8};
+    int64_t rank = count_of(&variable->array);
+    if (variable->kind != HD_ARRAY || rank > 3 ||
+        H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0) {
+        hd_mat_refuse(variable, rank > 3 ? "has more than three dimensions" : "is damaged");
+        return;
+    }
+    array.rank = (int32_t)rank;
+    hd_array_pack(&array, true);
+    variable->array = array;
+    variable->place = FORM_EMPTY;
+    if (hd_array_count(&array, (int64_t)INT32_MAX * 8) != 0)
+        hd_mat_refuse(variable, "is damaged");
+}
+
+static void describe_characters(hd_variable *variable) {
+    hd_array *array = &variable->array;
+    if (variable->kind == HD_OTHER)
+        return;
+    if (array->rank > 2) {
+        hd_mat_refuse(variable, "has more than two dimensions");
+        return;
+    }
+    if (array->rank < 2) { /* not as MATLAB writes it: a single text */
+        array->dims[1] = count_of(array);
+        array->dims[0] = 1;
+        array->rank = 2;
+        hd_array_pack(array, true);
+    }
+    variable->kind = HD_TEXTS;
+    variable->place = FORM_CHARACTERS;
+}
+
+static void describe_dataset(hid_t set, int64_t file_size, hd_variable *variable) {
+    char class[CLASS_SIZE];
+    read_class(set, class);
+    hd_hdf5_describe(set, file_size, variable);
+    reverse_dimensions(&variable->array);
+    variable->place = FORM_NUMBERS;
+    bool empty = read_number(set, "MATLAB_empty", 0) != 0;
+    H5T_class_t type = type_class(set);
+    if (!is_array_class(class)) {
+        hd_mat_refuse(variable, hd_mat_class_trouble(class));
+        return;
+    }
+    if (empty)
+        describe_empty(set, variable);
+    if (empty && variable->kind == HD_OTHER)
+        return;
+    if (strcmp(class, "cell") == 0 &&
+        (empty || (type == H5T_REFERENCE && variable->array.rank > 0))) {
+        variable->kind = HD_TEXTS;
+        variable->place = FORM_CELLS;
+    } else if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER)) {
+        describe_characters(variable);
+    } else if (type == H5T_COMPOUND) {
+        hd_mat_refuse(variable, "holds complex numbers");
+    }
+}
+
+/* A vector of a sparse matrix, which is left out when there is nothing in it. */
+static bool describe_member(hid_t group, const char *name, int64_t file_size, hid_t *set,
+                            hd_variable *vector) {
+    *vector = (hd_variable){.kind = HD_ARRAY, .array = {.element = HD_F8, .rank = 1}};
+    *set = -1;
+    if (H5Lexists(group, name, H5P_DEFAULT) <= 0)
+        return true;
+    *set = H5Dopen2(group, name, H5P_DEFAULT);
+    if (*set < 0)
+        return false;
+    *vector = (hd_variable){0};
+    hd_hdf5_describe(*set, file_size, vector);
+    vector->array.dims[0] = count_of(&vector->array);
+    vector->array.rank = 1;
+    hd_array_pack(&vector->array, true);
+    return vector->kind == HD_ARRAY;
+}
+
+static void describe_group(hid_t group, int64_t file_size, hd_variable *variable) {
+    char class[CLASS_SIZE];
+    hid_t set = -1;
+    hd_variable offsets;
+    int64_t rows = read_number(group, "MATLAB_sparse", -1);
+    read_class(group, class);
+    if (H5Aexists(group, "MATLAB_sparse") <= 0) {
+        hd_mat_refuse(variable, hd_mat_class_trouble(class[0] == '\0' ? "struct" : class));
+        return;
+    }
+    bool described = describe_member(group, "data", file_size, &set, &offsets);
+    bool complex = set >= 0 && type_class(set) == H5T_COMPOUND;
+    if (set >= 0)
+        H5Dclose(set);
+    set = -1;
+    described = described && describe_member(group, "jc", file_size, &set, &offsets);
+    if (set >= 0)
+        H5Dclose(set);
+    if (complex || !described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
+        offsets.array.dims[0] > INT32_MAX) {
+        hd_mat_refuse(variable, complex ? "holds complex numbers" : "is a damaged sparse matrix");
+        return;
+    }
+    variable->kind = HD_SPARSE;
+    variable->place = FORM_SPARSE;
+    variable->array =
+        (hd_array){.element = HD_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
+}
+
+/* H5Literate's callback: 0 goes on, negative stops. Names with # are MATLAB's own. */
+static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link, void *user) {
+    hd_container *container = user;
+    hd_variable *variable = NULL;
+    if (link->type != H5L_TYPE_HARD || name[0] == '#')
+        return 0;
+    hid_t object = H5Oopen(root, name, H5P_DEFAULT);
+    if (object < 0)
+        return 0;
+    H5I_type_t type = H5Iget_type(object);
+    bool wanted = type == H5I_DATASET || type == H5I_GROUP;
+    if (wanted)
+        variable = hd_container_add(container, name, (int64_t)strlen(name));
+    if (variable != NULL && type == H5I_DATASET)
+        describe_dataset(object, container->file->size, variable);
+    else if (variable != NULL)
+        describe_group(object, container->file->size, variable);
+    if (variable != NULL && variable->place == FORM_CHARACTERS)
+        variable->array.rank = 1; /* one text a row */
+    H5Oclose(object);
+    return wanted && variable == NULL ? -1 : 0;
+}
+
+static bool list_variables(hd_container *container) {
+    return H5Literate(hd_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable,
+                      container) >= 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* The characters of an open data set; *units is the caller's to free. HUDDLE_UNSUPPORTED if it
+ * holds something else. */
+static huddle_status read_characters(hid_t set, int64_t file_size, const hd_variable *owner,
+                                     hd_characters *characters, void **units) {
+    huddle_status status = HUDDLE_OK;
+    hd_variable text = {.name = owner->name};
+    describe_dataset(set, file_size, &text);
+    if (text.kind != HD_TEXTS || text.place != FORM_CHARACTERS)
+        FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", owner->name);
+    *characters = (hd_characters){.width = (int32_t)hd_element_size(text.array.element),
+                                  .rows = text.array.dims[0],
+                                  .length = text.array.dims[1]};
+    if (count_of(&text.array) == 0)
+        goto done;
+    text.kind = HD_ARRAY;
+    TRY(hd_hdf5_load(set, &text));
+    *units = text.owned;
+    characters->units = text.array.bytes;
+done:
+    return status;
+}
+
+/* A matrix of characters has a text in each row. */
+static huddle_status load_characters(hid_t set, int64_t file_size, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    hd_labels *texts = &variable->texts;
+    hd_characters characters = {0};
+    void *units = NULL;
+    TRY(read_characters(set, file_size, variable, &characters, &units));
+    ALLOC(texts->texts, characters.rows);
+    ALLOC(texts->arena, characters.rows * (4 * characters.length + 1));
+    char *to = texts->arena;
+    for (texts->n = 0; texts->n < characters.rows; texts->n++) {
+        char *end = hd_characters_row(&characters, texts->n, to);
+        texts->texts[texts->n] = (hd_span){to, end - to};
+        *end = '\n';
+        to = end + 1;
+    }
+done:
+    huddle_free(units);
+    return status;
+}
+
+/* Adds the text in one cell to the arena, of which *used bytes are taken. */
+static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t file_size,
+                               hd_variable *variable, int64_t *capacity, int64_t *used) {
+    huddle_status status = HUDDLE_OK;
+    hd_labels *texts = &variable->texts;
+    hd_characters characters = {0};
+    void *units = NULL;
+    hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
+    if (cell < 0)
+        TRY(damaged(variable));
+    if (H5Iget_type(cell) != H5I_DATASET)
+        FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", variable->name);
+    TRY(read_characters(cell, file_size, variable, &characters, &units));
+    if (characters.rows > 1 && characters.length > 0)
+        FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells of more than one text", variable->name);
+    if (characters.rows == 0)
+        characters.length = 0;
+    if (!hd_grow(&texts->arena, capacity, *used + 4 * characters.length + 1, 1))
+        FAIL(HUDDLE_NO_MEMORY, "no memory for the texts of '%s'", variable->name);
+    char *begin = texts->arena + *used, *end = hd_characters_row(&characters, 0, begin);
+    texts->texts[texts->n++].length = end - begin;
+    *end = '\n';
+    *used += end - begin + 1;
+done:
+    huddle_free(units);
+    if (cell >= 0)
+        H5Oclose(cell);
+    return status;
+}
+
+static huddle_status load_cells(hid_t set, int64_t file_size, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    hd_labels *texts = &variable->texts;
+    hobj_ref_t *references = NULL;
+    int64_t count = count_of(&variable->array), capacity = 0, used = 0;
+    ALLOC(references, count);
+    ALLOC_ZERO(texts->texts, count);
+    if (count > 0 && H5Dread(set, H5T_STD_REF_OBJ, H5S_ALL, H5S_ALL, H5P_DEFAULT, references) < 0)
+        TRY(damaged(variable));
+    for (int64_t i = 0; i < count; i++)
+        TRY(read_cell(set, &references[i], file_size, variable, &capacity, &used));
+    const char *begin = texts->arena; /* which stays where it is now */
+    for (int64_t i = 0; i < count; i++) {
+        texts->texts[i].begin = begin;
+        begin += texts->texts[i].length + 1;
+    }
+done:
+    huddle_free(references);
+    if (status != HUDDLE_OK)
+        hd_labels_free(texts);
+    return status;
+}
+
+static huddle_status load_member(hid_t group, const char *name, int64_t file_size,
+                                 const hd_variable *owner, hd_variable *vector) {
+    huddle_status status = HUDDLE_OK;
+    hid_t set = -1;
+    if (!describe_member(group, name, file_size, &set, vector))
+        FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", owner->name);
+    vector->name = owner->name; /* for the sentence of a failure */
+    if (set >= 0)
+        TRY(hd_hdf5_load(set, vector));
+done:
+    if (set >= 0)
+        H5Dclose(set);
+    return status;
+}
+
+static huddle_status load_sparse(hid_t group, int64_t file_size, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    hd_variable offsets = {0}, positions = {0}, values = {0};
+    TRY(load_member(group, "jc", file_size, variable, &offsets));
+    TRY(load_member(group, "ir", file_size, variable, &positions));
+    TRY(load_member(group, "data", file_size, variable, &values));
+    if (offsets.array.bytes == NULL)
+        FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
+    TRY(hd_mat_sparse(variable->name, variable->array.dims[0], variable->array.dims[1],
+                      &offsets.array, &positions.array, &values.array, &variable->sparse));
+done:
+    huddle_free(offsets.owned);
+    huddle_free(positions.owned);
+    huddle_free(values.owned);
+    return status;
+}
+
+/* Nothing to read, but something that says it was. */
+static huddle_status load_empty(hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    char *bytes = NULL;
+    ALLOC(bytes, 1);
+    variable->owned = bytes;
+    variable->array.bytes = bytes;
+done:
+    return status;
+}
+
+static huddle_status load(hd_container *container, hd_variable *variable) {
+    huddle_status status = HUDDLE_OK;
+    int64_t file_size = container->file->size;
+    hd_hdf5_lock();
+    hid_t object = H5Oopen(hd_hdf5_file(container), variable->name, H5P_DEFAULT);
+    if (object < 0)
+        status = damaged(variable);
+    else if (variable->place == FORM_EMPTY)
+        status = load_empty(variable);
+    else if (variable->place == FORM_CHARACTERS)
+        status = load_characters(object, file_size, variable);
+    else if (variable->place == FORM_CELLS)
+        status = load_cells(object, file_size, variable);
+    else if (variable->place == FORM_SPARSE)
+        status = load_sparse(object, file_size, variable);
+    else
+        status = hd_hdf5_load(object, variable);
+    if (object >= 0)
+        H5Oclose(object);
+    hd_hdf5_unlock();
+    return status;
+}
+
+/* Samples that lie one after another in MATLAB's columns do so in HDF5's rows. */
+static huddle_status read_floats(hd_request *request, hd_container *container,
+                                 const hd_variable *variable, float *values, bool *placed,
+                                 bool *checked) {
+    if (variable->place == FORM_NUMBERS)
+        return hd_hdf5_read_floats(request, container, variable, values, placed, checked);
+    *placed = *checked = false;
+    return HUDDLE_OK;
+}
+
+static huddle_status open_file(const hd_file *file, hd_container *container) {
+    container->load = load;
+    container->read_floats = read_floats;
+    return hd_hdf5_open_file(file, list_variables, container);
+}
+
+huddle_status hd_mat73_open(const hd_file *file, hd_container *container) {
+    huddle_status status = HUDDLE_OK;
+    if (file->descriptor < 0)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "MAT v7.3 is read from plain files only, not packed, nor from a pipe");
+    if (!hd_hdf5_trial(file, open_file))
+        FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
+    TRY(open_file(file, container));
+done:
+    return status;
+}
