@@ -124,6 +124,10 @@ Truncated or damaged containers.
   $ huddle info short.mat
   huddle: short.mat: * (glob)
   [1]
+  $ head -c 5000 $HUDDLE_SOURCE/tests/golden/io_v73.mat > short73.mat
+  $ huddle info short73.mat
+  huddle: short73.mat: HDF5 cannot open it: it is cut short or damaged
+  [1]
   $ huddle convert digits good.h5 -q
   $ head -c 3000 good.h5 > short.h5
   $ huddle info short.h5

@@ -40,3 +40,34 @@ Others can read it.
   > z = np.load("digits.npz"); m = scipy.io.loadmat("digits.mat")
   > print(sorted(z.files), sorted(k for k in m if k[0] != "_"))'
   ['X', 'im_height', 'im_order', 'im_width', 'y'] ['X', 'im_height', 'im_order', 'im_width', 'y']
+
+SciPy reads every kind of variable in a MAT file as it was: floats and doubles, sparse matrices,
+labels that are numbers, large numbers or texts in any script.
+
+  $ cat > mat.py <<'END'
+  > import subprocess, numpy as np, scipy.io, scipy.sparse
+  > rng = np.random.default_rng(0)
+  > floats = rng.normal(size=(7, 3)).astype("f4")
+  > words = np.array(["cat", "café", "日本語", "a b", "Ω"])[rng.integers(0, 5, 7)]
+  > sparse = scipy.sparse.csc_matrix(floats * (floats > 0), dtype="f8")
+  > for name, x, y in [("float", floats, np.arange(7) % 3), ("double", floats.astype("f8") + 1e9, words),
+  >                    ("large", floats, 2**60 + np.arange(7) % 3), ("sparse", sparse, words),
+  >                    ("zeros", scipy.sparse.csc_matrix((7, 3)), np.arange(7) % 2)]:
+  >     if scipy.sparse.issparse(x):
+  >         labels = np.array([[w] for w in y], object) if y.dtype.kind == "U" else y
+  >         scipy.io.savemat("in.mat", {"X": x, "y": labels})
+  >     else:
+  >         np.savez("in.npz", X=x, y=y)
+  >     source = "in.mat" if scipy.sparse.issparse(x) else "in.npz"
+  >     subprocess.run(["huddle", "convert", source, "out.mat", "-q"], check=True)
+  >     m = scipy.io.loadmat("out.mat")
+  >     labels = [c[0] for c in m["y"][:, 0]] if y.dtype.kind == "U" else m["y"][:, 0]
+  >     error = abs(m["X"] - x).max()
+  >     print(name, m["X"].dtype, m["X"].shape, error < 1e-6, list(labels) == list(y), m["y"].shape)
+  > END
+  $ /usr/bin/python3 mat.py
+  float float32 (7, 3) True True (7, 1)
+  double float64 (7, 3) True True (7, 1)
+  large float32 (7, 3) True True (7, 1)
+  sparse float64 (7, 3) True True (7, 1)
+  zeros float64 (7, 3) True True (7, 1)

@@ -8,6 +8,9 @@ A disc that is really full; needs the right to mount a small one.
   $ huddle convert digits disc/digits.npy -q
   huddle: disc/digits.npy: cannot be written: No space left on device
   [1]
+  $ huddle convert digits disc/digits.mat -q
+  huddle: disc/digits.mat: cannot be written: No space left on device
+  [1]
   $ huddle convert digits disc/digits.h5 -q
   huddle: disc/digits.h5: cannot be written: * (glob)
   [1]

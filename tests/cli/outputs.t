@@ -41,7 +41,7 @@ that measures coverage must not begin a profile that it cannot finish.
   huddle: new.h5: cannot be written: * (glob)
   [1]
   $ (ulimit -f 16; trap '' XFSZ; huddle convert digits new.mat -q)
-  huddle: new.mat: cannot be written: * (glob)
+  huddle: new.mat: cannot be written: File too large
   [1]
   $ (ulimit -f 16; trap '' XFSZ; huddle convert digits new.npz -q)
   huddle: new.npz: cannot be written: * (glob)
