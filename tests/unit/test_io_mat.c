@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { N = 6, D = 4 };
@@ -207,34 +208,47 @@ static void version_73_is_recognised_by_its_number(void **state) {
     free(bytes);
 }
 
-/* Cut anywhere, or with any byte changed, a file is refused or read: never a crash. */
-static void damaged_version_73_files_are_refused_in_peace(void **state) {
-    (void)state;
-    size_t size;
+/* Reads a file cut at each place, and one with each place changed. Returns 0 if all was well: cut
+ * files are refused with the right sentence, changed ones are refused or read as points. */
+static int read_damaged(char *bytes, size_t size) {
     huddle_data data;
     const char *names[] = {"names"}, *s[] = {"S"};
     int refused = 0;
-    char *bytes = slurp(golden("io_v73.mat"), &size);
     for (size_t at = 512; at < size; at += 97) {
-        huddle_read_options options = {.y = names, .n_y = 1};
-        if (at % 2 == 0) {
-            options.x = s;
-            options.n_x = 1;
-        }
-        assert_refused(huddle_data_read(NULL, put("cut.mat", bytes, at), &options, &data),
-                       HUDDLE_FORMAT, "cut.mat: HDF5 cannot open it: it is cut short or damaged");
+        huddle_read_options options = {.x = s, .n_x = at % 2, .y = names, .n_y = 1};
+        if (huddle_data_read(NULL, put("cut.mat", bytes, at), &options, &data) != HUDDLE_FORMAT ||
+            strstr(huddle_last_error(), "cut.mat: HDF5 cannot open it: it is cut short") == NULL)
+            return 2;
         char kept = bytes[at];
         bytes[at] = (char)(kept ^ (int)(at % 255 + 1));
         if (huddle_data_read(NULL, put("changed.mat", bytes, size), &options, &data) == HUDDLE_OK) {
-            assert_ok(huddle_points_check(NULL, &data.points));
+            if (huddle_points_check(NULL, &data.points) != HUDDLE_OK)
+                return 3;
             huddle_data_free(&data);
         } else {
-            assert_non_null(strstr(huddle_last_error(), "changed.mat: "));
+            if (strstr(huddle_last_error(), "changed.mat: ") == NULL)
+                return 4;
             refused++;
         }
         bytes[at] = kept;
     }
-    assert_true(refused > 0);
+    return refused > 0 ? 0 : 5;
+}
+
+/* In a process of its own, since HDF5 loses memory when it finds a file damaged. */
+static void damaged_version_73_files_are_refused_in_peace(void **state) {
+    (void)state;
+    size_t size;
+    int status;
+    char *bytes = slurp(golden("io_v73.mat"), &size);
+    (void)test_directory(); /* the parent makes and removes it */
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(read_damaged(bytes, size));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
     free(bytes);
 }
 
