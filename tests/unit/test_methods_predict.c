@@ -1,0 +1,305 @@
+/* New points against formulas written out here: their rows in the embedding, the shrinking of those
+ * rows, and the labels of rows that were in the training data. */
+#include "base/rng.h"
+#include "huddle/huddle.h"
+#include "methods/spectral.h"
+#include "model/model.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 240, C = 3, K = 10, SIDE = 24, QUERIES = SIDE * SIDE, SHRINK_K = 5 };
+
+/* Three noisy arcs that touch here and there. */
+static huddle_points make_arcs(void) {
+    huddle_points x;
+    assert_ok(huddle_points_new(N, 2, &x));
+    for (int64_t i = 0; i < N; i++) {
+        hd_rng rng = hd_rng_stream(5, (uint64_t)i);
+        double radius = 1.0 + (double)(i % C), angle = 0.03 * (double)(i / C);
+        x.values[2 * i] = (float)(radius * cos(angle) + 0.3 * hd_rng_normal(&rng));
+        x.values[2 * i + 1] = (float)(radius * sin(angle) + 0.3 * hd_rng_normal(&rng));
+    }
+    return x;
+}
+
+/* A grid over the arcs and a little beyond. */
+static huddle_points make_grid(void) {
+    huddle_points x;
+    assert_ok(huddle_points_new(QUERIES, 2, &x));
+    for (int i = 0; i < QUERIES; i++) {
+        x.values[2 * i] = (float)(-3.6 + 7.2 * (i % SIDE) / (SIDE - 1) + 0.001);
+        x.values[2 * i + 1] = (float)(-0.9 + 4.6 * (double)(i / SIDE) / (SIDE - 1) + 0.001);
+    }
+    return x;
+}
+
+static huddle_model *fit(const char *method, const huddle_points *x, const char *const *options) {
+    huddle_model *model;
+    assert_ok(huddle_model_new(method, &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_set(model, "n_neighbors", "10"));
+    for (; *options != NULL; options += 2)
+        assert_ok(huddle_model_set(model, options[0], options[1]));
+    assert_ok(huddle_model_fit(NULL, model, x));
+    return model;
+}
+
+/* The k nearest of n rows of d doubles, the nearest first. */
+static void find_nearest(const double *rows, int64_t n, int64_t d, const double *query, int k,
+                         int64_t *index, double *distance) {
+    for (int taken = 0; taken < k; taken++) {
+        distance[taken] = INFINITY;
+        for (int64_t i = 0; i < n; i++) {
+            double sum = 0;
+            bool used = false;
+            for (int64_t j = 0; j < d; j++)
+                sum += (rows[i * d + j] - query[j]) * (rows[i * d + j] - query[j]);
+            for (int t = 0; t < taken; t++)
+                used = used || index[t] == i;
+            if (!used && sqrt(sum) < distance[taken]) {
+                distance[taken] = sqrt(sum);
+                index[taken] = i;
+            }
+        }
+    }
+}
+
+static double weight_of(double distance, double scale2) {
+    return distance == 0 ? 1 : exp(-fmin(distance * distance / scale2, 20));
+}
+
+/* f(x)_l = sum_j w_j v_jl / sqrt(d_j) / sqrt(d_x) / (1 - lambda_l), then the row rule. */
+static void place(const hd_fit *f, const char *rule, const double *query, double *row) {
+    double training[2 * N], scale[N], distance[K], degree = 0, squares = 0;
+    int64_t index[K];
+    for (int e = 0; e < 2 * N; e++)
+        training[e] = (double)f->points.values[e];
+    /* A point's own scale is the distance to its tenth neighbour, itself not counted. */
+    for (int64_t i = 0; i < N; i++) {
+        int64_t near[K + 1];
+        double far[K + 1];
+        find_nearest(training, N, 2, training + 2 * i, K + 1, near, far);
+        scale[i] = far[K];
+    }
+    find_nearest(training, N, 2, query, K, index, distance);
+    memset(row, 0, C * sizeof *row);
+    for (int t = 0; t < K; t++) {
+        double w = weight_of(distance[t], scale[index[t]] * distance[K - 1]);
+        degree += w;
+        for (int l = 0; l < C; l++)
+            row[l] += w * f->embedding.vectors.values[index[t] * f->embedding.vectors.stride + l] /
+                      sqrt(f->embedding.degrees[index[t]]);
+    }
+    for (int l = 0; l < C; l++) {
+        row[l] /= sqrt(degree) * (1 - f->embedding.eigenvalues[l]);
+        squares += row[l] * row[l];
+    }
+    for (int l = 0; l < C; l++)
+        row[l] /= strcmp(rule, "unit") == 0 ? sqrt(squares)
+                  : strcmp(rule, "rw") == 0 ? sqrt(degree)
+                                            : 1;
+}
+
+/* The nearest centre; *margin is how much farther the next one is. */
+static int32_t nearest_centre(const huddle_dense *centres, const double *row, double *margin) {
+    int32_t best = 0;
+    double least = INFINITY, second = INFINITY;
+    for (int32_t k = 0; k < centres->rows; k++) {
+        double sum = 0;
+        for (int64_t j = 0; j < centres->cols; j++)
+            sum += pow(row[j] - centres->values[k * centres->stride + j], 2);
+        if (sqrt(sum) < least) {
+            second = least;
+            least = sqrt(sum);
+            best = k;
+        } else {
+            second = fmin(second, sqrt(sum));
+        }
+    }
+    *margin = second - least;
+    return best;
+}
+
+static void new_rows_are_placed_by_the_formula(void **state) {
+    (void)state;
+    static const char *const rules[] = {"sym", "rw", "unit"};
+    huddle_points x = make_arcs(), grid = make_grid();
+    for (int r = 0; r < 3; r++) {
+        huddle_model *model =
+            fit("sc", &x, (const char *const[]){"rows", rules[r], "tol", "1e-9", NULL});
+        const hd_fit *f = &model->fit;
+        huddle_dense rows = {0};
+        int64_t same[QUERIES];
+        int32_t labels[QUERIES];
+        /* The test would see nothing of 1 / (1 - lambda) if all lambda were alike. */
+        assert_true(f->embedding.eigenvalues[C - 1] > 0.01);
+        assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, &grid, &rows, same));
+        assert_ok(huddle_model_predict(NULL, model, &grid, labels));
+        assert_int_equal(rows.cols, C);
+        for (int i = 0; i < QUERIES; i += 5) {
+            double expected[C],
+                query[2] = {(double)grid.values[2 * i], (double)grid.values[2 * i + 1]};
+            double largest = 0, margin;
+            place(f, rules[r], query, expected);
+            for (int l = 0; l < C; l++)
+                largest = fmax(largest, fabs(expected[l]));
+            for (int l = 0; l < C; l++)
+                assert_close(rows.values[i * rows.stride + l] / largest, expected[l] / largest,
+                             1e-5);
+            int32_t label = nearest_centre(&f->centres, expected, &margin);
+            if (margin > 1e-4 * largest)
+                assert_int_equal(labels[i], label);
+        }
+        huddle_dense_free(&rows);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+    huddle_points_free(&grid);
+}
+
+/* argmin_g ||g - f|| + gamma sum_k w_k ||g - a_k|| by plain descent from several places: slow, and
+ * nothing like the library's way. */
+static void shrink_row(const double *f, int64_t c, const double *anchors, const double *w, int k,
+                       double gamma, double *g) {
+    double best = INFINITY, at[8], direction[8];
+    for (int start = -1; start < k; start++) {
+        memcpy(at, start < 0 ? f : anchors + start * c, (size_t)c * sizeof *at);
+        double step = 1, last = INFINITY;
+        for (int round = 0; round < 4000 && step > 1e-12; round++) {
+            double objective = 0, squares = 0, trial[8], value = 0;
+            memset(direction, 0, sizeof direction);
+            for (int t = -1; t < k; t++) {
+                const double *point = t < 0 ? f : anchors + t * c;
+                double weight = t < 0 ? 1 : gamma * w[t], sum = 1e-20;
+                for (int64_t j = 0; j < c; j++)
+                    sum += (at[j] - point[j]) * (at[j] - point[j]);
+                objective += weight * sqrt(sum);
+                for (int64_t j = 0; j < c; j++)
+                    direction[j] += weight * (at[j] - point[j]) / sqrt(sum);
+            }
+            last = objective;
+            for (int64_t j = 0; j < c; j++)
+                squares += direction[j] * direction[j];
+            for (int64_t j = 0; j < c; j++)
+                trial[j] = at[j] - step * direction[j] / fmax(sqrt(squares), 1e-300);
+            for (int t = -1; t < k; t++) {
+                const double *point = t < 0 ? f : anchors + t * c;
+                double sum = 1e-20;
+                for (int64_t j = 0; j < c; j++)
+                    sum += (trial[j] - point[j]) * (trial[j] - point[j]);
+                value += (t < 0 ? 1 : gamma * w[t]) * sqrt(sum);
+            }
+            if (value < objective) {
+                memcpy(at, trial, (size_t)c * sizeof *at);
+                step *= 1.2;
+            } else {
+                step /= 2;
+            }
+        }
+        if (last < best) {
+            best = last;
+            memcpy(g, at, (size_t)c * sizeof *g);
+        }
+    }
+}
+
+static void new_rows_are_shrunk_before_they_are_labelled(void **state) {
+    (void)state;
+    huddle_points x = make_arcs(), grid = make_grid();
+    huddle_model *model = fit("ssc", &x, (const char *const[]){"gamma", "3", "gap", "1e-7", NULL});
+    const hd_fit *f = &model->fit;
+    huddle_dense rows = {0};
+    int64_t same[QUERIES];
+    int32_t labels[QUERIES];
+    double *training = malloc(N * C * sizeof *training), delta2 = 0;
+    int compared = 0, moved = 0;
+    assert_false(f->guarded);
+    for (int64_t i = 0; i < N; i++)
+        memcpy(training + i * C, f->embedding.rows.values + i * f->embedding.rows.stride,
+               C * sizeof *training);
+    /* W's scale is the mean distance to the five nearest rows. */
+    for (int64_t i = 0; i < N; i++) {
+        int64_t near[SHRINK_K + 1];
+        double far[SHRINK_K + 1];
+        find_nearest(training, N, C, training + i * C, SHRINK_K + 1, near, far);
+        for (int t = 1; t <= SHRINK_K; t++)
+            delta2 += far[t] / (N * SHRINK_K);
+    }
+    delta2 *= delta2;
+    assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, &grid, &rows, same));
+    assert_ok(huddle_model_predict(NULL, model, &grid, labels));
+    for (int i = 0; i < QUERIES; i++) {
+        const double *row = rows.values + i * rows.stride;
+        double distance[SHRINK_K], w[SHRINK_K], anchors[SHRINK_K * C], g[C], margin, plain_margin;
+        int64_t index[SHRINK_K];
+        find_nearest(training, N, C, row, SHRINK_K, index, distance);
+        for (int t = 0; t < SHRINK_K; t++) {
+            w[t] = weight_of(distance[t], delta2);
+            memcpy(anchors + t * C, f->shrunk.g.values + index[t] * f->shrunk.g.stride,
+                   C * sizeof *anchors);
+        }
+        shrink_row(row, C, anchors, w, SHRINK_K, 3, g);
+        int32_t expected = nearest_centre(&f->centres, g, &margin);
+        int32_t plain = nearest_centre(&f->centres, row, &plain_margin);
+        if (margin < 1e-3)
+            continue;
+        compared++;
+        moved += plain != expected && plain_margin > 1e-3;
+        assert_int_equal(labels[i], expected);
+    }
+    assert_true(compared > QUERIES * 9 / 10);
+    assert_true(moved > 0); /* else labels without shrinking would pass */
+    free(training);
+    huddle_dense_free(&rows);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+    huddle_points_free(&grid);
+}
+
+/* Placed as if it were new, a row near a border may land on the other side. It keeps its label. */
+static void a_training_row_keeps_its_label(void **state) {
+    (void)state;
+    static const char *const methods[] = {"sc", "ssc", "ncut"};
+    huddle_points x = make_arcs();
+    int would_change = 0;
+    for (int m = 0; m < 3; m++) {
+        huddle_model *model = fit(methods[m], &x, (const char *const[]){"tol", "1e-9", NULL});
+        const hd_fit *f = &model->fit;
+        int32_t labels[N], placed[N];
+        int64_t same[N];
+        huddle_dense rows = {0};
+        huddle_points points;
+        assert_ok(huddle_model_predict(NULL, model, &x, labels));
+        assert_memory_equal(labels, f->labels, sizeof labels);
+        if (m == 2) { /* no centres, but directions */
+            huddle_model_free(model);
+            continue;
+        }
+        assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, &x, &rows, same));
+        assert_ok(
+            huddle_points_from_double(NULL, N, rows.cols, rows.values, rows.stride, 1, &points));
+        assert_ok(huddle_kmeans_assign(NULL, &points, &f->centres, placed));
+        for (int i = 0; i < N; i++) {
+            assert_int_equal(same[i], i);
+            would_change += placed[i] != f->labels[i];
+        }
+        huddle_points_free(&points);
+        huddle_dense_free(&rows);
+        huddle_model_free(model);
+    }
+    assert_true(would_change > 0);
+    huddle_points_free(&x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(new_rows_are_placed_by_the_formula),
+        cmocka_unit_test(new_rows_are_shrunk_before_they_are_labelled),
+        cmocka_unit_test(a_training_row_keeps_its_label),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
