@@ -257,6 +257,8 @@ static void special_spectra_are_solved(void **state) {
                  {low_outlier, {.599, .598, .597, .596, .595, .594, .593}}};
     for (size_t which = 0; which < sizeof cases / sizeof *cases; which++)
         for (const char *const *solver = huddle_embed_solvers(); *solver != NULL; solver++) {
+            if (which < 3 && strcmp(*solver, "arpack") == 0)
+                continue; /* Lanczos has nothing to go on */
             huddle_csr m = diagonal(600, cases[which].value);
             huddle_embed_options options = huddle_embed_defaults();
             huddle_embed_info info;
@@ -264,8 +266,6 @@ static void special_spectra_are_solved(void **state) {
             options.n_components = C;
             options.solver = *solver;
             options.tol = 1e-10;
-            if (which < 3 && strcmp(*solver, "arpack") == 0)
-                continue; /* Lanczos has nothing to go on */
             assert_ok(huddle_embed_symmetric(NULL, &m, -INFINITY, INFINITY, &options, &e, &info));
             assert_true(info.stop == HUDDLE_STOP_CONVERGED && info.residual <= 1e-10);
             for (int c = 0; c < C; c++)
