@@ -109,11 +109,10 @@ HUDDLE_API huddle_status huddle_embed(huddle_context *context, const huddle_csr 
  * scaled by them before it is solved: multiplying it by a positive number or adding a multiple of
  * the identity changes neither the vectors nor the residual, both to rounding, and tol is relative
  * to half the width of the spectrum (info->unit). lower and upper are bounds of the spectrum, or
- * -INFINITY and INFINITY if none are known; close bounds save a little work. Where the wanted
- * eigenvalues are too close beside the width to be told apart by iteration, "auto" solves matrices
- * of up to 3,000 rows by "dense". HUDDLE_INVALID,
- * besides what huddle_embed() says, if the spectrum is found to reach beyond them. Row rule "rw"
- * equals "sym" here. */
+ * -INFINITY and INFINITY if none are known; close bounds save a little work. Where tol does not
+ * tell the wanted eigenvalues from the next, "auto" tries a hundredth of it, and then solves
+ * matrices of up to 3,000 rows by "dense". HUDDLE_INVALID, besides what huddle_embed() says, if the
+ * spectrum is found to reach beyond the bounds. Row rule "rw" equals "sym" here. */
 HUDDLE_API huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
                                                 double lower, double upper,
                                                 const huddle_embed_options *options,

@@ -150,18 +150,29 @@ static huddle_status solve(huddle_context *context, const hd_problem *problem, c
     return hd_solve_chebyshev(context, problem, pairs);
 }
 
+static bool is_settled(const hd_pairs *pairs) {
+    return pairs->stop == HUDDLE_STOP_CONVERGED && !pairs->cuts_cluster;
+}
+
 /* A Laplacian's wanted eigenvalues are spread over a fair share of its spectrum. Those of any
- * matrix may be so close beside its width that no filter tells them apart; LAPACK does. */
+ * matrix may be so close beside its width that the tolerance does not tell them apart: then a
+ * smaller one may, or else LAPACK. */
 static huddle_status solve_any(huddle_context *context, const hd_problem *problem,
                                const char *solver, hd_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
+    hd_problem closer = *problem;
+    closer.tol = fmin(problem->tol, fmax(1e-2 * problem->tol, 1e-10));
     TRY(solve(context, problem, solver, pairs));
-    bool settled = pairs->stop == HUDDLE_STOP_CONVERGED && !pairs->cuts_cluster;
-    if (settled || strcmp(solver, "auto") != 0 || strcmp(pairs->solver, "dense") == 0 ||
-        problem->op->n > DENSE_FALLBACK_MOST)
+    if (strcmp(solver, "auto") != 0 || strcmp(pairs->solver, "dense") == 0)
         goto done;
-    hd_pairs_free(pairs);
-    TRY(hd_solve_dense(context, problem, pairs));
+    if (pairs->stop == HUDDLE_STOP_CONVERGED && pairs->cuts_cluster) {
+        hd_pairs_free(pairs);
+        TRY(solve(context, &closer, solver, pairs));
+    }
+    if (!is_settled(pairs) && problem->op->n <= DENSE_FALLBACK_MOST) {
+        hd_pairs_free(pairs);
+        TRY(hd_solve_dense(context, problem, pairs));
+    }
 done:
     return status;
 }

@@ -298,6 +298,34 @@ static void what_cannot_be_resolved_is_not_called_converged(void **state) {
     }
 }
 
+static double close_beside_the_width(int64_t i) {
+    return i == 300 ? -1e3 : 1e-2 * (double)i;
+}
+
+/* Eigenvalues whose distance is below tol beside the width: "auto" does not leave it at that. */
+static void auto_tells_close_eigenvalues_apart(void **state) {
+    (void)state;
+    for (int64_t n = 1000; n <= 4000;
+         n += 3000) { /* with and without the dense solver to turn to */
+        huddle_csr m = diagonal(n, close_beside_the_width);
+        huddle_embed_options options = huddle_embed_defaults();
+        huddle_embed_info info;
+        huddle_embedding e;
+        options.n_components = C;
+        options.solver = "chebyshev";
+        assert_ok(huddle_embed_symmetric(NULL, &m, -INFINITY, INFINITY, &options, &e, &info));
+        assert_true(info.cuts_cluster);
+        huddle_embedding_free(&e);
+        options.solver = "auto";
+        assert_ok(huddle_embed_symmetric(NULL, &m, -INFINITY, INFINITY, &options, &e, &info));
+        assert_true(info.stop == HUDDLE_STOP_CONVERGED && !info.cuts_cluster);
+        for (int c = 0; c < C; c++)
+            assert_close(e.eigenvalues[c], 1e-2 * (double)(n - 1 - c), 1e-5);
+        huddle_embedding_free(&e);
+        huddle_csr_free(&m);
+    }
+}
+
 static double spread_out(int64_t i) {
     return (double)(i * 37 % 60) - 20;
 }
@@ -400,6 +428,7 @@ int main(void) {
         cmocka_unit_test(loose_bounds_do_no_harm_and_wrong_ones_are_refused),
         cmocka_unit_test(special_spectra_are_solved),
         cmocka_unit_test(what_cannot_be_resolved_is_not_called_converged),
+        cmocka_unit_test(auto_tells_close_eigenvalues_apart),
         cmocka_unit_test(all_eigenvectors_can_be_had),
         cmocka_unit_test(an_expander_is_embedded),
         cmocka_unit_test(every_allocation_may_fail),
