@@ -136,8 +136,10 @@ static void add_trace(const huddle_model *model, json_t *record) {
     json_object_set_new(record, "trace", trace);
 }
 
-/* The two ends of gamma, if the method shrinks an embedding. */
+/* The two ends of gamma for the loss of the fit, if the method shrinks an embedding. */
 static huddle_status add_ends(huddle_context *context, const huddle_model *model, json_t *record) {
+    const char *loss =
+        json_string_value(json_object_get(json_object_get(record, "options"), "loss"));
     huddle_array f, w;
     double fit, up;
     if (huddle_model_get(model, "embedding", &f) != HUDDLE_OK ||
@@ -145,7 +147,8 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
         return HUDDLE_OK;
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
-    huddle_status status = huddle_shrink_ends(context, &rows, &graph, "l21", &fit, &up);
+    huddle_status status =
+        huddle_shrink_ends(context, &rows, &graph, loss != NULL ? loss : "l21", &fit, &up);
     if (status == HUDDLE_OK) {
         json_object_set_new(record, "gamma_fit", real(fit));
         json_object_set_new(record, "gamma_up", real(up));

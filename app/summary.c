@@ -173,19 +173,38 @@ static void print_embedding(const json_t *embed) {
     printf("\n");
 }
 
+/* A bound in per cent with two digits: rounded up, or it would not be one. */
+static double percent_at_most(double share) {
+    double unit = pow(10, floor(log10(100 * share)) - 1);
+    return ceil(100 * share / unit * (1 - 1e-12)) * unit;
+}
+
+/* The certificate is of the shrink step, never of the clusters, and where the guard has discarded
+ * the step it is of something that the labels do not come from. */
+static void print_certificate(const json_t *shrink) {
+    double gap = number(shrink, "gap");
+    label("");
+    if (gap <= 1e-12)
+        printf("the shrink step is certified optimal\n");
+    else if (gap >= 1)
+        printf("no useful bound for the shrink step (%s)\n", text_of(shrink, "stop"));
+    else
+        printf("the shrink step is certified within %.2g %% of its optimum (%s)\n",
+               percent_at_most(gap), text_of(shrink, "stop"));
+    if (!json_is_true(json_object_get(shrink, "guarded")))
+        return;
+    label("");
+    printf("but discarded: the labels are those of the embedding\n");
+}
+
 static void print_shrink(const json_t *shrink) {
     if (shrink == NULL)
         return;
-    double groups = number(shrink, "groups"), gap = number(shrink, "gap");
+    double groups = number(shrink, "groups");
     label("shrink");
     printf("gamma %.4g, %.0f group%s, objective %.6g\n", number(shrink, "gamma"), groups,
            plural((int64_t)groups), number(shrink, "objective"));
-    label("");
-    if (gap == 0)
-        printf("certified optimal\n");
-    else
-        printf("certified within %.2g %% of the optimum (%s)\n", 100 * gap,
-               text_of(shrink, "stop"));
+    print_certificate(shrink);
 }
 
 static void print_seconds(const json_t *seconds) {

@@ -29,7 +29,7 @@ model = SpectralShrunkClustering(n_clusters=10)
 labels = model.fit_predict(X)
 print("ACC %(acc).3f  NMI %(nmi).3f" % scores(y, labels))
 
-# %% The certificate: the objective is proven to be this near to the global optimum
+# %% The certificate of the shrink step: its objective is proven to be this near to the optimum
 print(f"objective {model.objective_:.4f}, relative gap at most {model.gap_:.1e}")
 
 # %% How many clusters? Leave it open, and the eigengap chooses

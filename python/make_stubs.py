@@ -35,6 +35,7 @@ ATTRIBUTES = {"labels_": "NDArray[np.int32]", "n_clusters_": "int", "warnings_":
               "inertia_": "float", "n_iter_": "int", "eigenvalues_": "NDArray[np.float64]",
               "affinity_matrix_": "csr_matrix", "embedding_": "NDArray[np.float64]",
               "shrunk_": "NDArray[np.float64]", "gap_": "float", "objective_": "float",
+              "labels_from_": "str",
               "n_features_in_": "int", "feature_names_in_": "NDArray[np.object_]"}
 
 

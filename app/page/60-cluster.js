@@ -1,10 +1,11 @@
 /* Blocks of a clustering. */
 
-/* How good the objective is, in words. */
+/* How good the objective of the shrink step is, in words. A bound is rounded up. */
 function certificate(shrink) {
-  if (shrink.gap === 0 || shrink.stop === "exact") return "proven optimal";
+  if (shrink.gap <= 1e-12) return "proven optimal";
   if (shrink.gap >= 1) return "no useful bound was found";
-  return `proven within ${percent(shrink.gap)} of the optimum`;
+  const unit = 10 ** (Math.floor(Math.log10(shrink.gap)) - 1);
+  return `proven within ${percent(Math.ceil((shrink.gap / unit) * (1 - 1e-12)) * unit)} of the optimum`;
 }
 
 function scoreFacts(report) {
@@ -17,7 +18,7 @@ function scoreFacts(report) {
 
 blocks.summary = (root, block) => {
   const r = block.report, list = [{ value: whole(r.n_clusters), label: "clusters", note: sizesNote(r.sizes) }, ...scoreFacts(r)];
-  if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: "the shrunk embedding", note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
+  if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: r.shrink.guarded ? "the shrink step, which the labels do not come from" : "the shrink step", note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
   else if (r.embed) list.push({ wide: true, value: verified(r.embed), label: "the spectral embedding", note: `largest residual ${short(r.embed.residual, 2)}` });
   if (r.internal) list.push({ value: short(r.internal.silhouette, 3), label: "silhouette", note: r.internal.stability !== null ? `stability ${short(r.internal.stability, 3)}` : "" });
   list.push({ value: seconds(r.seconds.total), label: "in all", note: `${Math.round(r.peak_bytes / 1048576)} MB of memory at most` });
@@ -77,7 +78,8 @@ function shrinkText(r) {
   let text = `gamma = ${short(s.gamma, 5)}${r.options.gamma === "auto" ? " (automatic)" : ""}: ${plural(r.n, "point")} fused into ${plural(s.groups, "group")}, ${certificate(s)} after ${plural(s.n_iter, "iteration")}`;
   if (s.stop === "max_iter") text += " (stopped at their limit)";
   if (s.stop === "stalled") text += " (no further progress in this arithmetic)";
-  return text + ".";
+  if (s.stop === "rounding") text += " (all that double precision can tell)";
+  return text + (s.guarded ? ". It made the clusters much less even and was discarded: the labels are those of the embedding F." : ".");
 }
 
 /* ---- clusters ---- */

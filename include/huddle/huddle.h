@@ -9,7 +9,7 @@
  *   huddle/prepare.h   scaling, PCA, whitening                -> points
  *   huddle/graph.h     nearest neighbours, weights            -> a sparse graph
  *   huddle/embed.h     eigenvectors of its Laplacian          -> an embedding F
- *   huddle/shrink.h    the convex programme, certified        -> shrunk rows G
+ *   huddle/shrink.h    the convex step, certified             -> shrunk rows G
  *   huddle/path.h      the same for every gamma               -> a tree of fusions
  *   huddle/kmeans.h    K-means with restarts                  -> labels
  *   huddle/metrics.h   scores with and without known classes

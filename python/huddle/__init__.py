@@ -1,4 +1,4 @@
-"""Huddle: clustering by spectral shrinking, with a certificate.
+"""Huddle: clustering by spectral shrinking, with a certified shrink step.
 
 >>> from huddle import SpectralShrunkClustering
 >>> from huddle.datasets import make_moons

@@ -171,6 +171,7 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         if "shrink" in info:
             self.gap_ = info["shrink"]["gap"]
             self.objective_ = info["shrink"]["objective"]
+            self.labels_from_ = "embedding" if info["shrink"]["guarded"] else "shrunk"
             self.n_iter_ = info["shrink"]["n_iter"]
         for text in self.warnings_:
             warnings.warn(text, warning_class(text), stacklevel=3)
@@ -198,12 +199,13 @@ class _Clusterer(ClusterMixin, BaseEstimator):
 
 @_estimator("ssc")
 class SpectralShrunkClustering(_Clusterer):
-    """Spectral shrunk clustering, solved to a certificate.
+    """Spectral shrunk clustering, with a certified shrink step.
 
     Joins each point to its nearest neighbours, embeds the graph by its eigenvectors, shrinks the
     embedding by a convex programme until points of one cluster coincide, and reads the clusters
     off.
-    ``gap_`` proves how near the shrinking is to its optimum.
+    ``gap_`` proves how near the shrink step is to its optimum. It says nothing about how good the
+    clusters are.
 
     Parameters
     ----------
@@ -226,9 +228,13 @@ class SpectralShrunkClustering(_Clusterer):
     cluster_centers_ : ndarray
         In the coordinates of ``shrunk_``.
     gap_ : float
-        The relative duality gap: the objective is proven to be within it of the optimum.
+        The relative duality gap of the shrink step: its objective is proven to be within it of
+        the optimum.
     objective_ : float
-        Of the shrink problem.
+        Of the shrink step.
+    labels_from_ : str
+        "shrunk", or "embedding" where ``guard`` discarded the shrink step; then the labels are not
+        those of the step that ``gap_`` and ``objective_`` describe, and a warning was issued.
     n_iter_ : int
         Iterations of the shrinking.
     warnings_ : list of str
@@ -446,8 +452,8 @@ class SPLS(_Clusterer):
 
     Attributes
     ----------
-    labels_, n_clusters_, embedding_, shrunk_, gap_, objective_, cluster_centers_, inertia_,
-    n_iter_, warnings_, info_
+    labels_, n_clusters_, embedding_, shrunk_, gap_, objective_, labels_from_, cluster_centers_,
+    inertia_, n_iter_, warnings_, info_
         As in :class:`SpectralShrunkClustering`; ``embedding_`` is the learned subspace.
 
     Examples

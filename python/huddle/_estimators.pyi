@@ -29,6 +29,7 @@ class SpectralShrunkClustering(_Clusterer):
     shrunk_: NDArray[np.float64]
     gap_: float
     objective_: float
+    labels_from_: str
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     def __init__(
@@ -304,6 +305,7 @@ class SPLS(_Clusterer):
     shrunk_: NDArray[np.float64]
     gap_: float
     objective_: float
+    labels_from_: str
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     def __init__(

@@ -186,7 +186,8 @@ class ShrinkResult:
     """The number used."""
     n_iter: int
     stop: str
-    """converged, exact, max_iter or stalled."""
+    """converged, exact, max_iter, stalled or rounding; only the first two mean that the gap asked
+    for was reached."""
     solver: str
     seconds: float
     history: np.ndarray
@@ -200,7 +201,7 @@ def _history(info):
 
 @with_options(stage_parameters("shrink"))
 def shrink(F, W, gamma="auto", *, start=None, **options):
-    """Pulls the rows of F together along the graph W, to a certificate.
+    """Pulls the rows of F together along the graph W, and proves how near that is to the optimum.
 
     Minimises ``sum_i ||g_i - f_i|| + gamma * sum_ij w_ij ||g_i - g_j||`` over G, every edge taken
     once. With ``loss="l2"`` the first term is ``||G - F||**2``: plain convex clustering, of any

@@ -95,6 +95,14 @@ def test_certificate_attributes(blobs):
     assert model.shrunk_.shape == model.embedding_.shape == (200, 5)
 
 
+def test_labels_from_the_embedding_are_not_called_certified(blobs):
+    noise = np.random.default_rng(0).normal(size=(400, 8))
+    with pytest.warns(UserWarning, match="not of the certified shrink step"):
+        model = SpectralShrunkClustering(5).fit(noise)
+    assert model.labels_from_ == "embedding" == model.info_["shrink"]["labels_from"]
+    assert SpectralShrunkClustering(5).fit(blobs[0]).labels_from_ == "shrunk"
+
+
 def test_pipeline(blobs):
     X, y = blobs
     pipeline = make_pipeline(StandardScaler(), SpectralShrunkClustering(5))

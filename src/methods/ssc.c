@@ -128,7 +128,7 @@ static huddle_status cluster_guarded(huddle_context *context, const huddle_kmean
     if (fit->guarded)
         hd_warn(context,
                 "shrinking made the clusters much less even (entropy %.2f, without %.2f): the "
-                "labels are those of the embedding",
+                "labels are those of the embedding, not of the certified shrink step",
                 shrunk, unshrunk);
     return status;
 }
@@ -228,7 +228,8 @@ const hd_method hd_method_ssc = {
     .text = {"ssc", "spectral shrunk clustering",
              "Spectral clustering whose embedding is shrunk by a convex programme before K-means: "
              "neighbours in the embedding are pulled together until points of one cluster "
-             "coincide. The answer comes with a proof of how near it is to the optimum."},
+             "coincide. This shrink step, not the clusters, comes with a proof of how near it is "
+             "to its optimum."},
     .options_size = sizeof(ssc_options),
     .sections = sections,
     .takes_graph = true,

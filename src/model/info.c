@@ -185,6 +185,7 @@ static json_t *shrink_json(const hd_fit *fit) {
                                                     : json_string(info->linear_solver));
     json_object_set_new(object, "snapped", json_boolean(info->snapped));
     json_object_set_new(object, "guarded", json_boolean(fit->guarded));
+    json_object_set_new(object, "labels_from", json_string(fit->guarded ? "embedding" : "shrunk"));
     return object;
 }
 

@@ -120,12 +120,11 @@ static double rounding_of_block(const hd_problem *p, const hd_block *b) {
     return sum;
 }
 
-/* A block may be left at F, or be one point, if that is within half of the gap asked for. */
+/* A block may be left at F, or be one point, if that is within half of the gap asked for; or stay
+ * as it is where its rows are equal but for rounding. */
 static huddle_status try_closed_forms(const solve *s, hd_block *b) {
     huddle_status status = HUDDLE_OK;
-    b->exact = b->primal <= 4 * rounding_of_block(&s->problem, b);
-    if (!b->exact)
-        TRY(hd_block_fit(b));
+    TRY(hd_block_fit(b));
     if (b->exact)
         goto done;
     status = hd_block_collapse(b);
@@ -133,6 +132,8 @@ static huddle_status try_closed_forms(const solve *s, hd_block *b) {
         status = HUDDLE_OK;
     b->exact = b->exact && b->primal - b->dual <= .5 * s->options.gap * b->primal;
     b->collapsed = b->exact;
+    if (!b->exact) /* no iteration can improve on what rounding decides */
+        b->exact = b->primal <= 4 * rounding_of_block(&s->problem, b);
 done:
     return status;
 }

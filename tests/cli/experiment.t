@@ -157,3 +157,20 @@ Without labels there is nothing to score by, but n_clusters can be given.
   index.html
   results.csv
   results.jsonl
+
+The ends of gamma are those of the loss at hand: with squares every gamma moves something.
+
+  $ cat > ends.json <<'END'
+  > {"data": [{"source": "digits", "per_class": 20}],
+  >  "methods": [{"method": "ssc", "options": {"gamma": 1, "prepare": "none"},
+  >   "grid": {"loss": ["l21", "l2"]}, "keep": ["ends"]}], "n_init": 1}
+  > END
+  $ huddle experiment ends.json -o ends -q > /dev/null
+  $ /usr/bin/python3 - <<'END'
+  > import json
+  > records = map(json.loads, open("ends/results.jsonl"))
+  > for r in sorted(records, key=lambda r: r["settings"]["loss"]):
+  >     print(r["settings"]["loss"], r["gamma_fit"] > 0, r["gamma_fit"] == 0)
+  > END
+  l2 False True
+  l21 True False

@@ -30,12 +30,48 @@ Rings and spirals as well, with no option but the built-in number of classes.
 
 The summary tells of the certificate.
 
-  $ huddle cluster moons --n 400 -q | grep -E '^  (method|graph|embedding|shrink|  *certified)'
+  $ huddle cluster moons --n 400 -q | grep -E '^  (method|graph|embedding|shrink|  *the shrink step)'
     method     ssc, 2 clusters
     graph      1232 edges, 2 components
     embedding  exact, residual 0.0e+00
     shrink     gamma 200, 4 groups, objective 0
-               certified optimal
+               the shrink step is certified optimal
+
+Where the guard discards the shrinking, the certified step is not where the labels come from, and the
+summary and the JSON say so.
+
+  $ /usr/bin/python3 -c 'import numpy
+  > numpy.save("noise.npy", numpy.random.default_rng(0).normal(size=(400, 8)))'
+  $ huddle cluster noise.npy -m ssc -c 5 -q | grep -A2 '^  shrink'
+    shrink     gamma 80, 1 group, objective * (glob)
+               the shrink step is certified within * % of its optimum (converged) (glob)
+               but discarded: the labels are those of the embedding
+  $ huddle cluster noise.npy -m ssc -c 5 -q | grep -c 'not of the certified shrink step'
+  1
+  $ huddle cluster noise.npy -m ssc -c 5 -q --json | grep -E '"(guarded|labels_from)"'
+      "guarded": true,
+      "labels_from": "embedding"
+  $ huddle cluster noise.npy -m ssc -c 5 --guard false -q > kept
+  $ grep -c 'certified' kept
+  1
+  $ grep -c 'discarded' kept
+  0
+  [1]
+
+A gap that double precision cannot prove is not claimed: the word in brackets is not "converged", and
+the gap is the one that was proven.
+
+  $ /usr/bin/python3 -c 'import numpy
+  > numpy.save("far.npy", numpy.random.default_rng(0).normal(size=(400, 2)) + 1e6)'
+  $ for gap in 1e-4 1e-12; do
+  >   huddle cluster noise.npy --embedding far.npy -m ssc -c 2 --loss l2 --gamma 1 --gap $gap -q --json |
+  >   /usr/bin/python3 -c '
+  > import json, sys
+  > s = json.load(sys.stdin)["shrink"]
+  > print(s["stop"], 0 < s["gap"] < 1e-4, s["groups"] > 1)'
+  > done
+  converged True True
+  rounding True True
 
 Every intermediate in a folder, as NumPy and SciPy read it.
 
