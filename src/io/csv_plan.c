@@ -151,16 +151,13 @@ static huddle_status choose_label(hd_plan *plan, const huddle_read_options *opti
 
 /* "3", "age" or "2-64" as columns first .. last. */
 static bool find_columns(const hd_layout *layout, const char *text, int64_t *first, int64_t *last) {
-    char *dash;
     char copy[64];
     *first = *last = hd_layout_column(layout, text);
     if (*first >= 0)
         return true;
-    if (strlen(text) >= sizeof copy)
-        return false;
-    memcpy(copy, text, strlen(text) + 1);
-    dash = strchr(copy, '-');
-    if (dash == NULL)
+    snprintf(copy, sizeof copy, "%s", text);
+    char *dash = strchr(copy, '-');
+    if (strlen(text) >= sizeof copy || dash == NULL)
         return false;
     *dash = '\0';
     *first = hd_layout_column(layout, copy);

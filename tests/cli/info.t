@@ -226,7 +226,7 @@ Texts that are all different are names of rows, not labels, unless they are aske
   names     size, weight, name
   $ huddle info named.csv --y name | grep classes
   classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
-  $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 warning
+  $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 'column name'
     warning    column name: 30 different texts in 30 rows, taken for names, not labels; name
                it as y to use it
   $ head -21 named.csv > few.csv
