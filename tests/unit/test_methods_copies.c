@@ -227,6 +227,20 @@ static void the_subspace_is_that_of_all_rows(void **state) {
     huddle_points_free(&x);
 }
 
+/* K-means of all rows may tell equal ones apart that were prepared to differ in the last bit. */
+static void equal_rows_are_given_the_label_of_the_first(void **state) {
+    (void)state;
+    int32_t labels[] = {2, 0, 1, 0, 1}, trials[] = {0, 1, 1, 1, 1, 0, 1, 0, 0, 0},
+            of[] = {0, 1, 0, 2, 1};
+    int32_t expected[] = {2, 0, 2, 0, 0}, expected_trials[] = {0, 1, 1, 1, 0, 1, 1, 0, 1, 1};
+    int64_t first[] = {0, 1, 3}, copies[] = {2, 2, 1};
+    hd_fit fit = {.n = 5, .labels = labels, .trial_labels = trials, .n_trials = 2};
+    fit.equal = (huddle_distinct){5, 3, of, first, copies};
+    hd_fit_unify_labels(&fit);
+    assert_memory_equal(labels, expected, sizeof labels);
+    assert_memory_equal(trials, expected_trials, sizeof trials);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(degrees_are_those_of_distinct_rows_with_their_copies),
@@ -235,6 +249,7 @@ int main(void) {
         cmocka_unit_test(rows_made_equal_by_the_preparation_are_merged),
         cmocka_unit_test(shared_work_is_the_same),
         cmocka_unit_test(the_subspace_is_that_of_all_rows),
+        cmocka_unit_test(equal_rows_are_given_the_label_of_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
