@@ -311,7 +311,7 @@ static huddle_status make_graph(huddle_context *context, void *argument, hd_fit 
     if (job->input->graph != NULL || !is_affinity(job->options, "features"))
         return graph_of_matrix(context, job->input, job->options, job->n_clusters, fit);
     TRY(hd_fit_prepare(context, job->input->x, &prepare, true, fit, &points));
-    TRY(hd_fit_merge(context, fit));
+    TRY(hd_fit_merge(context, job->options->knn.n_neighbors, fit));
     TRY(graph_of_points(context, job->options, job->n_clusters, fit));
 done:
     return status;
@@ -405,7 +405,7 @@ huddle_status hd_spectral_embed_points(huddle_context *context, huddle_cache *ca
     huddle_csr_free(&fit->graph);
     huddle_scale_free(&fit->scale);
     huddle_embedding_free(&fit->embedding);
-    huddle_status status = hd_fit_merge(context, fit);
+    huddle_status status = hd_fit_merge(context, options->knn.n_neighbors, fit);
     if (status != HUDDLE_OK)
         return status;
     return run_stages(context, cache, &points_stage, &job, fit, n_clusters);

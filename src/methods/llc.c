@@ -443,7 +443,7 @@ static huddle_status fit_llc(huddle_context *context, const hd_input *input, con
     TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
-    TRY(hd_fit_merge(context, fit));
+    TRY(hd_fit_merge(context, o.spectral.knn.n_neighbors, fit));
     TRY(make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
     TRY(embed(context, &o, &neighbors, &bridges, n_clusters, fit));
     TRY(hd_fit_range(context, n_clusters, &fit->points, &fit->graph, hd_spectral_cluster, &o, fit));

@@ -190,11 +190,13 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
 /* Methods that join neighbours do so among distinct rows: more than n_neighbors equal ones would
  * have only each other. Merging keeps of fit->points one row for each distinct row of x, and of
  * those one for each distinct prepared row; fit->n becomes their number, and every array that
- * follows has that many rows. Without equal rows nothing changes. `whole`, if not NULL, receives
- * the points as they were when rows were merged; *borrowed says that they are not to be freed. */
-huddle_status hd_fit_merge(huddle_context *context, hd_fit *fit);
-huddle_status hd_fit_merge_keeping(huddle_context *context, hd_fit *fit, huddle_points *whole,
-                                   bool *borrowed);
+ * follows has that many rows. Without equal rows, or with too few of them to matter for the graph,
+ * nothing changes; hd_fit_unify_labels() then sees to it that equal rows have equal labels.
+ * `whole`, if not NULL, receives the points as they were when rows were merged; *borrowed says that
+ * they are not to be freed. */
+huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit *fit);
+huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit *fit,
+                                   huddle_points *whole, bool *borrowed);
 
 /* Rows of x. */
 int64_t hd_fit_rows(const hd_fit *fit);

@@ -310,7 +310,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_input *input, co
     TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
-    TRY(hd_fit_merge_keeping(context, fit, &s->whole, &s->whole_borrowed));
+    TRY(hd_fit_merge_keeping(context, o->knn.n_neighbors, fit, &s->whole, &s->whole_borrowed));
     TRY(hd_fit_weights(fit, &s->weights));
     if (fit->nodes.n > 0)
         s->centred.x = &s->whole;
