@@ -44,9 +44,10 @@ typedef struct tree {
     hd_search *search;
     int64_t n, d;
     double caution;
-    double *points; /* n x d, by name */
-    int32_t *order; /* names, leaf by leaf */
-    double *panels; /* leaves' points, [panel][feature][8] */
+    bool short_rows; /* distances are cheap to compute from the panels */
+    double *points;  /* n x d, by name */
+    int32_t *order;  /* names, leaf by leaf */
+    double *panels;  /* leaves' points, [panel][feature][8] */
     int64_t n_panels;
     node *nodes;
     double *boxes; /* low and high of each node: nodes x 2 x d */
@@ -258,6 +259,7 @@ static huddle_status build(huddle_context *context, tree *t) {
     t->n = s->train->n;
     t->d = hd_rows_width(s->train);
     t->caution = find_caution(t->d);
+    t->short_rows = hd_rows_short(s->train) && hd_rows_short(s->query);
     ALLOC(t->points, t->n * t->d);
     ALLOC(t->order, t->n);
     for (int64_t i = 0; i < t->n; i++)
@@ -294,14 +296,25 @@ typedef struct visit {
     int64_t n_distances;
 } visit;
 
-/* A point whose distance is about `value`. All solvers put the same number into the lists. */
-static void offer(visit *v, double value, int32_t name) {
+/* The distance that counts: all solvers put the same number into the lists. `column` is where the
+ * point stands in its panel. */
+static double exact_distance2(const visit *v, const double *column, int32_t name, double limit) {
+    const tree *t = v->t;
+    double differences[HD_SHORT_ROW];
+    if (!t->short_rows)
+        return hd_rows_distance2(t->search->query, v->i, t->search->train, name, limit);
+    for (int64_t f = 0; f < t->d; f++)
+        differences[f] = v->q[f] - column[f * HD_LEAF_LANES];
+    return hd_short_square(differences, t->d);
+}
+
+/* A point whose squared distance is about `value`. */
+static void offer(visit *v, double value, const double *column, int32_t name) {
     hd_search *s = v->t->search;
     double last = v->distance2[s->k - 1];
     if (v->t->caution * value > last || hd_search_skips(s, v->i, name))
         return;
-    hd_list_insert(v->distance2, v->index, s->k,
-                   hd_rows_distance2(s->query, v->i, s->train, name, last), name);
+    hd_list_insert(v->distance2, v->index, s->k, exact_distance2(v, column, name, last), name);
 }
 
 static void scan_leaf(visit *v, const node *leaf) {
@@ -312,9 +325,10 @@ static void scan_leaf(visit *v, const node *leaf) {
         /* Members stand by ascending name: k of them and perhaps the query itself will do, unless
          * groups rule out more. */
         int64_t enough = t->search->train_group != NULL ? size : (int64_t)t->search->k + 1;
-        t->leaf(v->q, t->panels + leaf->panel * HD_LEAF_LANES * t->d, t->d, values);
+        const double *panel = t->panels + leaf->panel * HD_LEAF_LANES * t->d;
+        t->leaf(v->q, panel, t->d, values);
         for (int64_t c = 0; c < size && c < enough; c++)
-            offer(v, values[0], t->order[leaf->begin + c]);
+            offer(v, values[0], panel, t->order[leaf->begin + c]);
         v->n_distances++;
         return;
     }
@@ -323,7 +337,7 @@ static void scan_leaf(visit *v, const node *leaf) {
         t->leaf(v->q, panel, t->d, values);
         for (int64_t e = c; e < size && e < c + HD_LEAF_LANES; e++)
             if (t->caution * values[e - c] <= v->distance2[t->search->k - 1])
-                offer(v, values[e - c], t->order[leaf->begin + e]);
+                offer(v, values[e - c], panel + (e - c), t->order[leaf->begin + e]);
     }
     v->n_distances += size;
 }

@@ -152,6 +152,19 @@ void hd_rows_fetch(const hd_rows *rows, int64_t i) {
         __builtin_prefetch(from + byte);
 }
 
+static double distance2_short(const hd_rows *rows, int64_t p, const hd_rows *others, int64_t q) {
+    double differences[HD_SHORT_ROW];
+    for (int64_t j = 0; j < rows->d; j++)
+        differences[j] = rows->singles != NULL
+                             ? (double)rows->singles[p + j] - (double)others->singles[q + j]
+                             : rows->doubles[p + j] - others->doubles[q + j];
+    return hd_short_square(differences, rows->d);
+}
+
+bool hd_rows_short(const hd_rows *rows) {
+    return rows->d < HD_SHORT_ROW && rows->scale == NULL && rows->shift == NULL;
+}
+
 /* Most pairs are farther apart than limit by more than float can err: float settles those. Its
  * sums err by less than (d + 8) 2^-24 of themselves and, where squares are so small that float
  * holds them with fewer digits, by d 2^-150. The least limit makes that less than the doubt. Beside
@@ -171,6 +184,8 @@ static double distance2_singles(const hd_rows *a, const float *x, const float *y
 double hd_rows_distance2(const hd_rows *a, int64_t i, const hd_rows *b, int64_t j, double limit) {
     int64_t p = place(a, i), q = place(b, j);
     if (a->scale == NULL && a->shift == NULL && b->shift == NULL) {
+        if (a->d < HD_SHORT_ROW)
+            return distance2_short(a, p, b, q);
         if (a->singles != NULL)
             return distance2_singles(a, a->singles + p, b->singles + q, limit);
         return distance2_double[a->isa](a->doubles + p, b->doubles + q, a->d, limit);
