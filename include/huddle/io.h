@@ -97,9 +97,10 @@ typedef struct huddle_read_options {
     int64_t n;           /* generators: points, 0 = 1000 */
     double noise;        /* generators: HUDDLE_AUTO = the kind's own */
     uint64_t seed;       /* generators */
-    const double *shift; /* round columns of doubles relative to this, as the points of a model
-                            were (huddle_model_shift()); NULL: as the file's own values need */
-    int64_t n_shift;     /* its length; it is used if the points have so many features */
+    const double *shift; /* with n_shift features: round columns of doubles relative to this, or
+                            to 0 if it is NULL, as the points of a model were: take both from
+                            huddle_model_shift() */
+    int64_t n_shift;     /* 0, or another number than the points have: shift as the values need */
     const char *missing; /* tables: what to do with missing values (empty, NA, NaN, null, None, ?,
                             -): NULL or "error" refuses them, naming the place; "drop" leaves out
                             rows with one; "mean" and "median" fill in that of the column. A missing

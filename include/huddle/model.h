@@ -98,8 +98,9 @@ HUDDLE_API const char *const *huddle_model_arrays(huddle_model *model);
 /* What was done and how well, as a JSON object; freed by huddle_free(). */
 HUDDLE_API huddle_status huddle_model_info_json(const huddle_model *model, char **json);
 
-/* The shift of the points the model was fitted to (*d doubles, owned by the model; d may be NULL),
- * or NULL if they had none or there is no fit. New points made with it
+/* The shift of the points the model was fitted to (d doubles, owned by the model), or NULL if they
+ * had none. *d (d may be NULL) is their number of features, or 0 if the shift is not known: before
+ * a fit, after a fit to sparse points or none, in a file of version 0.1. New points made with it
  * (huddle_points_from_double_shifted(), huddle_read_options) are rounded as the training points
  * were. */
 HUDDLE_API const double *huddle_model_shift(const huddle_model *model, int64_t *d);

@@ -58,7 +58,7 @@ class PointsView:
                  x.strides[1] // 8)
         length = c_int64(0)
         shift = lib.huddle_model_shift(model.handle, byref(length)) if model is not None else None
-        if model is not None and length.value in (0, x.shape[1]):
+        if length.value == x.shape[1]:
             check(lib.huddle_points_from_double_shifted(*where, shift, byref(self.struct)))
         else:
             check(lib.huddle_points_from_double(*where, byref(self.struct)))

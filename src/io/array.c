@@ -206,9 +206,11 @@ huddle_status hd_intake_begin(huddle_context *context, huddle_points *points, bo
     *intake = (hd_intake){.points = points};
     if (narrow)
         goto done;
-    if (options->shift != NULL && options->n_shift == points->d) {
-        ALLOC(points->shift, points->d);
-        memcpy(points->shift, options->shift, (size_t)points->d * sizeof *points->shift);
+    if (options->n_shift == points->d) {
+        if (options->shift != NULL) {
+            ALLOC(points->shift, points->d);
+            memcpy(points->shift, options->shift, (size_t)points->d * sizeof *points->shift);
+        }
         goto done;
     }
     ALLOC(intake->low, size);

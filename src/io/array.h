@@ -69,7 +69,7 @@ typedef struct hd_intake {
     double *low, *high; /* workers x d; NULL when no column can need a shift */
 } hd_intake;
 
-/* options->shift is used if it has as many values as the points have features. */
+/* The shift is options->shift if that is for as many features as the points have. */
 huddle_status hd_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
                               const huddle_read_options *options, hd_intake *intake);
 /* Takes one row. HUDDLE_INVALID, naming row and column, if a value is not fit for float. */

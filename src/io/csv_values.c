@@ -371,7 +371,7 @@ huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_piece
     if (policy == HD_MEAN || policy == HD_MEDIAN)
         TRY(fill(plan, wide, n, d, *sources, policy == HD_MEDIAN, &filled));
     data->points.d = 0;
-    if (request->options->shift != NULL && request->options->n_shift == d)
+    if (request->options->n_shift == d)
         TRY(huddle_points_from_double_shifted(request->context, n, d, wide, d, 1,
                                               request->options->shift, &data->points));
     else

@@ -79,7 +79,7 @@ typedef struct hd_fit {
     int64_t n, d;          /* n: rows of the arrays below; after merging the distinct ones only */
     huddle_distinct equal; /* which rows of x are equal; hd_fit_prepare() finds out */
     huddle_distinct nodes; /* after merging: the row of the arrays for each row of x; else empty */
-    double *shift;         /* d: of the points as they were given, or NULL */
+    double *shift; /* d: of dense points as they were given, zeros if none; NULL if not known */
     const char *const *feature_names; /* d, or NULL; borrowed, and only while fitting */
     int32_t n_clusters;
     int32_t *labels;

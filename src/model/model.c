@@ -200,10 +200,11 @@ huddle_status hd_copy_options(const huddle_model *model, void **copy) {
 
 static huddle_status keep_shift(const huddle_points *x, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    if (x == NULL || x->shift == NULL)
+    if (x == NULL || x->offsets != NULL)
         return status;
-    ALLOC(fit->shift, x->d);
-    memcpy(fit->shift, x->shift, (size_t)x->d * sizeof *fit->shift);
+    ALLOC_ZERO(fit->shift, x->d);
+    if (x->shift != NULL)
+        memcpy(fit->shift, x->shift, (size_t)x->d * sizeof *fit->shift);
 done:
     return status;
 }
@@ -271,16 +272,23 @@ const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
 }
 
 const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
+    const double *shift = model->fit.shift;
     if (d != NULL)
-        *d = model->fit.shift != NULL ? model->fit.d : 0;
-    return model->fit.shift;
+        *d = shift != NULL ? model->fit.d : 0;
+    for (int64_t j = 0; shift != NULL && j < model->fit.d; j++)
+        if (shift[j] != 0)
+            return shift;
+    return NULL;
 }
 
-static bool has_shift(const huddle_points *x, const double *shift) {
+/* Whether the points must be brought to the model's shift, if that is known. */
+static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
+    if (x->offsets != NULL || fit->shift == NULL || x->d != fit->d)
+        return false;
     for (int64_t j = 0; j < x->d; j++)
-        if ((x->shift != NULL ? x->shift[j] : 0) != (shift != NULL ? shift[j] : 0))
-            return false;
-    return true;
+        if ((x->shift != NULL ? x->shift[j] : 0) != fit->shift[j])
+            return true;
+    return false;
 }
 
 huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
@@ -296,8 +304,8 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
         FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);
     /* What the methods compare with was rounded to float relative to the model's shift: a row
      * that is rounded otherwise is another row. */
-    if (x->offsets == NULL && x->d == model->fit.d && !has_shift(x, model->fit.shift)) {
-        TRY(huddle_points_rebase(context, x, model->fit.shift, &rebased));
+    if (needs_rebase(&model->fit, x)) {
+        TRY(huddle_points_rebase(context, x, huddle_model_shift(model, NULL), &rebased));
         x = &rebased;
     }
     hd_blas_enter();
