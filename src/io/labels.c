@@ -152,7 +152,7 @@ static uint64_t hash(hd_span key) {
 static int64_t *slot_of(const distinct *set, hd_span key) {
     for (int64_t at = (int64_t)hash(key) & set->mask;; at = (at + 1) & set->mask) {
         int64_t *slot = &set->slots[at];
-        if (*slot == 0)
+        if (*slot == 0 || set->first == NULL) /* the second only with the first */
             return slot;
         hd_span other = key_of(set->labels, set->first[*slot - 1]);
         if (other.length == key.length && memcmp(other.begin, key.begin, (size_t)key.length) == 0)

@@ -348,6 +348,35 @@ static void connect_does_what_it_is_told(void **state) {
     free_clumps(&c);
 }
 
+/* Two pairs of directions; lengths must not matter. */
+static void bridges_have_the_distance_of_their_metric(void **state) {
+    (void)state;
+    const double values[] = {1, 0, 20, 4, 0, 1, 0.5, 3};
+    huddle_points x = points_of(values, 4, 2);
+    for (int cosine = 0; cosine < 2; cosine++) {
+        int64_t offsets[] = {0, 1, 2, 3, 4};
+        int32_t columns[] = {1, 0, 3, 2};
+        double weights[] = {1, 1, 1, 1};
+        huddle_csr given = {4, 4, offsets, columns, weights}, graph = copy_graph(&given);
+        huddle_scale scale = {.rule = "mean", .delta2 = cosine ? 0.3 : 2};
+        huddle_connect_options options = huddle_connect_defaults();
+        huddle_connect_info info;
+        options.connect = "true";
+        options.metric = cosine ? "cosine" : "euclidean";
+        assert_ok(huddle_graph_connect(NULL, &x, &options, &scale, &graph, &info));
+        assert_int_equal(info.bridges, 1);
+        /* By angle rows 2 and 4 are the nearest across, by distance rows 1 and 3. */
+        int i = cosine ? 1 : 0, j = cosine ? 3 : 2;
+        double distance = cosine ? 1 - (20 * 0.5 + 4 * 3) / sqrt(416 * 9.25) : sqrt(2);
+        double found = 0;
+        for (int64_t e = graph.offsets[i]; e < graph.offsets[i + 1]; e++)
+            found += graph.columns[e] == j ? graph.values[e] : 0;
+        assert_close(found, exp(-distance * distance / scale.delta2), 1e-6);
+        huddle_csr_free(&graph);
+    }
+    huddle_points_free(&x);
+}
+
 static void specks_go_to_their_nearest(void **state) {
     (void)state;
     /* Two lines of 40 and a pair between them, nearer to the second. */
@@ -559,6 +588,7 @@ int main(void) {
         cmocka_unit_test(bridges_are_a_minimum_spanning_tree),
         cmocka_unit_test(every_kind_of_points_gets_the_same_bridges),
         cmocka_unit_test(connect_does_what_it_is_told),
+        cmocka_unit_test(bridges_have_the_distance_of_their_metric),
         cmocka_unit_test(specks_go_to_their_nearest),
         cmocka_unit_test(connect_refuses_what_does_not_fit),
         cmocka_unit_test(bridges_are_announced),

@@ -119,6 +119,28 @@ static void any_dual_point_gives_a_lower_bound(void **state) {
     example_free(&x);
 }
 
+/* Two points at distance 1 and an edge of gamma w = 0.1: whatever pulls harder than that is no dual
+ * point, and the optimum is 0.1 for l21 and 0.1 - 0.1^2 / 2 for l2. */
+static void dual_points_outside_their_balls_are_clipped(void **state) {
+    (void)state;
+    double f[] = {0, 1}, pull[1];
+    huddle_dense rows = {2, 1, 1, f}, z = {1, 1, 1, pull};
+    huddle_csr w = graph_of(2, 1, (int32_t[]){0}, (int32_t[]){1}, (double[]){0.05});
+    for (int loss = 0; loss < 2; loss++) {
+        const char *name = loss ? "l2" : "l21";
+        double optimum = loss ? 0.1 - 0.005 : 0.1, objective, dual, best = -INFINITY;
+        for (int trial = -20; trial <= 20; trial++) {
+            pull[0] = 0.05 * trial;
+            assert_ok(
+                huddle_shrink_certificate(NULL, &rows, &w, 2, name, &rows, &z, &objective, &dual));
+            assert_close(objective, 0.1, 1e-12);
+            best = fmax(best, dual);
+        }
+        assert_close(best, optimum, 1e-12);
+    }
+    huddle_csr_free(&w);
+}
+
 static void the_limit_is_an_outcome(void **state) {
     (void)state;
     example x = clouds(120, 2, 3, 4, false, 8);
@@ -447,6 +469,7 @@ int main(void) {
         cmocka_unit_test(optima_are_those_of_a_conic_solver),
         cmocka_unit_test(solvers_agree_within_their_gaps),
         cmocka_unit_test(any_dual_point_gives_a_lower_bound),
+        cmocka_unit_test(dual_points_outside_their_balls_are_clipped),
         cmocka_unit_test(the_limit_is_an_outcome),
         cmocka_unit_test(nothing_moves_at_gamma_zero),
         cmocka_unit_test(light_vertices_do_not_move),

@@ -189,6 +189,22 @@ static void labels_come_from_the_coarsest_level_that_has_them(void **state) {
                    "n_clusters = 9");
 }
 
+static void a_finer_level_with_more_groups_is_not_taken(void **state) {
+    (void)state;
+    int32_t groups[3 * 8] = {0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 0, 0,
+                             1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    huddle_path_level levels[3] = {{.gamma = 1}, {.gamma = 2}, {.gamma = 3}};
+    huddle_path path = {.n = 8, .n_levels = 3, .levels = levels, .groups = groups};
+    double rows[] = {0, 0, 1, 1, 5, 5, 6, 6};
+    huddle_dense x = {8, 1, 1, rows};
+    int32_t labels[8];
+    huddle_path_choice choice;
+    assert_ok(huddle_path_labels(NULL, &path, &x, 2, labels, &choice));
+    assert_int_equal(choice.level, 1);
+    assert_int_equal(choice.n_found, 2);
+    assert_memory_equal(labels, groups + 8, sizeof labels);
+}
+
 static void labels_of_clouds_are_the_clouds(void **state) {
     (void)state;
     example x = clouds(150, 3, 3, 5, false, 6);
@@ -342,6 +358,7 @@ int main(void) {
         cmocka_unit_test(the_path_runs_from_fit_to_collapse),
         cmocka_unit_test(the_tree_says_from_where_rows_stay_together),
         cmocka_unit_test(labels_come_from_the_coarsest_level_that_has_them),
+        cmocka_unit_test(a_finer_level_with_more_groups_is_not_taken),
         cmocka_unit_test(labels_of_clouds_are_the_clouds),
         cmocka_unit_test(bad_grids_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
