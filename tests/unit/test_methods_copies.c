@@ -50,6 +50,48 @@ static bool is_near(const huddle_points *nodes, int64_t i, int64_t j) {
     return nearer < K;
 }
 
+/* Clouds without equal rows, but for the first `copies`, which are all like row 0. */
+static huddle_points clouds_with_copies(int64_t copies) {
+    huddle_points x = rounded_clouds();
+    for (int64_t i = 0; i < N; i++) {
+        hd_rng rng = hd_rng_stream(22, (uint64_t)i);
+        for (int j = 0; j < 2; j++)
+            x.values[2 * i + j] =
+                i < copies ? x.values[j] : x.values[2 * i + j] + .1f * (float)hd_rng_normal(&rng);
+    }
+    return x;
+}
+
+/* Two equal rows take 2 of 2000 places in the lists of neighbours and leave the graph alone; six
+ * have only each other. Both times their labels are equal. */
+static void rows_are_merged_where_copies_matter(void **state) {
+    (void)state;
+    static const int64_t copies[] = {2, K, K + 1};
+    for (int k = 0; k < 3; k++) {
+        huddle_points x = clouds_with_copies(copies[k]);
+        huddle_model *model = fit_with("ssc", &x, NULL, NULL, NULL);
+        const int32_t *labels = huddle_model_labels(model, NULL);
+        assert_int_equal(model->fit.n, copies[k] > K ? N - copies[k] + 1 : N);
+        for (int64_t i = 1; i < copies[k]; i++)
+            assert_int_equal(labels[i], labels[0]);
+        huddle_model_free(model);
+        huddle_points_free(&x);
+    }
+}
+
+/* Every row is there twice: no list is full of copies, but a fifth of all places is taken. */
+static void many_small_sets_of_copies_are_merged(void **state) {
+    (void)state;
+    huddle_points x = rounded_clouds();
+    for (int64_t i = 0; i < N; i++)
+        for (int j = 0; j < 2; j++)
+            x.values[2 * i + j] = (float)(i / 2) + .25f * (float)j;
+    huddle_model *model = fit_with("sc", &x, NULL, NULL, NULL);
+    assert_int_equal(model->fit.n, N / 2);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
 /* Binary weights, so that the graph can be written down: every degree from its definition. */
 static void degrees_are_those_of_distinct_rows_with_their_copies(void **state) {
     (void)state;
@@ -243,6 +285,8 @@ static void equal_rows_are_given_the_label_of_the_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_merged_where_copies_matter),
+        cmocka_unit_test(many_small_sets_of_copies_are_merged),
         cmocka_unit_test(degrees_are_those_of_distinct_rows_with_their_copies),
         cmocka_unit_test(kmeans_counts_copies),
         cmocka_unit_test(new_rows_count_the_copies_of_their_neighbours),
