@@ -147,7 +147,7 @@ void input_add_json(const huddle_data *data, json_t *report) {
         return;
     if (label != NULL) {
         input_column_name(data, label, name, sizeof name);
-        json_object_set_new(report, "labels_from", text_json(name));
+        json_object_set_new(report, "label_column", text_json(name));
     }
     json_object_set_new(report, "columns", input_columns_json(data));
     if (data->n_dropped == 0)

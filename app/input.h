@@ -36,7 +36,7 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
 /* What became of the columns of a table: [{name, role, reason}]. */
 json_t *input_columns_json(const huddle_data *data);
 
-/* Adds labels_from, columns and dropped_rows (from 0) to a report, for tables. */
+/* Adds label_column, columns and dropped_rows (from 0) to a report, for tables. */
 void input_add_json(const huddle_data *data, json_t *report);
 
 /* Labels for every row of the file: -1 for rows that were dropped. Freed by free(). */

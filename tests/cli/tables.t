@@ -62,7 +62,7 @@ Row numbers are left out, which is said, and --x brings them back.
   $ huddle info id.csv --json -q | /usr/bin/python3 -c '
   > import json, sys
   > r = json.load(sys.stdin)
-  > print(r["labels_from"])
+  > print(r["label_column"])
   > for c in r["columns"][:2] + r["columns"][5:]: print(c)'
   species
   {'name': 'Id', 'role': 'left out', 'reason': 'row numbers 1 .. 150'}
@@ -99,8 +99,8 @@ Which column became the labels and why, and what set -c.
     method     kmeans, 28 clusters
   $ huddle cluster city.csv -m kmeans -c 2 -q | grep labels
     labels     city, the only text column
-  $ huddle cluster city.csv -m kmeans --json -q | grep -E '"(n_clusters_from|labels_from)"'
-    "labels_from": "city",
+  $ huddle cluster city.csv -m kmeans --json -q | grep -E '"(n_clusters_from|label_column)"'
+    "label_column": "city",
     "n_clusters_from": "classes",
 
 Dates never become classes.
