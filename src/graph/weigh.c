@@ -91,7 +91,7 @@ double huddle_graph_weight(const huddle_scale *scale, int64_t i, double s, doubl
     double delta2 = scale->delta2;
     if (distance == 0 || is(scale, "binary"))
         return 1;
-    if (is(scale, "selftune"))
+    if (is(scale, "selftune") && scale->local != NULL)
         delta2 = scale->local[i] * (s > 0 ? s : scale->smallest);
     /* A ratio first: squares of tiny distances vanish. */
     double ratio = distance / sqrt(delta2), exponent = -ratio * ratio;

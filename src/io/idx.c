@@ -141,7 +141,7 @@ static huddle_status find_labels(hd_request *request, const hd_file *file,
         goto done;
     for (int packed = 0; packed < 2 && labels.text == NULL; packed++) {
         if (packed)
-            strcat(path, ".gz");
+            memcpy(path + strlen(path), ".gz", 4); /* labels_path() left room for it */
         (void)hd_file_open(path, &labels);
     }
     if (labels.text == NULL || !hd_idx_is(&labels))

@@ -130,6 +130,8 @@ static huddle_status read_pixels(hd_request *request, const list *images, huddle
     reading r = {images, data};
     const char *culprit = request->culprit;
     request->culprit = NULL; /* sentences name the image */
+    if (images->items == NULL)
+        FAIL(HUDDLE_FORMAT, "there are no images in it");
     TRY(hd_image_read(images->items[0], &first));
     data->height = first.height;
     data->width = first.width;

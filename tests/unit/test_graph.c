@@ -152,6 +152,23 @@ static void mean_distances_agree(void **state) {
     assert_ok(huddle_graph_mean_distance(NULL, &few, "euclidean", 0, &exact));
     assert_ok(huddle_graph_mean_distance_dense(NULL, &f, 0, &dense));
     assert_close(exact, dense, 1e-12);
+    double plain = 0, cosine = 0, cosines;
+    for (int64_t i = 0; i < 40; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double *a = f.values + i * 5, *b = f.values + j * 5;
+            double square = 0, product = 0, aa = 0, bb = 0;
+            for (int k = 0; k < 5; k++) {
+                square += (a[k] - b[k]) * (a[k] - b[k]);
+                product += a[k] * b[k];
+                aa += a[k] * a[k];
+                bb += b[k] * b[k];
+            }
+            plain += sqrt(square) / (40 * 39 / 2);
+            cosine += (1 - product / sqrt(aa * bb)) / (40 * 39 / 2);
+        }
+    assert_close(exact, plain, 1e-6);
+    assert_ok(huddle_graph_mean_distance(NULL, &few, "cosine", 0, &cosines));
+    assert_close(cosines, cosine, 1e-6);
     assert_refused(huddle_graph_mean_distance(NULL, &few, "taxi", 0, &exact), HUDDLE_INVALID,
                    "metric = taxi");
     huddle_dense_free(&f);

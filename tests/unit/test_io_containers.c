@@ -529,6 +529,17 @@ static void sparse_texts_are_read(void **state) {
         NULL, &data));
     assert_close(value_at(&data.points, 0, 1), 3, 0);
     huddle_data_free(&data);
+    static const char *const skew[] = {
+        "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 4\n3 2 5\n",
+        "%%MatrixMarket matrix array real skew-symmetric\n3 3\n4\n0\n5\n"};
+    for (int k = 0; k < 2; k++) {
+        assert_ok(huddle_data_read(NULL, put_text("s.mtx", skew[k]), NULL, &data));
+        assert_close(value_at(&data.points, 1, 0), 4, 0);
+        assert_close(value_at(&data.points, 0, 1), -4, 0);
+        assert_close(value_at(&data.points, 2, 1), 5, 0);
+        assert_close(value_at(&data.points, 1, 2), -5, 0);
+        huddle_data_free(&data);
+    }
     assert_ok(huddle_data_read(
         NULL, put_text("p.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n2 3\n"),
         NULL, &data));

@@ -177,6 +177,29 @@ static huddle_points weak_clusters(int64_t n, int64_t d) {
     return x;
 }
 
+/* P'S_t P = I, up to the ridge of 1e-3: K-means must not see one direction larger than another. */
+static void lda_directions_have_a_scatter_of_one(void **state) {
+    (void)state;
+    huddle_points x = weak_clusters(300, 20);
+    huddle_model *lda = fit("lda-kmeans", &x, (const char *const[]){"dim", "10", NULL});
+    const huddle_points *y = &lda->fit.points;
+    assert_int_equal(y->d, C - 1);
+    for (int64_t a = 0; a < y->d; a++)
+        for (int64_t b = 0; b <= a; b++) {
+            double product = 0, mean_a = 0, mean_b = 0;
+            for (int64_t i = 0; i < y->n; i++) {
+                double u = (double)y->values[i * y->stride + a];
+                double v = (double)y->values[i * y->stride + b];
+                product += u * v;
+                mean_a += u / (double)y->n;
+                mean_b += v / (double)y->n;
+            }
+            assert_close(product - (double)y->n * mean_a * mean_b, a == b, 0.01);
+        }
+    huddle_model_free(lda);
+    huddle_points_free(&x);
+}
+
 /* Agreement of LDA in so many principal components with the labels that it begins with. */
 static double agreement(const huddle_points *x, const char *dim, const int32_t *first,
                         int32_t *rounds) {
@@ -430,6 +453,7 @@ int main(void) {
         cmocka_unit_test(pca_kmeans_reaches_the_least_inertia),
         cmocka_unit_test(dim_is_clipped_and_chosen),
         cmocka_unit_test(lda_solves_the_generalised_problem),
+        cmocka_unit_test(lda_directions_have_a_scatter_of_one),
         cmocka_unit_test(lda_freezes_unless_pca_comes_first),
         cmocka_unit_test(lda_sc_clusters_in_the_discriminant_directions),
         cmocka_unit_test(llc_spans_what_t_does),

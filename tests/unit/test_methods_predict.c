@@ -161,6 +161,69 @@ static void new_rows_are_placed_by_the_formula(void **state) {
     huddle_points_free(&grid);
 }
 
+/* Of ncut's clusters each is a direction, and a row belongs to the one it is most along. */
+static void ncut_labels_new_rows_by_their_direction(void **state) {
+    (void)state;
+    huddle_points x = make_arcs(0.3), grid = make_grid();
+    huddle_model *model = fit("ncut", &x, (const char *const[]){"tol", "1e-9", NULL});
+    const hd_fit *f = &model->fit;
+    int32_t labels[QUERIES];
+    int counts[C] = {0};
+    assert_ok(huddle_model_predict(NULL, model, &grid, labels));
+    for (int i = 0; i < QUERIES; i += 5) {
+        double row[C], along[C], length = 0;
+        double query[2] = {(double)grid.values[2 * i], (double)grid.values[2 * i + 1]};
+        place(f, "rw", query, row);
+        for (int k = 0; k < C; k++) {
+            along[k] = 0;
+            length += row[k] * row[k];
+            for (int j = 0; j < C; j++)
+                along[k] += row[j] * f->centres.values[k * f->centres.stride + j];
+        }
+        for (int k = 0; k < C; k++)
+            assert_true(along[labels[i]] >= along[k] - 1e-4 * sqrt(length));
+        counts[labels[i]]++;
+    }
+    for (int k = 0; k < C; k++)
+        assert_true(counts[k] > 0);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+    huddle_points_free(&grid);
+}
+
+/* The weight of an edge is exp(-d^2 / (s_i s_j)), s the distance to the seventh neighbour. */
+static void selftune_weighs_edges_by_both_scales(void **state) {
+    (void)state;
+    enum { SEVEN = 7 };
+    huddle_points x = make_arcs(0.1);
+    huddle_model *model;
+    double rows[2 * N], scale[N];
+    int64_t edges = 0;
+    assert_ok(huddle_model_new("selftune-sc", &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_set(model, "connect", "false"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    const huddle_csr *a = &model->fit.graph;
+    for (int e = 0; e < 2 * N; e++)
+        rows[e] = (double)x.values[e];
+    for (int64_t i = 0; i < N; i++) {
+        int64_t near[SEVEN + 1];
+        double far[SEVEN + 1];
+        find_nearest(rows, N, 2, rows + 2 * i, SEVEN + 1, near, far);
+        scale[i] = far[SEVEN];
+    }
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++, edges++) {
+            int64_t j = a->columns[e];
+            double distance = hypot(rows[2 * i] - rows[2 * j], rows[2 * i + 1] - rows[2 * j + 1]);
+            assert_close(a->values[e], weight_of(distance, scale[i] * scale[j]), 1e-5);
+        }
+    assert_true(edges >= N * SEVEN);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
 /* argmin_g ||g - f|| + gamma sum_k w_k ||g - a_k|| by plain descent from several places: slow, and
  * nothing like the library's way. */
 static void shrink_row(const double *f, int64_t c, const double *anchors, const double *w, int k,
@@ -302,6 +365,8 @@ static void a_training_row_keeps_its_label(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_rows_are_placed_by_the_formula),
+        cmocka_unit_test(ncut_labels_new_rows_by_their_direction),
+        cmocka_unit_test(selftune_weighs_edges_by_both_scales),
         cmocka_unit_test(new_rows_are_shrunk_before_they_are_labelled),
         cmocka_unit_test(a_training_row_keeps_its_label),
     };

@@ -363,6 +363,40 @@ static void snapped_groups_are_points(void **state) {
     example_free(&x);
 }
 
+/* Two rows that hardly differ, joined by an edge that pulls with all its force and yet does not
+ * move them, beside a problem whose gap leaves room to close the edge for nothing. */
+static void rows_held_apart_are_no_group(void **state) {
+    (void)state;
+    enum { CHAIN = 30, ALL = CHAIN + 2 };
+    int32_t i[CHAIN], j[CHAIN];
+    double weight[CHAIN];
+    example x;
+    hd_rng rng = hd_rng_stream(4, 4);
+    assert_ok(huddle_dense_new(ALL, 2, &x.f));
+    for (int v = 0; v < CHAIN; v++) {
+        x.f.values[2 * v] = hd_rng_normal(&rng);
+        x.f.values[2 * v + 1] = hd_rng_normal(&rng);
+        i[v] = v < CHAIN - 1 ? v : CHAIN;
+        j[v] = i[v] + 1;
+        weight[v] = v < CHAIN - 1 ? 1 : 0.1;
+    }
+    x.f.values[2 * CHAIN] = x.f.values[2 * CHAIN + 2] = 0.5;
+    x.f.values[2 * CHAIN + 1] = 0.5;
+    x.f.values[2 * CHAIN + 3] = 0.5 + 1e-12;
+    x.w = graph_of(ALL, CHAIN, i, j, weight);
+    huddle_shrink_options o = with(1, "l21", "auto", 1e-2);
+    huddle_shrunk out;
+    huddle_shrink_info info;
+    assert_ok(huddle_shrink(NULL, &x.f, &x.w, &o, &out, &info));
+    assert_true(info.objective - info.dual > 1e-9);
+    assert_int_not_equal(out.group[CHAIN], out.group[CHAIN + 1]);
+    assert_memory_equal(out.g.values + CHAIN * out.g.stride, x.f.values + 2 * CHAIN,
+                        4 * sizeof(double));
+    huddle_shrunk_free(&out);
+    huddle_shrink_info_free(&info);
+    example_free(&x);
+}
+
 static void a_good_start_saves_iterations(void **state) {
     (void)state;
     example x = clouds(200, 3, 3, 5, false, 12);
@@ -481,6 +515,7 @@ int main(void) {
         cmocka_unit_test(components_are_solved_on_their_own),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(snapped_groups_are_points),
+        cmocka_unit_test(rows_held_apart_are_no_group),
         cmocka_unit_test(a_good_start_saves_iterations),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(a_solve_can_be_cancelled),
