@@ -142,8 +142,10 @@ static huddle_status direct_analyse(huddle_context *context, const hd_linear_gra
     }
     lay_out(d);
     d->factor = cholmod_l_analyze(d->matrix, &d->common);
-    if (d->factor == NULL)
-        TRY(complain(d, "analyse"));
+    if (d->factor == NULL) {
+        status = complain(d, "analyse");
+        goto done;
+    }
     *state = d;
     d = NULL;
 done:
