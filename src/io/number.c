@@ -55,12 +55,14 @@ static double read_any(const char *begin, const char *end) {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (length >= sizeof room)
         text = malloc(length + 1);
-    if (text == NULL || plain == (locale_t)0)
-        return NAN;
-    memcpy(text, begin, length);
-    text[length] = '\0';
-    double value = strtod_l(text, NULL, plain);
-    freelocale(plain);
+    double value = NAN;
+    if (text != NULL && plain != (locale_t)0) {
+        memcpy(text, begin, length);
+        text[length] = '\0';
+        value = strtod_l(text, NULL, plain);
+    }
+    if (plain != (locale_t)0)
+        freelocale(plain);
     if (text != room)
         free(text);
     return value;

@@ -81,8 +81,10 @@ static void copy_floats(const huddle_points *x, bool by_columns, float *to) {
 static void copy_doubles(const huddle_points *x, bool by_columns, double *to) {
     int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
     for (int64_t i = 0; i < x->n; i++)
-        for (int64_t j = 0; j < x->d; j++)
-            to[i * row_step + j * step] = (double)x->values[i * x->stride + j] + x->shift[j];
+        for (int64_t j = 0; j < x->d; j++) {
+            double shift = x->shift != NULL ? x->shift[j] : 0;
+            to[i * row_step + j * step] = (double)x->values[i * x->stride + j] + shift;
+        }
 }
 
 huddle_status hd_block_make(const huddle_points *points, bool by_columns, hd_block *block) {

@@ -363,35 +363,42 @@ static void snapped_groups_are_points(void **state) {
     example_free(&x);
 }
 
-/* Two rows that hardly differ, joined by an edge that pulls with all its force and yet does not
- * move them, beside a problem whose gap leaves room to close the edge for nothing. */
+/* Two rows that hardly differ stand between four that hold them. The edge between the two pulls
+ * with all its force and yet does not move them; beside them is a problem whose gap leaves room to
+ * close that edge for nothing. */
 static void rows_held_apart_are_no_group(void **state) {
     (void)state;
-    enum { CHAIN = 30, ALL = CHAIN + 2 };
-    int32_t i[CHAIN], j[CHAIN];
-    double weight[CHAIN];
+    enum { CHAIN = 30, ALL = CHAIN + 6, EDGES = CHAIN - 1 + 9 };
+    static const double cross[6][2] = {{0, 0}, {0, 1e-12}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    int32_t i[EDGES], j[EDGES];
+    double weight[EDGES];
     example x;
     hd_rng rng = hd_rng_stream(4, 4);
     assert_ok(huddle_dense_new(ALL, 2, &x.f));
     for (int v = 0; v < CHAIN; v++) {
         x.f.values[2 * v] = hd_rng_normal(&rng);
         x.f.values[2 * v + 1] = hd_rng_normal(&rng);
-        i[v] = v < CHAIN - 1 ? v : CHAIN;
-        j[v] = i[v] + 1;
-        weight[v] = v < CHAIN - 1 ? 1 : 0.1;
+        i[v] = v;
+        j[v] = v + 1;
+        weight[v] = 1;
     }
-    x.f.values[2 * CHAIN] = x.f.values[2 * CHAIN + 2] = 0.5;
-    x.f.values[2 * CHAIN + 1] = 0.5;
-    x.f.values[2 * CHAIN + 3] = 0.5 + 1e-12;
-    x.w = graph_of(ALL, CHAIN, i, j, weight);
+    memcpy(x.f.values + 2 * CHAIN, cross, sizeof cross);
+    i[CHAIN - 1] = CHAIN;
+    j[CHAIN - 1] = CHAIN + 1;
+    weight[CHAIN - 1] = 0.1;
+    for (int e = 0; e < 8; e++) {
+        i[CHAIN + e] = CHAIN + e % 2;
+        j[CHAIN + e] = CHAIN + 2 + e / 2;
+        weight[CHAIN + e] = 0.3;
+    }
+    x.w = graph_of(ALL, EDGES, i, j, weight);
     huddle_shrink_options o = with(1, "l21", "auto", 1e-2);
     huddle_shrunk out;
     huddle_shrink_info info;
     assert_ok(huddle_shrink(NULL, &x.f, &x.w, &o, &out, &info));
     assert_true(info.objective - info.dual > 1e-9);
     assert_int_not_equal(out.group[CHAIN], out.group[CHAIN + 1]);
-    assert_memory_equal(out.g.values + CHAIN * out.g.stride, x.f.values + 2 * CHAIN,
-                        4 * sizeof(double));
+    assert_memory_equal(out.g.values + CHAIN * out.g.stride, cross, 4 * sizeof(double));
     huddle_shrunk_free(&out);
     huddle_shrink_info_free(&info);
     example_free(&x);
