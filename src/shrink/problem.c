@@ -211,14 +211,9 @@ static huddle_status copy_rows(const draft *d, const huddle_dense *f, hd_problem
     int32_t *component = NULL;
     ALLOC(component, p->n);
     for (int64_t v = 0; v < p->n; v++) {
-        double sum = 0;
-        for (int64_t k = 0; k < p->c; k++) {
-            double value = f->values[p->vertex[v] * f->stride + k] / p->unit;
-            p->f[v * p->c + k] = value;
-            sum += value * value;
-        }
+        for (int64_t k = 0; k < p->c; k++)
+            p->f[v * p->c + k] = f->values[p->vertex[v] * f->stride + k] / p->unit;
         p->mass[v] = weight_of(d, p->vertex[v]);
-        p->total_norm += p->mass[v] * sqrt(sum);
         component[v] = d->component[p->vertex[v]];
     }
     TRY(hd_radii(p->n, p->c, p->f, p->c, component, p->n_components, p->radius));

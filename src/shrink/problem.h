@@ -44,7 +44,6 @@ typedef struct hd_problem {
     int64_t *incident_at; /* free + 1 */
     uint32_t *incident;   /* 2 e if the vertex is the head of live edge e, 2 e + 1 if the tail */
     int32_t n_components; /* of W */
-    double total_norm;    /* sum of m_i ||f_i|| */
     double idle;          /* what the idle edges cost at F */
 } hd_problem;
 

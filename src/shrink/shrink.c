@@ -115,7 +115,7 @@ static double rounding_of_block(const hd_problem *p, const hd_block *b) {
         for (int64_t k = 0; k < p->c; k++)
             square += p->f[v * p->c + k] * p->f[v * p->c + k];
         square *= DBL_EPSILON * DBL_EPSILON;
-        sum += p->squared ? square : sqrt(square);
+        sum += p->mass[v] * (p->squared ? square : sqrt(square));
     }
     return sum;
 }
@@ -409,7 +409,8 @@ static double rounding_of_loss(const solve *s, const huddle_dense *g) {
             double h = g->values[i * g->stride + k] - s->f->values[i * s->f->stride + k];
             square += h * h;
         }
-        loss += s->problem.squared ? (2 * sqrt(square) + ulp) * ulp : ulp;
+        double weight = s->options.weights != NULL ? s->options.weights[i] : 1;
+        loss += weight * (s->problem.squared ? (2 * sqrt(square) + ulp) * ulp : ulp);
     }
     return loss;
 }
