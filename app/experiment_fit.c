@@ -42,6 +42,7 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
     copy_member(record, "inertia", kmeans, "inertia");
     copy_member(record, "restarts", kmeans, "restarts");
     copy_member(record, "gamma", shrink, "gamma");
+    copy_member(record, "loss", shrink, "loss");
     copy_member(record, "objective", turns != NULL ? turns : shrink, "objective");
     copy_member(record, "gap", shrink, "gap");
     copy_member(record, "groups", shrink, "groups");
@@ -138,17 +139,15 @@ static void add_trace(const huddle_model *model, json_t *record) {
 
 /* The two ends of gamma for the loss of the fit, if the method shrinks an embedding. */
 static huddle_status add_ends(huddle_context *context, const huddle_model *model, json_t *record) {
-    const char *loss =
-        json_string_value(json_object_get(json_object_get(record, "options"), "loss"));
+    const char *loss = json_string_value(json_object_get(record, "loss"));
     huddle_array f, w;
     double fit, up;
-    if (huddle_model_get(model, "embedding", &f) != HUDDLE_OK ||
+    if (loss == NULL || huddle_model_get(model, "embedding", &f) != HUDDLE_OK ||
         huddle_model_get(model, "shrink_graph", &w) != HUDDLE_OK)
         return HUDDLE_OK;
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
-    huddle_status status =
-        huddle_shrink_ends(context, &rows, &graph, loss != NULL ? loss : "l21", &fit, &up);
+    huddle_status status = huddle_shrink_ends(context, &rows, &graph, loss, &fit, &up);
     if (status == HUDDLE_OK) {
         json_object_set_new(record, "gamma_fit", real(fit));
         json_object_set_new(record, "gamma_up", real(up));

@@ -68,8 +68,8 @@ static void add_table(json_t *page, const paper *p, const char *metric, table_ki
         ("The restart of least inertia at the grid point that the labels choose, as in the paper. "
          "In per cent; in brackets the difference from the paper's number. Hover for the single "
          "starts and the grid point."),
-        ("No option set, no label used: what one gets. The paper's numbers were tuned with the "
-         "labels."),
+        ("No option set: no labels used, the number of clusters known. The paper's numbers were "
+         "tuned with the labels."),
         "The labels choose the preparation too, and gamma between 0.1 n/c and 10,000 n/c."};
     static const char *const titles[] = {"published protocol", "defaults",
                                          "ssc over preparations and gamma"};

@@ -148,8 +148,9 @@ static void put_markdown(FILE *out, const paper *p, const char *metric) {
             "the paper's number and the difference. The best of ours is bold.\n\n",
             strcmp(metric, "acc") == 0 ? "Accuracy (ACC)" : "Normalised mutual information (NMI)");
     put_oracle_table(out, p, metric);
-    fputs("\n## Defaults, no labels used\n\nNo option set: what one gets without labels. Beside it "
-          "the paper's number, which labels tuned.\n\n",
+    fputs("\n## Defaults\n\nNo option set: no labels used, the number of clusters known. Beside it "
+          "the "
+          "paper's number, which was tuned with the labels.\n\n",
           out);
     put_default_table(out, p, metric);
     fputs(

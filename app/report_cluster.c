@@ -231,7 +231,7 @@ static huddle_status follow_path(const cluster_page *p, double used, huddle_path
     huddle_dense f = array_dense(&p->f);
     huddle_csr w = array_csr(&p->w);
     huddle_path_options options = huddle_path_defaults();
-    const json_t *loss = json_object_get(json_object_get(p->report, "options"), "loss");
+    const json_t *loss = json_object_get(json_object_get(p->report, "shrink"), "loss");
     double gammas[LEVELS + 1], low = 0, high = 0, mean = (double)f.rows / (double)f.cols;
     if (json_is_string(loss))
         options.shrink.loss = json_string_value(loss);

@@ -236,6 +236,9 @@ static void print_range(const json_t *report) {
                 printf(" %12.5g", number(trial, columns[j]));
         printf("\n");
     }
+    if (json_object_get(report, "embed") != NULL)
+        printf("  * the largest number with a clear relative gap (0.8 or more), else the largest "
+               "gap\n");
 }
 
 static void print_warnings(const json_t *warnings) {

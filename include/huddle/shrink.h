@@ -71,7 +71,8 @@ typedef struct huddle_shrink_info {
     int32_t n_iter;       /* iterations */
     int64_t n_solves;     /* linear systems solved (c right-hand sides count once) */
     bool snapped;         /* groups were put at one point */
-    const char *solver;   /* what was used; static text. "exact": a closed form */
+    const char *loss;     /* "l21" or "l2"; static text, as the next two */
+    const char *solver;   /* what was used. "exact": a closed form */
     const char *linear_solver;
     int32_t n_history;                                          /* iterations recorded */
     double *history_objective, *history_dual, *history_seconds; /* best so far after each */

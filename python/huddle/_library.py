@@ -145,7 +145,7 @@ class ShrinkInfo(Structure):
     _fields_ = [("stop", c_int), ("gamma", c_double), ("objective", c_double),
                 ("dual", c_double), ("gap", c_double), ("n_groups", c_int32),
                 ("n_components", c_int32), ("n_fixed", c_int64), ("n_iter", c_int32),
-                ("n_solves", c_int64), ("snapped", c_bool), ("solver", c_char_p),
+                ("n_solves", c_int64), ("snapped", c_bool), ("loss", c_char_p), ("solver", c_char_p),
                 ("linear_solver", c_char_p), ("n_history", c_int32),
                 ("history_objective", POINTER(c_double)), ("history_dual", POINTER(c_double)),
                 ("history_seconds", POINTER(c_double)), ("seconds", c_double)]

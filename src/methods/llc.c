@@ -400,6 +400,17 @@ done:
     return status;
 }
 
+/* Eigenvalues of T that differ by less than this share of themselves, or of the width of the
+ * spectrum where that is narrower (a large ridge), cannot say which of them comes first. */
+static const double equal_share = 1e-3;
+
+static void note_cut(int32_t c, hd_fit *fit) {
+    huddle_embed_info *info = &fit->embed_info;
+    double next = fit->embedding.eigenvalues[c - 1] + info->gap;
+    if (info->gap <= equal_share * fmin(next, info->unit))
+        info->cuts_cluster = true;
+}
+
 static huddle_status embed(huddle_context *context, const llc_options *options,
                            const huddle_neighbors *neighbors, const huddle_csr *bridges,
                            huddle_range n_clusters, hd_fit *fit) {
@@ -418,8 +429,9 @@ static huddle_status embed(huddle_context *context, const llc_options *options,
     TRY(hd_embed_blocks(context, &matrix, component, count, lower, 1, &embedding,
                         n_clusters.first < n_clusters.last, &fit->embedding, &fit->embed_info));
     fit->embed_info.components = count;
-    hd_warn_embedding(context, &embedding, &fit->embed_info, n_clusters);
     TRY(as_embedding(fit));
+    note_cut(embedding.n_components, fit);
+    hd_warn_embedding(context, &embedding, &fit->embed_info, n_clusters);
 done:
     huddle_free(component);
     huddle_csr_free(&a);

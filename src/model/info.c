@@ -171,6 +171,7 @@ static json_t *shrink_json(const hd_fit *fit) {
     const huddle_shrink_info *info = &fit->shrink_info;
     json_t *object = json_object();
     json_object_set_new(object, "gamma", real(info->gamma));
+    json_object_set_new(object, "loss", json_string(info->loss));
     json_object_set_new(object, "objective", real(info->objective));
     json_object_set_new(object, "dual", real(info->dual));
     json_object_set_new(object, "gap", real(info->gap));

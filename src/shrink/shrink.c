@@ -443,6 +443,7 @@ static void fill_info(const solve *s, const huddle_shrunk *out) {
     info->n_groups = out->n_groups;
     info->n_components = p->n_components;
     info->n_fixed = p->n - p->free;
+    info->loss = p->squared ? "l2" : "l21";
     info->solver = s->solver->name;
     info->linear_solver = "none";
     for (int64_t k = 0; k < p->n_blocks; k++) {

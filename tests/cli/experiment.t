@@ -163,14 +163,16 @@ The ends of gamma are those of the loss at hand: with squares every gamma moves 
   $ cat > ends.json <<'END'
   > {"data": [{"source": "digits", "per_class": 20}],
   >  "methods": [{"method": "ssc", "options": {"gamma": 1, "prepare": "none"},
-  >   "grid": {"loss": ["l21", "l2"]}, "keep": ["ends"]}], "n_init": 1}
+  >   "grid": {"loss": ["l21", "l2"]}, "keep": ["ends"]},
+  >  {"method": "spls", "keep": ["ends"]}], "n_init": 1}
   > END
   $ huddle experiment ends.json -o ends -q > /dev/null
   $ /usr/bin/python3 - <<'END'
   > import json
   > records = map(json.loads, open("ends/results.jsonl"))
-  > for r in sorted(records, key=lambda r: r["settings"]["loss"]):
-  >     print(r["settings"]["loss"], r["gamma_fit"] > 0, r["gamma_fit"] == 0)
+  > for r in sorted(records, key=lambda r: (r["method"], r["loss"])):
+  >     print(r["method"], r["loss"], r["gamma_fit"] > 0, r["gamma_fit"] == 0)
   > END
-  l2 False True
-  l21 True False
+  spls l2 False True
+  ssc l2 False True
+  ssc l21 True False
