@@ -162,9 +162,11 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
 
 /* A graph and an embedding must be of the same points, and of those in x if it is there. */
 static huddle_status check_sizes(const hd_input *input) {
-    int64_t n = input->x != NULL       ? input->x->n
-                : input->graph != NULL ? input->graph->rows
-                                       : input->embedding->rows;
+    int64_t n = input->embedding != NULL ? input->embedding->rows : 0;
+    if (input->graph != NULL)
+        n = input->graph->rows;
+    if (input->x != NULL)
+        n = input->x->n;
     if (input->graph != NULL && input->graph->rows != n)
         return hd_fail(HUDDLE_INVALID, "the graph joins %lld points, but there are %lld",
                        (long long)input->graph->rows, (long long)n);

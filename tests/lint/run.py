@@ -17,7 +17,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CPPCHECK = ["cppcheck", "--quiet", "--error-exitcode=1", "--enable=warning,performance,portability",
             "--suppress=missingIncludeSystem", "--suppress=autoVariables",
-            "--suppress=unknownMacro", "--inline-suppr", "--std=c11"]
+            "--suppress=unknownMacro", "--suppress=ctunullpointer", "--inline-suppr",
+            "--std=c11"]
 CLANG_TIDY = ["clang-tidy", "--quiet"]
 
 
@@ -77,8 +78,9 @@ def jobs_of(build, wanted):
     for name in sorted(set(listed)):
         if wanted and name not in wanted or not os.path.isfile(os.path.join(ROOT, name)):
             continue
-        command = CPPCHECK + include + [name]
-        yield name, command, cppcheck_key + " ".join(command).encode()
+        if name != "src/io/digits.c":  # minutes, for an array of 150 kB and three functions
+            command = CPPCHECK + include + [name]
+            yield name, command, cppcheck_key + " ".join(command).encode()
         if name in flags and not name.endswith(".simd.c"):
             command = CLANG_TIDY + ["-p", build, name]
             yield name, command, tidy_key + flags[name].encode()
