@@ -271,6 +271,32 @@ static void every_method_that_embeds_warns_of_a_cut_cluster(void **state) {
     huddle_points_free(&x);
 }
 
+/* On a torus the eigenvalues after the first come in fours: three vectors are any three of four,
+ * however exactly they are found. */
+static void llc_warns_of_nearly_equal_eigenvalues(void **state) {
+    (void)state;
+    enum { SIDE = 24 };
+    huddle_points x;
+    assert_ok(huddle_points_new(SIDE * SIDE, 4, &x));
+    for (int64_t i = 0; i < x.n; i++)
+        for (int j = 0; j < 2; j++) {
+            double angle = 2 * acos(-1) * (double)(j == 0 ? i / SIDE : i % SIDE) / SIDE;
+            x.values[4 * i + 2 * j] = (float)cos(angle);
+            x.values[4 * i + 2 * j + 1] = (float)sin(angle);
+        }
+    for (int clusters = 4; clusters <= 5; clusters++) {
+        const char *const ridges[] = {"1", "1e6"};
+        for (int k = 0; k < 2; k++) {
+            huddle_model *model = fit("llc", clusters == 4 ? "4" : "5", &x,
+                                      (const char *const[]){"prepare", "none", "alpha", ridges[k],
+                                                            "n_neighbors", "4", NULL});
+            assert_int_equal(warns(model, "one choice of many"), clusters == 4);
+            huddle_model_free(model);
+        }
+    }
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llc_with_every_ridge_spans_what_lapack_finds),
@@ -281,6 +307,7 @@ int main(void) {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_method_that_embeds_warns_when_it_stops_early),
         cmocka_unit_test(every_method_that_embeds_warns_of_a_cut_cluster),
+        cmocka_unit_test(llc_warns_of_nearly_equal_eigenvalues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
