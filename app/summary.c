@@ -138,12 +138,16 @@ static void print_sizes(const json_t *sizes) {
 
 /* Said only where some points are equal. */
 static void print_distinct(const json_t *report) {
-    double distinct = number(report, "n_distinct");
-    if (isnan(distinct))
+    double n = number(report, "n"), distinct = number(report, "n_distinct");
+    double vertices = number(json_object_get(report, "graph"), "vertices");
+    if (isnan(distinct) && isnan(vertices))
         return;
+    distinct = isnan(distinct) ? n : distinct;
     label("distinct");
-    printf("%.0f of the %.0f points differ; equal points share one label\n", distinct,
-           number(report, "n"));
+    printf("%.0f of the %.0f points differ", distinct, n);
+    if (vertices < distinct)
+        printf(", %.0f once they are prepared", vertices);
+    printf("; equal points share one label\n");
 }
 
 static void print_graph(const json_t *graph) {

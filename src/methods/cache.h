@@ -21,6 +21,7 @@ typedef struct hd_shared_stage {
 
 /* The copies of the stages: the points and all that led to them, with A or without; A without the
  * points; and so on. */
+huddle_status hd_copy_distinct(const huddle_distinct *from, huddle_distinct *to);
 huddle_status hd_copy_points(const hd_fit *from, hd_fit *to);
 huddle_status hd_copy_graph_alone(const hd_fit *from, hd_fit *to);
 huddle_status hd_copy_graph(const hd_fit *from, hd_fit *to);

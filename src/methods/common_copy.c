@@ -35,7 +35,7 @@ static huddle_status copy_scale(const huddle_scale *from, huddle_scale *to) {
     return copy_reals(from->n, from->local, &to->local);
 }
 
-static huddle_status copy_distinct(const huddle_distinct *from, huddle_distinct *to) {
+huddle_status hd_copy_distinct(const huddle_distinct *from, huddle_distinct *to) {
     huddle_status status = HUDDLE_OK;
     huddle_distinct_free(to);
     to->n = from->n;
@@ -55,12 +55,13 @@ done:
 huddle_status hd_copy_points(const hd_fit *from, hd_fit *to) {
     huddle_status status = HUDDLE_OK;
     to->n = from->n;
-    TRY(copy_distinct(&from->equal, &to->equal));
-    TRY(copy_distinct(&from->nodes, &to->nodes));
+    TRY(hd_copy_distinct(&from->equal, &to->equal));
+    TRY(hd_copy_distinct(&from->nodes, &to->nodes));
     TRY(copy_preparation(&from->preparation, &to->preparation));
     TRY(copy_preparation(&from->reduction, &to->reduction));
     if (from->points.values != NULL)
         TRY(huddle_points_copy(&from->points, &to->points));
+    to->dominant = from->dominant;
     to->prepare_info = from->prepare_info;
     to->auto_seconds = from->auto_seconds;
     if (from->auto_trials != NULL) {

@@ -42,8 +42,7 @@ done:
  * neighbours, ACC is .690 with them and .660 merged. Above this share they are merged. */
 static const double harmless_share = .02;
 
-/* Whether copies would fill the lists of neighbours of a row, or many places in all of them. */
-static bool copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
+bool hd_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
     double taken = 0;
     for (int64_t k = 0; k < nodes->count; k++) {
         int64_t copies = nodes->copies[k];
@@ -91,7 +90,7 @@ static huddle_status find_nodes(huddle_context *context, const hd_fit *fit, int3
         TRY(huddle_points_distinct(context, kept, &prepared));
     if (prepared.count < fit->equal.n)
         TRY(compose(&fit->equal, &prepared, nodes));
-    if (nodes->n > 0 && !copies_matter(nodes, n_neighbors))
+    if (nodes->n > 0 && !hd_copies_matter(nodes, n_neighbors))
         huddle_distinct_free(nodes);
 done:
     huddle_points_free(&taken);
@@ -156,8 +155,6 @@ void hd_fit_unify_labels(hd_fit *fit) {
     for (int64_t i = 0; i < fit->n; i++) {
         int64_t first = equal->first[equal->of[i]];
         fit->labels[i] = fit->labels[first];
-        for (int32_t t = 0; t < fit->n_trials; t++)
-            fit->trial_labels[i * fit->n_trials + t] = fit->trial_labels[first * fit->n_trials + t];
         for (int64_t r = 0; r < info->n_restarts && info->start_labels != NULL; r++)
             info->start_labels[r * fit->n + i] = info->start_labels[r * fit->n + first];
     }

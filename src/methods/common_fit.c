@@ -72,7 +72,7 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
     *view = fit->points;
 done:
     if (status == HUDDLE_OK)
-        status = hd_warn_dominant(context, &fit->preparation, fit->feature_names, view);
+        status = hd_find_dominant(context, &fit->preparation, view, &fit->dominant);
     return status;
 }
 
@@ -146,8 +146,10 @@ static double squared_distance(const huddle_points *x, int64_t i, const double *
     return sum;
 }
 
-/* The row nearest each centre among its own, ties by the smaller index. */
-static huddle_status find_medoids(const huddle_points *rows, hd_fit *fit) {
+/* The row nearest each centre among its own, ties by the smaller index. Row i of n is point of[i],
+ * or point i if of is NULL. */
+static huddle_status find_medoids(const huddle_points *points, const int32_t *of, int64_t n,
+                                  hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     int64_t c = fit->centres.rows, d = fit->centres.cols;
     double *best = NULL, *norms = NULL;
@@ -160,9 +162,10 @@ static huddle_status find_medoids(const huddle_points *rows, hd_fit *fit) {
         for (int64_t j = 0; j < d; j++)
             norms[k] += fit->centres.values[k * d + j] * fit->centres.values[k * d + j];
     }
-    for (int64_t i = 0; i < rows->n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         int32_t k = fit->labels[i];
-        double distance = squared_distance(rows, i, fit->centres.values + k * d, norms[k]);
+        double distance =
+            squared_distance(points, of != NULL ? of[i] : i, fit->centres.values + k * d, norms[k]);
         if (distance < best[k]) {
             best[k] = distance;
             fit->medoids[k] = i;
@@ -219,7 +222,9 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *rows,
     fit->labels = result.labels;
     fit->centres = result.centres;
     memset(&result, 0, sizeof result);
-    TRY(find_medoids(rows, fit));
+    if (rows->n == fit->n)
+        hd_fit_unify_labels(fit);
+    TRY(find_medoids(rows, NULL, rows->n, fit));
 done:
     huddle_kmeans_result_free(&result);
     return status;
@@ -264,6 +269,18 @@ done:
     return status;
 }
 
+static huddle_status mark_medoid_rows(const huddle_distinct *distinct, int64_t n, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const int32_t *of = distinct->of;
+    ALLOC(fit->is_medoid_row, n);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t medoid = fit->medoids[fit->labels[i]];
+        fit->is_medoid_row[i] = of != NULL ? of[i] == of[medoid] : i == medoid;
+    }
+done:
+    return status;
+}
+
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *rows,
                                   const huddle_kmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -272,7 +289,6 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *r
     huddle_points points = {0};
     huddle_kmeans_result result = {0};
     huddle_kmeans_options few = *options;
-    int32_t *labels = NULL;
     few.keep_starts = fit->keep_starts;
     forget_clusters(fit);
     TRY(huddle_dense_distinct(context, rows, &distinct));
@@ -282,28 +298,16 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *r
     TRY(huddle_kmeans(context, &points, weights, &few, &result, &fit->kmeans_info));
     TRY(spread_starts(&distinct, rows->rows, &fit->kmeans_info));
     fit->n_clusters = options->n_clusters;
-    ALLOC(labels, rows->rows);
+    ALLOC(fit->labels, rows->rows);
     for (int64_t i = 0; i < rows->rows; i++)
-        labels[i] = result.labels[distinct.of != NULL ? distinct.of[i] : i];
-    /* Medoids among the distinct rows, then named by their first appearance. */
-    fit->labels = result.labels;
+        fit->labels[i] = result.labels[distinct.of != NULL ? distinct.of[i] : i];
+    hd_fit_unify_labels(fit);
     fit->centres = result.centres;
-    memset(&result, 0, sizeof result);
-    status = find_medoids(&points, fit);
-    huddle_free(fit->labels);
-    fit->labels = labels;
-    labels = NULL;
-    TRY(status);
-    ALLOC(fit->is_medoid_row, rows->rows);
-    for (int64_t i = 0; i < rows->rows; i++)
-        fit->is_medoid_row[i] =
-            (distinct.of != NULL ? distinct.of[i] : i) == fit->medoids[fit->labels[i]];
-    for (int64_t k = 0; k < fit->centres.rows; k++)
-        if (fit->medoids[k] >= 0 && distinct.first != NULL)
-            fit->medoids[k] = distinct.first[fit->medoids[k]];
+    memset(&result.centres, 0, sizeof result.centres);
+    TRY(find_medoids(&points, distinct.of, rows->rows, fit));
+    TRY(mark_medoid_rows(&distinct, rows->rows, fit));
     hd_warn_few_distinct(context, fit);
 done:
-    huddle_free(labels);
     huddle_distinct_free(&distinct);
     huddle_free(weights);
     huddle_points_free(&points);

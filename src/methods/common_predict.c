@@ -111,8 +111,9 @@ done:
     return status;
 }
 
-huddle_status hd_neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
-                                 int64_t columns, huddle_csr *w) {
+/* Lists of neighbours as a sparse matrix of `columns` columns, w[i, index of j] = values[i, j]. */
+static huddle_status neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
+                                     int64_t columns, huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
     int32_t k = neighbors->k;
     TRY(huddle_csr_new(neighbors->n, columns, neighbors->n * k, w));
@@ -146,7 +147,7 @@ huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale
                          huddle_graph_weight(scale, neighbors->index[e],
                                              hd_own_scale(scale, neighbors->distance + i * k, k),
                                              neighbors->distance[e]);
-    TRY(hd_neighbor_matrix(neighbors, weights, fit->n, w));
+    TRY(neighbor_matrix(neighbors, weights, fit->n, w));
 done:
     huddle_free(weights);
     return status;

@@ -69,7 +69,7 @@ done:
     return status;
 }
 
-/* A of the fit's points, which are distinct. */
+/* A of the fit's points, of which equal ones are merged if they are many. */
 static huddle_status graph_of_points(huddle_context *context, const hd_spectral_options *options,
                                      huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -155,13 +155,17 @@ static bool are_copies(const huddle_dense *distances, const huddle_distinct *dis
     return distinct->of != NULL;
 }
 
-static huddle_status merge_distances(huddle_context *context, huddle_dense *distances,
-                                     hd_fit *fit) {
+/* As hd_fit_merge(), for points that are known by their distances only. */
+static huddle_status merge_distances(huddle_context *context, int32_t n_neighbors,
+                                     huddle_dense *distances, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_distinct distinct = {0};
     huddle_dense fewer = {0};
     TRY(huddle_dense_distinct(context, distances, &distinct));
     if (!are_copies(distances, &distinct))
+        goto done;
+    TRY(hd_copy_distinct(&distinct, &fit->equal));
+    if (!hd_copies_matter(&distinct, n_neighbors))
         goto done;
     TRY(huddle_dense_new(distinct.count, distinct.count, &fewer));
     for (int64_t i = 0; i < distinct.count; i++)
@@ -187,7 +191,7 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
     huddle_weight_options weight = options->weight;
     huddle_connect_options connect = options->connect;
     TRY(dense_distances(matrix, &distances));
-    TRY(merge_distances(context, &distances, fit));
+    TRY(merge_distances(context, options->knn.n_neighbors, &distances, fit));
     TRY(fit->nodes.n > 0
             ? huddle_graph_from_distances_ties(&distances, options->knn.n_neighbors, &neighbors)
             : huddle_graph_from_distances_dense(&distances, options->knn.n_neighbors, &neighbors));

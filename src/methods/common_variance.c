@@ -12,7 +12,7 @@
 /* From which share on the other features hardly count: at .95 the column's spread is over four
  * times that of all others together. In the plane, where a long axis is common, ten times are
  * asked for. One feature is named, or up to three if they are at most a tenth of all. */
-enum { MOST_NAMED = 3, FEATURES_PER_NAMED = 10, MOST_CHUNKS = 16 };
+enum { FEATURES_PER_NAMED = 10, MOST_CHUNKS = 16, LONGEST_NAME = 100 };
 static const double share_in_plane = .99, share_in_space = .95;
 
 typedef struct moments {
@@ -59,12 +59,11 @@ done:
     return status;
 }
 
-/* The features with the largest variances, in order, until they hold the share; their number, or
- * 0 if it takes more than may be named. */
-static int find_dominant(const double *variances, int64_t d, double share, int64_t *named,
-                         double *held) {
+/* The features with the largest variances, in order, until they hold the share; none if it takes
+ * more than may be named. */
+static void name_largest(const double *variances, int64_t d, double share, hd_dominant *dominant) {
     int64_t most = d / FEATURES_PER_NAMED;
-    most = most < 1 ? 1 : most > MOST_NAMED ? MOST_NAMED : most;
+    most = most < 1 ? 1 : most > HD_MOST_DOMINANT ? HD_MOST_DOMINANT : most;
     double total = 0, sum = 0;
     for (int64_t j = 0; j < d; j++)
         total += variances[j];
@@ -73,48 +72,70 @@ static int find_dominant(const double *variances, int64_t d, double share, int64
         for (int64_t j = 0; j < d; j++) {
             bool taken = false;
             for (int k = 0; k < count; k++)
-                taken = taken || named[k] == j;
+                taken = taken || dominant->features[k] == j;
             if (!taken && (best < 0 || variances[j] > variances[best]))
                 best = j;
         }
-        named[count] = best;
+        dominant->features[count] = best;
         sum += variances[best];
-        *held = sum / total;
-        if (*held > share)
-            return count + 1;
+        dominant->share = sum / total;
+        if (dominant->share > share) {
+            dominant->count = count + 1;
+            return;
+        }
     }
-    return 0;
 }
 
-huddle_status hd_warn_dominant(huddle_context *context, const huddle_preparation *preparation,
-                               const char *const *names, const huddle_points *x) {
+huddle_status hd_find_dominant(huddle_context *context, const huddle_preparation *preparation,
+                               const huddle_points *x, hd_dominant *dominant) {
     huddle_status status = HUDDLE_OK;
-    double *variances = NULL, held = 0;
-    int64_t named[MOST_NAMED];
-    char list[400] = "";
-    size_t used = 0;
+    double *variances = NULL;
+    *dominant = (hd_dominant){0};
     if (x->offsets != NULL || x->d < 2 || x->n < 2 || preparation->scale != NULL ||
         preparation->projection.values != NULL)
         goto done;
     TRY(find_variances(context, x, &variances));
-    int count =
-        find_dominant(variances, x->d, x->d == 2 ? share_in_plane : share_in_space, named, &held);
-    for (int k = 0; k < count; k++) {
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld",
-                                 k == 0           ? ""
-                                 : k + 1 == count ? " and "
-                                                  : ", ",
-                                 (long long)named[k] + 1);
-        if (names != NULL && names[named[k]][0] != '\0')
-            used += (size_t)snprintf(list + used, sizeof list - used, " (%.100s)", names[named[k]]);
-    }
-    if (count > 0)
-        hd_warn(context,
-                "feature%s %s hold%s %.1f %% of the variance, so that the other%s hardly "
-                "count%s; --prepare standard gives all features the same weight",
-                count == 1 ? "" : "s", list, count == 1 ? "s" : "", fmin(100 * held, 99.9),
-                x->d - count == 1 ? "" : "s", x->d - count == 1 ? "s" : "");
+    name_largest(variances, x->d, x->d == 2 ? share_in_plane : share_in_space, dominant);
 done:
     huddle_free(variances);
     return status;
+}
+
+/* ---- the warning --------------------------------------------------------------------------- */
+
+/* Bytes of a name to print: all, or as many as end with a whole character of UTF-8. */
+static int shown_length(const char *name) {
+    int length = 0, cut = LONGEST_NAME;
+    while (length <= LONGEST_NAME && name[length] != '\0')
+        length++;
+    if (length <= LONGEST_NAME)
+        return length;
+    while (cut > LONGEST_NAME - 4 && ((unsigned char)name[cut] & 0xc0) == 0x80)
+        cut--;
+    return cut;
+}
+
+void hd_warn_dominant(huddle_context *context, const hd_fit *fit) {
+    const hd_dominant *dominant = &fit->dominant;
+    int count = dominant->count;
+    bool one = count == 1, one_other = fit->d - count == 1;
+    char list[HD_MOST_DOMINANT * (LONGEST_NAME + 32)] = "";
+    size_t used = 0;
+    if (count == 0)
+        return;
+    for (int k = 0; k < count; k++) {
+        int64_t j = dominant->features[k];
+        const char *name = fit->feature_names != NULL ? fit->feature_names[j] : "";
+        const char *before = k == 0 ? "" : k + 1 == count ? " and " : ", ";
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%lld", before, (long long)j + 1);
+        if (name[0] != '\0')
+            used += (size_t)snprintf(list + used, sizeof list - used, " (%.*s)", shown_length(name),
+                                     name);
+    }
+    hd_warn(context,
+            "feature%s %s hold%s %.1f %% of the variance, so that the other%s hardly count%s; "
+            "prepare = standard gives all features the same weight",
+            one ? "" : "s", list, one ? "s" : "", fmin(100 * dominant->share, 99.9),
+            one_other ? "" : "s", one_other ? "s" : "");
 }

@@ -68,6 +68,14 @@ typedef struct hd_prepare_clusters {
     int32_t count, at[5];
 } hd_prepare_clusters;
 
+/* The features that hold nearly all the variance of the prepared points, largest first. */
+enum { HD_MOST_DOMINANT = 3 };
+typedef struct hd_dominant {
+    int count;
+    int64_t features[HD_MOST_DOMINANT];
+    double share; /* of the variance that they hold together */
+} hd_dominant;
+
 /* The name of a shared result, built option by option (methods/cache.h). */
 typedef struct hd_key {
     char text[1024];
@@ -93,6 +101,7 @@ typedef struct hd_fit {
     hd_prepare_clusters auto_clusters;
     double auto_seconds;
     huddle_preparation preparation;
+    hd_dominant dominant;       /* none if the preparation scaled the features or mixed them */
     huddle_points points;       /* prepared; kept by methods that need them to predict */
     bool points_borrowed;       /* they are still x itself; hd_fit_own_points() ends that */
     huddle_csr graph;           /* A */
@@ -175,10 +184,14 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view);
 
-/* Warns if few features hold nearly all the variance of the prepared points x and the preparation
- * did nothing about it. names is d names, or NULL. */
-huddle_status hd_warn_dominant(huddle_context *context, const huddle_preparation *preparation,
-                               const char *const *names, const huddle_points *x);
+/* Finds the few features, if there are such, that hold nearly all the variance of the prepared
+ * points x though the preparation could have seen to it; hd_fit_prepare() does. */
+huddle_status hd_find_dominant(huddle_context *context, const huddle_preparation *preparation,
+                               const huddle_points *x, hd_dominant *dominant);
+
+/* Warns of the features found. Not part of a stage: a fit inside a fit has nothing to say, and a
+ * fit that shares a stage with another has. */
+void hd_warn_dominant(huddle_context *context, const hd_fit *fit);
 
 /* The preparation whose spectral clustering has the largest modularity on its own graph, all
  * compared at the same numbers of clusters; leaves what was tried in the fit. */
@@ -198,6 +211,10 @@ huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit 
 huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit *fit,
                                    huddle_points *whole, bool *borrowed);
 
+/* Whether equal rows would fill the lists of neighbours of a row, or many places in all of them;
+ * else they are not merged. */
+bool hd_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors);
+
 /* Rows of x. */
 int64_t hd_fit_rows(const hd_fit *fit);
 
@@ -213,7 +230,8 @@ int64_t hd_fit_point(const hd_fit *fit, const huddle_points *points, int64_t nod
 huddle_status hd_fit_weights(const hd_fit *fit, double **weights);
 
 /* For fits that were not merged: equal rows of x get the labels of the first of them, where K-means
- * on prepared rows that differ in the last bit may have told them apart. */
+ * on prepared rows that differ in the last bit may have told them apart. Before the medoids are
+ * chosen, which must belong to their clusters; hd_fit_kmeans() and hd_fit_kmeans_dense() do it. */
 void hd_fit_unify_labels(hd_fit *fit);
 
 /* Silhouette of the labels at the points, which are those of the fit or all rows of x; of at most

@@ -90,6 +90,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     TRY(hd_rotate(context, &unit, options->kmeans.n_init, options->common.seed, fit->labels,
                   &rotation, fit));
     TRY(take_rotation(&rotation, fit));
+    hd_fit_unify_labels(fit);
     TRY(find_medoids(&unit, fit));
     fit->kmeans_info.seconds = hd_seconds() - begin;
 done:

@@ -101,12 +101,8 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
 /* The scale that a point's own distances to k neighbours give it; only selftune asks. */
 double hd_own_scale(const huddle_scale *scale, const double *distance, int32_t k);
 
-/* Lists of neighbours as a sparse matrix of `columns` columns, w[i, index of j] = values[i, j]. */
-huddle_status hd_neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
-                                 int64_t columns, huddle_csr *w);
-
-/* The same with the weights that a graph of this scale over the fit's points would give new ones.
- */
+/* Lists of neighbours as a sparse matrix with the weights that a graph of this scale over the fit's
+ * points would give new ones. */
 huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale,
                            const hd_fit *fit, huddle_csr *w);
 

@@ -99,7 +99,8 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     static const double most_loss = 0.1;
     huddle_status status = HUDDLE_OK;
     hd_fit plain = {.n = fit->n, .d = fit->d, .keep_starts = fit->keep_starts};
-    plain.nodes = fit->nodes; /* borrowed */
+    plain.nodes = fit->nodes; /* borrowed, as is the next */
+    plain.equal = fit->equal;
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, kmeans, fit));
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, kmeans, &plain));
     TRY(evenness(fit, shrunk));
@@ -108,7 +109,7 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     if (fit->guarded)
         hd_fit_take_clusters(fit, &plain);
 done:
-    plain.nodes = (huddle_distinct){0};
+    plain.nodes = plain.equal = (huddle_distinct){0};
     hd_fit_free(&plain);
     return status;
 }

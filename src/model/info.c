@@ -122,6 +122,8 @@ static json_t *graph_json(const hd_fit *fit) {
     json_object_set_new(object, "components", json_integer(fit->connect_info.after));
     json_object_set_new(object, "components_before", json_integer(fit->connect_info.before));
     json_object_set_new(object, "bridges", json_integer(fit->connect_info.bridges));
+    if (fit->nodes.n > 0)
+        json_object_set_new(object, "vertices", json_integer(fit->nodes.count));
     json_object_set_new(object, "edges", json_integer(entries / 2));
     json_object_set_new(object, "recall", real(fit->knn_info.recall));
     json_object_set_new(object, "solver",
@@ -201,9 +203,10 @@ static json_t *kmeans_json(const hd_fit *fit) {
     return object;
 }
 
-/* Rows of x that differ: as merged, or as they came. */
+/* Rows of x that differ, as they came: the preparation may have made more of them equal. A matrix
+ * of distances is not prepared; if its rows were merged, those are the equal ones. */
 static int64_t count_distinct(const hd_fit *fit) {
-    return fit->nodes.n > 0 ? fit->nodes.count : fit->equal.n > 0 ? fit->equal.count : fit->n;
+    return fit->equal.n > 0 ? fit->equal.count : fit->n;
 }
 
 static json_t *sizes_json(const hd_fit *fit) {
@@ -270,10 +273,23 @@ static json_t *choice_json(const hd_fit *fit) {
     return array;
 }
 
+/* A text that may quote a name from a file; what is not ASCII becomes '?' if it is not UTF-8. */
+static json_t *text_json(const char *text) {
+    json_t *made = json_string(text);
+    char *plain = made == NULL ? hd_copy_text(text) : NULL;
+    for (char *c = plain; c != NULL && *c != '\0'; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    if (plain != NULL)
+        made = json_string(plain);
+    huddle_free(plain);
+    return made;
+}
+
 static json_t *warnings_json(const hd_fit *fit) {
     json_t *array = json_array();
     for (int64_t i = 0; i < fit->warnings.count; i++)
-        json_array_append_new(array, json_string(fit->warnings.items[i]));
+        json_array_append_new(array, text_json(fit->warnings.items[i]));
     return array;
 }
 

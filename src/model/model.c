@@ -235,9 +235,9 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.common = *(const hd_common *)model->options;
     TRY(hd_copy_options(model, &options));
     TRY(model->method->fit(context, &input, options, &fit));
+    hd_warn_dominant(context, &fit);
     TRY(hd_fit_own_points(&fit));
     TRY(keep_shift(x, &fit));
-    hd_fit_unify_labels(&fit);
     TRY(hd_all_rows_new(&fit, &all_rows));
     fit.total_seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);

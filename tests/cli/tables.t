@@ -230,10 +230,10 @@ A feature that holds nearly all the variance is named, whatever prepares the poi
   >   huddle cluster scale.csv -c 3 -m $method --prepare none -q | grep -A1 variance
   > done
     warning    feature 4 (income) holds 99.9 % of the variance, so that the others hardly
-               count; --prepare standard gives all features the same weight
+               count; prepare = standard gives all features the same weight
     warning    feature 4 (income) holds 99.9 % of the variance, so that the others hardly
-               count; --prepare standard gives all features the same weight
+               count; prepare = standard gives all features the same weight
     warning    feature 4 (income) holds 99.9 % of the variance, so that the others hardly
-               count; --prepare standard gives all features the same weight
+               count; prepare = standard gives all features the same weight
   $ huddle cluster scale.csv -c 3 -m kmeans --prepare standard -q | grep variance
   [1]

@@ -272,15 +272,103 @@ static void the_subspace_is_that_of_all_rows(void **state) {
 /* K-means of all rows may tell equal ones apart that were prepared to differ in the last bit. */
 static void equal_rows_are_given_the_label_of_the_first(void **state) {
     (void)state;
-    int32_t labels[] = {2, 0, 1, 0, 1}, trials[] = {0, 1, 1, 1, 1, 0, 1, 0, 0, 0},
+    int32_t labels[] = {2, 0, 1, 0, 1}, starts[] = {2, 0, 1, 0, 1, 0, 1, 1, 0, 0},
             of[] = {0, 1, 0, 2, 1};
-    int32_t expected[] = {2, 0, 2, 0, 0}, expected_trials[] = {0, 1, 1, 1, 0, 1, 1, 0, 1, 1};
+    int32_t expected[] = {2, 0, 2, 0, 0}, expected_starts[] = {2, 0, 2, 0, 0, 0, 1, 0, 0, 1};
     int64_t first[] = {0, 1, 3}, copies[] = {2, 2, 1};
-    hd_fit fit = {.n = 5, .labels = labels, .trial_labels = trials, .n_trials = 2};
+    hd_fit fit = {.n = 5, .labels = labels};
+    fit.kmeans_info = (huddle_kmeans_info){.n_restarts = 2, .start_labels = starts};
     fit.equal = (huddle_distinct){5, 3, of, first, copies};
     hd_fit_unify_labels(&fit);
     assert_memory_equal(labels, expected, sizeof labels);
-    assert_memory_equal(trials, expected_trials, sizeof trials);
+    assert_memory_equal(starts, expected_starts, sizeof starts);
+}
+
+/* Rows 0 and 5 are equal in x, but K-means sees them in two clusters, and row 5 as the nearest to
+ * the centre of its own: once it has the label of row 0, another must be the medoid there. */
+static void medoids_belong_to_their_clusters_when_labels_are_unified(void **state) {
+    (void)state;
+    static const double values[] = {0, 1, 2, 10, 14, 12};
+    for (int way = 0; way < 2; way++) {
+        int32_t of[] = {0, 1, 2, 3, 4, 0};
+        int64_t first[] = {0, 1, 2, 3, 4}, copies[] = {2, 1, 1, 1, 1};
+        huddle_points points;
+        huddle_dense rows;
+        huddle_kmeans_options options = huddle_kmeans_defaults();
+        hd_fit fit = {.n = 6, .d = 1, .equal = {6, 5, of, first, copies}};
+        options.n_clusters = 2;
+        assert_ok(huddle_points_from_double(NULL, 6, 1, values, 1, 1, &points));
+        assert_ok(huddle_dense_new(6, 1, &rows));
+        memcpy(rows.values, values, sizeof values);
+        assert_ok(way == 0 ? hd_fit_kmeans(NULL, &points, &options, &fit)
+                           : hd_fit_kmeans_dense(NULL, &rows, &options, &fit));
+        assert_ok(hd_fit_settle_medoids(&points, NULL, &fit));
+        assert_int_equal(fit.labels[5], fit.labels[0]);
+        assert_int_not_equal(fit.labels[3], fit.labels[0]);
+        assert_int_equal(fit.medoids[fit.labels[0]], 1);
+        assert_int_equal(fit.medoids[fit.labels[3]], 3);
+        fit.equal = (huddle_distinct){0};
+        hd_fit_free(&fit);
+        huddle_points_free(&points);
+        huddle_dense_free(&rows);
+    }
+}
+
+/* Different rows on a few rays: made unit, they are as many as the rays, but not as they came. */
+static void rows_are_counted_as_they_came_and_vertices_apart(void **state) {
+    (void)state;
+    enum { RAYS = 6, ROWS = 300 };
+    huddle_points x;
+    huddle_model *model;
+    char *json;
+    assert_ok(huddle_points_new(ROWS, 2, &x));
+    for (int64_t i = 0; i < ROWS; i++) {
+        static const float rays[RAYS][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 0}, {-1, -1}, {0, -1}};
+        float length = ldexpf(1, (int)(i / RAYS)); /* powers of two: the directions are exact */
+        x.values[2 * i] = rays[i % RAYS][0] * length;
+        x.values[2 * i + 1] = rays[i % RAYS][1] * length;
+    }
+    assert_ok(huddle_model_new("sc", &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "2"));
+    assert_ok(huddle_model_set(model, "prepare", "unit"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    assert_ok(huddle_model_info_json(model, &json));
+    assert_null(strstr(json, "\"n_distinct\""));
+    assert_non_null(strstr(json, "\"vertices\": 6,"));
+    huddle_free(json);
+    memcpy(x.values, x.values + 2 * RAYS, 2 * RAYS * sizeof *x.values); /* six equal pairs */
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    assert_ok(huddle_model_info_json(model, &json));
+    assert_non_null(strstr(json, "\"n_distinct\": 294,"));
+    assert_non_null(strstr(json, "\"vertices\": 6,"));
+    huddle_free(json);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* One rule for points and for their distances: a single pair of equal rows is not merged. */
+static void distances_are_merged_where_copies_matter(void **state) {
+    (void)state;
+    for (int64_t copies = 2; copies <= 12; copies += 10) {
+        huddle_points x = clouds_with_copies(copies), distances;
+        assert_ok(huddle_points_new(N, N, &distances));
+        for (int64_t i = 0; i < N; i++)
+            for (int64_t j = 0; j < N; j++)
+                distances.values[i * N + j] = (float)distance(x.values + 2 * i, x.values + 2 * j);
+        huddle_model *given = fit_with("sc", &distances, NULL, "affinity", "distances");
+        huddle_model *features = fit_with("sc", &x, NULL, NULL, NULL);
+        assert_int_equal(given->fit.nodes.n, features->fit.nodes.n);
+        assert_int_equal(given->fit.nodes.n, copies == 2 ? 0 : N);
+        assert_int_equal(given->fit.n, features->fit.n);
+        assert_int_equal(given->fit.equal.count, N - copies + 1);
+        const int32_t *labels = huddle_model_labels(given, NULL);
+        for (int64_t i = 1; i < copies; i++)
+            assert_int_equal(labels[i], labels[0]);
+        huddle_model_free(given);
+        huddle_model_free(features);
+        huddle_points_free(&distances);
+        huddle_points_free(&x);
+    }
 }
 
 int main(void) {
@@ -294,6 +382,9 @@ int main(void) {
         cmocka_unit_test(shared_work_is_the_same),
         cmocka_unit_test(the_subspace_is_that_of_all_rows),
         cmocka_unit_test(equal_rows_are_given_the_label_of_the_first),
+        cmocka_unit_test(medoids_belong_to_their_clusters_when_labels_are_unified),
+        cmocka_unit_test(rows_are_counted_as_they_came_and_vertices_apart),
+        cmocka_unit_test(distances_are_merged_where_copies_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void features_with_nearly_all_variance_are_named(void **state) {
         assert_warning(methods[k], "standard", &points, names, NULL);
     }
     assert_warning("kmeans", "pca:3", &points, NULL, NULL);
-    assert_warning("kmeans", "none", &points, NULL, "--prepare standard");
+    assert_warning("kmeans", "none", &points, NULL, "prepare = standard");
     huddle_points_free(&points);
 }
 
@@ -129,12 +129,111 @@ static void a_few_of_many_features_are_named_together(void **state) {
     huddle_points_free(&points);
 }
 
+/* How often a warning about the variance is in the report of a fit. */
+static int count_warnings(const char *method, const char *const options[][2],
+                          const huddle_points *points, huddle_cache *cache) {
+    huddle_model *model = NULL;
+    char *json = NULL;
+    int count = 0;
+    assert_ok(huddle_model_new(method, &model));
+    for (; (*options)[0] != NULL; options++)
+        assert_ok(huddle_model_set(model, (*options)[0], (*options)[1]));
+    huddle_model_set_cache(model, cache);
+    assert_ok(huddle_model_fit(NULL, model, points));
+    assert_ok(huddle_model_info_json(model, &json));
+    for (const char *at = json; (at = strstr(at, "of the variance")) != NULL; at++)
+        count++;
+    huddle_free(json);
+    huddle_model_free(model);
+    return count;
+}
+
+/* Also where the fit runs another on its points to choose n_clusters, and where it reduces them to
+ * principal components, of which the first holds most of the variance by nature. */
+static void the_features_are_warned_of_once(void **state) {
+    (void)state;
+    huddle_points points;
+    make_points(5, 2, 1000, &points);
+    for (const huddle_method_text *const *m = huddle_methods(); *m != NULL; m++) {
+        static const char *const none[][2] = {
+            {"n_clusters", "auto"}, {"prepare", "none"}, {NULL, NULL}};
+        static const char *const range[][2] = {
+            {"n_clusters", "2-3"}, {"prepare", "none"}, {NULL, NULL}};
+        static const char *const standard[][2] = {
+            {"n_clusters", "auto"}, {"prepare", "standard"}, {NULL, NULL}};
+        int automatic = count_warnings((*m)->name, none, &points, NULL);
+        int tried = count_warnings((*m)->name, range, &points, NULL);
+        int scaled = count_warnings((*m)->name, standard, &points, NULL);
+        if (automatic != 1 || tried != 1 || scaled != 0)
+            fail_msg("%s: %d, %d and %d warnings", (*m)->name, automatic, tried, scaled);
+    }
+    huddle_points_free(&points);
+}
+
+/* Features alike, but one direction across them: only the first component would be named. */
+static void components_are_not_warned_of(void **state) {
+    (void)state;
+    static const char *const methods[] = {"pca-kmeans", "lda-kmeans", "lda-sc", "pca-sc"};
+    static const char *const options[][2] = {
+        {"n_clusters", "auto"}, {"prepare", "none"}, {"dim", "3"}, {NULL, NULL}};
+    huddle_points points;
+    make_points(5, 0, 100, &points);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 1; j < 5; j++)
+            points.values[i * 5 + j] += points.values[i * 5];
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        assert_int_equal(count_warnings(methods[k], options, &points, NULL), 0);
+    huddle_points_free(&points);
+}
+
+static void fits_that_share_their_points_all_warn(void **state) {
+    (void)state;
+    static const char *const methods[] = {"sc", "ssc", "pca-kmeans", "pca-sc", "llc", "spls"};
+    static const char *const options[][2] = {
+        {"n_clusters", "3"}, {"prepare", "none"}, {NULL, NULL}};
+    huddle_points points;
+    make_points(5, 2, 1000, &points);
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        huddle_cache *cache;
+        int64_t hits, misses;
+        assert_ok(huddle_cache_new(&cache));
+        assert_int_equal(count_warnings(methods[k], options, &points, cache), 1);
+        assert_int_equal(count_warnings(methods[k], options, &points, cache), 1);
+        huddle_cache_counts(cache, &hits, &misses);
+        assert_true(hits > 0);
+        huddle_cache_free(cache);
+    }
+    huddle_points_free(&points);
+}
+
+static void names_that_are_not_utf8_do_not_hide_the_warning(void **state) {
+    (void)state;
+    char name[120] = "";
+    huddle_points points;
+    const char *names[] = {"a", "b", "caf\xe9", "d", "e"};
+    make_points(5, 2, 1000, &points);
+    assert_warning("kmeans", "none", &points, names, "feature 3 (caf?) holds");
+    memset(name, 'x', 99); /* a character of two bytes, of which one is too many */
+    memcpy(name + 99, "\xc3\xa9yz", 4);
+    names[2] = name;
+    char *warnings = fit("kmeans", "none", &points, names);
+    name[99] = '\0';
+    assert_non_null(strstr(warnings, name));
+    assert_non_null(strstr(warnings, "x) holds"));
+    free(warnings);
+    huddle_points_free(&points);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(features_with_nearly_all_variance_are_named),
         cmocka_unit_test(the_share_is_exact),
         cmocka_unit_test(ordinary_points_are_not_warned_of),
         cmocka_unit_test(a_few_of_many_features_are_named_together),
+        cmocka_unit_test(the_features_are_warned_of_once),
+        cmocka_unit_test(components_are_not_warned_of),
+        cmocka_unit_test(fits_that_share_their_points_all_warn),
+        cmocka_unit_test(names_that_are_not_utf8_do_not_hide_the_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
