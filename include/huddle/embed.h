@@ -28,13 +28,15 @@
  *
  * Was anything missed? Small residuals show that pairs are eigenpairs, not that they are the
  * first c. So the count is verified: "inertia" proves it for all c, by the signs of the pivots of a
- * sparse factorisation (with a bound on its rounding), by the Sturm counts within the dense solver,
- * or by the number of components; "probe" sends fresh random vectors through the filter, orthogonal
- * to what was found, and sees nothing above it: sure in practice, not a proof. Proven means that no
- * eigenvalue lies farther above the reported ones than the residuals allow. If c cuts a cluster of
- * eigenvalues, those before the cluster are counted; in a cluster no wider than the residuals any
- * choice of vectors is as good as another, so all c are proven, but in a wider one the rest is left
- * to a probe. proven_pairs says how many are proven.
+ * sparse factorisation (with a bound on its rounding); "probe" sends fresh random vectors through
+ * the filter, orthogonal to what was found, and sees nothing above it: sure in practice, not a
+ * proof. Proven means that no eigenvalue lies farther above the reported ones than the residuals
+ * allow. If c cuts a cluster of eigenvalues, those before the cluster are counted; in a cluster no
+ * wider than the residuals any choice of vectors is as good as another, so all c are proven, but in
+ * a wider one the rest is left to a probe. proven_pairs says how many are proven. Where nothing is
+ * searched for, nothing can be missed, and the option `verify` has no effect: the dense solver
+ * finds the eigenvalues of the full matrix in order, and components are counted. Then all c are
+ * proven, and "exact" is reported.
  */
 #ifndef HUDDLE_EMBED_H
 #define HUDDLE_EMBED_H
@@ -84,9 +86,10 @@ typedef struct huddle_embed_info {
                              goes through a cluster of eigenvalues, and the last columns are one
                              choice of many */
     int32_t components;   /* q */
-    const char *verified; /* "inertia", "probe" or "none" */
-    int32_t proven_pairs; /* the first so many are proven to be the first; c if "inertia" */
-    const char *solver;   /* the one that ran; "components" if none was needed */
+    const char *verified; /* "exact", "inertia", "probe" or "none" */
+    int32_t
+        proven_pairs; /* the first so many are proven to be the first; c if "exact" or "inertia" */
+    const char *solver; /* the one that ran; "components" if none was needed */
     double seconds;
 } huddle_embed_info;
 

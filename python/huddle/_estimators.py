@@ -50,8 +50,8 @@ def _estimator(method):
 
 
 # What the library says where scikit-learn would warn of convergence.
-_UNCONVERGED = ("stopped (", "distinct rows", "did not converge", "eigenvectors are missing",
-                "missed eigenvectors")
+_UNCONVERGED = ("stopped (", "distinct row", "did not converge", "could not be verified",
+                "eigenvectors are missing", "missed eigenvectors")
 
 
 def warning_class(text):

@@ -182,6 +182,32 @@ def test_iterations_that_ran_out_warn_of_convergence():
         SpectralClustering(10, embed_max_iter=1, tol=1e-10, embed_solver="chebyshev").fit(X)
 
 
+@pytest.mark.parametrize("text", [
+    "only 1 distinct row for 3 clusters: 2 clusters are empty",
+    "only 2 distinct rows for 3 clusters: 1 cluster is empty",
+    "the embedding could not be verified: 3 eigenvectors are proven to be the first, of the others "
+    "some may be missing",
+    "the embedding stopped (max_iter) after 1 iterations at a residual of 0.1",
+    "eigenvectors are missing: 3 searches found more every time",
+])
+def test_what_did_not_converge_is_a_convergence_warning(text):
+    from huddle._estimators import warning_class
+    assert warning_class(text) is ConvergenceWarning
+
+
+def test_a_single_distinct_row_warns_of_convergence():
+    with pytest.warns(ConvergenceWarning, match="only 1 distinct row "):
+        KMeans(3).fit(np.ones((6, 2)))
+
+
+def test_a_feature_with_nearly_all_the_variance_is_named_without_a_flag():
+    X = np.random.default_rng(0).normal(size=(90, 4)) * [1, 1000, 1, 1]
+    with pytest.warns(UserWarning, match="feature 2 holds .* prepare = standard") as seen:
+        KMeans(3, prepare="none").fit(X)
+    texts = [str(w.message) for w in seen]
+    assert len(texts) == 1 and "--" not in texts[0]
+
+
 def test_errors_have_their_class_and_the_librarys_sentence():
     X, _ = make_blobs(50, random_state=0)
     with pytest.raises(ValueError, match="n_neighbors.*0"):

@@ -134,7 +134,11 @@ done:
 }
 
 static int strength(const char *verified) {
-    return strcmp(verified, "inertia") == 0 ? 2 : strcmp(verified, "probe") == 0 ? 1 : 0;
+    static const char *const ways[] = {"none", "probe", "inertia", "exact"};
+    int way = 3;
+    while (way > 0 && strcmp(verified, ways[way]) != 0)
+        way--;
+    return way;
 }
 
 /* How well the columns are told from what comes after. Columns are one choice of many if there are
@@ -171,7 +175,7 @@ static void summarise(const blocks *b, int32_t c, huddle_embed_info *info) {
         info->unit = fmax(info->unit, other->unit);
         info->seconds += other->seconds;
     }
-    info->proven_pairs = strength(info->verified) == 2 ? c : 0;
+    info->proven_pairs = strength(info->verified) >= 2 ? c : 0;
     find_gap(b, c, info);
 }
 

@@ -41,7 +41,7 @@ void hd_fit_free(hd_fit *fit) {
 
 /* ---- preparing ----------------------------------------------------------------------------- */
 
-static bool does_nothing(const huddle_preparation *p) {
+bool hd_does_nothing(const huddle_preparation *p) {
     return p->centre == NULL && p->scale == NULL && p->projection.values == NULL &&
            !p->center_rows && !p->unit_rows;
 }
@@ -57,7 +57,7 @@ huddle_status hd_fit_prepare(huddle_context *context, const huddle_points *x,
     fit->prepare_info.seconds += fit->auto_seconds;
     huddle_distinct_free(&fit->equal);
     TRY(huddle_points_distinct(context, x, &fit->equal));
-    if (does_nothing(&fit->preparation)) {
+    if (hd_does_nothing(&fit->preparation)) {
         *view = *x;
         if (keep) {
             fit->points = *x;
@@ -80,7 +80,7 @@ huddle_status hd_apply(huddle_context *context, const huddle_preparation *map,
                        const huddle_points *x, huddle_points *owned, huddle_points *view) {
     memset(owned, 0, sizeof *owned);
     *view = *x;
-    if (map->rule.name == NULL || does_nothing(map))
+    if (map->rule.name == NULL || hd_does_nothing(map))
         return HUDDLE_OK;
     huddle_status status = huddle_prepare_apply(context, map, x, owned, NULL);
     *view = *owned;

@@ -248,6 +248,9 @@ huddle_status hd_fit_own_points(hd_fit *fit);
 huddle_status hd_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
                              huddle_points *owned, huddle_points *view);
 
+/* Whether a map leaves points as they are. */
+bool hd_does_nothing(const huddle_preparation *map);
+
 /* Applies a fitted map to points; owned is to be freed, view never. An empty or idle map looks at
  * x itself. */
 huddle_status hd_apply(huddle_context *context, const huddle_preparation *map,

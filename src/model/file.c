@@ -4,7 +4,10 @@
  * number of the fit, and a dataset for each of its arrays. The same walk over the fit serves saving
  * and loading. After the HDF5 data, where its readers do not look, stand 24 bytes: the format's
  * name and version, and the CRC-32 of all that precedes them. They are checked before HDF5 sees a
- * byte, so a damaged or foreign file never reaches it. */
+ * byte, so a damaged or foreign file never reaches it.
+ *
+ * Version 2 is version 1 with merged rows (nodes_*), which a release that knows only version 1
+ * would take for all rows; without them version 1 is written. */
 #include "model/model.h"
 
 #include "base/check.h"
@@ -20,7 +23,9 @@
 #include <zlib.h>
 
 static const char format_name[] = "huddle model v1\n";
-enum { NAME_SIZE = sizeof format_name - 1, TRAILER_SIZE = NAME_SIZE + 8, TEXT_SIZE = 256 };
+static const char version_with_nodes = '2';
+enum { NAME_SIZE = sizeof format_name - 1, VERSION_AT = NAME_SIZE - 2 };
+enum { TRAILER_SIZE = NAME_SIZE + 8, TEXT_SIZE = 256 };
 
 /* One walk over a model. The first failure sticks; later steps do nothing. */
 typedef struct walk {
@@ -385,12 +390,14 @@ static uint32_t checksum(const char *bytes, int64_t size) {
 }
 
 /* Seals the finished HDF5 file. */
-static huddle_status append_trailer(const char *path) {
+static huddle_status append_trailer(const char *path, bool with_nodes) {
     huddle_status status = HUDDLE_OK;
     hd_file body = {0};
     char trailer[TRAILER_SIZE + 1];
     TRY(hd_file_open(path, &body));
     snprintf(trailer, sizeof trailer, "%s%08x", format_name, checksum(body.text, body.size));
+    if (with_nodes)
+        trailer[VERSION_AT] = version_with_nodes;
     FILE *file = fopen(path, "ab");
     bool written = file != NULL && fwrite(trailer, 1, TRAILER_SIZE, file) == TRAILER_SIZE;
     bool closed = file != NULL && fclose(file) == 0;
@@ -414,7 +421,7 @@ huddle_status huddle_model_save(const huddle_model *model, const char *path) {
         status = write_model((huddle_model *)(uintptr_t)model, &output, report);
         hd_hdf5_unlock();
         if (status == HUDDLE_OK)
-            status = append_trailer(output.temporary);
+            status = append_trailer(output.temporary, model->fit.nodes.n > 0);
         if (status != HUDDLE_OK)
             status = hd_fail_at(status, "%s", path);
     }
@@ -432,90 +439,6 @@ static huddle_status get_head(walk *w, huddle_model **model) {
     return w->status == HUDDLE_OK ? huddle_model_new(text, model) : w->status;
 }
 
-static bool projection_fits(const huddle_preparation *p) {
-    return p->projection.values == NULL ||
-           (p->projection.rows == p->d_in && p->projection.cols == p->d_out && p->centre != NULL);
-}
-
-/* selftune has a scale for each of the n points, the other rules have none. */
-static bool scale_fits(const huddle_scale *scale, int64_t n) {
-    bool local = scale->rule != NULL && strcmp(scale->rule, "selftune") == 0;
-    return local ? scale->local != NULL && scale->n == n : scale->local == NULL;
-}
-
-/* Every row has a node, every node its first row and the number of its rows. */
-static bool nodes_fit(const huddle_distinct *nodes, int64_t n) {
-    int64_t seen = 0;
-    bool fine = true;
-    if (nodes->n == 0)
-        return true;
-    if (nodes->count != n || nodes->n <= n || nodes->of == NULL || nodes->first == NULL ||
-        nodes->copies == NULL)
-        return false;
-    for (int64_t i = 0; i < nodes->n; i++) {
-        if (nodes->of[i] < 0 || nodes->of[i] > seen || nodes->of[i] >= n)
-            return false;
-        if (nodes->of[i] == seen && nodes->first[seen++] != i)
-            return false;
-    }
-    /* Counted down to 0 and up again. */
-    for (int64_t i = 0; i < nodes->n; i++)
-        nodes->copies[nodes->of[i]]--;
-    for (int64_t v = 0; v < n; v++)
-        fine = fine && nodes->copies[v] == 0;
-    for (int64_t i = 0; i < nodes->n; i++)
-        nodes->copies[nodes->of[i]]++;
-    return fine && seen == n;
-}
-
-static bool graph_fits(const huddle_csr *graph, int64_t n) {
-    return graph->offsets == NULL || (graph->rows == n && graph->cols == n);
-}
-
-/* The sizes agree and every index points into something. The checksum keeps out accidents; this
- * keeps a crafted file from doing harm. */
-static huddle_status check_loaded(const hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_embedding *e = &fit->embedding;
-    bool fine = fit->n >= 1 && fit->labels != NULL && fit->n_clusters >= 1;
-    fine = fine && nodes_fit(&fit->nodes, fit->n);
-    fine = fine && graph_fits(&fit->graph, fit->n) && graph_fits(&fit->shrink_graph, fit->n);
-    fine = fine && fit->n_clusters <= hd_fit_rows(fit) && fit->centres.rows <= fit->n_clusters;
-    fine = fine && (fit->points.values == NULL || fit->points.n == fit->n);
-    fine = fine && projection_fits(&fit->preparation) && projection_fits(&fit->reduction);
-    fine =
-        fine && (fit->reduction.rule.name == NULL || fit->reduction.d_in == fit->preparation.d_out);
-    fine = fine && (fit->landmarks.values == NULL) == (fit->landmark_vectors.values == NULL);
-    fine = fine && (fit->landmark_vectors.values == NULL ||
-                    (fit->landmarks.n == fit->landmark_vectors.rows && fit->landmarks.n >= 1 &&
-                     fit->landmark_vectors.cols >= e->rows.cols));
-    fine = fine && (e->rows.values == NULL || fit->centres.cols == e->rows.cols);
-    fine = fine && (e->rows.values == NULL || e->rows.rows == fit->n);
-    fine = fine && fit->has_embedding == (e->vectors.values != NULL);
-    fine = fine && (e->vectors.values == NULL ||
-                    (e->vectors.rows == fit->n && e->degrees != NULL && e->eigenvalues != NULL &&
-                     e->rows.cols <= e->vectors.cols && e->rows.cols <= e->n_eigenvalues));
-    fine = fine && (fit->shrunk.g.values == NULL ||
-                    (fit->shrunk.g.rows == fit->n && fit->shrunk.g.cols == e->rows.cols));
-    fine = fine && scale_fits(&fit->scale, fit->n) && scale_fits(&fit->shrink_scale, fit->n);
-    if (!fine)
-        FAIL(HUDDLE_FORMAT, "the model file is damaged: its sizes do not agree");
-    for (int64_t i = 0; i < fit->n; i++)
-        if (fit->labels[i] < 0 || fit->labels[i] >= fit->n_clusters)
-            FAIL(HUDDLE_FORMAT, "the model file is damaged: row %lld has label %d",
-                 (long long)i + 1, fit->labels[i]);
-    if (fit->points.values != NULL)
-        TRY(huddle_points_check(NULL, &fit->points));
-    if (fit->landmarks.values != NULL)
-        TRY(huddle_points_check(NULL, &fit->landmarks));
-    if (fit->graph.offsets != NULL)
-        TRY(huddle_csr_check(&fit->graph));
-    if (fit->shrink_graph.offsets != NULL)
-        TRY(huddle_csr_check(&fit->shrink_graph));
-done:
-    return status;
-}
-
 static huddle_status read_model(hid_t file, huddle_model **model) {
     walk w = {.file = file, .loading = true};
     huddle_status status = get_head(&w, model);
@@ -523,7 +446,7 @@ static huddle_status read_model(hid_t file, huddle_model **model) {
         return status;
     walk_model(&w, *model, &(*model)->report);
     if (w.status == HUDDLE_OK)
-        w.status = check_loaded(&(*model)->fit);
+        w.status = hd_check_loaded(&(*model)->fit);
     if (w.status == HUDDLE_OK)
         w.status = hd_all_rows_new(&(*model)->fit, &(*model)->all_rows);
     (*model)->fitted = w.status == HUDDLE_OK;
@@ -536,9 +459,11 @@ static huddle_status check_trailer(const hd_file *file) {
     const char *trailer = file->text + size;
     int same = 0; /* of the name, up to the version */
     char sum[9] = "";
-    while (size >= 0 && same < NAME_SIZE && trailer[same] == format_name[same])
+    while (size >= 0 && same < NAME_SIZE &&
+           (trailer[same] == format_name[same] ||
+            (same == VERSION_AT && trailer[same] == version_with_nodes)))
         same++;
-    if (size >= 0 && same < NAME_SIZE && same >= NAME_SIZE - 2)
+    if (size >= 0 && same < NAME_SIZE && same >= VERSION_AT)
         return hd_fail(HUDDLE_UNSUPPORTED, "this model was written by another version of Huddle");
     if (same < NAME_SIZE)
         return hd_fail(HUDDLE_FORMAT, "this is not a Huddle model, or its end is missing");

@@ -26,6 +26,10 @@ struct huddle_model {
     const char **array_names; /* what huddle_model_arrays() handed out last */
 };
 
+/* HUDDLE_FORMAT unless the sizes agree, every index points into something and the shifts are those
+ * of the points. The checksum keeps out accidents; this keeps a crafted file from doing harm. */
+huddle_status hd_check_loaded(const hd_fit *fit);
+
 /* A copy of the options as they are set now; freed by huddle_free(). */
 huddle_status hd_copy_options(const huddle_model *model, void **copy);
 

@@ -5,6 +5,7 @@
 #include "support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,6 +372,62 @@ static void distances_are_merged_where_copies_matter(void **state) {
     }
 }
 
+/* The byte of the version, which stands before a line feed and the checksum. */
+static char file_version(const char *path) {
+    char end[10];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -10, SEEK_END), 0);
+    assert_int_equal(fread(end, 1, sizeof end, file), sizeof end);
+    fclose(file);
+    return end[0];
+}
+
+/* A release that does not know of merged rows would take a node for a row. */
+static void files_with_merged_rows_have_a_version_of_their_own(void **state) {
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s/version.model", test_directory());
+    for (int merged = 0; merged < 2; merged++) {
+        huddle_points x = merged ? rounded_clouds() : clouds_with_copies(1);
+        huddle_model *model = fit_with("sc", &x, NULL, NULL, NULL), *loaded;
+        int64_t n;
+        assert_int_equal(model->fit.nodes.n, merged ? N : 0);
+        assert_ok(huddle_model_save(model, path));
+        assert_int_equal(file_version(path), merged ? '2' : '1');
+        assert_ok(huddle_model_load(path, &loaded));
+        assert_memory_equal(huddle_model_labels(loaded, &n), huddle_model_labels(model, NULL),
+                            N * sizeof(int32_t));
+        assert_int_equal(n, N);
+        assert_ok(huddle_model_save(loaded, path));
+        assert_int_equal(file_version(path), merged ? '2' : '1');
+        huddle_model_free(model);
+        huddle_model_free(loaded);
+        huddle_points_free(&x);
+    }
+}
+
+static void impossible_numbers_of_copies_are_refused(void **state) {
+    (void)state;
+    static const int64_t wrong[] = {INT64_MIN, INT64_MAX, 0, -1, N + 1, 2 * N};
+    char path[512];
+    huddle_points x = rounded_clouds();
+    huddle_model *model = fit_with("sc", &x, NULL, NULL, NULL), *loaded;
+    snprintf(path, sizeof path, "%s/copies.model", test_directory());
+    int64_t right = model->fit.nodes.copies[3];
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        assert_ok(huddle_model_save(model, path));
+        assert_ok(huddle_model_load(path, &loaded));
+        assert_int_equal(loaded->fit.nodes.copies[3], right);
+        loaded->fit.nodes.copies[3] = wrong[k];
+        assert_ok(huddle_model_save(loaded, path));
+        huddle_model_free(loaded);
+        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "copies.model: ");
+    }
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_merged_where_copies_matter),
@@ -385,6 +442,8 @@ int main(void) {
         cmocka_unit_test(medoids_belong_to_their_clusters_when_labels_are_unified),
         cmocka_unit_test(rows_are_counted_as_they_came_and_vertices_apart),
         cmocka_unit_test(distances_are_merged_where_copies_matter),
+        cmocka_unit_test(files_with_merged_rows_have_a_version_of_their_own),
+        cmocka_unit_test(impossible_numbers_of_copies_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* model: new points far from the origin, such as time stamps, one at a time and together. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
+#include "model/model.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -150,11 +151,34 @@ static void a_loaded_model_keeps_its_shift(void **state) {
     huddle_model_free(model);
 }
 
+/* Not a number, not finite, or not that of the points beside it. */
+static void impossible_shifts_are_refused(void **state) {
+    (void)state;
+    static const double wrong[] = {NAN, INFINITY, -INFINITY, 1e300, 0};
+    static const char *const prepared[] = {"none", "standard"};
+    double values[N * D];
+    char path[512];
+    make_rows(&places[1], values);
+    snprintf(path, sizeof path, "%s/crafted.model", test_directory());
+    for (int p = 0; p < 2; p++)
+        for (size_t k = 0; k < (p == 0 ? sizeof wrong / sizeof *wrong : 3); k++) {
+            huddle_model *model = fit_rows("sc", prepared[p], values), *loaded;
+            assert_ok(huddle_model_save(model, path));
+            assert_ok(huddle_model_load(path, &loaded));
+            loaded->fit.shift[0] = wrong[k];
+            assert_ok(huddle_model_save(loaded, path));
+            huddle_model_free(loaded);
+            assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "crafted.model: ");
+            huddle_model_free(model);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_rows_far_from_the_origin_are_labelled_as_in_a_batch),
         cmocka_unit_test(new_rows_do_not_depend_on_the_batch),
         cmocka_unit_test(a_loaded_model_keeps_its_shift),
+        cmocka_unit_test(impossible_shifts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
