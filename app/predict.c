@@ -31,55 +31,6 @@ static json_t *model_features(const huddle_model *model) {
     return names == NULL ? json_array() : names;
 }
 
-/* The columns the features come from, each once: "city" of city=Paris if texts are encoded. */
-static char **source_columns(const json_t *features, bool encode, int64_t *count) {
-    char **columns = must(calloc(json_array_size(features) + 1, sizeof *columns));
-    size_t i;
-    json_t *feature;
-    *count = 0;
-    json_array_foreach(features, i, feature) {
-        char *name = must(strdup(json_string_value(feature)));
-        bool known = false;
-        if (encode)
-            name[strcspn(name, "=")] = '\0';
-        for (int64_t k = 0; k < *count && !known; k++)
-            known = strcmp(columns[k], name) == 0;
-        if (known)
-            free(name);
-        else
-            columns[(*count)++] = name;
-    }
-    return columns;
-}
-
-/* Encoded texts: the features of the model in its order. A text that is not there is 0 for all
- * rows, one that the model does not know has no feature. */
-static huddle_status order_features(const json_t *features, huddle_context *context,
-                                    huddle_data *data) {
-    huddle_points *x = &data->points, ordered = {0};
-    int64_t d = (int64_t)json_array_size(features);
-    double *values = must(calloc((size_t)(x->n * d) + 1, sizeof *values));
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t k = 0; k < x->d; k++) {
-            const char *name = json_string_value(json_array_get(features, (size_t)j));
-            double shift = x->shift != NULL ? x->shift[k] : 0;
-            if (strcmp(name, data->features[k]) == 0)
-                for (int64_t i = 0; i < x->n; i++)
-                    values[i * d + j] = (double)x->values[i * x->stride + k] + shift;
-        }
-    huddle_status status = huddle_points_from_double(context, x->n, d, values, d, 1, &ordered);
-    free(values);
-    if (status != HUDDLE_OK)
-        return status;
-    for (int64_t k = 0; k < x->d; k++)
-        huddle_free(data->features[k]);
-    huddle_free(data->features);
-    data->features = NULL;
-    huddle_points_free(x);
-    *x = ordered;
-    return HUDDLE_OK;
-}
-
 /* True if each name tells one column. */
 static bool are_distinct(const json_t *features) {
     json_t *seen = json_object(), *feature;
@@ -94,27 +45,44 @@ static bool are_distinct(const json_t *features) {
     return distinct;
 }
 
-/* Reads the columns that the model was fitted to, by their names. A table without names, or
+/* A row's label must not depend on the other rows of its file. */
+static int check_flags(const prediction *p, bool named) {
+    const char *missing = argument(p->arguments, "missing");
+    if (missing != NULL && (strcmp(missing, "mean") == 0 || strcmp(missing, "median") == 0))
+        return usage_error("--missing %s would fill in the %s of the new rows, so that a label "
+                           "depends on the other rows; predict has --missing drop",
+                           missing, missing);
+    if (!named && argument(p->arguments, "encode") != NULL)
+        return usage_error("%s", argument(p->arguments, "x") != NULL
+                                     ? "predict finds encoded features by their names: --encode "
+                                       "cannot be combined with --x"
+                                     : "the model does not know the names of its features, so that "
+                                       "--encode cannot make the same of the texts");
+    return EXIT_DONE;
+}
+
+/* Reads the features that the model was fitted to, by their names. A table without names, or
  * another kind of file, is read as it comes. */
 static int read_features(prediction *p, const char *source) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = 0;
-    bool encode = argument(p->arguments, "encode") != NULL;
     json_t *features = model_features(p->model);
-    if (argument(p->arguments, "x") != NULL || !are_distinct(features)) {
+    int64_t count = (int64_t)json_array_size(features);
+    bool named = argument(p->arguments, "x") == NULL && are_distinct(features);
+    int result = check_flags(p, named);
+    if (result != EXIT_DONE || !named) {
         json_decref(features);
-        return input_read(p->context, p->arguments, source, p->model, &p->data);
+        return result != EXIT_DONE
+                   ? result
+                   : input_read(p->context, p->arguments, source, p->model, &p->data);
     }
-    char **columns = source_columns(features, encode, &count);
-    int result = input_try_columns(p->context, p->arguments, source, (const char *const *)columns,
-                                   count, p->model, &p->data, &status);
-    if (result == EXIT_DONE && status == HUDDLE_OK && encode && p->data.features != NULL)
-        status = order_features(features, p->context, &p->data);
+    const char **names = must(calloc((size_t)count + 1, sizeof *names));
+    for (int64_t k = 0; k < count; k++)
+        names[k] = json_string_value(json_array_get(features, (size_t)k));
+    result = input_try_columns(p->context, p->arguments, source, names, count, p->model, &p->data,
+                               &status);
     if (result == EXIT_DONE && status != HUDDLE_OK)
         result = failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
-    for (int64_t k = 0; k < count; k++)
-        free(columns[k]);
-    free(columns);
+    free(names);
     json_decref(features);
     return result;
 }

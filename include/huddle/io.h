@@ -109,8 +109,12 @@ typedef struct huddle_read_options {
                             most 100), named COLUMN=TEXT: sqrt(1/2) in rows with that text, else 0,
                             so that rows with different texts are 1 apart. Labels are then only what
                             y or a usual name says. */
-    bool x_by_name; /* x are names of columns: a table without names, or another kind of file, is
-                       read as if x were not given */
+    bool x_by_name; /* x are the features of another table, as huddle_data.features has them: the
+                       points have them in that order, found by name and never by position.
+                       COLUMN=TEXT is a text of a column that was encoded, whatever encode says: a
+                       text that does not occur is 0 in all rows, one that x lacks is reported in a
+                       warning. A table without names, or another kind of file, is read as if x
+                       were not given. */
     bool hints_as_flags; /* suggestions in sentences are flags of the tool, "--missing drop", not
                             missing = "drop" */
 } huddle_read_options;

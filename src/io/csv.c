@@ -89,27 +89,15 @@ static void forget_labels(huddle_data *data) {
     data->classes_numeric = false;
 }
 
-/* A column of texts that are nearly all different tells the rows apart; it does not group them. */
-static huddle_status drop_identifiers(huddle_context *context, hd_plan *plan, huddle_data *data) {
-    enum { FEW = 20 };
-    char column[120];
-    int64_t n = data->points.n;
-    int32_t distinct = data->n_classes;
-    if (!plan->guessed || n <= FEW || 2 * (int64_t)distinct <= n)
+/* Values that are nearly all different are no labels, unless the caller says so. */
+static huddle_status drop_identifiers(const huddle_read_options *options, hd_plan *plan,
+                                      huddle_data *data) {
+    int64_t n = data->points.n, distinct = data->n_classes;
+    bool asked = plan->asked || options->classes != NULL || options->per_class > 0;
+    if (asked || !hd_tell_rows_apart(distinct, n))
         return HUDDLE_OK;
-    const char *name = hd_layout_name(plan->layout, plan->label);
-    if (name[0] != '\0')
-        snprintf(column, sizeof column, "%.100s", name);
-    else
-        snprintf(column, sizeof column, "%lld", (long long)plan->label + 1);
-    hd_warn(context,
-            "column %s: %d different texts in %lld rows, taken for names, not labels; "
-            "name it as y to use it",
-            column, distinct, (long long)n);
     forget_labels(data);
-    plan->looks_like_labels = plan->label; /* which was told already */
-    return hd_plan_leave_out(plan, plan->label, "names of rows, %d different texts in %lld rows",
-                             distinct, (long long)n);
+    return hd_plan_reject_label(plan, plan->label, distinct, n);
 }
 
 /* Labels of another file, without those of the rows that were left out. */
@@ -147,7 +135,7 @@ static huddle_status set_labels(hd_request *request, hd_plan *plan, hd_labels *l
         if (plan->layout->quoted)
             TRY(hd_texts_unescape(labels));
         TRY(hd_data_set_labels(data, labels));
-        TRY(drop_identifiers(request->context, plan, data));
+        TRY(drop_identifiers(request->options, plan, data));
     }
 done:
     return status;
@@ -227,7 +215,7 @@ static huddle_status drop_leaks(hd_plan *plan, const int64_t *sources, huddle_da
         if (!gone[j])
             continue;
         count++;
-        TRY(hd_plan_leave_out(plan, sources[j], "it maps one to one onto the labels"));
+        TRY(hd_plan_leave_out_leak(plan, sources[j]));
     }
     if (count > 0)
         remove_features(data, gone);
@@ -240,24 +228,38 @@ done:
 
 /* ---- what there is to say ------------------------------------------------------------------- */
 
-static bool is_leak(const huddle_column *column) {
-    return column->role == HUDDLE_COLUMN_LEFT_OUT && column->reason != NULL &&
-           strncmp(column->reason, "it maps", 7) == 0;
+/* How to use a column all the same. */
+static void suggest_use(const hd_request *request, const hd_plan *plan, int64_t column, char *text,
+                        size_t size) {
+    char hint[300];
+    const hd_layout *layout = plan->layout;
+    text[0] = '\0';
+    if (column == plan->rejected) {
+        hd_hint_column(request->options, "y", layout, column, hint, sizeof hint);
+        snprintf(text, size, "; %s makes it the labels", hint);
+    } else if (layout->kinds[column].kind == HD_NUMBERS) {
+        hd_hint_column(request->options, "x", layout, column, hint, sizeof hint);
+        if (hd_layout_name(layout, column)[0] == '\0')
+            snprintf(text, size, "; choose it by its position (%s) to use it", hint);
+        else
+            snprintf(text, size, "; name it in %s to use it",
+                     request->options->hints_as_flags ? "--x" : "x");
+    }
 }
 
 static void tell_left_out(const hd_request *request, const hd_plan *plan) {
     enum { MOST = 8 };
     int64_t told = 0;
-    for (int64_t c = 0; plan->automatic && c < plan->layout->columns; c++) {
-        char place[160], use[60] = "";
+    for (int64_t c = 0; c < plan->layout->columns; c++) {
+        char place[160], use[400];
         const huddle_column *column = &plan->columns[c];
-        if (column->role != HUDDLE_COLUMN_LEFT_OUT || c == plan->looks_like_labels)
+        bool notable = plan->leaks[c] || c == plan->rejected;
+        if (column->role != HUDDLE_COLUMN_LEFT_OUT || c == plan->looks_like_labels ||
+            !(notable || plan->automatic))
             continue;
         hd_layout_place(plan->layout, c, place, sizeof place);
-        if (plan->layout->kinds[c].kind == HD_NUMBERS)
-            snprintf(use, sizeof use, "; name it in %s to use it",
-                     request->options->hints_as_flags ? "--x" : "x");
-        if (is_leak(column))
+        suggest_use(request, plan, c, use, sizeof use);
+        if (notable)
             hd_warn(request->context, "%s is left out: %s%s", place, column->reason, use);
         else if (told++ < MOST)
             hd_say(request->context, "%s is left out: %s%s", place, column->reason, use);

@@ -84,6 +84,10 @@ huddle_status hd_layout_examine(hd_layout *layout, int64_t most);
 /* The column of that name or 1-based position, or -1. */
 int64_t hd_layout_column(const hd_layout *layout, const char *name);
 
+/* The column of that name, or -1: "2" is a name like any other. A column without a name is called
+ * "column 2". */
+int64_t hd_layout_named(const hd_layout *layout, const char *name);
+
 /* The column's name, or "". */
 const char *hd_layout_name(const hd_layout *layout, int64_t column);
 
@@ -99,17 +103,27 @@ static inline int32_t hd_text_role(int64_t k) {
     return (int32_t)(-2 - k);
 }
 
+/* A feature that the caller expects: a column of numbers, or one text of a column of texts. */
+typedef struct hd_feature {
+    int64_t column;
+    const char *text; /* NULL: the column's numbers */
+} hd_feature;
+
 typedef struct hd_plan {
     const hd_layout *layout;
     int32_t *roles;         /* columns */
     huddle_column *columns; /* the same for the caller, with reasons */
     int64_t *chosen;        /* columns of the features, in order */
     int64_t n_chosen;
+    hd_feature *expected;      /* options->n_x features in the caller's order; NULL: as they come */
     int64_t d;                 /* numeric features */
+    bool *leaks;               /* columns: left out because it tells the labels */
     int64_t label;             /* its column, or -1 */
     int64_t n_texts;           /* texts to be read; the label, if there is one, is the first */
     int64_t looks_like_labels; /* a column that is none because labels are not wanted; or -1 */
+    int64_t rejected;          /* a column that was taken for labels and has too many; or -1 */
     bool guessed;              /* the label is the only column of texts and nobody asked for it */
+    bool asked;                /* the caller named the label */
     bool from_files;           /* the labels stand in other files */
     bool automatic;            /* features were not named */
     bool styled;               /* a feature has decimal commas */
@@ -128,6 +142,22 @@ int64_t hd_plan_find_label(const hd_layout *layout, bool *guessed, const char **
 huddle_status hd_plan_leave_out(hd_plan *plan, int64_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for a column that maps one to one onto the labels. */
+huddle_status hd_plan_leave_out_leak(hd_plan *plan, int64_t column);
+
+/* True if so many different values in so many rows tell the rows apart: they do not group them. */
+bool hd_tell_rows_apart(int64_t distinct, int64_t rows);
+
+/* Leaves out a column that was taken for labels: its values tell the rows apart. */
+huddle_status hd_plan_reject_label(hd_plan *plan, int64_t column, int64_t distinct, int64_t rows);
+
+/* Finds the features that options->x names, in their order. */
+huddle_status hd_plan_expect(hd_plan *plan, const huddle_read_options *options);
+
+/* True if options->x can be found by name in a table without a header: its columns are then
+ * "column 1", "column 2", ... */
+bool hd_features_name_positions(const hd_layout *layout, const huddle_read_options *options);
+
 /* What the values of some columns have in common, found by reading all of them. */
 typedef struct hd_facts {
     bool known;
@@ -142,8 +172,8 @@ huddle_status hd_facts_find(huddle_context *context, const hd_layout *layout,
                             const hd_pieces *pieces, const bool *marked, hd_facts *facts);
 void hd_facts_free(hd_facts *facts, int64_t columns);
 
-/* True if equal labels have equal values and different labels different ones. map has room for
- * n_labels; n_values must be known to be that number. */
+/* True if equal labels have equal values and different labels different ones. There must be as many
+ * different values as labels, which is not checked; map has room for n_labels. */
 bool hd_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels, const int32_t *values,
                          int32_t *map);
 
@@ -153,6 +183,10 @@ bool hd_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels, con
  * shell, or x = ["width", "height"]. Many columns become ranges of positions. */
 void hd_hint_columns(const huddle_read_options *options, const hd_layout *layout,
                      const int64_t *columns, int64_t count, char *text, size_t size);
+
+/* How a caller would name one column: "--y kind" or y = "kind"; its position if it has no name. */
+void hd_hint_column(const huddle_read_options *options, const char *option, const hd_layout *layout,
+                    int64_t column, char *text, size_t size);
 
 /* "--missing drop" or missing = "drop"; without a value "--encode" or encode = true. */
 void hd_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
@@ -190,11 +224,16 @@ typedef enum hd_missing { HD_REFUSE, HD_DROP, HD_MEAN, HD_MEDIAN } hd_missing;
 /* What options->missing asks for. */
 huddle_status hd_missing_policy(const huddle_read_options *options, hd_missing *policy);
 
-/* Points and labels of a table that the fast way cannot read. sources[j] is the column that
- * feature j comes from, names[j] its name if the table has names or texts were encoded; both are
- * the caller's to free. */
+/* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
+ * that feature j comes from, the caller's to free; data->features holds the names of the features
+ * if the table has a header or texts were encoded. */
 huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_pieces *pieces,
                               hd_missing policy, bool *misread, hd_labels *labels,
                               huddle_data *data, int64_t **sources);
+
+/* The values of the expected features, n x their number, in their order. Of each column the texts
+ * that no feature stands for are reported. */
+huddle_status hd_features_arrange(huddle_context *context, const hd_plan *plan, int64_t n_features,
+                                  const hd_reading *reading, int64_t n, double *wide);
 
 #endif

@@ -107,6 +107,16 @@ void hd_hint_columns(const huddle_read_options *options, const hd_layout *layout
         add_text(&to, "]");
 }
 
+void hd_hint_column(const huddle_read_options *options, const char *option, const hd_layout *layout,
+                    int64_t column, char *text, size_t size) {
+    char quoted[256], position[24];
+    snprintf(position, sizeof position, "%lld", (long long)column + 1);
+    bool named = has_good_names(layout, &column, 1);
+    quote(named ? hd_layout_name(layout, column) : position, options->hints_as_flags, quoted,
+          sizeof quoted);
+    snprintf(text, size, options->hints_as_flags ? "--%s %s" : "%s = %s", option, quoted);
+}
+
 void hd_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
              size_t size) {
     if (options->hints_as_flags)

@@ -301,7 +301,7 @@ void hd_layout_free(hd_layout *layout) {
     memset(layout, 0, sizeof *layout);
 }
 
-int64_t hd_layout_column(const hd_layout *layout, const char *name) {
+int64_t hd_layout_named(const hd_layout *layout, const char *name) {
     int64_t position;
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++)
         if (strcmp(layout->names[c], name) == 0)
@@ -309,6 +309,17 @@ int64_t hd_layout_column(const hd_layout *layout, const char *name) {
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++)
         if (hd_same_word(layout->names[c], name))
             return c;
+    if (strncmp(name, "column ", 7) == 0 &&
+        hd_number_whole(name + 7, name + strlen(name), &position) && position >= 1 &&
+        position <= layout->columns && hd_layout_name(layout, position - 1)[0] == '\0')
+        return position - 1;
+    return -1;
+}
+
+int64_t hd_layout_column(const hd_layout *layout, const char *name) {
+    int64_t position, column = hd_layout_named(layout, name);
+    if (column >= 0)
+        return column;
     if (hd_number_whole(name, name + strlen(name), &position) && position >= 1 &&
         position <= layout->columns)
         return position - 1;

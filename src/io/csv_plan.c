@@ -138,6 +138,7 @@ static huddle_status choose_label(hd_plan *plan, const huddle_read_options *opti
     if (column >= 0) {
         plan->label = column;
         plan->guessed = false;
+        plan->asked = true;
         plan->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
         return HUDDLE_OK;
     }
@@ -210,6 +211,32 @@ done:
     return status;
 }
 
+/* The features of another table, by their names. */
+static huddle_status take_expected(hd_plan *plan, const huddle_read_options *options) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_plan_expect(plan, options));
+    for (int64_t k = 0; k < options->n_x; k++)
+        if (plan->expected[k].column == plan->label)
+            plan->label = -1;
+    if (plan->label >= 0 && !plan->from_files && !hd_labels_unwanted(options))
+        plan->roles[plan->label] = hd_text_role(plan->n_texts++);
+    for (int64_t k = 0; k < options->n_x; k++) {
+        int64_t c = plan->expected[k].column;
+        if (plan->columns[c].role == HUDDLE_COLUMN_FEATURE && plan->roles[c] != HD_SKIP)
+            continue; /* another text of the same column */
+        plan->chosen[plan->n_chosen++] = c;
+        plan->columns[c].role = HUDDLE_COLUMN_FEATURE;
+        plan->roles[c] =
+            plan->expected[k].text != NULL ? hd_text_role(plan->n_texts++) : (int32_t)plan->d++;
+        plan->styled = plan->styled || plan->layout->kinds[c].decimal != '.';
+    }
+    for (int64_t c = 0; c < plan->layout->columns; c++)
+        if (plan->roles[c] == HD_SKIP && c != plan->label)
+            TRY(hd_plan_leave_out(plan, c, "not chosen"));
+done:
+    return status;
+}
+
 /* ---- features that were not named ----------------------------------------------------------- */
 
 /* Columns whose values must all be read to know what they are. */
@@ -240,27 +267,30 @@ static bool are_row_numbers(const hd_plan *plan, const hd_facts *facts, int64_t 
     return (id && f->distinct == rows) || (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
 }
 
-/* Texts that are nearly all different tell the rows apart; they do not group them. */
 static bool are_row_names(const hd_plan *plan, const hd_facts *facts, int64_t column,
                           int64_t rows) {
     const hd_facts *f = &facts[column];
     bool id = is_id_name(hd_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
     if (!f->known || plan->layout->kinds[column].kind != HD_WORDS || rows < 2)
         return false;
-    return (id && f->distinct == rows) || (rows > FEW_NAMES && 2 * f->distinct > rows);
+    return (id && f->distinct == rows) || hd_tell_rows_apart(f->distinct, rows);
 }
 
 /* Without a better candidate, the labels are the only texts that group the rows. */
-static void guess_label(hd_plan *plan, const huddle_read_options *options, const hd_facts *facts,
-                        int64_t rows) {
+static huddle_status guess_label(hd_plan *plan, const huddle_read_options *options,
+                                 const hd_facts *facts, int64_t rows) {
     int64_t groups = 0, found = -1, names = 0;
-    if (plan->label >= 0 && plan->guessed && facts[plan->label].known &&
-        are_row_names(plan, facts, plan->label, rows)) {
+    if (plan->label >= 0 && !plan->asked && facts[plan->label].known &&
+        hd_tell_rows_apart(facts[plan->label].distinct, rows)) {
+        int64_t column = plan->label;
         plan->label = -1;
         plan->guessed = false;
+        huddle_status status = hd_plan_reject_label(plan, column, facts[column].distinct, rows);
+        if (status != HUDDLE_OK)
+            return status;
     }
     if (plan->label >= 0 || plan->from_files || options->encode)
-        return;
+        return HUDDLE_OK;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         if (plan->layout->kinds[c].kind != HD_WORDS || (c == 0 && plan->layout->row_names))
             continue;
@@ -271,11 +301,13 @@ static void guess_label(hd_plan *plan, const huddle_read_options *options, const
             found = c;
         }
     }
-    if (groups != 1 || names == 0)
-        return;
+    if (groups != 1 || (names == 0 && plan->rejected < 0))
+        return HUDDLE_OK;
     plan->label = found;
     plan->guessed = true;
-    plan->y_reason = "the only text column whose values repeat";
+    plan->y_reason =
+        names > 0 ? "the only text column whose values repeat" : "the only text column";
+    return HUDDLE_OK;
 }
 
 static huddle_status one_to_one(const hd_plan *plan, const hd_facts *facts, int64_t column,
@@ -296,6 +328,17 @@ done:
     return status;
 }
 
+/* Leaves out a column that tells the labels, or what would be the labels if they were wanted. */
+static huddle_status leave_out_twin(hd_plan *plan, const huddle_read_options *options,
+                                    int64_t column) {
+    char place[160];
+    if (!plan->from_files && !hd_labels_unwanted(options))
+        return hd_plan_leave_out_leak(plan, column);
+    hd_layout_place(plan->layout, plan->label, place, sizeof place);
+    return hd_plan_leave_out(plan, column, "it says the same as %.100s, which looks like labels",
+                             place);
+}
+
 /* Leaves a column out if there is cause. */
 static huddle_status judge_column(hd_plan *plan, const huddle_read_options *options,
                                   const hd_facts *facts, int64_t column, int64_t rows,
@@ -305,6 +348,8 @@ static huddle_status judge_column(hd_plan *plan, const huddle_read_options *opti
     const hd_column *kind = &plan->layout->kinds[column];
     bool same = false;
     *left_out = true;
+    if (column == plan->rejected)
+        return HUDDLE_OK;
     if (column == 0 && plan->layout->row_names)
         TRY(hd_plan_leave_out(plan, column, "names of rows, for which the header has no name"));
     else if (kind->kind == HD_EMPTY)
@@ -325,7 +370,7 @@ static huddle_status judge_column(hd_plan *plan, const huddle_read_options *opti
             TRY(one_to_one(plan, facts, column, rows, &same));
         if (same) {
             *left_out = true;
-            TRY(hd_plan_leave_out(plan, column, "it maps one to one onto the labels"));
+            TRY(leave_out_twin(plan, options, column));
         }
     }
 done:
@@ -416,7 +461,7 @@ static huddle_status take_automatic(hd_request *request, hd_plan *plan, const hd
     ALLOC_ZERO(facts, columns);
     mark_columns(plan, marked);
     TRY(hd_facts_find(request->context, plan->layout, pieces, marked, facts));
-    guess_label(plan, options, facts, pieces->rows);
+    TRY(guess_label(plan, options, facts, pieces->rows));
     if (plan->label >= 0 && !plan->from_files && !hd_labels_unwanted(options))
         plan->roles[plan->label] = hd_text_role(plan->n_texts++);
     TRY(take_usable(plan, options, facts, pieces->rows, usable));
@@ -443,11 +488,30 @@ huddle_status hd_plan_leave_out(hd_plan *plan, int64_t column, const char *forma
     return HUDDLE_OK;
 }
 
+huddle_status hd_plan_leave_out_leak(hd_plan *plan, int64_t column) {
+    plan->leaks[column] = true;
+    return hd_plan_leave_out(plan, column, "it maps one to one onto the labels");
+}
+
+bool hd_tell_rows_apart(int64_t distinct, int64_t rows) {
+    return rows > FEW_NAMES && 2 * distinct > rows;
+}
+
+huddle_status hd_plan_reject_label(hd_plan *plan, int64_t column, int64_t distinct, int64_t rows) {
+    plan->rejected = column;
+    return hd_plan_leave_out(plan, column,
+                             plan->layout->kinds[column].kind == HD_WORDS
+                                 ? "names of rows, %lld different texts in %lld rows"
+                                 : "%lld different numbers in %lld rows are too many for labels",
+                             (long long)distinct, (long long)rows);
+}
+
 static huddle_status begin_plan(hd_plan *plan) {
     huddle_status status = HUDDLE_OK;
     const int64_t columns = plan->layout->columns;
     ALLOC(plan->roles, columns);
     ALLOC(plan->chosen, columns);
+    ALLOC_ZERO(plan->leaks, columns);
     ALLOC_ZERO(plan->columns, columns);
     for (int64_t c = 0; c < columns; c++) {
         plan->roles[c] = HD_SKIP;
@@ -463,15 +527,22 @@ huddle_status hd_plan_make(hd_request *request, const hd_layout *layout, const h
                            hd_plan *plan) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
-    *plan =
-        (hd_plan){.layout = layout,
-                  .label = -1,
-                  .looks_like_labels = -1,
-                  .automatic = options->n_x == 0 || (options->x_by_name && layout->names == NULL)};
+    bool by_position =
+        options->x_by_name && layout->names == NULL && !hd_features_name_positions(layout, options);
+    *plan = (hd_plan){.layout = layout,
+                      .label = -1,
+                      .looks_like_labels = -1,
+                      .rejected = -1,
+                      .automatic = options->n_x == 0 || by_position};
+    if (by_position && options->encode)
+        FAIL(HUDDLE_FORMAT, "the table has no header, so that its texts cannot be matched with the "
+                            "features that were encoded");
     TRY(begin_plan(plan));
     TRY(choose_label(plan, options));
     if (plan->automatic)
         TRY(take_automatic(request, plan, pieces));
+    else if (options->x_by_name)
+        TRY(take_expected(plan, options));
     else
         TRY(take_named(plan, options));
     if (plan->n_chosen == 0)
@@ -498,5 +569,7 @@ void hd_plan_free(hd_plan *plan) {
     huddle_free(plan->columns);
     huddle_free(plan->roles);
     huddle_free(plan->chosen);
+    huddle_free(plan->expected);
+    huddle_free(plan->leaks);
     memset(plan, 0, sizeof *plan);
 }

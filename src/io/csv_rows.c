@@ -23,10 +23,11 @@ static huddle_status refuse_missing(const hd_reading *r, const char *place, bool
     char hint[60];
     if (r->options == NULL)
         return hd_fail(HUDDLE_FORMAT, "%s: the value is missing", place);
-    if (label) {
+    /* With the features of another table a row must not be filled in from its neighbours. */
+    if (label || r->options->x_by_name) {
         hd_hint(r->options, "missing", "drop", hint, sizeof hint);
-        return hd_fail(HUDDLE_FORMAT, "%s: the label is missing; %s leaves such rows out", place,
-                       hint);
+        return hd_fail(HUDDLE_FORMAT, "%s: the %s is missing; %s leaves such rows out", place,
+                       label ? "label" : "value", hint);
     }
     hd_hint(r->options, "missing", "drop|mean|median", hint, sizeof hint);
     return hd_fail(HUDDLE_FORMAT, "%s: the value is missing; %s leaves such rows out or fills them",
@@ -40,12 +41,12 @@ static huddle_status refuse_field(hd_reading *r, int64_t line, int64_t column,
     int length = (int)(field->end - field->begin < 60 ? field->end - field->begin : 60);
     name_place(r->plan, line, column, place, sizeof place);
     if (r->plan->roles[column] < 0 || hd_field_missing(field))
-        return refuse_missing(r, place, r->plan->roles[column] < 0);
+        return refuse_missing(r, place, column == r->plan->label);
     atomic_store(&r->misread, true);
     if (kind->kind == HD_DATES)
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a date, and dates are not read as numbers",
                        place, length, field->begin);
-    if (kind->kind == HD_WORDS && r->options != NULL) {
+    if (kind->kind == HD_WORDS && r->options != NULL && !r->options->x_by_name) {
         hd_hint(r->options, "encode", NULL, hint, sizeof hint);
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a text, not a number; %s makes features of it",
                        place, length, field->begin, hint);

@@ -23,7 +23,7 @@ huddle_status hd_missing_policy(const huddle_read_options *options, hd_missing *
             *policy = (hd_missing)k;
             return HUDDLE_OK;
         }
-    return hd_fail(HUDDLE_INVALID, "missing = '%.100s' is not one of error, drop, mean, median",
+    return hd_fail(HUDDLE_INVALID, "missing = %.100s is not one of error|drop|mean|median",
                    options->missing);
 }
 
@@ -189,11 +189,10 @@ static int64_t width_of(const hd_plan *plan, const category *categories, int64_t
 
 static huddle_status name_feature(const hd_plan *plan, int64_t column, const char *text,
                                   char **name) {
-    char position[24];
+    char position[40];
     const char *own = hd_layout_name(plan->layout, column);
-    snprintf(position, sizeof position, "%lld", (long long)column + 1);
-    char *joined =
-        hd_join_text(own[0] != '\0' || text == NULL ? own : position, text == NULL ? "" : "=");
+    snprintf(position, sizeof position, "column %lld", (long long)column + 1);
+    char *joined = hd_join_text(own[0] != '\0' ? own : position, text == NULL ? "" : "=");
     *name = joined == NULL ? NULL : hd_join_text(joined, text == NULL ? "" : text);
     huddle_free(joined);
     return *name != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for a column's name");
@@ -243,8 +242,7 @@ done:
     return status;
 }
 
-/* Marks encoded columns; leaves out those that say the same as the labels when the labels are
- * known here, which are text 0. */
+/* Finds the texts of each column to encode and says in its reason how many they are. */
 static huddle_status encode(hd_plan *plan, const hd_reading *r, int64_t n, category *categories) {
     huddle_status status = HUDDLE_OK;
     for (int64_t k = 0; k < plan->n_chosen; k++) {
@@ -285,7 +283,7 @@ static huddle_status drop_leaks(hd_plan *plan, const hd_reading *r, int64_t n,
                     (kept > 0 || k + 1 < plan->n_chosen) &&
                     hd_table_one_to_one(n, labels.of, labels.count, c->of, map);
         if (leak) {
-            TRY(hd_plan_leave_out(plan, column, "it maps one to one onto the labels"));
+            TRY(hd_plan_leave_out_leak(plan, column));
             huddle_free(c->of);
             hd_classes_free(c->texts, c->count);
             *c = (category){0};
@@ -339,14 +337,54 @@ static void tell_missing(huddle_context *context, const hd_reading *r, hd_missin
             list, data->n_dropped > 10 ? ", ..." : "");
 }
 
+/* The features as the columns have them: names, sources and n x d values. */
+static huddle_status take_features(hd_plan *plan, const hd_reading *r, int64_t n, int64_t *d,
+                                   huddle_data *data, int64_t **sources, double **wide) {
+    huddle_status status = HUDDLE_OK;
+    category *categories = NULL;
+    int64_t room = plan->n_chosen;
+    ALLOC_ZERO(categories, room);
+    TRY(encode(plan, r, n, categories));
+    TRY(drop_leaks(plan, r, n, categories));
+    for (int64_t k = 0; k < plan->n_chosen; k++)
+        *d += width_of(plan, categories, k);
+    if (*d == 0)
+        FAIL(HUDDLE_FORMAT, "no column is left for the features");
+    bool encoded = plan->n_texts > (plan->label >= 0);
+    TRY(list_features(plan, categories, *d, plan->layout->names != NULL || encoded, data, sources));
+    TRY(widen(plan, categories, n, r->values, *d, wide));
+done:
+    categories_free(categories, room);
+    return status;
+}
+
+/* The same for the features that the caller expects, in that order. */
+static huddle_status take_expected(hd_request *request, const hd_plan *plan, const hd_reading *r,
+                                   int64_t n, int64_t *d, huddle_data *data, int64_t **sources,
+                                   double **wide) {
+    huddle_status status = HUDDLE_OK;
+    *d = request->options->n_x;
+    ALLOC(*sources, *d);
+    ALLOC_ZERO(data->features, *d + 1);
+    for (int64_t j = 0; j < *d; j++) {
+        (*sources)[j] = plan->expected[j].column;
+        data->features[j] = hd_copy_text(request->options->x[j]);
+        if (data->features[j] == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
+    }
+    ALLOC(*wide, n * *d);
+    TRY(hd_features_arrange(request->context, plan, *d, r, n, *wide));
+done:
+    return status;
+}
+
 huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_pieces *pieces,
                               hd_missing policy, bool *misread, hd_labels *labels,
                               huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
     hd_reading r = {0};
-    category *categories = NULL;
     double *wide = NULL;
-    int64_t n = pieces->rows, d = 0, filled = 0, room = plan->n_chosen;
+    int64_t n = pieces->rows, d = 0, filled = 0;
     TRY(begin_reading(request, plan, policy, pieces, &r));
     status = hd_table_read(request->context, &r);
     *misread = atomic_load(&r.misread);
@@ -358,16 +396,10 @@ huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_piece
         memcpy(labels->texts, r.texts, (size_t)n * sizeof *labels->texts);
         labels->n = n;
     }
-    ALLOC_ZERO(categories, room);
-    TRY(encode(plan, &r, n, categories));
-    TRY(drop_leaks(plan, &r, n, categories));
-    for (int64_t k = 0; k < plan->n_chosen; k++)
-        d += width_of(plan, categories, k);
-    if (d == 0)
-        FAIL(HUDDLE_FORMAT, "no column is left for the features");
-    bool encoded = plan->n_texts > (plan->label >= 0);
-    TRY(list_features(plan, categories, d, plan->layout->names != NULL || encoded, data, sources));
-    TRY(widen(plan, categories, n, r.values, d, &wide));
+    if (plan->expected != NULL)
+        TRY(take_expected(request, plan, &r, n, &d, data, sources, &wide));
+    else
+        TRY(take_features(plan, &r, n, &d, data, sources, &wide));
     if (policy == HD_MEAN || policy == HD_MEDIAN)
         TRY(fill(plan, wide, n, d, *sources, policy == HD_MEDIAN, &filled));
     data->points.d = 0;
@@ -382,7 +414,6 @@ done:
         hd_classes_free(data->features, d);
         data->features = NULL;
     }
-    categories_free(categories, room);
     huddle_free(wide);
     huddle_free(r.values);
     huddle_free(r.texts);

@@ -1,0 +1,183 @@
+/* The features of another table, found by their names: columns of numbers, and texts of columns
+ * that were encoded there. What a row becomes does not depend on the other rows. */
+#include "io/csv.h"
+
+#include "base/check.h"
+#include "base/context.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- finding them --------------------------------------------------------------------------- */
+
+/* "age" is a column; "city=Paris" is one too if a column has that name, else a text of "city". */
+static huddle_status find_feature(const hd_layout *layout, const char *name, hd_feature *feature) {
+    huddle_status status = HUDDLE_OK;
+    char *copy = NULL;
+    *feature = (hd_feature){.column = hd_layout_named(layout, name)};
+    if (feature->column >= 0)
+        goto done;
+    copy = hd_copy_text(name);
+    if (copy == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
+    for (char *sign; feature->column < 0 && (sign = strrchr(copy, '=')) != NULL;) {
+        *sign = '\0';
+        feature->column = hd_layout_named(layout, copy);
+        feature->text = name + (sign - copy) + 1;
+    }
+done:
+    huddle_free(copy);
+    return status;
+}
+
+static huddle_status no_such_feature(const hd_layout *layout, const char *name) {
+    char names[400] = "";
+    size_t used = 0;
+    int own = (int)strcspn(name, "=");
+    for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
+        bool room = used < sizeof names - 220;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", c > 0 ? ", " : "",
+                                 room ? layout->names[c] : "...");
+        if (!room)
+            break;
+    }
+    if (name[own] == '=')
+        return hd_fail(HUDDLE_INVALID, "no column '%.*s' or '%.200s'; it has %s",
+                       own > 200 ? 200 : own, name, name, names);
+    return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
+}
+
+bool hd_features_name_positions(const hd_layout *layout, const huddle_read_options *options) {
+    for (int64_t k = 0; k < options->n_x; k++) {
+        const char *name = options->x[k];
+        long long position = 0;
+        int end = 0;
+        bool good = sscanf(name, "column %lld%n", &position, &end) == 1 && position >= 1 &&
+                    position <= layout->columns && (name[end] == '\0' || name[end] == '=');
+        if (!good)
+            return false;
+    }
+    return options->n_x > 0;
+}
+
+huddle_status hd_plan_expect(hd_plan *plan, const huddle_read_options *options) {
+    enum { FREE, NUMBERS, TEXTS };
+    huddle_status status = HUDDLE_OK;
+    uint8_t *uses = NULL;
+    ALLOC(plan->expected, options->n_x);
+    ALLOC_ZERO(uses, plan->layout->columns);
+    for (int64_t k = 0; k < options->n_x; k++) {
+        hd_feature *feature = &plan->expected[k];
+        TRY(find_feature(plan->layout, options->x[k], feature));
+        uint8_t use = feature->text == NULL ? NUMBERS : TEXTS;
+        /* "a=1" is no text of "a" where "a" is a feature itself. */
+        if (feature->column < 0 ||
+            (uses[feature->column] != FREE && (use == NUMBERS || uses[feature->column] != use)))
+            TRY(no_such_feature(plan->layout, options->x[k]));
+        uses[feature->column] = use;
+    }
+done:
+    huddle_free(uses);
+    return status;
+}
+
+/* ---- their values --------------------------------------------------------------------------- */
+
+/* The texts of a column that no feature stands for: the first few, and in how many rows. */
+enum { MOST_UNKNOWN = 4 };
+typedef struct unknown_texts {
+    hd_span texts[MOST_UNKNOWN];
+    int count;
+    bool more;
+    int64_t rows;
+} unknown_texts;
+
+static bool is_same(hd_span text, const char *other) {
+    return (size_t)text.length == strlen(other) &&
+           memcmp(text.begin, other, (size_t)text.length) == 0;
+}
+
+static void note_unknown(unknown_texts *unknown, hd_span text) {
+    unknown->rows++;
+    for (int k = 0; k < unknown->count; k++)
+        if (unknown->texts[k].length == text.length &&
+            memcmp(unknown->texts[k].begin, text.begin, (size_t)text.length) == 0)
+            return;
+    if (unknown->count < MOST_UNKNOWN)
+        unknown->texts[unknown->count++] = text;
+    else
+        unknown->more = true;
+}
+
+static void tell_unknown(huddle_context *context, const hd_plan *plan, int64_t column,
+                         const unknown_texts *unknown) {
+    char place[160], list[300] = "";
+    size_t used = 0;
+    if (unknown->rows == 0)
+        return;
+    for (int k = 0; k < unknown->count; k++) {
+        hd_span text = unknown->texts[k];
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.*s'", k > 0 ? ", " : "",
+                                 (int)(text.length < 60 ? text.length : 60), text.begin);
+    }
+    hd_layout_place(plan->layout, column, place, sizeof place);
+    hd_warn(context,
+            "%s: no feature stands for %s%s (%lld row%s); such rows are 0 in all features of that "
+            "column",
+            place, list, unknown->more ? ", ..." : "", (long long)unknown->rows,
+            unknown->rows == 1 ? "" : "s");
+}
+
+/* Features js[0 .. count - 1] are texts of that column. */
+static huddle_status put_texts(huddle_context *context, const hd_plan *plan, int64_t column,
+                               const int64_t *js, int64_t count, const hd_span *texts, int64_t n,
+                               double *wide, int64_t d) {
+    huddle_status status = HUDDLE_OK;
+    hd_labels rows = {.n = n};
+    unknown_texts unknown = {.count = 0};
+    const double present = sqrt(0.5);
+    ALLOC(rows.texts, n);
+    memcpy(rows.texts, texts, (size_t)n * sizeof *texts);
+    TRY(hd_texts_unescape(&rows));
+    for (int64_t i = 0; i < n; i++) {
+        bool known = false, missing = rows.texts[i].length == 0;
+        for (int64_t k = 0; k < count; k++) {
+            bool same = is_same(rows.texts[i], plan->expected[js[k]].text);
+            wide[i * d + js[k]] = missing ? NAN : same ? present : 0;
+            known = known || same;
+        }
+        if (!known && !missing)
+            note_unknown(&unknown, rows.texts[i]);
+    }
+    tell_unknown(context, plan, column, &unknown);
+done:
+    hd_labels_free(&rows);
+    return status;
+}
+
+huddle_status hd_features_arrange(huddle_context *context, const hd_plan *plan, int64_t n_features,
+                                  const hd_reading *reading, int64_t n, double *wide) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *js = NULL;
+    ALLOC(js, n_features);
+    for (int64_t j = 0; j < n_features; j++) {
+        int32_t role = plan->roles[plan->expected[j].column];
+        for (int64_t i = 0; role >= 0 && i < n; i++)
+            wide[i * n_features + j] = reading->values[i * plan->d + role];
+    }
+    for (int64_t k = 0; k < plan->n_chosen; k++) {
+        int64_t column = plan->chosen[k], count = 0;
+        int32_t role = plan->roles[column];
+        if (role >= 0)
+            continue;
+        for (int64_t j = 0; j < n_features; j++)
+            if (plan->expected[j].column == column)
+                js[count++] = j;
+        TRY(put_texts(context, plan, column, js, count,
+                      reading->texts + (-2 - role) * reading->pieces->rows, n, wide, n_features));
+    }
+done:
+    huddle_free(js);
+    return status;
+}
