@@ -36,18 +36,42 @@ static void print_classes(const huddle_data *data) {
     printf("%s\n", data->n_classes > MOST ? " ..." : "");
 }
 
-/* Which column of a table became the labels, and which became nothing. */
+/* Where the labels come from, and what they would do. */
+static void print_labels(const huddle_data *data) {
+    char text[512] = "";
+    const huddle_column *label = input_label(data);
+    if (data->labels == NULL)
+        return;
+    if (label != NULL) {
+        input_column_name(data, label, text, 256);
+        append_text(text, sizeof text, ", %s; ", label->reason);
+    }
+    append_text(text, sizeof text, "%s %d %s%s would set -c", label != NULL ? "its" : "the",
+                data->n_classes, label != NULL ? "value" : "class",
+                data->n_classes == 1 ? ""
+                : label != NULL      ? "s"
+                                     : "es");
+    printf("labels    ");
+    print_wrapped(stdout, text, 10, 10);
+}
+
+/* Which column of a table became the labels, which were encoded, and which became nothing. */
 static void print_columns(const huddle_data *data) {
     enum { MOST = 12 };
     char text[512];
-    const huddle_column *label = input_label(data);
-    int64_t left_out = 0;
-    if (label != NULL) {
-        input_column_name(data, label, text, 256);
-        append_text(text, sizeof text, ", %s", label->reason);
-        printf("labels    ");
+    int64_t left_out = 0, encoded = 0;
+    print_labels(data);
+    for (int64_t c = 0; c < data->n_columns; c++) {
+        const huddle_column *column = &data->columns[c];
+        if (column->role != HUDDLE_COLUMN_FEATURE || column->reason == NULL || encoded++ >= MOST)
+            continue;
+        input_column_name(data, column, text, 256);
+        append_text(text, sizeof text, ": %s", column->reason);
+        printf("feature   ");
         print_wrapped(stdout, text, 10, 10);
     }
+    if (encoded > MOST)
+        printf("feature   %lld more columns\n", (long long)(encoded - MOST));
     for (int64_t c = 0; c < data->n_columns; c++) {
         const huddle_column *column = &data->columns[c];
         if (column->role != HUDDLE_COLUMN_LEFT_OUT || strcmp(column->reason, "not chosen") == 0 ||

@@ -90,14 +90,16 @@ static void print_columns(const json_t *report, const char *role) {
         snprintf(name, sizeof name, "%.200s", text_of(column, "name"));
         if (name[0] == '\0')
             snprintf(name, sizeof name, "column %zu", i + 1);
-        if (strcmp(text_of(column, "role"), role) != 0 ||
-            strcmp(text_of(column, "reason"), "not chosen") == 0 || count++ >= MOST)
+        const char *reason = text_of(column, "reason");
+        /* Of the features only those that were encoded have something to say. */
+        if (strcmp(text_of(column, "role"), role) != 0 || reason[0] == '\0' ||
+            strcmp(reason, "not chosen") == 0 || count++ >= MOST)
             continue;
         if (strcmp(role, "label") == 0) {
             print_label_column(report, column, name);
             continue;
         }
-        snprintf(text, sizeof text, "%s: %s", name, text_of(column, "reason"));
+        snprintf(text, sizeof text, "%s: %s", name, reason);
         label(role);
         print_wrapped(stdout, text, INDENT, INDENT);
     }
@@ -105,6 +107,17 @@ static void print_columns(const json_t *report, const char *role) {
         label(role);
         printf("%zu more columns\n", count - MOST);
     }
+}
+
+/* Labels that are no column of a table: of a container, of another file, of the digits. */
+static void print_labels(const json_t *report) {
+    double classes = number(report, "n_classes");
+    if (json_object_get(report, "label_column") != NULL ||
+        strcmp(text_of(report, "n_clusters_from"), "classes") != 0)
+        return;
+    label("labels");
+    printf("their %.0f class%s set%s -c\n", classes, classes == 1 ? "" : "es",
+           classes == 1 ? "s" : "");
 }
 
 /* What stands before a member: nothing before the first. */
@@ -255,6 +268,8 @@ static void print_warnings(const json_t *warnings) {
 void print_summary(const json_t *report) {
     print_title(report);
     print_columns(report, "label");
+    print_labels(report);
+    print_columns(report, "feature");
     print_columns(report, "left out");
     print_method(report);
     print_choice(report);

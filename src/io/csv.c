@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "io/formats.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,19 @@ static void tell_left_out(const hd_request *request, const hd_plan *plan) {
         hd_say(request->context, "%lld more columns are left out", (long long)(told - MOST));
 }
 
+static double value_of(const char *text, char decimal) {
+    hd_marks marks;
+    double value = NAN;
+    return hd_styled_number(text, text + strlen(text), decimal, &value, &marks) ? value : NAN;
+}
+
+static void tell_doubt(huddle_context *context, const char *place, const hd_column *kind) {
+    char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
+    hd_warn(context, "%s: %s is read as %.15g, the %s %s", place, kind->example,
+            value_of(kind->example, kind->decimal), sign == ',' ? "comma" : "point",
+            sign == kind->decimal ? "being the decimal sign" : "separating thousands");
+}
+
 static void tell_styles(huddle_context *context, const hd_plan *plan) {
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         char place[160];
@@ -276,13 +290,11 @@ static void tell_styles(huddle_context *context, const hd_plan *plan) {
         if (plan->roles[plan->chosen[k]] < 0)
             continue;
         if (kind->doubtful)
-            hd_warn(context, "%s: values such as %s are read with a decimal %s", place,
-                    kind->example, kind->decimal == ',' ? "comma" : "point");
+            tell_doubt(context, place, kind);
         if (kind->mixed)
-            hd_warn(context,
-                    "%s mixes values with and without a per cent sign, or currencies; "
-                    "5 %% is read as 0.05, and $5 as 5",
-                    place);
+            hd_warn(context, "%s mixes values such as %s, read as %.15g, with %s, read as %.15g",
+                    place, kind->mixes[0], value_of(kind->mixes[0], kind->decimal), kind->mixes[1],
+                    value_of(kind->mixes[1], kind->decimal));
     }
 }
 
@@ -324,7 +336,7 @@ done:
 static bool needs_all(const hd_layout *layout) {
     for (int64_t c = 0; c < layout->columns; c++) {
         const hd_column *kind = &layout->kinds[c];
-        if (kind->kind == HD_EMPTY || kind->decimal != '.' || kind->doubtful || kind->mixed)
+        if (kind->kind == HD_EMPTY || kind->decimal != '.' || kind->open || kind->mixed)
             return !layout->all_examined;
     }
     return false;

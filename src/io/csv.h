@@ -43,8 +43,14 @@ bool hd_field_infinite(const hd_field *field);
 /* The same as missing, for a label, where "none" and "-" may be names of classes. */
 bool hd_label_missing(const char *begin, int64_t length);
 
-/* True for a date, a time, or both. */
+/* True for a date (a month or a quarter of a year included), a time, or both. */
 bool hd_is_date(const char *begin, const char *end);
+
+/* True for a time of day. */
+bool hd_is_time(const char *begin, const char *end);
+
+/* True for a date in eight digits, 20200131, which is also a number. */
+bool hd_is_compact_date(const char *begin, const char *end);
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
@@ -56,9 +62,12 @@ typedef struct hd_column {
     bool whole;          /* all are whole numbers */
     bool counts;         /* the values are 0, 1, 2, ... or 1, 2, 3, ... from the first row on */
     char decimal;        /* '.' or ',' */
-    bool doubtful;       /* values such as 1,234 leave open what the decimal sign is */
+    bool open;           /* its values, such as 1,234, do not say what the decimal sign is */
+    bool doubtful;       /* nor do the other columns */
     bool mixed;          /* some values have a per cent or currency sign, others none or another */
+    bool times;          /* the dates are times of day */
     char example[24];    /* a doubtful value */
+    char mixes[2][24];   /* two values with different signs */
 } hd_column;
 
 typedef struct hd_layout {

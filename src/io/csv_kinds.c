@@ -10,7 +10,8 @@
 /* Counts over the values of one column that were examined. */
 typedef struct tally {
     int64_t values; /* that are not missing */
-    int64_t texts, dates;
+    int64_t texts, dates, times;
+    int64_t compact;        /* dates in eight digits */
     int64_t points, commas; /* numbers that can only have a decimal point, a decimal comma */
     int64_t doubt_point;    /* 1.234: thousands or a fraction */
     int64_t doubt_comma;    /* 1,234 */
@@ -21,17 +22,30 @@ typedef struct tally {
     bool whole[2]; /* as read with a point, with a comma */
     bool from_zero, from_one;
     char example[24];
+    char mixes[2][24]; /* the first value, and one with another sign */
+    hd_marks first;    /* the first one's */
 } tally;
 
-static void keep_example(tally *t, const hd_field *field) {
+enum { EXAMPLE = 24 };
+
+/* A value to show; one that is too long is not. */
+static void keep_example(char *to, const hd_field *field) {
     int64_t length = field->end - field->begin;
-    if (length >= (int64_t)sizeof t->example)
+    if (length >= EXAMPLE)
         return;
-    memcpy(t->example, field->begin, (size_t)length);
-    t->example[length] = '\0';
+    memcpy(to, field->begin, (size_t)length);
+    to[length] = '\0';
 }
 
-static void count_marks(tally *t, hd_marks marks) {
+static void count_marks(tally *t, hd_marks marks, const hd_field *field) {
+    bool other =
+        marks.percent != t->first.percent ||
+        (marks.currency != t->first.currency && marks.currency != 0 && t->first.currency != 0);
+    if (t->mixes[0][0] == '\0') {
+        keep_example(t->mixes[0], field);
+        t->first = marks;
+    } else if (other && t->mixes[1][0] == '\0')
+        keep_example(t->mixes[1], field);
     t->per_cent += marks.percent;
     t->currencies += marks.currency != 0;
     t->bare += !marks.percent && marks.currency == 0;
@@ -53,7 +67,7 @@ static void count_signs(tally *t, const hd_field *field, bool point, double with
         t->doubt_comma++;
     else
         t->doubt_point++;
-    keep_example(t, field);
+    keep_example(t->example, field);
 }
 
 static void count_field(tally *t, const hd_field *field, int64_t row) {
@@ -68,12 +82,14 @@ static void count_field(tally *t, const hd_field *field, int64_t row) {
                  hd_field_number(field, '.', &with_point);
     bool comma = hd_styled_number(field->begin, field->end, ',', &with_comma, &other);
     bool number = point || comma || hd_field_infinite(field);
-    if (!number && hd_is_date(field->begin, field->end))
+    t->compact += number && hd_is_compact_date(field->begin, field->end);
+    if (!number && hd_is_date(field->begin, field->end)) {
         t->dates++;
-    else if (!number)
+        t->times += hd_is_time(field->begin, field->end);
+    } else if (!number)
         t->texts++;
     if (point || comma) {
-        count_marks(t, point ? marks : other);
+        count_marks(t, point ? marks : other, field);
         count_signs(t, field, point, with_point, comma, with_comma);
     }
     t->whole[0] = t->whole[0] && point && with_point == floor(with_point);
@@ -82,13 +98,31 @@ static void count_field(tally *t, const hd_field *field, int64_t row) {
     t->from_one = t->from_one && with_point == (double)(row + 1);
 }
 
+/* "Date", "birthday", "timestamp" */
+static bool is_date_name(const char *name) {
+    static const char *const parts[] = {"date", "day", "time"};
+    for (; *name != '\0'; name++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            size_t i = 0;
+            while (parts[k][i] != '\0' && (name[i] | 32) == parts[k][i])
+                i++;
+            if (parts[k][i] == '\0')
+                return true;
+        }
+    return false;
+}
+
 /* A typing error among numbers must not make a column textual: the majority decides. */
-static void judge_kind(const tally *t, hd_column *column) {
+static void judge_kind(const tally *t, const char *name, hd_column *column) {
+    column->times = t->times == t->dates;
     if (t->values == 0)
         column->kind = HD_EMPTY;
     else if (2 * t->dates > t->values)
         column->kind = HD_DATES;
-    else
+    else if (t->compact == t->values && is_date_name(name)) {
+        column->kind = HD_DATES;
+        column->times = false;
+    } else
         column->kind = 2 * (t->texts + t->dates) > t->values ? HD_WORDS : HD_NUMBERS;
     column->counts = t->from_zero || t->from_one;
     column->mixed = t->other_currency || (t->per_cent > 0 && (t->bare > 0 || t->currencies > 0));
@@ -122,9 +156,11 @@ static void judge_signs(hd_layout *layout, const tally *tallies) {
         /* A point and three digits are an ordinary fraction unless something speaks against it. */
         bool ordinary = t->doubt_comma == 0 && column->decimal == '.' &&
                         (others == '.' || layout->separator != ';');
-        column->doubtful = own == '\0' && t->doubt_comma + t->doubt_point > 0 && !ordinary;
+        column->open = own == '\0' && t->doubt_comma + t->doubt_point > 0 && !ordinary;
+        column->doubtful = column->open && others == '\0';
         column->whole = t->whole[column->decimal == ','];
         memcpy(column->example, t->example, sizeof column->example);
+        memcpy(column->mixes, t->mixes, sizeof column->mixes);
     }
 }
 
@@ -152,7 +188,7 @@ huddle_status hd_layout_examine(hd_layout *layout, int64_t most) {
     }
     layout->all_examined = p == layout->end;
     for (int64_t c = 0; c < layout->columns; c++)
-        judge_kind(&tallies[c], &layout->kinds[c]);
+        judge_kind(&tallies[c], hd_layout_name(layout, c), &layout->kinds[c]);
     judge_signs(layout, tallies);
 done:
     huddle_free(tallies);

@@ -5,6 +5,7 @@
 #include "io/number.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Records looked at to find separator and kinds of columns. */
@@ -172,11 +173,82 @@ static bool is_header(const hd_fields *first, const hd_fields *second) {
         const hd_field *below = &second->items[c + offset];
         if (is_numeric(below) || hd_is_date(below->begin, below->end)) {
             number_below = true;
-            if (!numeric && !date)
+            /* Tables of months have dates for names: 2020-01 above 17.5 is one. */
+            if (!numeric && (!date || (is_numeric(below) && !hd_field_missing(below))))
                 return true;
         }
     }
     return is_numbered(first) || (!numbers && (number_below || second->count == 0));
+}
+
+static int by_text(const void *a, const void *b) {
+    const hd_field *x = a, *y = b;
+    int64_t nx = x->end - x->begin, ny = y->end - y->begin;
+    int order = memcmp(x->begin, y->begin, (size_t)(nx < ny ? nx : ny));
+    return order != 0 ? order : (nx > ny) - (nx < ny);
+}
+
+/* All of a first row are texts, and no two the same. */
+static bool are_names(const hd_fields *first) {
+    for (int64_t c = 0; c < first->count; c++) {
+        const hd_field *field = &first->items[c];
+        if (is_numeric(field) || hd_is_date(field->begin, field->end))
+            return false;
+        for (int64_t b = 0; b < c; b++)
+            if (by_text(field, &first->items[b]) == 0)
+                return false;
+    }
+    return true;
+}
+
+/* Sorts the fields of a column; true if they repeat. *seen: the name is one of them. */
+static bool repeats(hd_field *fields, int64_t count, const hd_field *name, bool *seen) {
+    int64_t distinct = 1;
+    qsort(fields, (size_t)count, sizeof *fields, by_text);
+    for (int64_t i = 1; i < count; i++)
+        distinct += by_text(&fields[i], &fields[i - 1]) != 0;
+    *seen = bsearch(name, fields, (size_t)count, sizeof *fields, by_text) != NULL;
+    return 2 * distinct <= count;
+}
+
+/* A table of texts has a header if its first row is unlike the others: two columns or more repeat
+ * their values, and none of its values comes again. `next`: the second row. */
+static huddle_status is_header_of_texts(const hd_layout *layout, const hd_fields *first,
+                                        const char *next, bool *header) {
+    enum { FEWEST = 4 };
+    huddle_status status = HUDDLE_OK;
+    hd_fields fields = {0};
+    hd_field *columns = NULL;
+    int64_t rows = 0, repeating = 0;
+    *header = false;
+    if (first->count < 2 || !are_names(first))
+        goto done;
+    ALLOC(columns, first->count * SAMPLE);
+    for (const char *begin; next < layout->end && rows < SAMPLE;) {
+        next = hd_fields_split(begin = next, layout->end, layout->separator, &fields);
+        if (next == NULL)
+            TRY(HUDDLE_NO_MEMORY);
+        if (hd_is_blank_line(begin, next))
+            continue;
+        if (fields.count != first->count)
+            goto done;
+        for (int64_t c = 0; c < first->count; c++)
+            columns[c * SAMPLE + rows] = fields.items[c];
+        rows++;
+    }
+    if (rows < FEWEST)
+        goto done;
+    for (int64_t c = 0; c < first->count; c++) {
+        bool seen;
+        repeating += repeats(columns + c * SAMPLE, rows, &first->items[c], &seen);
+        if (seen)
+            goto done;
+    }
+    *header = repeating >= 2;
+done:
+    huddle_free(columns);
+    huddle_free(fields.items);
+    return status;
 }
 
 /* A text with its doubled quotes made single. */
@@ -242,7 +314,10 @@ static huddle_status find_header(hd_layout *layout) {
     if (next < layout->end &&
         hd_fields_split(next, layout->end, layout->separator, &second) == NULL)
         TRY(HUDDLE_NO_MEMORY);
-    if (!is_header(&first, &second)) {
+    bool header = is_header(&first, &second);
+    if (!header)
+        TRY(is_header_of_texts(layout, &first, next, &header));
+    if (!header) {
         layout->first_line = first_line;
         goto done;
     }

@@ -263,10 +263,79 @@ static const char *skip_day(const char *p, const char *end) {
     return years <= 1 && day && month ? p : NULL;
 }
 
+/* The name of a month, whole or cut after three letters or more: "Mars" is none. */
+static const char *skip_strict_month(const char *p, const char *end) {
+    static const char *const months[] = {"january",   "february", "march",    "april",
+                                         "may",       "june",     "july",     "august",
+                                         "september", "october",  "november", "december"};
+    for (size_t k = 0; k < sizeof months / sizeof *months; k++) {
+        const char *name = months[k], *q = p;
+        for (; q < end && *name != '\0' && (*q | 32) == *name; q++)
+            name++;
+        bool letter = q < end && (*q | 32) >= 'a' && (*q | 32) <= 'z';
+        if (q - p >= 3 && !letter)
+            return q < end && *q == '.' ? q + 1 : q;
+    }
+    return NULL;
+}
+
+static const char *skip_year(const char *p, const char *end) {
+    int year;
+    p = count_digits(p, end, 4, 4, &year);
+    return p != NULL && year >= 1500 && year < 2500 ? p : NULL;
+}
+
+static bool is_between(const char *p, const char *end, const char *signs) {
+    return p < end && strchr(signs, *p) != NULL;
+}
+
+/* 2020-01, 2020/01, 2020Q1, 2020-Q1 */
+static bool is_year_first(const char *p, const char *end) {
+    int month;
+    if ((p = skip_year(p, end)) == NULL)
+        return false;
+    bool apart = is_between(p, end, "-/");
+    p += apart || is_between(p, end, " ");
+    if (end - p == 2 && (*p | 32) == 'q')
+        return p[1] >= '1' && p[1] <= '4';
+    return apart && count_digits(p, end, 2, 2, &month) == end && month >= 1 && month <= 12;
+}
+
+/* Jan-20, Jan 2020, 20-Jan, 2020-Jan, Q1 2020 */
+static bool is_month_and_number(const char *p, const char *end) {
+    int number;
+    const char *next = skip_strict_month(p, end);
+    if (next != NULL) {
+        if (!is_between(next, end, "-/ '"))
+            return false;
+        const char *last = count_digits(next + 1, end, 1, 4, &number);
+        return last == end && end - next - 1 != 3;
+    }
+    if (end - p > 3 && (*p | 32) == 'q' && p[1] >= '1' && p[1] <= '4' &&
+        is_between(p + 2, end, "-/ "))
+        return skip_year(p + 3, end) == end;
+    next = count_digits(p, end, 1, 4, &number);
+    return next != NULL && next - p != 3 && is_between(next, end, "-/ ") &&
+           skip_strict_month(next + 1, end) == end;
+}
+
+bool hd_is_time(const char *begin, const char *end) {
+    return end - begin >= 4 && end - begin <= 40 && skip_time(begin, end) == end;
+}
+
+bool hd_is_compact_date(const char *begin, const char *end) {
+    int date;
+    if (end - begin != 8 || count_digits(begin, end, 8, 8, &date) != end)
+        return false;
+    int year = date / 10000, month = date / 100 % 100, day = date % 100;
+    return year >= 1500 && year < 2500 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
 bool hd_is_date(const char *begin, const char *end) {
     if (end - begin < 4 || end - begin > 40)
         return false;
-    if (skip_time(begin, end) == end)
+    if (skip_time(begin, end) == end || is_year_first(begin, end) ||
+        is_month_and_number(begin, end))
         return true;
     const char *p = skip_day(begin, end);
     if (p == NULL || p == end)

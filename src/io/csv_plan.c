@@ -355,7 +355,7 @@ static huddle_status judge_column(hd_plan *plan, const huddle_read_options *opti
     else if (kind->kind == HD_EMPTY)
         TRY(hd_plan_leave_out(plan, column, "no values"));
     else if (kind->kind == HD_DATES)
-        TRY(hd_plan_leave_out(plan, column, "dates"));
+        TRY(hd_plan_leave_out(plan, column, kind->times ? "times" : "dates"));
     else if (are_row_numbers(plan, facts, column, rows) && f->first >= 0)
         TRY(hd_plan_leave_out(plan, column, "row numbers %lld .. %lld", (long long)f->first,
                               (long long)(f->first + rows - 1)));

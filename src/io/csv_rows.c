@@ -44,8 +44,9 @@ static huddle_status refuse_field(hd_reading *r, int64_t line, int64_t column,
         return refuse_missing(r, place, column == r->plan->label);
     atomic_store(&r->misread, true);
     if (kind->kind == HD_DATES)
-        return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a date, and dates are not read as numbers",
-                       place, length, field->begin);
+        return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a %s, and %ss are not read as numbers", place,
+                       length, field->begin, kind->times ? "time" : "date",
+                       kind->times ? "time" : "date");
     if (kind->kind == HD_WORDS && r->options != NULL && !r->options->x_by_name) {
         hd_hint(r->options, "encode", NULL, hint, sizeof hint);
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a text, not a number; %s makes features of it",
