@@ -61,12 +61,20 @@ bool hd_features_name_positions(const hd_layout *layout, const huddle_read_optio
     return options->n_x > 0;
 }
 
+static bool is_number(const char *text) {
+    const hd_field field = {text, text + strlen(text), false, false};
+    double value;
+    return hd_field_number(&field, '.', &value) || hd_field_number(&field, ',', &value);
+}
+
 huddle_status hd_plan_expect(hd_plan *plan, const huddle_read_options *options) {
     enum { FREE, NUMBERS, TEXTS };
     huddle_status status = HUDDLE_OK;
     uint8_t *uses = NULL;
+    bool *words = NULL;
     ALLOC(plan->expected, options->n_x);
     ALLOC_ZERO(uses, plan->layout->columns);
+    ALLOC_ZERO(words, plan->layout->columns);
     for (int64_t k = 0; k < options->n_x; k++) {
         hd_feature *feature = &plan->expected[k];
         TRY(find_feature(plan->layout, options->x[k], feature));
@@ -76,9 +84,16 @@ huddle_status hd_plan_expect(hd_plan *plan, const huddle_read_options *options) 
             (uses[feature->column] != FREE && (use == NUMBERS || uses[feature->column] != use)))
             TRY(no_such_feature(plan->layout, options->x[k]));
         uses[feature->column] = use;
+        words[feature->column] =
+            words[feature->column] || (use == TEXTS && !is_number(feature->text));
     }
+    /* Only columns of texts are encoded: where all would be numbers, "a=1" is a column's name. */
+    for (int64_t k = 0; k < options->n_x; k++)
+        if (plan->expected[k].text != NULL && !words[plan->expected[k].column])
+            TRY(no_such_feature(plan->layout, options->x[k]));
 done:
     huddle_free(uses);
+    huddle_free(words);
     return status;
 }
 

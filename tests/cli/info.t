@@ -6,6 +6,7 @@ What a file holds, for people and for programs.
   points    1797
   features  64
   classes   10: 0 1 2 3 4 5 6 7 8 9
+  labels    the 10 classes would set -c
   image     8 x 8
   $ huddle info digits --json
   {
@@ -35,6 +36,7 @@ What a file holds, for people and for programs.
   points    50
   features  2
   classes   5: 0 1 2 3 4
+  labels    the 5 classes would set -c
 
 CSV: names of columns, a column of words as labels.
 
@@ -45,7 +47,7 @@ CSV: names of columns, a column of words as labels.
   points    3
   features  2
   classes   2: cat dog
-  labels    kind, the only text column
+  labels    kind, the only text column; its 2 values would set -c
   names     width, height, kind
   $ huddle info table.csv --y none --x width --x height --json
   {
@@ -77,7 +79,7 @@ CSV: names of columns, a column of words as labels.
   points    2
   features  2
   classes   1: cat
-  labels    kind, the only text column
+  labels    kind, the only text column; its 1 value would set -c
   names     width, height, kind
 
 Containers: names by habit, or given.
@@ -99,6 +101,7 @@ Containers: names by habit, or given.
   points    8
   features  3
   classes   2: 0 1
+  labels    the 2 classes would set -c
   names     fea, gnd
   $ huddle info columns.mat --json
   {
@@ -216,7 +219,7 @@ Texts that are all different are names of rows, not labels, unless they are aske
 
   $ (echo size,weight,name; for i in $(seq 30); do echo $((i + 7)),$((i * i)),n$i; done) > named.csv
   $ huddle info named.csv
-  huddle: warning: column name: 30 different texts in 30 rows, taken for names, not labels; name it as y to use it
+  huddle: warning: column 3 (name) is left out: names of rows, 30 different texts in 30 rows; --y name makes it the labels
   file      named.csv
   format    csv
   points    30
@@ -226,9 +229,9 @@ Texts that are all different are names of rows, not labels, unless they are aske
   names     size, weight, name
   $ huddle info named.csv --y name | grep classes
   classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
-  $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 'column name'
-    warning    column name: 30 different texts in 30 rows, taken for names, not labels; name
-               it as y to use it
+  $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 'column 3 (name)'
+    warning    column 3 (name) is left out: names of rows, 30 different texts in 30 rows;
+               --y name makes it the labels
   $ head -21 named.csv > few.csv
   $ huddle info few.csv | grep classes
   classes   20: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...

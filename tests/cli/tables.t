@@ -39,7 +39,7 @@ Row numbers are left out, which is said, and --x brings them back.
   points    150
   features  4
   classes   3: setosa versicolor virginica
-  labels    species, a usual name for labels
+  labels    species, a usual name for labels; its 3 values would set -c
   left out  Id: row numbers 1 .. 150
   names     Id, sepal_length, sepal_width, petal_length, petal_width, species
   $ huddle cluster plain.csv -q | grep -E 'scores' > expected
@@ -78,7 +78,7 @@ Label leak: a column that maps one to one onto the labels is left out with a war
   points    150
   features  4
   classes   3: setosa versicolor virginica
-  labels    species, chosen by --y
+  labels    species, chosen by --y; its 3 values would set -c
   left out  target: it maps one to one onto the labels
   names     sepal_length, sepal_width, petal_length, petal_width, target, species
   $ huddle cluster two.csv --y species -q | grep scores | cmp - expected
@@ -141,7 +141,7 @@ Commas that could mean both are read by a rule that is reported.
 
   $ printf 'a;b\n1,234;7\n2,345;9\n' > open.csv
   $ huddle convert open.csv open2.csv && cat open2.csv
-  huddle: warning: column 1 (a): values such as 2,345 are read with a decimal comma
+  huddle: warning: column 1 (a): 2,345 is read as 2.345, the comma being the decimal sign
   huddle: open2.csv: 2 points, 2 features
   a,b
   1.234,7
@@ -237,3 +237,141 @@ A feature that holds nearly all the variance is named, whatever prepares the poi
                count; prepare = standard gives all features the same weight
   $ huddle cluster scale.csv -c 3 -m kmeans --prepare standard -q | grep variance
   [1]
+
+Whole numbers that are nearly all different are no labels, whatever their column is called.
+
+  $ (echo a,b,label; for i in $(seq 60); do echo $((i % 7)).5,$((i % 11)),$((i * 37 % 61)); done) > many.csv
+  $ huddle info many.csv
+  huddle: warning: column 3 (label) is left out: 60 different numbers in 60 rows are too many for labels; --y label makes it the labels
+  file      many.csv
+  format    csv
+  points    60
+  features  2
+  classes   none
+  left out  label: 60 different numbers in 60 rows are too many for labels
+  names     a, b, label
+  $ huddle cluster many.csv -m kmeans -c 2 -q | grep -E 'scores|classes'
+  [1]
+  $ huddle info many.csv -q --y label | grep classes
+  classes   60: 1 2 3 4 5 6 7 8 9 10 11 12 ...
+  $ huddle info many.csv -q --x a --x b | grep classes
+  classes   none
+  $ sed 's/label/label,kind/; 2,$s/$/,u/; 3~2s/u$/v/' many.csv > many2.csv
+  $ huddle info many2.csv -q | grep -E 'classes|labels|left'
+  classes   2: u v
+  labels    kind, the only text column; its 2 values would set -c
+  left out  label: 60 different numbers in 60 rows are too many for labels
+
+A model's features are found by name only: '2' and '1-3' are no positions.
+
+  $ (echo 2,1-3,a=1; for i in $(seq 40); do echo $((i % 2 * 50 + i % 5)),$((i % 3)),$((i % 7)); done) > names.csv
+  $ huddle cluster names.csv -m kmeans -c 2 --save names.h5 -q -o names.txt > /dev/null
+  $ /usr/bin/python3 -c '
+  > import csv
+  > rows = list(csv.reader(open("names.csv")))
+  > csv.writer(open("back.csv", "w")).writerows([row[::-1] for row in rows])'
+  $ huddle predict names.h5 back.csv -q | cmp - names.txt
+  $ sed '1s/2,1-3/p,q/' names.csv > others.csv
+  $ huddle predict names.h5 others.csv -q
+  huddle: others.csv: no column '2'; it has p, q, a=1
+  [1]
+  $ sed '1s/1-3/q/' names.csv > others.csv
+  $ huddle predict names.h5 others.csv -q
+  huddle: others.csv: no column '1-3'; it has 2, q, a=1
+  [1]
+  $ sed '1s/a=1/a/' names.csv > others.csv
+  $ huddle predict names.h5 others.csv -q
+  huddle: others.csv: no column 'a' or 'a=1'; it has 2, 1-3, a
+  [1]
+
+Encoded columns: labels do not depend on the other rows, and --encode need not be repeated.
+
+  $ /usr/bin/python3 -c '
+  > import random
+  > random.seed(3)
+  > out = open("stamps.csv", "w")
+  > out.write("stamp,place\n")
+  > for i in range(200):
+  >     out.write("%.3f,%s\n" % (1.6e9 + random.random() * 4, random.choice("PQR")))
+  > out.close()
+  > lines = open("stamps.csv").read()
+  > open("far.csv", "w").write(lines + "9,P\n")'
+  $ huddle cluster stamps.csv --encode -m kmeans -c 4 --prepare none --save stamps.h5 -q -o stamps.txt | grep feature
+  stamps.csv: 200 points, 4 features
+    feature    place: encoded, 3 texts
+  $ huddle info stamps.csv --encode -q | grep feature
+  features  4
+  feature   place: encoded, 3 texts
+  $ huddle predict stamps.h5 stamps.csv -q | cmp - stamps.txt
+  $ huddle predict stamps.h5 far.csv -q | head -200 | cmp - stamps.txt
+  $ huddle predict stamps.h5 far.csv -q --encode | head -200 | cmp - stamps.txt
+  $ (head -1 stamps.csv; grep Q stamps.csv) > only.csv
+  $ huddle predict stamps.h5 only.csv > only.txt
+  $ tail -n +2 stamps.csv | paste -d, - stamps.txt | grep Q | cut -d, -f3 | cmp - only.txt
+  $ printf 'place,stamp\nX,1600000001\nP,1600000001\nY,1600000002\nX,1600000003\n' > new.csv
+  $ huddle predict stamps.h5 new.csv -o new.txt
+  huddle: warning: column 1 (place): no feature stands for 'X', 'Y' (3 rows); such rows are 0 in all features of that column
+  $ huddle predict stamps.h5 stamps.csv --x 1 --encode
+  huddle: predict finds encoded features by their names: --encode cannot be combined with --x
+  [2]
+  $ tail -n +2 stamps.csv > bare2.csv
+  $ huddle predict stamps.h5 bare2.csv --encode
+  huddle: bare2.csv: the table has no header, so that its texts cannot be matched with the features that were encoded
+  [1]
+  $ huddle cluster bare2.csv --encode -m kmeans -c 4 --prepare none --save bare2.h5 -q -o bare2.txt > /dev/null
+  $ grep Q bare2.csv | huddle predict bare2.h5 /dev/stdin -q > only2.txt
+  $ paste -d, bare2.csv bare2.txt | grep Q | cut -d, -f3 | cmp - only2.txt
+
+Values cannot be filled in from the rows to predict.
+
+  $ huddle predict model.h5 gaps.csv --missing mean
+  huddle: --missing mean would fill in the mean of the new rows, so that a label depends on the other rows; predict has --missing drop
+  [2]
+  $ huddle predict model.h5 gaps.csv --missing median
+  huddle: --missing median would fill in the median of the new rows, so that a label depends on the other rows; predict has --missing drop
+  [2]
+  $ huddle predict model.h5 gaps.csv
+  huddle: gaps.csv: line 3, column 2 (b): the value is missing; --missing drop leaves such rows out
+  [1]
+
+Months, quarters, times and dates in eight digits.
+
+  $ for day in 2020-01 Jan-20 20-Jan 2020Q1 12:30:00; do
+  >   (echo when,a,b; for i in $(seq 9); do echo $day,$i.5,$((i % 3)); done) | huddle info /dev/stdin -q | grep left
+  > done
+  left out  when: dates
+  left out  when: dates
+  left out  when: dates
+  left out  when: dates
+  left out  when: times
+  $ (echo Date,code,b; for i in $(seq 12); do echo 202001$((i + 10)),202001$((i + 10)),$((i % 3)); done) > compact.csv
+  $ huddle info compact.csv -q | grep -E 'features|left'
+  features  2
+  left out  Date: dates
+  $ (echo country,2020-01,2020-02; for i in $(seq 9); do echo c$((i % 3)),$i.5,$((i % 3)); done) | huddle info /dev/stdin -q | grep names
+  names     country, 2020-01, 2020-02
+
+The header of a table of texts.
+
+  $ (echo colour,shape; for i in $(seq 20); do echo c$((i % 3)),s$((i % 2)); done) > words.csv
+  $ huddle info words.csv --encode -q | grep -E 'points|feature|names'
+  points    20
+  features  5
+  feature   colour: encoded, 3 texts
+  feature   shape: encoded, 2 texts
+  names     colour, shape
+  $ tail -n +2 words.csv | huddle info /dev/stdin --encode -q | grep -E 'points|names'
+  points    20
+
+With --y none nothing is said of labels that are not read.
+
+  $ huddle info two.csv --y none
+  huddle: column 6 (species) is left out: it says the same as column 5 (target), which looks like labels
+  file      two.csv
+  format    csv
+  points    150
+  features  4
+  classes   none
+  left out  target: it looks like labels, which are not wanted
+  left out  species: it says the same as column 5 (target), which looks like labels
+  names     sepal_length, sepal_width, petal_length, petal_width, target, species

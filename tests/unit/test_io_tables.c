@@ -278,17 +278,46 @@ static void dates_are_recognised(void **state) {
                                         "2024-01-31 09:05:00",
                                         "2024-01-31 14:30+02",
                                         "14:30",
-                                        "9:05:10 PM"};
-    static const char *const others[] = {"2024", "1.2.3", "12.345.678", "192.168.1.1",
-                                         "abc",  "1-2",   "25:70",      "99/99/2024",
-                                         "3.14", "May",   "1 2 24",     "",
-                                         "-",    "1/2",   "2024-13-45"};
+                                        "9:05:10 PM",
+                                        "2020-01",
+                                        "2020/12",
+                                        "Jan-20",
+                                        "20-Jan",
+                                        "January 2020",
+                                        "2020Q1",
+                                        "2020-Q4",
+                                        "Q1 2020"};
+    static const char *const others[] = {
+        "2024",       "1.2.3",   "12.345.678", "192.168.1.1", "abc",     "1-2",     "25:70",
+        "99/99/2024", "3.14",    "May",        "1 2 24",      "",        "-",       "1/2",
+        "2024-13-45", "2020-13", "20-01",      "2020Q5",      "Mars-20", "1234-12", "Decks 4"};
     for (size_t k = 0; k < sizeof dates / sizeof *dates; k++)
         if (!hd_is_date(dates[k], dates[k] + strlen(dates[k])))
             fail_msg("%s is a date", dates[k]);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         if (hd_is_date(others[k], others[k] + strlen(others[k])))
             fail_msg("%s is no date", others[k]);
+}
+
+static void dates_in_eight_digits_need_a_name(void **state) {
+    (void)state;
+    static const char *const names[] = {"date", "Birthday", "TimeStamp", "code"};
+    for (size_t k = 0; k < 4; k++) {
+        huddle_data data;
+        char *text = grow(NULL, "a,%s\n", names[k]);
+        for (int i = 0; i < 9; i++)
+            text = grow(text, "%d.5,2020010%d\n", i, i % 5 + 1);
+        assert_ok(read_text(text, NULL, &data));
+        assert_int_equal(data.points.d, k < 3 ? 1 : 2);
+        huddle_data_free(&data);
+    }
+    huddle_data data;
+    assert_ok(read_text("a,day\n1.5,20200101\n2,20209901\n", NULL, &data));
+    assert_int_equal(data.points.d, 2); /* one of them is no date */
+    huddle_data_free(&data);
+    assert_ok(read_text("a,when\n1.5,12:30:00\n2,12:31:00\n", NULL, &data));
+    assert_string_equal(column_of(&data, 1)->reason, "times");
+    huddle_data_free(&data);
 }
 
 static void dates_never_become_classes(void **state) {
@@ -389,13 +418,15 @@ static void doubtful_commas_are_reported(void **state) {
         double first;
         const char *said;
     } cases[] = {
-        {"a;b\n1,234;5\n2,345;6\n", 1.234, "values such as 2,345 are read with a decimal comma"},
-        {"a\tb\n1,234\t5\n2,345\t6\n", 1234, "values such as 2,345 are read with a decimal point"},
-        {"a,b\n\"1,234\",5\n\"2,345\",6\n", 1234, "read with a decimal point"},
-        {"a;b\n1.234;5,5\n2.345;6,25\n", 1234,
-         "values such as 2.345 are read with a decimal comma"},
-        {"a;b\n1,234;5.5\n2,345;6.25\n", 1234, "read with a decimal point"},
-        {"a;b\n1.234;5\n2.345;6\n", 1.234, "read with a decimal point"},
+        {"a;b\n1,234;5\n2,345;6\n", 1.234,
+         "column 1 (a): 2,345 is read as 2.345, the comma being the decimal sign"},
+        {"a\tb\n1,234\t5\n1,166\t6\n", 1234,
+         "column 1 (a): 1,166 is read as 1166, the comma separating thousands"},
+        {"a,b\n\"1,234\",5\n\"2,345\",6\n", 1234, "read as 2345, the comma separating thousands"},
+        {"a;b\n1.234;5\n3.500;6\n", 1.234, "3.500 is read as 3.5, the point being the decimal"},
+        /* Another column decides. */
+        {"a;b\n1.234;5,5\n2.345;6,25\n", 1234, ""},
+        {"a;b\n1,234;5.5\n2,345;6.25\n", 1234, ""},
         {"a,b\n1.234,5\n2.345,6\n", 1.234, ""},
         {"a;b\n1.234;5\n2.5;6\n", 1.234, ""},
         {"a;b\n1,234;5\n2,5;6\n", 1.234, ""},
@@ -412,7 +443,7 @@ static void doubtful_commas_are_reported(void **state) {
     assert_refused(read_text("a;b\n1,5;1\n2,5;2\n3.5;3\n", NULL, &data), HUDDLE_FORMAT,
                    "line 4, column 1 (a): '3.5' is not a number with a decimal comma");
     assert_ok(read_text("a,b\n5 %,1\n7,2\n", NULL, &data));
-    assert_non_null(strstr(said, "mixes values with and without a per cent sign"));
+    assert_non_null(strstr(said, "mixes values such as 5 %, read as 0.05, with 7, read as 7"));
     huddle_data_free(&data);
 }
 
@@ -458,7 +489,7 @@ static void missing_values_are_named_dropped_or_filled(void **state) {
     }
     huddle_data data;
     assert_refused(read_text("a\n1\n", &(huddle_read_options){.missing = "guess"}, &data),
-                   HUDDLE_INVALID, "missing = 'guess' is not one of error, drop, mean, median");
+                   HUDDLE_INVALID, "missing = guess is not one of error|drop|mean|median");
     assert_refused(read_text("a,b\n1,\n,2\n", &(huddle_read_options){.missing = "drop"}, &data),
                    HUDDLE_FORMAT, "every row lacks a value");
 }
@@ -541,6 +572,88 @@ static void encoded_texts_do_not_tell_the_labels(void **state) {
                    "column 2 (city) has 101 different texts");
 }
 
+static void texts_have_a_header_if_it_comes_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool header;
+    } cases[] = {
+        {"colour,shape\nred,round\nblue,round\nred,flat\nblue,flat\n", true},
+        {"red,flat\nred,round\nblue,round\nred,flat\nblue,flat\n", false},
+        {"red,shape\nred,round\nblue,round\nred,flat\nblue,flat\n", false},
+        {"colour,shape\nred,a\nblue,b\nred,c\nblue,d\n", false}, /* one column repeats */
+        {"same,same\nred,round\nblue,round\nred,flat\nblue,flat\n", false},
+        {"colour,shape\nred,round\nred,round\n", false}, /* too few rows to know */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        huddle_data data;
+        assert_ok(read_text(cases[k].text, &(huddle_read_options){.encode = true}, &data));
+        if ((data.names != NULL) != cases[k].header)
+            fail_msg("case %zu", k);
+        huddle_data_free(&data);
+    }
+}
+
+static void features_are_found_by_name_in_their_order(void **state) {
+    (void)state;
+    const double s = sqrt(.5);
+    const char *x[] = {"2", "city=R", "a=1", "city=P", "city=\"q\""};
+    huddle_read_options options = {.x = x, .n_x = 5, .x_by_name = true};
+    huddle_data data;
+    assert_ok(read_text("city,a=1,2,more\nP,1,7,1\nR,2,8,1\n\"\"\"q\"\"\",3,9,1\nS,4,6,1\n",
+                        &options, &data));
+    assert_values(&data, 4, 5,
+                  (double[]){7, 0, 1, s, 0, 8, s, 2, 0, 0, 9, 0, 3, 0, s, 6, 0, 4, 0, 0});
+    assert_string_equal(data.features[1], "city=R");
+    assert_non_null(strstr(said, "warning: column 1 (city): no feature stands for 'S' (1 row)"));
+    huddle_data_free(&data);
+    assert_ok(read_text("city,a=1,2\n7,1,7\n8,2,8\n", &options, &data)); /* still texts */
+    assert_values(&data, 2, 5, (double[]){7, 0, 1, 0, 0, 8, 0, 2, 0, 0});
+    huddle_data_free(&data);
+    assert_refused(read_text("city,a=1,b\nP,1,7\nR,2,8\n", &options, &data), HUDDLE_INVALID,
+                   "no column '2'; it has city, a=1, b");
+    assert_refused(read_text("city,a=1,2\nP,1,7\nR,,8\n", &options, &data), HUDDLE_FORMAT,
+                   "the value is missing; missing = \"drop\" leaves such rows out");
+    const char *both[] = {"a", "a=1"};
+    assert_refused(read_text("a,b\n1,2\n3,4\n",
+                             &(huddle_read_options){.x = both, .n_x = 2, .x_by_name = true}, &data),
+                   HUDDLE_INVALID, "no column 'a' or 'a=1'");
+    const char *named[] = {"b", "a=1"}; /* no text of a, which would be a column of numbers */
+    assert_refused(read_text("a,b\n1,2\n3,4\n",
+                             &(huddle_read_options){.x = named, .n_x = 2, .x_by_name = true},
+                             &data),
+                   HUDDLE_INVALID, "no column 'a' or 'a=1'");
+    const char *range[] = {"1-2"};
+    assert_refused(read_text("a,b\n1,2\n3,4\n",
+                             &(huddle_read_options){.x = range, .n_x = 1, .x_by_name = true},
+                             &data),
+                   HUDDLE_INVALID, "no column '1-2'");
+}
+
+static int same(int i) {
+    return i / 10;
+}
+
+static void numbers_that_differ_in_every_row_are_no_labels(void **state) {
+    (void)state;
+    const char *y[] = {"target"};
+    huddle_data data;
+    char *text = numbered("a,b,target\n", 2, shuffled);
+    assert_ok(read_text(text, NULL, &data));
+    assert_null(data.labels);
+    assert_int_equal(data.points.d, 2);
+    assert_int_equal(column_of(&data, 2)->role, HUDDLE_COLUMN_LEFT_OUT);
+    assert_non_null(strstr(said, "warning: column 3 (target) is left out: 30 different numbers in "
+                                 "30 rows are too many for labels; y = \"target\" makes"));
+    huddle_data_free(&data);
+    assert_ok(read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));
+    assert_int_equal(data.n_classes, 30);
+    huddle_data_free(&data);
+    assert_ok(read_text(numbered("a,b,target\n", 2, same), NULL, &data));
+    assert_int_equal(data.n_classes, 3);
+    huddle_data_free(&data);
+}
+
 static huddle_status read_once(void *path) {
     huddle_data data;
     huddle_status status = huddle_data_read(
@@ -559,12 +672,24 @@ static huddle_status drop_once(void *path) {
     return status;
 }
 
+static huddle_status expect_once(void *path) {
+    const char *x[] = {"city=v", "a", "city=u"};
+    huddle_data data;
+    huddle_status status = huddle_data_read(
+        NULL, path, &(huddle_read_options){.x = x, .n_x = 3, .x_by_name = true, .missing = "drop"},
+        &data);
+    if (status == HUDDLE_OK)
+        huddle_data_free(&data);
+    return status;
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     char path[300];
     snprintf(path, sizeof path, "%s",
              put("faulty.csv", "id;a;city;label\n1;1,5;u;0\n2;2,5;v;0\n3;NA;u;1\n5;4;v;1\n"));
     test_each_allocation(read_once, path);
+    test_each_allocation(expect_once, path);
     snprintf(path, sizeof path, "%s",
              put("faulty2.csv", "id,a,b,label\n1,1,5,p\n2,1,NA,p\n3,1,7,p\n4,2,8,q\n5,2,8,q\n6,2,"
                                 "9,q\n7,2,9,q\n"));
@@ -580,6 +705,7 @@ int main(void) {
         cmocka_unit_test(columns_that_tell_the_labels_are_left_out),
         cmocka_unit_test(labels_are_explained),
         cmocka_unit_test(dates_are_recognised),
+        cmocka_unit_test(dates_in_eight_digits_need_a_name),
         cmocka_unit_test(dates_never_become_classes),
         cmocka_unit_test(styled_numbers_are_read),
         cmocka_unit_test(decimal_commas_are_read),
@@ -590,6 +716,9 @@ int main(void) {
         cmocka_unit_test(texts_are_refused_with_the_columns_that_work),
         cmocka_unit_test(texts_are_encoded),
         cmocka_unit_test(encoded_texts_do_not_tell_the_labels),
+        cmocka_unit_test(texts_have_a_header_if_it_comes_once),
+        cmocka_unit_test(features_are_found_by_name_in_their_order),
+        cmocka_unit_test(numbers_that_differ_in_every_row_are_no_labels),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
