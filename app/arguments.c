@@ -75,11 +75,11 @@ static int wrong_choice(const app_flag *flag, const char *value) {
     char names[256] = "";
     for (const char *const *choice = flag->choices(); *choice != NULL; choice++) {
         nearer(value, *choice, &distance, &best);
-        append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : ", ", *choice);
+        append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : "|", *choice);
     }
     if (best != NULL)
-        return usage_error("no %s named '%s'; did you mean '%s'?", flag->name, value, best);
-    return usage_error("no %s named '%s'; there are %s", flag->name, value, names);
+        return usage_error("--%s: there is no '%s'; did you mean '%s'?", flag->name, value, best);
+    return usage_error("--%s %s is not one of %s", flag->name, value, names);
 }
 
 static int check_value(const app_flag *flag, const char *value) {

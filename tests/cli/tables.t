@@ -186,7 +186,7 @@ Rows that are dropped keep their place among the labels.
   huddle: moons: --missing is for files
   [2]
   $ huddle info gaps.csv --missing guess
-  huddle: no missing named 'guess'; there are error, drop, mean, median
+  huddle: --missing guess is not one of error|drop|mean|median
   [2]
 
 Text columns: the --x that works, as it can be pasted.

@@ -64,10 +64,10 @@ Values that can never be right.
   huddle: prepare = pca:0 is not one of *none|standard|unit* (glob)
   [2]
   $ huddle cluster digits -m kmean
-  huddle: no method named 'kmean'; did you mean 'kmeans'?
+  huddle: --method: there is no 'kmean'; did you mean 'kmeans'?
   [2]
   $ huddle cluster digits -m spectral
-  huddle: no method named 'spectral'; there are *kmeans* (glob)
+  huddle: --method spectral is not one of *kmeans* (glob)
   [2]
   $ huddle cluster digits -m kmeans --n-threads 0
   huddle: --n-threads = 0 is not a whole number from 1
@@ -76,7 +76,7 @@ Values that can never be right.
   huddle: n_threads = 2000 is outside [1, 1024]
   [2]
   $ huddle cluster digits -m kmeans --engine quantum
-  huddle: no engine named 'quantum'; there are cpu* (glob)
+  huddle: --engine quantum is not one of cpu* (glob)
   [2]
   $ huddle cluster digits --per-class 0
   huddle: --per-class = 0 is not a whole number from 1
