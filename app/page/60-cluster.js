@@ -28,7 +28,7 @@ blocks.summary = (root, block) => {
 const sizesNote = (sizes) => (sizes.length < 2 ? "" : Math.min(...sizes) === Math.max(...sizes) ? `${whole(sizes[0])} points each` : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
 
 function verified(embed) {
-  const how = { exact: "no eigenvector missed: solved in full", inertia: "no eigenvector missed: proven", probe: "no eigenvector missed: probed" };
+  const how = { inertia: "no eigenvector missed: proven", probe: "no eigenvector missed: probed" };
   return how[embed.verified] || "eigenvectors found";
 }
 
@@ -79,7 +79,6 @@ function embedText(r) {
   const e = r.embed;
   let text = `The ${plural(r.n_clusters, "leading eigenvector")} of the normalised graph, residual ${short(e.residual, 2)}`;
   if (e.gap !== null && e.gap !== undefined) text += `, eigengap ${short(e.gap, 3)}`;
-  if (e.verified === "exact") text += "; all of them were computed, so that none was missed";
   if (e.verified === "inertia") text += "; that none was missed is proven by counting";
   if (e.verified === "probe") text += "; that none was missed was checked by random probes";
   return text + (e.stop === "max_iter" ? "; stopped at the limit of iterations." : ".");

@@ -36,7 +36,7 @@
  * a wider one the rest is left to a probe. proven_pairs says how many are proven. Where nothing is
  * searched for, nothing can be missed, and the option `verify` has no effect: the dense solver
  * finds the eigenvalues of the full matrix in order, and components are counted. Then all c are
- * proven, and "exact" is reported.
+ * proven, and "inertia" is reported.
  */
 #ifndef HUDDLE_EMBED_H
 #define HUDDLE_EMBED_H
@@ -86,10 +86,9 @@ typedef struct huddle_embed_info {
                              goes through a cluster of eigenvalues, and the last columns are one
                              choice of many */
     int32_t components;   /* q */
-    const char *verified; /* "exact", "inertia", "probe" or "none" */
-    int32_t
-        proven_pairs; /* the first so many are proven to be the first; c if "exact" or "inertia" */
-    const char *solver; /* the one that ran; "components" if none was needed */
+    const char *verified; /* "inertia", "probe" or "none" */
+    int32_t proven_pairs; /* the first so many are proven to be the first; c if "inertia" */
+    const char *solver;   /* the one that ran; "components" if none was needed */
     double seconds;
 } huddle_embed_info;
 

@@ -110,7 +110,7 @@ huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem,
     pairs->n_iter = 1;
     pairs->cuts_cluster = count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <
                                                 1e-10 * (op->upper - op->lower);
-    pairs->verified = "exact";
+    pairs->verified = "inertia";
     pairs->proven = wanted;
     pairs->solver = "dense";
     TRY(hd_progress(context, "embed", 1, 1));

@@ -210,7 +210,7 @@ static huddle_status embed_components(const hd_laplacian *laplacian, int32_t c,
     info->stop = HUDDLE_STOP_EXACT;
     info->gap = q > c ? 0 : NAN;
     info->cuts_cluster = q > c;
-    info->verified = "exact";
+    info->verified = "inertia";
     info->proven_pairs = c;
     info->unit = 1;
     info->solver = "components";

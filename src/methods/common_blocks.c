@@ -134,8 +134,8 @@ done:
 }
 
 static int strength(const char *verified) {
-    static const char *const ways[] = {"none", "probe", "inertia", "exact"};
-    int way = 3;
+    static const char *const ways[] = {"none", "probe", "inertia"};
+    int way = 2;
     while (way > 0 && strcmp(verified, ways[way]) != 0)
         way--;
     return way;

@@ -292,7 +292,7 @@ static huddle_embed_info describe(const huddle_embedding *e, int32_t c) {
                                .gap = gap,
                                .cuts_cluster = gap < 1e-10,
                                .components = count_components(e),
-                               .verified = "exact",
+                               .verified = "inertia",
                                .proven_pairs = c < e->n_eigenvalues ? c : e->n_eigenvalues,
                                .solver = "landmarks"};
 }

@@ -273,7 +273,7 @@ static void components_come_first_and_exactly(void **state) {
     options.n_components = 3;
     assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));
     assert_true(info.stop == HUDDLE_STOP_EXACT && isnan(info.gap) && !info.cuts_cluster);
-    assert_string_equal(info.verified, "exact");
+    assert_string_equal(info.verified, "inertia");
     huddle_embedding_free(&e);
     options.n_components = 2;
     assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));

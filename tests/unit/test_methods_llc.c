@@ -192,7 +192,7 @@ static void every_block_has_a_vector_in_every_prefix(void **state) {
             for (int32_t i = 0; i < 10; i++)
                 assert_close(e.vectors.values[i * c + k], i == order[k], 1e-12);
         }
-        assert_string_equal(info.verified, "exact");
+        assert_string_equal(info.verified, "inertia");
         assert_int_equal(info.proven_pairs, c);
         assert_int_equal(info.cuts_cluster, c < 3);
         /* The next is not told if it is larger than the last, or not known. */
