@@ -50,7 +50,7 @@ class Mutation:
         return f"{self.file}: {self.before} -> {self.after or '(nothing)'}"
 
 
-def read_list(path, root=ROOT):
+def read_list(path):
     """Returns the mutations of one list and the errors of its syntax."""
     area = os.path.splitext(os.path.basename(path))[0]
     names = {"file": "file", "from": "before", "to": "after", "tests": "tests", "argued": "argued"}
@@ -81,11 +81,11 @@ def read_list(path, root=ROOT):
     return mutations, errors
 
 
-def check(mutations, root=ROOT):
+def check(mutations):
     """Returns what is stale: entries whose `from` is not exactly once in their file."""
     errors, texts = [], {}
     for mutation in mutations:
-        path = os.path.join(root, mutation.file)
+        path = os.path.join(ROOT, mutation.file)
         if mutation.file not in texts:
             try:
                 with open(path, encoding="utf-8") as text:
@@ -295,8 +295,8 @@ def run(mutations, workers):
                     failures.append(f"{mutation.place}: {error}")
                     return
                 with output:
-                    print(f"{mutation.outcome:32} {mutation.seconds:4.0f} s  {mutation}",
-                          flush=True)
+                    outcome = mutation.outcome.split("\n")[0]
+                    print(f"{outcome:32} {mutation.seconds:4.0f} s  {mutation}", flush=True)
 
     threads = [threading.Thread(target=work, args=(tree,), daemon=True) for tree in trees]
     for thread in threads:
