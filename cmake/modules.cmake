@@ -16,7 +16,8 @@ if(HUDDLE_SANITIZE)
   add_link_options(-fsanitize=${HUDDLE_SANITIZE})
 endif()
 if(HUDDLE_COVERAGE)
-  target_compile_options(huddle_app_flags INTERFACE --coverage)
+  # Threads count together, or counters come out negative.
+  target_compile_options(huddle_app_flags INTERFACE --coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
 
