@@ -196,7 +196,9 @@ static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_
         hd_say(context, "the eigenvectors have residual %.2g after %d iterations (%s)",
                info->residual, info->n_iter, huddle_stop_name(pairs->stop));
     if (pairs->cuts_cluster)
-        hd_say(context, "eigenvalue %lld and the next differ by only %.2g: the last vectors are one choice of many",
+        hd_say(context,
+               "eigenvalue %lld and the next differ by only %.2g: the last vectors are one choice "
+               "of many",
                info->components + (long long)pairs->vectors.cols, info->gap);
 }
 

@@ -4,7 +4,8 @@
  * Dense rows are compared in float, as scale * x - origin, a block at a time (kernels.h). Where
  * rounding could have decided, the row is compared again in double, so that labels are those of
  * the exact distances in double whatever the instruction set. Sparse rows are compared in double
- * from the start, by products, origin being 0, and again by differences where those cannot tell. Distances called scaled are those of scale * x. */
+ * from the start, by products, origin being 0, and again by differences where those cannot tell.
+ * Distances called scaled are those of scale * x. */
 #ifndef HUDDLE_SRC_KMEANS_DATA_H
 #define HUDDLE_SRC_KMEANS_DATA_H
 
