@@ -271,8 +271,8 @@ static void every_method_that_embeds_warns_of_a_cut_cluster(void **state) {
     huddle_points_free(&x);
 }
 
-/* On a torus the eigenvalues after the first come in fours: three vectors are any three of four,
- * however exactly they are found. */
+/* On a torus the eigenvalues after the first come in fours, here two nearly equal pairs: three
+ * vectors are any three of four, however exactly they are found. */
 static void llc_warns_of_nearly_equal_eigenvalues(void **state) {
     (void)state;
     enum { SIDE = 24 };
@@ -281,16 +281,17 @@ static void llc_warns_of_nearly_equal_eigenvalues(void **state) {
     for (int64_t i = 0; i < x.n; i++)
         for (int j = 0; j < 2; j++) {
             double angle = 2 * acos(-1) * (double)(j == 0 ? i / SIDE : i % SIDE) / SIDE;
-            x.values[4 * i + 2 * j] = (float)cos(angle);
-            x.values[4 * i + 2 * j + 1] = (float)sin(angle);
+            double radius = j == 0 ? 1 : 1.0002;
+            x.values[4 * i + 2 * j] = (float)(radius * cos(angle));
+            x.values[4 * i + 2 * j + 1] = (float)(radius * sin(angle));
         }
-    for (int clusters = 4; clusters <= 5; clusters++) {
+    for (int clusters = 3; clusters <= 5; clusters += 2) {
         const char *const ridges[] = {"1", "1e6"};
         for (int k = 0; k < 2; k++) {
-            huddle_model *model = fit("llc", clusters == 4 ? "4" : "5", &x,
+            huddle_model *model = fit("llc", clusters == 3 ? "3" : "5", &x,
                                       (const char *const[]){"prepare", "none", "alpha", ridges[k],
                                                             "n_neighbors", "4", NULL});
-            assert_int_equal(warns(model, "one choice of many"), clusters == 4);
+            assert_int_equal(warns(model, "one choice of many"), clusters == 3);
             huddle_model_free(model);
         }
     }
