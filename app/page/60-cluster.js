@@ -38,7 +38,8 @@ function stages(r, title) {
   const say = (name, text) => lines.push(element("li", {}, element("b", {}, name), element("span", {}, text)));
   say("Method", `${title} (${r.method}), seed ${o.seed}.`);
   say("Points", `${plural(r.n, "point")}${r.d > 0 ? ` with ${plural(r.d, "feature")}` : ""}${r.n_classes ? ` of ${plural(r.n_classes, "known class", "known classes")} (${r.n_clusters_from === "classes" ? "which set the number of clusters and score the result" : "used only to score the result"})` : ""}; ${prepared(r)}.`);
-  if (r.columns) columnLines(r.columns).forEach((text) => say("Columns", text));
+  const columns = r.columns ? columnsText(r.columns) : "";
+  if (columns) say("Columns", columns);
   if (r.reduce) say("Reduction", `To ${plural(r.reduce.dim, "dimension")}${r.reduce.variance_kept < 1 ? `, keeping ${percent(r.reduce.variance_kept)} of the variance` : ""}.`);
   if (r.graph) say("Graph A", graphText(r));
   if (r.embed) say("Embedding F", embedText(r));
@@ -48,13 +49,13 @@ function stages(r, title) {
 }
 
 /* What became of the columns of a table that are not features. */
-function columnLines(columns) {
+function columnsText(columns) {
   const named = (role) => columns.map((c, i) => ({ ...c, name: c.name || `column ${i + 1}` })).filter((c) => c.role === role && c.reason !== "not chosen");
   const told = (list) => list.map((c) => `${c.name} (${c.reason})`).join(", ");
   const labels = named("label"), left = named("left out"), lines = [];
   if (labels.length) lines.push(`Classes: ${told(labels)}.`);
   if (left.length) lines.push(`Left out: ${told(left)}.`);
-  return lines;
+  return lines.join(" ");
 }
 
 function prepared(r) {
