@@ -180,7 +180,7 @@ static void fewer_distinct_rows_than_clusters_are_clustered(const char *method) 
     for (int64_t i = 0; i < 40; i++)
         x.values[i * 3 + i % 2] = 5;
     for (int c = 1; c <= 5; c += 2) {
-        char text[8];
+        char text[16];
         assert_ok(huddle_model_new(method, &model));
         snprintf(text, sizeof text, "%d", c);
         assert_ok(huddle_model_set(model, "n_clusters", text));
