@@ -55,35 +55,35 @@ static void print_labels(const huddle_data *data) {
     print_wrapped(stdout, text, 10, 10);
 }
 
-/* Which column of a table became the labels, which were encoded, and which became nothing. */
-static void print_columns(const huddle_data *data) {
+/* Whether something other than the user's own choice decided what became of a column. */
+static bool is_noteworthy(const huddle_column *column, huddle_column_role role) {
+    return column->role == role && column->reason != NULL &&
+           strcmp(column->reason, "not chosen") != 0;
+}
+
+/* One line for each noteworthy column of that role. */
+static void print_role(const huddle_data *data, huddle_column_role role, const char *title) {
     enum { MOST = 12 };
     char text[512];
-    int64_t left_out = 0, encoded = 0;
+    int64_t count = 0;
+    for (int64_t c = 0; c < data->n_columns; c++) {
+        const huddle_column *column = &data->columns[c];
+        if (!is_noteworthy(column, role) || count++ >= MOST)
+            continue;
+        input_column_name(data, column, text, 256);
+        append_text(text, sizeof text, ": %s", column->reason);
+        printf("%-10s", title);
+        print_wrapped(stdout, text, 10, 10);
+    }
+    if (count > MOST)
+        printf("%-10s%lld more columns\n", title, (long long)(count - MOST));
+}
+
+/* Which column of a table became the labels, which were encoded, and which became nothing. */
+static void print_columns(const huddle_data *data) {
     print_labels(data);
-    for (int64_t c = 0; c < data->n_columns; c++) {
-        const huddle_column *column = &data->columns[c];
-        if (column->role != HUDDLE_COLUMN_FEATURE || column->reason == NULL || encoded++ >= MOST)
-            continue;
-        input_column_name(data, column, text, 256);
-        append_text(text, sizeof text, ": %s", column->reason);
-        printf("feature   ");
-        print_wrapped(stdout, text, 10, 10);
-    }
-    if (encoded > MOST)
-        printf("feature   %lld more columns\n", (long long)(encoded - MOST));
-    for (int64_t c = 0; c < data->n_columns; c++) {
-        const huddle_column *column = &data->columns[c];
-        if (column->role != HUDDLE_COLUMN_LEFT_OUT || strcmp(column->reason, "not chosen") == 0 ||
-            left_out++ >= MOST)
-            continue;
-        input_column_name(data, column, text, 256);
-        append_text(text, sizeof text, ": %s", column->reason);
-        printf("left out  ");
-        print_wrapped(stdout, text, 10, 10);
-    }
-    if (left_out > MOST)
-        printf("left out  %lld more columns\n", (long long)(left_out - MOST));
+    print_role(data, HUDDLE_COLUMN_FEATURE, "feature");
+    print_role(data, HUDDLE_COLUMN_LEFT_OUT, "left out");
     if (data->n_dropped > 0)
         printf("dropped   %lld row%s with missing values\n", (long long)data->n_dropped,
                plural(data->n_dropped));
