@@ -18,7 +18,11 @@ const app_flag method_flags[] = {{.name = "method",
                                  {0}};
 
 static const char *const *engine_names(void) {
-    return huddle_engines();
+    static const char *names[32];
+    const huddle_engine_text *const *engines = huddle_engines();
+    for (int k = 0; k < 31 && engines[k] != NULL; k++)
+        names[k] = engines[k]->name;
+    return names;
 }
 
 const app_flag compute_flags[] = {

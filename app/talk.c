@@ -98,8 +98,9 @@ int close_output(void) {
 
 /* ---- warnings and progress ---------------------------------------------------------------- */
 
-static void on_log(void *user, huddle_log_level level, const char *text) {
+static void on_log(void *user, huddle_log_level level, huddle_warning_code code, const char *text) {
     (void)user;
+    (void)code;
     if (level == HUDDLE_LOG_WARNING && talk.warnings != NULL)
         json_array_append_new(talk.warnings, json_string(text));
     else

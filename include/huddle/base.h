@@ -78,9 +78,29 @@ typedef struct huddle_context huddle_context;
 
 typedef enum huddle_log_level { HUDDLE_LOG_WARNING, HUDDLE_LOG_INFO } huddle_log_level;
 
-/* Receives one line of text without a line feed. May be called from any thread that computes
- * with the context, never from two at once. */
-typedef void (*huddle_log_function)(void *user, huddle_log_level level, const char *text);
+/* What a warning is about, for programs; its text is for people. */
+typedef enum huddle_warning_code {
+    HUDDLE_WARNING_NONE = 0,         /* not a warning */
+    HUDDLE_WARNING_NOT_CONVERGED,    /* an iteration ended before it reached its tolerance */
+    HUDDLE_WARNING_NOT_VERIFIED,     /* eigenvectors may be missing from the embedding */
+    HUDDLE_WARNING_FEW_DISTINCT,     /* fewer distinct rows than clusters */
+    HUDDLE_WARNING_SMALL_EIGENGAP,   /* the embedding depends on an arbitrary choice */
+    HUDDLE_WARNING_COMPONENTS,       /* the graph has more components than clusters */
+    HUDDLE_WARNING_OPTION_CLIPPED,   /* an option was reduced to what the data allow */
+    HUDDLE_WARNING_DOMINANT_FEATURE, /* a few features hold nearly all the variance */
+    HUDDLE_WARNING_GUARDED,          /* the labels are those of the embedding, not of the shrink */
+    HUDDLE_WARNING_INPUT,            /* values or samples were interpreted, replaced or left out */
+    HUDDLE_WARNING_OUTPUT            /* a file format could not hold everything */
+} huddle_warning_code;
+
+/* "not_converged", "not_verified", ...; "none". */
+HUDDLE_API const char *huddle_warning_name(huddle_warning_code code);
+
+/* Receives one line of text without a line feed; code is HUDDLE_WARNING_NONE unless level is
+ * HUDDLE_LOG_WARNING. May be called from any thread that computes with the context, never from two
+ * at once. */
+typedef void (*huddle_log_function)(void *user, huddle_log_level level, huddle_warning_code code,
+                                    const char *text);
 
 /* Told now and then that `done` of `total` units of the named stage are finished, always on
  * the thread that called the library. Return non-zero to cancel. */
@@ -104,11 +124,19 @@ HUDDLE_API void huddle_context_set_progress(huddle_context *context,
 HUDDLE_API void huddle_context_cancel(huddle_context *context);
 HUDDLE_API void huddle_context_resume(huddle_context *context);
 
-/* Chooses where to compute: "cpu", or an engine this build holds. */
-HUDDLE_API huddle_status huddle_context_set_engine(huddle_context *context, const char *name);
+/* An engine: a place to compute. */
+typedef struct huddle_engine_text {
+    const char *name;    /* "cpu" */
+    const char *summary; /* half a sentence */
+} huddle_engine_text;
 
-/* The names huddle_context_set_engine() takes; ends with NULL. */
-HUDDLE_API const char *const *huddle_engines(void);
+/* The engines of this build; ends with NULL. The first is "cpu". */
+HUDDLE_API const huddle_engine_text *const *huddle_engines(void);
+
+/* Chooses where to compute: the name of an engine, with options after a colon if the engine takes
+ * any ("NAME:OPTIONS"). HUDDLE_UNSUPPORTED if this build has no such engine; the context then keeps
+ * the one it has. */
+HUDDLE_API huddle_status huddle_context_set_engine(huddle_context *context, const char *name);
 
 /* ---- options ----------------------------------------------------------------------------- */
 

@@ -50,6 +50,7 @@ typedef struct huddle_neighbors {
     int32_t k;
     int32_t *index;
     double *distance;
+    huddle_resident *resident; /* an engine's copy; usually NULL */
 } huddle_neighbors;
 
 typedef struct huddle_knn_info {
@@ -100,6 +101,9 @@ HUDDLE_API huddle_status huddle_graph_query_ties(huddle_context *context,
                                                  const huddle_points *query,
                                                  const huddle_knn_options *options,
                                                  huddle_neighbors *out, huddle_knn_info *info);
+
+/* As huddle_csr_fetch(). */
+HUDDLE_API huddle_status huddle_neighbors_fetch(const huddle_neighbors *neighbors);
 
 HUDDLE_API void huddle_neighbors_free(huddle_neighbors *neighbors);
 

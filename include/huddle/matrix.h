@@ -7,6 +7,11 @@
  * All are plain structs. Made by the library they own their arrays and are freed by their
  * _free; filled in by you they are views of your arrays, and nobody frees them. Rows and
  * offsets are 64-bit, columns 32-bit.
+ *
+ * A container made by an engine may live in that engine's memory: `resident` is then not NULL, and
+ * its arrays are NULL until huddle_points_fetch(), huddle_dense_fetch() or huddle_csr_fetch()
+ * copies them to the host. Stages take such containers as they are. Under the CPU engine `resident`
+ * is always NULL and the arrays are there.
  */
 #ifndef HUDDLE_MATRIX_H
 #define HUDDLE_MATRIX_H
@@ -16,6 +21,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What an engine keeps of a container in its own memory; opaque. */
+typedef struct huddle_resident huddle_resident;
 
 /* Samples in rows.
  *
@@ -31,15 +39,17 @@ typedef struct huddle_points {
     int64_t n, d;
     int64_t stride; /* dense: floats from one row to the next, at least d */
     float *values;
-    int64_t *offsets; /* sparse: n + 1 */
-    int32_t *columns; /* sparse */
-    double *shift;    /* usually NULL */
+    int64_t *offsets;          /* sparse: n + 1 */
+    int32_t *columns;          /* sparse */
+    double *shift;             /* usually NULL */
+    huddle_resident *resident; /* an engine's copy; usually NULL */
 } huddle_points;
 
 /* rows x cols doubles, row i at values + i * stride. */
 typedef struct huddle_dense {
     int64_t rows, cols, stride;
     double *values;
+    huddle_resident *resident;
 } huddle_dense;
 
 /* Row i holds values[offsets[i]] .. values[offsets[i + 1] - 1], columns ascending. */
@@ -48,6 +58,7 @@ typedef struct huddle_csr {
     int64_t *offsets; /* rows + 1 */
     int32_t *columns;
     double *values;
+    huddle_resident *resident;
 } huddle_csr;
 
 /* Allocate zeroed. Fail with HUDDLE_INVALID if a size is negative or beyond 32-bit columns,
@@ -63,6 +74,12 @@ HUDDLE_API huddle_status huddle_csr_new(int64_t rows, int64_t cols, int64_t nonz
 HUDDLE_API void huddle_points_free(huddle_points *points);
 HUDDLE_API void huddle_dense_free(huddle_dense *matrix);
 HUDDLE_API void huddle_csr_free(huddle_csr *matrix);
+
+/* Copy to the host what an engine keeps, if it is not there yet: the arrays can be read then. The
+ * container is otherwise unchanged, which is why it is const. Fail as the engine does. */
+HUDDLE_API huddle_status huddle_points_fetch(const huddle_points *points);
+HUDDLE_API huddle_status huddle_dense_fetch(const huddle_dense *matrix);
+HUDDLE_API huddle_status huddle_csr_fetch(const huddle_csr *matrix);
 
 /* Points from doubles: value j of sample i is values[i * row_step + j * col_step], so that any
  * strided or transposed array will do. Columns that float would ruin are shifted (see

@@ -54,17 +54,18 @@ lib, library_path = _load()
 class Points(Structure):
     _fields_ = [("n", c_int64), ("d", c_int64), ("stride", c_int64), ("values", POINTER(c_float)),
                 ("offsets", POINTER(c_int64)), ("columns", POINTER(c_int32)),
-                ("shift", POINTER(c_double))]
+                ("shift", POINTER(c_double)), ("resident", c_void_p)]
 
 
 class Dense(Structure):
     _fields_ = [("rows", c_int64), ("cols", c_int64), ("stride", c_int64),
-                ("values", POINTER(c_double))]
+                ("values", POINTER(c_double)), ("resident", c_void_p)]
 
 
 class Csr(Structure):
     _fields_ = [("rows", c_int64), ("cols", c_int64), ("offsets", POINTER(c_int64)),
-                ("columns", POINTER(c_int32)), ("values", POINTER(c_double))]
+                ("columns", POINTER(c_int32)), ("values", POINTER(c_double)),
+                ("resident", c_void_p)]
 
 
 class Array(Structure):
@@ -95,7 +96,7 @@ class KnnOptions(Structure):
 
 class Neighbors(Structure):
     _fields_ = [("n", c_int64), ("k", c_int32), ("index", POINTER(c_int32)),
-                ("distance", POINTER(c_double))]
+                ("distance", POINTER(c_double)), ("resident", c_void_p)]
 
 
 class WeightOptions(Structure):
@@ -176,7 +177,7 @@ class PathChoice(Structure):
     _fields_ = [("level", c_int32), ("gamma", c_double), ("n_found", c_int32)]
 
 
-LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_int, c_char_p)
 ProgressFunction = CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_double)
 
 

@@ -62,7 +62,7 @@ def _texts(names):
 
 def _read(source, options, said=None):
     data, context = _Data(), Context()
-    log = LogFunction(lambda user, level, text: said.append(text.decode(errors="replace")))
+    log = LogFunction(lambda user, level, code, text: said.append(text.decode(errors="replace")))
     if said is not None:
         lib.huddle_context_set_log(context.handle, log, None)
     check(lib.huddle_data_read(context.handle, os.fsencode(source), byref(options), byref(data)))

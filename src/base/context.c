@@ -75,8 +75,7 @@ huddle_status huddle_context_new(huddle_context **context) {
     huddle_context *made = NULL;
     ALLOC_ZERO(made, 1);
     made->n_threads = available_threads();
-    made->engine = hd_engine_find("cpu");
-    pthread_mutex_init(&made->talking, NULL);
+    pthread_mutex_init(&made->logging, NULL);
     atomic_init(&made->cancelled, 0);
 done:
     *context = made;
@@ -86,8 +85,9 @@ done:
 void huddle_context_free(huddle_context *context) {
     if (context == NULL)
         return;
+    hd_context_close_engine(context);
     hd_pool_free(context->pool);
-    pthread_mutex_destroy(&context->talking);
+    pthread_mutex_destroy(&context->logging);
     huddle_free(context);
 }
 
@@ -127,64 +127,70 @@ void huddle_context_resume(huddle_context *context) {
     atomic_store(&context->cancelled, 0);
 }
 
-huddle_status huddle_context_set_engine(huddle_context *context, const char *name) {
-    const hd_engine *engine = hd_engine_find(name);
-    if (engine == NULL)
-        return hd_fail(HUDDLE_UNSUPPORTED, "no engine named '%s' in this build", name);
-    context->engine = engine;
-    return HUDDLE_OK;
+const char *huddle_warning_name(huddle_warning_code code) {
+    static const char *const names[] = {
+        [HUDDLE_WARNING_NONE] = "none",
+        [HUDDLE_WARNING_NOT_CONVERGED] = "not_converged",
+        [HUDDLE_WARNING_NOT_VERIFIED] = "not_verified",
+        [HUDDLE_WARNING_FEW_DISTINCT] = "few_distinct",
+        [HUDDLE_WARNING_SMALL_EIGENGAP] = "small_eigengap",
+        [HUDDLE_WARNING_COMPONENTS] = "components",
+        [HUDDLE_WARNING_OPTION_CLIPPED] = "option_clipped",
+        [HUDDLE_WARNING_DOMINANT_FEATURE] = "dominant_feature",
+        [HUDDLE_WARNING_GUARDED] = "guarded",
+        [HUDDLE_WARNING_INPUT] = "input",
+        [HUDDLE_WARNING_OUTPUT] = "output",
+    };
+    return (size_t)code < sizeof names / sizeof *names ? names[code] : "none";
 }
 
-const hd_engine *hd_context_engine(const huddle_context *context) {
-    return context == NULL ? hd_engine_find("cpu") : context->engine;
-}
-
-huddle_status hd_texts_add(hd_texts *texts, const char *text) {
+huddle_status hd_warnings_add(hd_warnings *warnings, huddle_warning_code code, const char *text) {
     huddle_status status = HUDDLE_OK;
     char *copy = hd_copy_text(text);
-    if (copy == NULL || !hd_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof(char *)))
+    if (copy == NULL ||
+        !hd_grow(&warnings->items, &warnings->capacity, warnings->count + 1, sizeof(hd_warning)))
         FAIL(HUDDLE_NO_MEMORY, "no memory for a line of text");
-    texts->items[texts->count++] = copy;
+    warnings->items[warnings->count++] = (hd_warning){code, copy};
     copy = NULL;
 done:
     huddle_free(copy);
     return status;
 }
 
-void hd_texts_free(hd_texts *texts) {
-    for (int64_t i = 0; i < texts->count; i++)
-        huddle_free(texts->items[i]);
-    huddle_free(texts->items);
-    memset(texts, 0, sizeof *texts);
+void hd_warnings_free(hd_warnings *warnings) {
+    for (int64_t i = 0; i < warnings->count; i++)
+        huddle_free(warnings->items[i].text);
+    huddle_free(warnings->items);
+    memset(warnings, 0, sizeof *warnings);
 }
 
-static void talk(huddle_context *context, huddle_log_level level, const char *format,
-                 va_list arguments) {
+static void log_line(huddle_context *context, huddle_log_level level, huddle_warning_code code,
+                     const char *format, va_list arguments) {
     char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
-    pthread_mutex_lock(&context->talking);
+    pthread_mutex_lock(&context->logging);
     if (level == HUDDLE_LOG_WARNING && context->warnings != NULL)
-        (void)hd_texts_add(context->warnings, text);
+        (void)hd_warnings_add(context->warnings, code, text);
     if (context->log != NULL)
-        context->log(context->log_user, level, text);
-    pthread_mutex_unlock(&context->talking);
+        context->log(context->log_user, level, code, text);
+    pthread_mutex_unlock(&context->logging);
 }
 
-void hd_warn(huddle_context *context, const char *format, ...) {
+void hd_warn(huddle_context *context, huddle_warning_code code, const char *format, ...) {
     if (context == NULL)
         return;
     va_list arguments;
     va_start(arguments, format);
-    talk(context, HUDDLE_LOG_WARNING, format, arguments);
+    log_line(context, HUDDLE_LOG_WARNING, code, format, arguments);
     va_end(arguments);
 }
 
-void hd_say(huddle_context *context, const char *format, ...) {
+void hd_log(huddle_context *context, const char *format, ...) {
     if (context == NULL)
         return;
     va_list arguments;
     va_start(arguments, format);
-    talk(context, HUDDLE_LOG_INFO, format, arguments);
+    log_line(context, HUDDLE_LOG_INFO, HUDDLE_WARNING_NONE, format, arguments);
     va_end(arguments);
 }
 

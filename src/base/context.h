@@ -10,34 +10,40 @@
 struct hd_engine;
 struct hd_pool;
 
-/* Sentences collected on the way, in order. */
-typedef struct hd_texts {
-    char **items;
+typedef struct hd_warning {
+    huddle_warning_code code;
+    char *text;
+} hd_warning;
+
+/* The warnings of a computation, in order. */
+typedef struct hd_warnings {
+    hd_warning *items;
     int64_t count, capacity;
-} hd_texts;
+} hd_warnings;
 
 struct huddle_context {
     int32_t n_threads;
-    const struct hd_engine *engine;
+    const struct hd_engine *engine; /* NULL: the CPU */
+    void *engine_state;             /* what the engine's open() left */
     huddle_log_function log;
     void *log_user;
     huddle_progress_function progress;
     void *progress_user;
     double progress_next;    /* earliest moment of the next report */
-    hd_texts *warnings;      /* where warnings are also kept, or NULL */
-    pthread_mutex_t talking; /* one line at a time */
+    hd_warnings *warnings;   /* where warnings are also kept, or NULL */
+    pthread_mutex_t logging; /* one line at a time */
     atomic_int cancelled;
     struct hd_pool *pool; /* started on first use */
 };
 
 /* Adds a copy of text; HUDDLE_NO_MEMORY. */
-huddle_status hd_texts_add(hd_texts *texts, const char *text);
-void hd_texts_free(hd_texts *texts);
+huddle_status hd_warnings_add(hd_warnings *warnings, huddle_warning_code code, const char *text);
+void hd_warnings_free(hd_warnings *warnings);
 
-/* Says something to the caller's log. A warning is also added to context->warnings. */
-void hd_warn(huddle_context *context, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void hd_say(huddle_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Write a line to the caller's log. A warning is also added to context->warnings. */
+void hd_warn(huddle_context *context, huddle_warning_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void hd_log(huddle_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* HUDDLE_CANCELLED if the caller asked to stop. Cheap; call it in every long loop. */
 huddle_status hd_check_cancel(huddle_context *context);
@@ -46,8 +52,8 @@ huddle_status hd_check_cancel(huddle_context *context);
  * thread that called the library. */
 huddle_status hd_progress(huddle_context *context, const char *stage, double done, double total);
 
-/* The engine's table; never NULL. */
-const struct hd_engine *hd_context_engine(const huddle_context *context);
+/* Part of huddle_context_free(). */
+void hd_context_close_engine(huddle_context *context);
 
 /* Seconds on a clock that only goes forward. */
 double hd_seconds(void);

@@ -1,12 +1,20 @@
-/* Places to compute. An engine is one table of functions, one for each stage it can run; NULL
- * means the CPU's. A stage's entry point checks its arguments, then asks
+/* Engines: other places to compute. An engine is one table of functions; docs/design.md, "Engines",
+ * explains the two kinds it is made for. Every member may be NULL: the CPU then does the work, and
+ * the CPU is the engine whose table is empty.
+ *
+ * Stages do not know which engines exist. The registry (src/engines/) hands a table to the context,
+ * and a stage's public function, after checking its arguments, asks
  *
  *     const hd_engine *engine = hd_context_engine(context);
- *     if (engine->kmeans != NULL)
- *         return engine->kmeans(context, ...);
+ *     if (engine->find_neighbors != NULL)
+ *         status = engine->find_neighbors(context, &request, out, info);
  *
- * and goes on by itself otherwise. The signatures are those of the stages' public functions. Each
- * folder engines/NAME/ defines `const hd_engine hd_engine_NAME`; the build collects them. */
+ * An engine that cannot serve a request (a metric it lacks, a matrix beyond its memory) returns
+ * HUDDLE_UNSUPPORTED, and the stage computes on the CPU. Every other failure is the caller's.
+ *
+ * What all engines share is done by the stage and not by the engine: argument checks, components,
+ * signs and rows of the embedding, verification, the final evaluation of the certificate, groups,
+ * timing and the info structs. */
 #ifndef HUDDLE_SRC_ENGINE_H
 #define HUDDLE_SRC_ENGINE_H
 
@@ -15,36 +23,160 @@
 struct huddle_points;
 struct huddle_dense;
 struct huddle_csr;
+struct huddle_neighbors;
 struct huddle_knn_options;
 struct huddle_knn_info;
-struct huddle_neighbors;
-struct huddle_embed_options;
-struct huddle_embed_info;
-struct huddle_embedding;
-struct huddle_shrink_options;
-struct huddle_shrink_info;
-struct huddle_shrunk;
+struct huddle_weight_options;
+struct huddle_scale;
 struct huddle_kmeans_options;
-struct huddle_kmeans_info;
 struct huddle_kmeans_result;
+struct huddle_kmeans_info;
+struct hd_shrink_linear_solver;
+
+/* ---- engines whose processes each hold some of the rows -------------------------------------- */
+
+typedef enum hd_reduction { HD_REDUCE_SUM, HD_REDUCE_MIN, HD_REDUCE_MAX } hd_reduction;
+
+/* Hooks of an engine with several processes, each of which runs the same code on its own
+ * consecutive rows (its slab). Stages call them through base/slabs.h, never directly. All processes
+ * make the same calls in the same order. */
+typedef struct hd_engine_slabs {
+    /* The number of the first of this process's n rows, and the number of rows of all. */
+    huddle_status (*locate)(void *state, int64_t n, int64_t *first, int64_t *total);
+
+    /* Replaces values[k] by its sum, minimum or maximum over the processes. Sums are added in the
+     * order of the processes, so that every process gets the same bits. */
+    huddle_status (*reduce)(void *state, hd_reduction operation, int64_t count, double *values);
+
+    /* The status of the first process that failed, with its message, or HUDDLE_OK if none did. A
+     * process that fails calls this at once, while others may wait in reduce() or fetch(): these
+     * then return that status too. */
+    huddle_status (*agree)(void *state, huddle_status status);
+
+    /* Plans the exchange of rows for a matrix whose `count` column indices are global row numbers:
+     * rewrites them to local ones, own rows first (0 .. n - 1), then `ghosts` rows of other
+     * processes (n .. n + ghosts - 1). */
+    huddle_status (*open_halo)(void *state, int64_t n, int64_t count, int32_t *columns,
+                               int64_t *ghosts, void **halo);
+
+    /* Fills in the ghost rows of an array of n + ghosts rows of row_size bytes. */
+    huddle_status (*fetch_halo)(void *halo, void *rows, size_t row_size);
+    void (*close_halo)(void *halo);
+} hd_engine_slabs;
+
+/* ---- what a stage asks of an engine ---------------------------------------------------------- */
+
+/* The k nearest rows of `train` for every row of `query`, by ascending (distance, index), as
+ * brute force in double would find them. Either points or rows of doubles are given. query NULL:
+ * the rows of train themselves, each without itself. */
+typedef struct hd_neighbor_request {
+    const struct huddle_points *train, *query;
+    const struct huddle_dense *train_rows, *query_rows;
+    const struct huddle_knn_options *options;
+    const int32_t *part; /* if not NULL (query NULL): only rows of another part count */
+} hd_neighbor_request;
+
+/* The largest eigenpairs of S = diag(scale) matrix diag(scale) (scale NULL: of the matrix), whose
+ * spectrum lies in [lower, upper], in the orthogonal complement of the known eigenvectors: one for
+ * each component q, with the entries known[i] of the rows i of component[i] == q. */
+typedef struct hd_eigen_request {
+    const struct huddle_csr *matrix; /* symmetric, both triangles */
+    const double *scale;             /* n, or NULL */
+    double lower, upper;
+    const int32_t *component; /* n, or NULL: nothing is known */
+    const double *known;      /* n */
+    int32_t n_components;
+    int32_t n_wanted;
+    int32_t max_iter;
+    double tol; /* of the residuals, relative to half of upper - lower */
+    uint64_t seed;
+} hd_eigen_request;
+
+/* At least n_wanted pairs, largest first. The arrays are the caller's to free. */
+typedef struct hd_eigen_result {
+    int32_t count;
+    double *values;               /* count */
+    struct huddle_dense *vectors; /* n x count, filled in by the engine */
+    double residual;              /* largest over the wanted pairs */
+    int32_t n_iter;
+    int64_t n_products;
+    huddle_stop stop;
+} hd_eigen_result;
+
+/* The shrink problem (huddle/shrink.h), all numbers settled. */
+typedef struct hd_shrink_request {
+    const struct huddle_dense *f;
+    const struct huddle_csr *w;
+    const double *weights; /* of the rows, or NULL */
+    double gamma;
+    bool squared; /* loss "l2" */
+    double gap;   /* relative duality gap to reach */
+    int32_t max_iter;
+    const struct huddle_dense *start; /* first guess of G, or NULL */
+    uint64_t seed;
+} hd_shrink_request;
+
+/* A primal and a dual point; the stage computes the certificate from them. */
+typedef struct hd_shrink_result {
+    struct huddle_dense *g, *z; /* n x c; one row per edge i < j in the order W stores them */
+    int32_t n_iter;
+    int64_t n_solves;
+} hd_shrink_result;
+
+/* New rows that are shrunk towards fixed anchors (huddle_shrink_points). */
+typedef struct hd_shrink_points_request {
+    const struct huddle_dense *f, *anchors;
+    const struct huddle_csr *w;
+    double gamma;
+    bool squared;
+} hd_shrink_points_request;
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 typedef struct hd_engine {
-    const char *name;
-    huddle_status (*knn)(huddle_context *context, const struct huddle_points *x,
-                         const struct huddle_knn_options *options, struct huddle_neighbors *out,
-                         struct huddle_knn_info *info);
-    huddle_status (*embed)(huddle_context *context, const struct huddle_csr *graph,
-                           const struct huddle_embed_options *options, struct huddle_embedding *out,
-                           struct huddle_embed_info *info);
-    huddle_status (*shrink)(huddle_context *context, const struct huddle_dense *f,
-                            const struct huddle_csr *w, const struct huddle_shrink_options *options,
-                            struct huddle_shrunk *out, struct huddle_shrink_info *info);
-    huddle_status (*kmeans)(huddle_context *context, const struct huddle_points *x,
-                            const double *row_weights, const struct huddle_kmeans_options *options,
-                            struct huddle_kmeans_result *out, struct huddle_kmeans_info *info);
+    huddle_engine_text text; /* name and summary */
+
+    /* Called when a context chooses the engine, and when it chooses another or is freed. The
+     * options are the text after the colon of "NAME:OPTIONS", or "". The state is found by
+     * hd_context_engine_state(). */
+    huddle_status (*open)(huddle_context *context, const char *options, void **state);
+    void (*close)(void *state);
+
+    const hd_engine_slabs *slabs; /* NULL: one process holds all rows */
+
+    /* Stages. Results may stay where the engine keeps them (huddle/matrix.h, "resident"). */
+    huddle_status (*find_neighbors)(huddle_context *context, const hd_neighbor_request *request,
+                                    struct huddle_neighbors *out, struct huddle_knn_info *info);
+    huddle_status (*weigh)(huddle_context *context, const struct huddle_neighbors *neighbors,
+                           const struct huddle_weight_options *options, struct huddle_csr *graph,
+                           struct huddle_scale *scale);
+    huddle_status (*find_eigenpairs)(huddle_context *context, const hd_eigen_request *request,
+                                     hd_eigen_result *result);
+    huddle_status (*shrink)(huddle_context *context, const hd_shrink_request *request,
+                            hd_shrink_result *result);
+    huddle_status (*shrink_points)(huddle_context *context, const hd_shrink_points_request *request,
+                                   struct huddle_dense *g);
+    huddle_status (*cluster_rows)(huddle_context *context, const struct huddle_points *x,
+                                  const double *row_weights,
+                                  const struct huddle_kmeans_options *options,
+                                  struct huddle_kmeans_result *result,
+                                  struct huddle_kmeans_info *info);
+    huddle_status (*assign_rows)(huddle_context *context, const struct huddle_points *x,
+                                 const struct huddle_dense *centres, int32_t *labels);
+
+    /* Takes the place of the linear solver "auto" of shrink (src/shrink/linear.h). */
+    const struct hd_shrink_linear_solver *linear_solver;
 } hd_engine;
 
-/* The engine of that name, or NULL. */
-const hd_engine *hd_engine_find(const char *name);
+/* The empty table. */
+extern const hd_engine hd_engine_cpu;
+
+/* Chooses an engine for the context: closes the one before, opens this one. */
+huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *engine,
+                                    const char *options);
+
+/* The context's table, never NULL, and what its open() left. */
+const hd_engine *hd_context_engine(const huddle_context *context);
+void *hd_context_engine_state(const huddle_context *context);
 
 #endif

@@ -147,7 +147,7 @@ void hd_pool_free(hd_pool *pool) {
 /* The context's pool, claimed for this thread; NULL if it is taken or cannot be had. */
 static hd_pool *claim_pool(huddle_context *context) {
     hd_pool *pool = NULL;
-    pthread_mutex_lock(&context->talking);
+    pthread_mutex_lock(&context->logging);
     if (context->pool != NULL && context->pool->owner != getpid()) {
         hd_pool_free(context->pool);
         context->pool = NULL;
@@ -158,14 +158,14 @@ static hd_pool *claim_pool(huddle_context *context) {
         pool = context->pool;
         pool->busy = true;
     }
-    pthread_mutex_unlock(&context->talking);
+    pthread_mutex_unlock(&context->logging);
     return pool;
 }
 
 static void release_pool(huddle_context *context, hd_pool *pool) {
-    pthread_mutex_lock(&context->talking);
+    pthread_mutex_lock(&context->logging);
     pool->busy = false;
-    pthread_mutex_unlock(&context->talking);
+    pthread_mutex_unlock(&context->logging);
 }
 
 static void run_on_pool(hd_pool *pool, job *loop, const char *stage) {

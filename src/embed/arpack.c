@@ -143,7 +143,8 @@ huddle_status hd_solve_arpack(huddle_context *context, const hd_problem *problem
     pairs->solver = "arpack";
     TRY(hd_verify(context, problem, pairs, NULL, &missed));
     if (missed)
-        hd_warn(context, "ARPACK missed eigenvectors; the solver chebyshev does not");
+        hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
+                "ARPACK missed eigenvectors; the solver chebyshev does not");
 done:
     pthread_mutex_unlock(&arpack_lock);
     free_lanczos(&l);

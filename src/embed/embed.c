@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "base/context.h"
-#include "base/engine.h"
 #include "base/options.h"
 #include "embed/solver.h"
 
@@ -193,10 +192,10 @@ static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_
     info->proven_pairs = (int32_t)pairs->proven + info->components;
     info->solver = pairs->solver;
     if (pairs->stop == HUDDLE_STOP_MAX_ITER || pairs->stop == HUDDLE_STOP_STALLED)
-        hd_say(context, "the eigenvectors have residual %.2g after %d iterations (%s)",
+        hd_log(context, "the eigenvectors have residual %.2g after %d iterations (%s)",
                info->residual, info->n_iter, huddle_stop_name(pairs->stop));
     if (pairs->cuts_cluster)
-        hd_say(context,
+        hd_log(context,
                "eigenvalue %lld and the next differ by only %.2g: the last vectors are one choice "
                "of many",
                info->components + (long long)pairs->vectors.cols, info->gap);
@@ -267,7 +266,6 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     huddle_embed_options defaults = huddle_embed_defaults();
     huddle_embed_info ignored = {0};
     hd_laplacian laplacian = {0};
-    const hd_engine *engine = hd_context_engine(context);
     double begun = hd_seconds();
     options = options != NULL ? options : &defaults;
     info = info != NULL ? info : &ignored;
@@ -275,10 +273,6 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     memset(info, 0, sizeof *info);
     TRY(check_options(options, graph->rows));
     TRY(hd_laplacian_new(graph, &laplacian));
-    if (engine->embed != NULL) {
-        TRY(engine->embed(context, graph, options, out, info));
-        goto done;
-    }
     info->components = (int32_t)laplacian.n_components;
     if (laplacian.n_components >= options->n_components)
         TRY(embed_components(&laplacian, options->n_components, out, info));

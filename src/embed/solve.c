@@ -74,7 +74,8 @@ huddle_status hd_run_finish(huddle_context *context, const hd_problem *problem, 
         TRY(go_on_with(context, problem, &probe, run));
     }
     if (missed)
-        hd_warn(context, "eigenvectors are missing: %d searches found more every time", ATTEMPTS);
+        hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
+                "eigenvectors are missing: %d searches found more every time", ATTEMPTS);
 done:
     hd_block_free(&probe);
     return status;

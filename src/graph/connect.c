@@ -332,7 +332,7 @@ static huddle_status connect(joining *j, const huddle_connect_options *options,
     take_roots(j);
     if (j->n_bridges > 0) {
         TRY(add_bridges(j, scale, graph));
-        hd_say(j->context, "the graph has %d components; %d bridges leave %d", before, j->n_bridges,
+        hd_log(j->context, "the graph has %d components; %d bridges leave %d", before, j->n_bridges,
                j->parts);
     }
     if (info != NULL)

@@ -1,10 +1,10 @@
 /* The entry points of the neighbour search. */
 #include "base/check.h"
 #include "base/context.h"
-#include "base/engine.h"
 #include "base/options.h"
 #include "graph/check.h"
 #include "graph/search.h"
+#include "matrix/resident.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,9 +91,14 @@ done:
     return status;
 }
 
+huddle_status huddle_neighbors_fetch(const huddle_neighbors *neighbors) {
+    return hd_resident_fetch(neighbors->resident, neighbors->index != NULL, neighbors);
+}
+
 void huddle_neighbors_free(huddle_neighbors *neighbors) {
     huddle_free(neighbors->index);
     huddle_free(neighbors->distance);
+    hd_resident_drop(&neighbors->resident);
     *neighbors = (huddle_neighbors){0};
 }
 
@@ -225,9 +230,6 @@ huddle_status huddle_graph_knn(huddle_context *context, const huddle_points *x,
     hd_rows rows = {0};
     TRY(open_request(context, options, out, info, &r));
     TRY(huddle_points_check(context, x));
-    const hd_engine *engine = hd_context_engine(context);
-    if (engine->knn != NULL)
-        return engine->knn(context, x, &r.options, out, info);
     if (x->offsets != NULL)
         return search_sparse(&r, x, x);
     rows = hd_rows_of_points(x);

@@ -261,12 +261,13 @@ static void tell_left_out(const hd_request *request, const hd_plan *plan) {
         hd_layout_place(plan->layout, c, place, sizeof place);
         suggest_use(request, plan, c, use, sizeof use);
         if (notable)
-            hd_warn(request->context, "%s is left out: %s%s", place, column->reason, use);
+            hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s is left out: %s%s", place,
+                    column->reason, use);
         else if (told++ < MOST)
-            hd_say(request->context, "%s is left out: %s%s", place, column->reason, use);
+            hd_log(request->context, "%s is left out: %s%s", place, column->reason, use);
     }
     if (told > MOST)
-        hd_say(request->context, "%lld more columns are left out", (long long)(told - MOST));
+        hd_log(request->context, "%lld more columns are left out", (long long)(told - MOST));
 }
 
 static double value_of(const char *text, char decimal) {
@@ -277,8 +278,8 @@ static double value_of(const char *text, char decimal) {
 
 static void tell_doubt(huddle_context *context, const char *place, const hd_column *kind) {
     char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
-    hd_warn(context, "%s: %s is read as %.15g, the %s %s", place, kind->example,
-            value_of(kind->example, kind->decimal), sign == ',' ? "comma" : "point",
+    hd_warn(context, HUDDLE_WARNING_INPUT, "%s: %s is read as %.15g, the %s %s", place,
+            kind->example, value_of(kind->example, kind->decimal), sign == ',' ? "comma" : "point",
             sign == kind->decimal ? "being the decimal sign" : "separating thousands");
 }
 
@@ -292,8 +293,9 @@ static void tell_styles(huddle_context *context, const hd_plan *plan) {
         if (kind->doubtful)
             tell_doubt(context, place, kind);
         if (kind->mixed)
-            hd_warn(context, "%s mixes values such as %s, read as %.15g, with %s, read as %.15g",
-                    place, kind->mixes[0], value_of(kind->mixes[0], kind->decimal), kind->mixes[1],
+            hd_warn(context, HUDDLE_WARNING_INPUT,
+                    "%s mixes values such as %s, read as %.15g, with %s, read as %.15g", place,
+                    kind->mixes[0], value_of(kind->mixes[0], kind->decimal), kind->mixes[1],
                     value_of(kind->mixes[1], kind->decimal));
     }
 }

@@ -137,7 +137,7 @@ static void tell_unknown(huddle_context *context, const hd_plan *plan, int64_t c
                                  (int)(text.length < 60 ? text.length : 60), text.begin);
     }
     hd_layout_place(plan->layout, column, place, sizeof place);
-    hd_warn(context,
+    hd_warn(context, HUDDLE_WARNING_INPUT,
             "%s: no feature stands for %s%s (%lld row%s); such rows are 0 in all features of that "
             "column",
             place, list, unknown->more ? ", ..." : "", (long long)unknown->rows,

@@ -324,15 +324,16 @@ static void tell_missing(huddle_context *context, const hd_reading *r, hd_missin
     char list[120] = "";
     size_t used = 0;
     if (filled > 0)
-        hd_warn(context, "%lld missing value%s filled in by the %s of the column",
-                (long long)filled, filled == 1 ? " was" : "s were",
-                policy == HD_MEAN ? "mean" : "median");
+        hd_warn(context, HUDDLE_WARNING_INPUT,
+                "%lld missing value%s filled in by the %s of the column", (long long)filled,
+                filled == 1 ? " was" : "s were", policy == HD_MEAN ? "mean" : "median");
     if (data->n_dropped == 0)
         return;
     for (int64_t k = 0; k < data->n_dropped && k < 10; k++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", k > 0 ? ", " : "",
                                  (long long)data->dropped[k] + 1);
-    hd_warn(context, "%lld of %lld rows left out because a value is missing: row%s %s%s",
+    hd_warn(context, HUDDLE_WARNING_INPUT,
+            "%lld of %lld rows left out because a value is missing: row%s %s%s",
             (long long)data->n_dropped, (long long)r->pieces->rows, data->n_dropped == 1 ? "" : "s",
             list, data->n_dropped > 10 ? ", ..." : "");
 }

@@ -170,7 +170,8 @@ huddle_status hd_images_read(hd_request *request, const char *folder, huddle_dat
     if (images.count + loose.count == 0)
         FAIL(HUDDLE_FORMAT, "the folder holds no PGM or PNG images, nor folders of them");
     if (classed && loose.count > 0)
-        hd_warn(request->context, "%s: %lld images outside the class folders are left out", folder,
+        hd_warn(request->context, HUDDLE_WARNING_INPUT,
+                "%s: %lld images outside the class folders are left out", folder,
                 (long long)loose.count);
     TRY(read_pixels(request, classed ? &images : &loose, data));
     if (request->options->n_y > 0 && !hd_labels_unwanted(request->options)) {

@@ -43,8 +43,8 @@ huddle_status hd_libsvm_write(huddle_context *context, const huddle_data *data, 
     TRY(hd_output_begin(path, false, &output));
     TRY(hd_label_numbers(data, &numbers));
     if (data->labels != NULL && numbers == NULL)
-        hd_warn(context, "%s: labels that are texts are written as 0 .. %d", path,
-                data->n_classes - 1);
+        hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: labels that are texts are written as 0 .. %d",
+                path, data->n_classes - 1);
     for (int64_t i = 0; i < data->points.n; i++) {
         char label[24];
         int64_t number = numbers != NULL ? numbers[i] : data->labels != NULL ? data->labels[i] : 0;

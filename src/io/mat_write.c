@@ -197,7 +197,7 @@ static huddle_status encode_texts(huddle_context *context, content *c, const cha
         c->starts[k + 1] = end - c->units;
     }
     if (pairs) /* its dimensions count characters, MATLAB's and Octave's units */
-        hd_warn(context,
+        hd_warn(context, HUDDLE_WARNING_OUTPUT,
                 "%s: SciPy cannot read class names with characters beyond U+FFFF; MATLAB and "
                 "Octave can",
                 path);

@@ -88,8 +88,9 @@ static void warn_of_few(huddle_context *context, const huddle_data *data, const 
                         const int64_t *counts, int64_t per_class) {
     for (int32_t k = 0; k < data->n_classes; k++)
         if (kept[k] && counts[k] < per_class) {
-            hd_warn(context, "class %s has %lld samples, fewer than per_class = %lld",
-                    data->classes[k], (long long)counts[k], (long long)per_class);
+            hd_warn(context, HUDDLE_WARNING_INPUT,
+                    "class %s has %lld samples, fewer than per_class = %lld", data->classes[k],
+                    (long long)counts[k], (long long)per_class);
             return;
         }
 }

@@ -1,7 +1,6 @@
 #include "huddle/kmeans.h"
 
 #include "base/check.h"
-#include "base/engine.h"
 #include "base/options.h"
 #include "kmeans/run.h"
 
@@ -297,7 +296,8 @@ static huddle_status settle_few(huddle_context *context, const huddle_points *x,
     TRY(hd_kmeans_distinct(context, x, c, rows, labels, &count));
     if (count == c)
         goto done;
-    hd_warn(context, "only %d distinct row%s for %d clusters", count, count == 1 ? "" : "s", c);
+    hd_warn(context, HUDDLE_WARNING_FEW_DISTINCT, "only %d distinct row%s for %d clusters", count,
+            count == 1 ? "" : "s", c);
     TRY(place_rows(x, rows, count, c, &result->centres));
     ALLOC_ZERO(info->inertias, 1);
     if (options->keep_starts) {
@@ -335,9 +335,6 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
     if (info != NULL)
         memset(info, 0, sizeof *info);
     TRY(check_arguments(context, x, row_weights, options));
-    const hd_engine *engine = hd_context_engine(context);
-    if (engine->kmeans != NULL)
-        return engine->kmeans(context, x, row_weights, options, result, info);
     TRY(settle_few(context, x, options, result, &details));
     if (result->labels == NULL)
         TRY(run_contest(context, x, row_weights, options, result, &details));

@@ -1,6 +1,7 @@
 #include "huddle/matrix.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
 
 #include <string.h>
 
@@ -83,11 +84,13 @@ void huddle_points_free(huddle_points *points) {
     huddle_free(points->offsets);
     huddle_free(points->columns);
     huddle_free(points->shift);
+    hd_resident_drop(&points->resident);
     memset(points, 0, sizeof *points);
 }
 
 void huddle_dense_free(huddle_dense *matrix) {
     huddle_free(matrix->values);
+    hd_resident_drop(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
 }
 
@@ -95,12 +98,14 @@ void huddle_csr_free(huddle_csr *matrix) {
     huddle_free(matrix->offsets);
     huddle_free(matrix->columns);
     huddle_free(matrix->values);
+    hd_resident_drop(&matrix->resident);
     memset(matrix, 0, sizeof *matrix);
 }
 
 huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy) {
     huddle_status status = HUDDLE_OK;
     memset(copy, 0, sizeof *copy);
+    TRY(huddle_points_fetch(points));
     if (points->offsets != NULL) {
         int64_t nonzeros = points->offsets[points->n];
         TRY(huddle_points_new_sparse(points->n, points->d, nonzeros, copy));
@@ -124,7 +129,10 @@ done:
 }
 
 huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy) {
-    huddle_status status = huddle_dense_new(matrix->rows, matrix->cols, copy);
+    memset(copy, 0, sizeof *copy);
+    huddle_status status = huddle_dense_fetch(matrix);
+    if (status == HUDDLE_OK)
+        status = huddle_dense_new(matrix->rows, matrix->cols, copy);
     for (int64_t i = 0; status == HUDDLE_OK && i < matrix->rows; i++)
         memcpy(copy->values + i * copy->stride, matrix->values + i * matrix->stride,
                (size_t)matrix->cols * sizeof *copy->values);
@@ -132,8 +140,12 @@ huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy) 
 }
 
 huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy) {
+    memset(copy, 0, sizeof *copy);
+    huddle_status status = huddle_csr_fetch(matrix);
+    if (status != HUDDLE_OK)
+        return status;
     int64_t nonzeros = matrix->offsets[matrix->rows];
-    huddle_status status = huddle_csr_new(matrix->rows, matrix->cols, nonzeros, copy);
+    status = huddle_csr_new(matrix->rows, matrix->cols, nonzeros, copy);
     if (status != HUDDLE_OK)
         return status;
     memcpy(copy->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *copy->offsets);
@@ -144,8 +156,9 @@ huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy) {
 
 huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose) {
     huddle_status status = HUDDLE_OK;
-    int64_t nonzeros = matrix->offsets[matrix->rows];
     memset(transpose, 0, sizeof *transpose);
+    TRY(huddle_csr_fetch(matrix));
+    int64_t nonzeros = matrix->offsets[matrix->rows];
     if (matrix->rows > INT32_MAX)
         FAIL(HUDDLE_INVALID, "a transpose with %lld columns is impossible",
              (long long)matrix->rows);

@@ -87,6 +87,8 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
     if (points->n < 1 || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
                        (long long)points->n, (long long)points->d);
+    if (points->resident != NULL && points->values == NULL)
+        return HUDDLE_OK; /* in an engine's memory, and made by it */
     if (points->offsets == NULL && points->values == NULL)
         return hd_fail(HUDDLE_INVALID, "the points have no values");
     if (points->offsets == NULL && points->stride < points->d)
@@ -105,6 +107,8 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
 }
 
 huddle_status huddle_csr_check(const huddle_csr *matrix) {
+    if (matrix->resident != NULL && matrix->offsets == NULL)
+        return HUDDLE_OK; /* in an engine's memory, and made by it */
     if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX || matrix->offsets == NULL)
         return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has impossible sizes",
                        (long long)matrix->rows, (long long)matrix->cols);

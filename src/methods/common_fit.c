@@ -35,7 +35,7 @@ void hd_fit_free(hd_fit *fit) {
     huddle_free(fit->trials);
     huddle_free(fit->auto_trials);
     huddle_free(fit->trial_labels);
-    hd_texts_free(&fit->warnings);
+    hd_warnings_free(&fit->warnings);
     memset(fit, 0, sizeof *fit);
 }
 
@@ -206,7 +206,8 @@ void hd_fit_take_clusters(hd_fit *fit, hd_fit *other) {
 void hd_warn_few_distinct(huddle_context *context, const hd_fit *fit) {
     int32_t distinct = fit->kmeans_info.n_distinct, empty = fit->n_clusters - distinct;
     if (empty > 0)
-        hd_warn(context, "only %d distinct row%s for %d clusters: %d cluster%s empty", distinct,
+        hd_warn(context, HUDDLE_WARNING_FEW_DISTINCT,
+                "only %d distinct row%s for %d clusters: %d cluster%s empty", distinct,
                 distinct == 1 ? "" : "s", fit->n_clusters, empty, empty == 1 ? " is" : "s are");
 }
 

@@ -205,8 +205,8 @@ huddle_status hd_fit_pca(huddle_context *context, const hd_input *input,
     if (dim == HUDDLE_AUTO)
         wanted = automatic_dim(all, squares, fit->reduction.variance_kept);
     else if (dim > all)
-        hd_warn(context, "dim = %d is clipped to %lld, the rank of the points", dim,
-                (long long)all);
+        hd_warn(context, HUDDLE_WARNING_OPTION_CLIPPED,
+                "dim = %d is clipped to %lld, the rank of the points", dim, (long long)all);
     if (wanted < all)
         TRY(cut(wanted, squares, fit));
     snprintf(text, sizeof text, "dim;%lld", (long long)fit->reduction.d_out);

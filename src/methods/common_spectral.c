@@ -47,12 +47,13 @@ static int32_t clusters_for_connect(huddle_range n_clusters, int64_t n) {
 void hd_warn_components(huddle_context *context, const hd_fit *fit, int32_t n_clusters) {
     const huddle_connect_info *info = &fit->connect_info;
     if (info->bridges > 0)
-        hd_warn(context,
+        hd_warn(context, HUDDLE_WARNING_COMPONENTS,
                 "the graph had %d components for %d clusters; joined by %d shortest bridges to %d",
                 info->before, n_clusters, info->bridges, info->after);
     else if (info->after > n_clusters)
-        hd_warn(context, "the graph has %d components for %d clusters and was not joined",
-                info->after, n_clusters);
+        hd_warn(context, HUDDLE_WARNING_COMPONENTS,
+                "the graph has %d components for %d clusters and was not joined", info->after,
+                n_clusters);
 }
 
 static huddle_status connect_points(huddle_context *context, const huddle_points *points,
@@ -282,15 +283,16 @@ void hd_warn_embedding(huddle_context *context, const huddle_embed_options *opti
                        const huddle_embed_info *info, huddle_range n_clusters) {
     bool given = n_clusters.first != HUDDLE_AUTO && n_clusters.first == n_clusters.last;
     if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
-        hd_warn(context, "the embedding stopped (%s) after %d iterations at a residual of %.2g",
+        hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
+                "the embedding stopped (%s) after %d iterations at a residual of %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->residual);
     else if (strcmp(info->verified, "none") == 0 && strcmp(options->verify, "none") != 0)
-        hd_warn(context,
+        hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
                 "the embedding could not be verified: %d eigenvectors are proven to be the first, "
                 "of the others some may be missing",
                 info->proven_pairs);
     if (given && info->cuts_cluster)
-        hd_warn(context,
+        hd_warn(context, HUDDLE_WARNING_SMALL_EIGENGAP,
                 "the eigengap at this number of clusters is only %.2g: the last columns of the "
                 "embedding are one choice of many",
                 info->gap);

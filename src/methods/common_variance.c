@@ -133,7 +133,7 @@ void hd_warn_dominant(huddle_context *context, const hd_fit *fit) {
             used += (size_t)snprintf(list + used, sizeof list - used, " (%.*s)", shown_length(name),
                                      name);
     }
-    hd_warn(context,
+    hd_warn(context, HUDDLE_WARNING_DOMINANT_FEATURE,
             "feature%s %s hold%s %.1f %% of the variance, so that the other%s hardly count%s; "
             "prepare = standard gives all features the same weight",
             one ? "" : "s", list, one ? "s" : "", fmin(100 * dominant->share, 99.9),

@@ -109,7 +109,7 @@ static huddle_status choose_landmarks(huddle_context *context, const huddle_poin
                                       const lsc_options *options, int64_t count, hd_fit *fit) {
     uint64_t seed = options->spectral.common.seed;
     if (points->offsets != NULL) /* centres would be dense */
-        hd_say(context, "the points are sparse: landmarks are chosen at random");
+        hd_log(context, "the points are sparse: landmarks are chosen at random");
     if (points->offsets != NULL || strcmp(options->landmarks, "random") == 0)
         return take_some(points, &fit->equal, count, seed, &fit->landmarks);
     return take_centres(context, points, count, seed, &fit->landmarks);

@@ -143,7 +143,7 @@ typedef struct hd_fit {
     bool keep_starts; /* K-means leaves the labels of every restart in kmeans_info */
     bool judged;
     double silhouette, ncut, stability; /* NaN where there is none */
-    hd_texts warnings;
+    hd_warnings warnings;
 } hd_fit;
 
 void hd_fit_free(hd_fit *fit);
@@ -306,7 +306,7 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
 /* Keeps the context from talking and from collecting warnings, between the two calls. */
 typedef struct hd_silence {
     huddle_log_function log;
-    hd_texts *warnings;
+    hd_warnings *warnings;
 } hd_silence;
 
 hd_silence hd_silence_begin(huddle_context *context);

@@ -104,7 +104,8 @@ done:
 static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t n_clusters) {
     int64_t dim = s->options->reduce.dim == HUDDLE_AUTO ? n_clusters : s->options->reduce.dim;
     if (dim > s->rank && s->options->reduce.dim != HUDDLE_AUTO)
-        hd_warn(context, "dim = %lld is clipped to %lld, the rank of the points", (long long)dim,
+        hd_warn(context, HUDDLE_WARNING_OPTION_CLIPPED,
+                "dim = %lld is clipped to %lld, the rank of the points", (long long)dim,
                 (long long)s->rank);
     dim = dim < s->rank ? dim : s->rank;
     return dim < 1 ? 1 : dim;

@@ -127,7 +127,7 @@ static huddle_status cluster_guarded(huddle_context *context, const huddle_kmean
         return status;
     hd_warn_few_distinct(context, fit);
     if (fit->guarded)
-        hd_warn(context,
+        hd_warn(context, HUDDLE_WARNING_GUARDED,
                 "shrinking made the clusters much less even (entropy %.2f, without %.2f): the "
                 "labels are those of the embedding, not of the certified shrink step",
                 shrunk, unshrunk);

@@ -289,7 +289,7 @@ static json_t *text_json(const char *text) {
 static json_t *warnings_json(const hd_fit *fit) {
     json_t *array = json_array();
     for (int64_t i = 0; i < fit->warnings.count; i++)
-        json_array_append_new(array, text_json(fit->warnings.items[i]));
+        json_array_append_new(array, text_json(fit->warnings.items[i].text));
     return array;
 }
 

@@ -215,7 +215,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     huddle_context *own = NULL;
-    hd_texts *outer = NULL;
+    hd_warnings *outer = NULL;
     hd_input input = {0};
     hd_fit fit = {0};
     hd_all_rows *all_rows = NULL;

@@ -45,9 +45,11 @@ done:
 static void clip(huddle_context *context, int64_t rank, huddle_preparation *p) {
     int length = (int)strlen(p->rule.name) - 2;
     if (rank < 1)
-        hd_warn(context, "prepare: all points are equal; one component of zeros stands for them");
+        hd_warn(context, HUDDLE_WARNING_INPUT,
+                "prepare: all points are equal; one component of zeros stands for them");
     else if (rank < p->rule.r)
-        hd_warn(context, "prepare: %.*s:%d is clipped to %.*s:%lld, the rank of the points", length,
+        hd_warn(context, HUDDLE_WARNING_OPTION_CLIPPED,
+                "prepare: %.*s:%d is clipped to %.*s:%lld, the rank of the points", length,
                 p->rule.name, p->rule.r, length, p->rule.name, (long long)rank);
     p->rule.r = (int32_t)(rank < 1 ? 1 : rank);
     p->d_out = p->rule.r;

@@ -67,7 +67,8 @@ static huddle_status iterate(huddle_context *context, const hd_centred *c, bool 
     bool converged;
     TRY(hd_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
     if (!converged)
-        hd_warn(context, "prepare: the principal components did not converge fully");
+        hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
+                "prepare: the principal components did not converge fully");
 done:
     huddle_free(s.half);
     return status;

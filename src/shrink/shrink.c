@@ -1,7 +1,6 @@
 #include "huddle/shrink.h"
 
 #include "base/check.h"
-#include "base/engine.h"
 #include "base/options.h"
 #include "base/parallel.h"
 #include "shrink/certificate.h"
@@ -460,7 +459,7 @@ static void fill_info(const solve *s, const huddle_shrunk *out) {
     bool trivial =
         info->stop == HUDDLE_STOP_ROUNDING && info->objective <= 16 * rounding_of_loss(s, &out->g);
     if (info->stop > HUDDLE_STOP_EXACT && !trivial)
-        hd_warn(s->context,
+        hd_warn(s->context, HUDDLE_WARNING_NOT_CONVERGED,
                 "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
 }
@@ -513,14 +512,11 @@ huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f, cons
     huddle_status status = HUDDLE_OK;
     huddle_shrink_info own = {0};
     solve s = {.context = context, .f = f, .info = &own, .started = hd_seconds()};
-    const hd_engine *engine = hd_context_engine(context);
     memset(out, 0, sizeof *out);
     if (info != NULL)
         memset(info, 0, sizeof *info);
     s.options = options == NULL ? huddle_shrink_defaults() : *options;
     TRY(check(f, w, &s.options));
-    if (engine->shrink != NULL)
-        return engine->shrink(context, f, w, &s.options, out, info);
     own.gamma = s.options.gamma;
     if (own.gamma == HUDDLE_AUTO)
         own.gamma = hd_total_weight(s.options.weights, f->rows) /

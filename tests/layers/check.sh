@@ -26,6 +26,7 @@ check() {
         split("io prepare graph embed shrink kmeans metrics", stages, " ")
         for (i in stages)
             rank[stages[i]] = 3
+        rank["engines"] = 4 # the registry
         rank["methods"] = 4
         rank["model"] = 5
         rank["huddle"] = 6 # the header that includes all others

@@ -449,7 +449,9 @@ static void connect_refuses_what_does_not_fit(void **state) {
     free_clumps(&c);
 }
 
-static void count_lines(void *user, huddle_log_level level, const char *text) {
+static void count_lines(void *user, huddle_log_level level, huddle_warning_code code,
+                        const char *text) {
+    assert_int_equal(code, HUDDLE_WARNING_NONE);
     assert_non_null(strstr(text, "5 components"));
     *(int *)user += level == HUDDLE_LOG_INFO;
 }

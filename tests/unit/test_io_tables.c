@@ -22,8 +22,10 @@ static const char *put(const char *name, const char *text) {
 /* What the reader says, one sentence a line. */
 static char said[4000];
 
-static void hear(void *user, huddle_log_level level, const char *text) {
+static void hear(void *user, huddle_log_level level, huddle_warning_code code, const char *text) {
     (void)user;
+    assert_int_equal(code,
+                     level == HUDDLE_LOG_WARNING ? HUDDLE_WARNING_INPUT : HUDDLE_WARNING_NONE);
     snprintf(said + strlen(said), sizeof said - strlen(said), "%s%s\n",
              level == HUDDLE_LOG_WARNING ? "warning: " : "", text);
 }

@@ -103,7 +103,7 @@ static void dim_is_clipped_and_chosen(void **state) {
     huddle_model *model = fit("pca-kmeans", &points, (const char *const[]){"dim", "20", NULL});
     assert_int_equal(model->fit.reduction.d_out, D);
     assert_int_equal(model->fit.warnings.count, 1);
-    assert_non_null(strstr(model->fit.warnings.items[0], "dim = 20 is clipped to 8"));
+    assert_non_null(strstr(model->fit.warnings.items[0].text, "dim = 20 is clipped to 8"));
     assert_close(model->fit.reduction.variance_kept, 1, 1e-6);
     huddle_model_free(model);
     model = fit("pca-kmeans", &points, (const char *const[]){NULL});

@@ -24,7 +24,7 @@ static huddle_model *fit(const char *method, const char *n_clusters, const huddl
 
 static bool warns(const huddle_model *model, const char *part) {
     for (int64_t i = 0; i < model->fit.warnings.count; i++)
-        if (strstr(model->fit.warnings.items[i], part) != NULL)
+        if (strstr(model->fit.warnings.items[i].text, part) != NULL)
             return true;
     return false;
 }

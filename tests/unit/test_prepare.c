@@ -337,8 +337,10 @@ static void rows_of_rounding_stay_zero(void **state) {
     huddle_points_free(&x);
 }
 
-static void keep_line(void *user, huddle_log_level level, const char *text) {
+static void keep_line(void *user, huddle_log_level level, huddle_warning_code code,
+                      const char *text) {
     (void)level;
+    assert_int_not_equal(code, HUDDLE_WARNING_NONE);
     snprintf(user, 200, "%s", text);
 }
 
