@@ -4,19 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static const hd_format formats[] = {
-    {"npy", {"npy"}, hd_npy_is, hd_npy_open},
-    {"npz", {"npz"}, hd_npz_is, hd_npz_open},
-    {"mat", {"mat"}, hd_mat_is, hd_mat_open},
-    {"hdf5", {"h5", "hdf5", "hdf"}, hd_hdf5_is, hd_hdf5_open},
-    {"idx", {"idx", "idx3-ubyte", "idx1-ubyte"}, hd_idx_is, hd_idx_open},
-    {"matrixmarket", {"mtx", "mm"}, hd_matrixmarket_is, hd_matrixmarket_open},
-    {"libsvm", {"svm", "libsvm", "svmlight"}, hd_libsvm_is, hd_libsvm_open},
+static const hd_io_format formats[] = {
+    {"npy", {"npy"}, hd_io_npy_is, hd_io_npy_open},
+    {"npz", {"npz"}, hd_io_npz_is, hd_io_npz_open},
+    {"mat", {"mat"}, hd_io_mat_is, hd_io_mat_open},
+    {"hdf5", {"h5", "hdf5", "hdf"}, hd_io_hdf5_is, hd_io_hdf5_open},
+    {"idx", {"idx", "idx3-ubyte", "idx1-ubyte"}, hd_io_idx_is, hd_io_idx_open},
+    {"matrixmarket", {"mtx", "mm"}, hd_io_matrixmarket_is, hd_io_matrixmarket_open},
+    {"libsvm", {"svm", "libsvm", "svmlight"}, hd_io_libsvm_is, hd_io_libsvm_open},
 };
 
-static const hd_format csv = {"csv", {"csv", "tsv", "txt"}, NULL, NULL};
+static const hd_io_format csv = {"csv", {"csv", "tsv", "txt"}, NULL, NULL};
 
-static bool named(const hd_format *format, const char *path) {
+static bool named(const hd_io_format *format, const char *path) {
     char packed[32];
     for (int k = 0; k < 4 && format->extensions[k] != NULL; k++) {
         snprintf(packed, sizeof packed, "%s.gz", format->extensions[k]);
@@ -44,8 +44,8 @@ static bool is_image(const hd_file *file) {
             (t[0] == 'P' && t[1] >= '1' && t[1] <= '6' && (t[2] == '\n' || t[2] == ' ')));
 }
 
-huddle_status hd_detect(const hd_file *file, const hd_format **format) {
-    const hd_format *claimed = NULL;
+huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
+    const hd_io_format *claimed = NULL;
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         if (formats[k].is(file)) {
             *format = &formats[k];
@@ -59,7 +59,7 @@ huddle_status hd_detect(const hd_file *file, const hd_format **format) {
                        "a single image is not a data set; give the folder of its class folders");
     if (is_text(file)) {
         /* A line of a label alone is LIBSVM's when the name says so. */
-        *format = claimed != NULL && claimed->open == hd_libsvm_open ? claimed : &csv;
+        *format = claimed != NULL && claimed->open == hd_io_libsvm_open ? claimed : &csv;
         return HUDDLE_OK;
     }
     if (claimed != NULL)
@@ -68,8 +68,8 @@ huddle_status hd_detect(const hd_file *file, const hd_format **format) {
     return hd_fail(HUDDLE_FORMAT, "the content is of no format Huddle reads");
 }
 
-huddle_status hd_open(hd_request *request, const hd_format *format, const hd_file *file,
-                      hd_container *container) {
+huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *format,
+                                   const hd_file *file, hd_io_container *container) {
     memset(container, 0, sizeof *container);
     container->format = format->name;
     container->file = file;

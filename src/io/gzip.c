@@ -51,12 +51,12 @@ static huddle_status inflate_all(const hd_file *file, z_stream *stream, char **b
     }
 }
 
-huddle_status hd_file_unpack(hd_file *file) {
+huddle_status hd_io_gunzip_file(hd_file *file) {
     huddle_status status = HUDDLE_OK;
     z_stream stream = {0};
     char *bytes = NULL;
     int64_t capacity = 0, size = 0;
-    if (!is_packed(file->text, file->size) || hd_idx_is(file))
+    if (!is_packed(file->text, file->size) || hd_io_idx_is(file))
         return HUDDLE_OK;
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack");

@@ -1,7 +1,7 @@
 #include "io/image.h"
 
-#include "base/check.h"
 #include "archive/file.h"
+#include "base/check.h"
 #include "io/number.h"
 
 #include <png.h>
@@ -10,7 +10,7 @@
 /* No image of a data set is larger; a damaged header easily claims to be. */
 enum { MOST_SIDE = 1 << 15 };
 
-static huddle_status reserve(int64_t height, int64_t width, hd_image *image) {
+static huddle_status reserve(int64_t height, int64_t width, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     if (height < 1 || width < 1 || height > MOST_SIDE || width > MOST_SIDE)
         FAIL(HUDDLE_FORMAT, "an image of %lld x %lld is impossible", (long long)height,
@@ -35,13 +35,13 @@ static int64_t next_number(const char **p, const char *end) {
         else
             q++;
     }
-    for (; q < end && hd_is_digit(*q) && digits < 9; digits++)
+    for (; q < end && hd_io_is_digit(*q) && digits < 9; digits++)
         value = 10 * value + (*q++ - '0');
     *p = q;
     return digits == 0 ? -1 : value;
 }
 
-static huddle_status read_pgm(const hd_file *file, hd_image *image) {
+static huddle_status read_pgm(const hd_file *file, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     const char *p = file->text + 2, *end = file->text + file->size;
     bool plain = file->text[1] == '2';
@@ -110,7 +110,7 @@ static void ask_for_gray(png_structp png, png_infop info) {
 
 /* Everything that libpng may jump out of; what it allocates hangs on the arguments. */
 static huddle_status decode(png_structp png, png_infop info, unsigned char **block,
-                            hd_image *image) {
+                            hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     if (setjmp(png_jmpbuf(png)) != 0)
         return hd_fail(HUDDLE_FORMAT, "the PNG is damaged: %s",
@@ -138,7 +138,7 @@ done:
     return status;
 }
 
-static huddle_status read_png(const hd_file *file, hd_image *image) {
+static huddle_status read_png(const hd_file *file, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     char text[100] = "";
     source from = {file->text, (size_t)file->size};
@@ -156,10 +156,10 @@ done:
     return status;
 }
 
-huddle_status hd_image_read(const char *path, hd_image *image) {
+huddle_status hd_io_image_read(const char *path, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
-    *image = (hd_image){0};
+    *image = (hd_io_image){0};
     TRY(hd_file_open(path, &file));
     if (file.size >= 8 && memcmp(file.text, "\x89PNG\r\n\x1a\n", 8) == 0)
         TRY(read_png(&file, image));
@@ -172,7 +172,7 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK) {
         huddle_free(image->pixels);
-        *image = (hd_image){0};
+        *image = (hd_io_image){0};
     }
     if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
         status = hd_fail_at(status, "%s", path);

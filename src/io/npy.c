@@ -13,14 +13,14 @@
 /* ---- header --------------------------------------------------------------------------------- */
 
 /* Why elements of that type are not read, or NULL. */
-static const char *find_element(const hd_npy *npy, hd_element *element) {
+static const char *find_element(const hd_npy *npy, hd_io_element *element) {
     static const struct {
         char kind;
         int64_t width;
-        hd_element element;
-    } known[] = {{'f', 2, HD_F2}, {'f', 4, HD_F4}, {'f', 8, HD_F8}, {'i', 1, HD_I1},
-                 {'i', 2, HD_I2}, {'i', 4, HD_I4}, {'i', 8, HD_I8}, {'u', 1, HD_U1},
-                 {'u', 2, HD_U2}, {'u', 4, HD_U4}, {'u', 8, HD_U8}, {'b', 1, HD_U1}};
+        hd_io_element element;
+    } known[] = {{'f', 2, HD_IO_F2}, {'f', 4, HD_IO_F4}, {'f', 8, HD_IO_F8}, {'i', 1, HD_IO_I1},
+                 {'i', 2, HD_IO_I2}, {'i', 4, HD_IO_I4}, {'i', 8, HD_IO_I8}, {'u', 1, HD_IO_U1},
+                 {'u', 2, HD_IO_U2}, {'u', 4, HD_IO_U4}, {'u', 8, HD_IO_U8}, {'b', 1, HD_IO_U1}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (known[k].kind == npy->kind && known[k].width == npy->width) {
             *element = known[k].element;
@@ -32,23 +32,23 @@ static const char *find_element(const hd_npy *npy, hd_element *element) {
                               : "holds elements of an unknown type";
 }
 
-void hd_npy_describe(const hd_npy *npy, hd_variable *variable) {
+void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
     enum { MAX_RANK = 3 };
-    hd_array *array = &variable->array;
-    variable->kind = npy->kind == 'S' || npy->kind == 'U' ? HD_TEXTS : HD_ARRAY;
-    if (variable->kind == HD_ARRAY)
+    hd_io_array *array = &variable->array;
+    variable->kind = npy->kind == 'S' || npy->kind == 'U' ? HD_IO_TEXTS : HD_IO_ARRAY;
+    if (variable->kind == HD_IO_ARRAY)
         variable->trouble = find_element(npy, &array->element);
     if (variable->trouble == NULL && npy->rank > MAX_RANK)
         variable->trouble = "has more than three dimensions";
     if (variable->trouble != NULL) {
-        variable->kind = HD_OTHER;
+        variable->kind = HD_IO_OTHER;
         return;
     }
     array->swapped = npy->swapped;
     array->rank = npy->rank;
     for (int32_t k = 0; k < npy->rank; k++)
         array->dims[k] = npy->dims[k];
-    hd_array_pack(array, npy->fortran);
+    hd_io_array_pack(array, npy->fortran);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
@@ -63,10 +63,10 @@ static uint32_t character(const hd_npy *npy, const char *at) {
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-huddle_status hd_npy_texts(const hd_npy *npy, const char *elements, hd_labels *texts) {
+huddle_status hd_io_npy_texts(const hd_npy *npy, const char *elements, hd_io_labels *texts) {
     huddle_status status = HUDDLE_OK;
     int64_t step = npy->kind == 'U' ? 4 : 1, count = npy->count;
-    *texts = (hd_labels){0};
+    *texts = (hd_io_labels){0};
     ALLOC(texts->texts, count > 0 ? count : 1);
     ALLOC(texts->arena, npy->bytes + count);
     texts->n = count;
@@ -79,22 +79,22 @@ huddle_status hd_npy_texts(const hd_npy *npy, const char *elements, hd_labels *t
             if (c == 0)
                 break;
             if (npy->kind == 'U')
-                to = hd_put_utf8(c, to);
+                to = hd_io_store_utf8(c, to);
             else
                 *to++ = (char)c;
         }
-        texts->texts[i] = (hd_span){begin, to - begin};
+        texts->texts[i] = (hd_io_span){begin, to - begin};
         *to++ = '\n';
     }
 done:
     if (status != HUDDLE_OK)
-        hd_labels_free(texts);
+        hd_io_labels_free(texts);
     return status;
 }
 
 /* ---- file ----------------------------------------------------------------------------------- */
 
-bool hd_npy_is(const hd_file *file) {
+bool hd_io_npy_is(const hd_file *file) {
     return file->size >= 6 && memcmp(file->text, "\x93NUMPY", 6) == 0;
 }
 
@@ -146,24 +146,25 @@ done:
 }
 
 /* Reading spares the page table entries that a map would need. */
-static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed,
+static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
+                                 const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
     enum { BLOCK = 1 << 22 };
     huddle_status status = HUDDLE_OK;
-    const hd_array *array = &variable->array;
+    const hd_io_array *array = &variable->array;
     direct_read r = {container->file, array->bytes - container->file->text, (char *)values, false};
-    *placed = array->element == HD_F4 && !array->swapped && container->file->descriptor >= 0;
+    *placed = array->element == HD_IO_F4 && !array->swapped && container->file->descriptor >= 0;
     if (!*placed)
         return status;
-    int64_t bytes = hd_array_count(array, INT64_MAX / 2) * (int64_t)sizeof(float);
+    int64_t bytes = hd_io_array_count(array, INT64_MAX / 2) * (int64_t)sizeof(float);
     TRY(hd_parallel(request->context, "read", bytes, BLOCK, read_block, &r));
     *checked = !atomic_load(&r.suspect);
 done:
     return status;
 }
 
-huddle_status hd_npy_open(hd_request *request, const hd_file *file, hd_container *container) {
+huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
+                             hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     hd_npy npy;
     (void)request;
@@ -171,14 +172,14 @@ huddle_status hd_npy_open(hd_request *request, const hd_file *file, hd_container
     if (npy.bytes > file->size - npy.offset)
         FAIL(HUDDLE_FORMAT, "the array needs %lld bytes, but only %lld follow its header",
              (long long)npy.bytes, (long long)(file->size - npy.offset));
-    hd_variable *variable = hd_container_add(container, "array", 5);
+    hd_io_variable *variable = hd_io_container_add(container, "array", 5);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    hd_npy_describe(&npy, variable);
+    hd_io_npy_describe(&npy, variable);
     variable->array.bytes = file->text + npy.offset;
     container->read_floats = read_floats;
-    if (variable->kind == HD_TEXTS)
-        TRY(hd_npy_texts(&npy, file->text + npy.offset, &variable->texts));
+    if (variable->kind == HD_IO_TEXTS)
+        TRY(hd_io_npy_texts(&npy, file->text + npy.offset, &variable->texts));
 done:
     return status;
 }

@@ -6,9 +6,9 @@
 #include "io/container.h"
 
 /* Fills in kind, trouble and array (but its bytes) of a variable. */
-void hd_npy_describe(const hd_npy *npy, hd_variable *variable);
+void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable);
 
 /* The texts of an array of S or U, without trailing zeros, as UTF-8. */
-huddle_status hd_npy_texts(const hd_npy *npy, const char *elements, hd_labels *texts);
+huddle_status hd_io_npy_texts(const hd_npy *npy, const char *elements, hd_io_labels *texts);
 
 #endif

@@ -6,29 +6,30 @@
 
 #include <string.h>
 
-bool hd_npz_is(const hd_file *file) {
+bool hd_io_npz_is(const hd_file *file) {
     return hd_zip_is(file->text, file->size);
 }
 
-static void close_archive(hd_container *container) {
+static void close_archive(hd_io_container *container) {
     if (container->state != NULL)
         hd_zip_free(container->state);
     huddle_free(container->state);
 }
 
 /* The entry that a variable was listed from. */
-static const hd_zip_entry *entry_of(const hd_container *container, const hd_variable *variable) {
+static const hd_zip_entry *entry_of(const hd_io_container *container,
+                                    const hd_io_variable *variable) {
     const hd_zip *zip = container->state;
     return &zip->entries[variable->place];
 }
 
-static huddle_status load_member(hd_container *container, hd_variable *variable) {
+static huddle_status load_member(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
     hd_npy npy;
     TRY(hd_npy_read(container->state, entry_of(container, variable), &npy, &bytes));
-    if (variable->kind == HD_TEXTS) {
-        TRY(hd_npy_texts(&npy, bytes, &variable->texts));
+    if (variable->kind == HD_IO_TEXTS) {
+        TRY(hd_io_npy_texts(&npy, bytes, &variable->texts));
         goto done;
     }
     variable->owned = bytes;
@@ -40,24 +41,24 @@ done:
 }
 
 /* Unpacks an array of floats straight into the points. */
-static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed,
+static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
+                                 const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
     huddle_status status = HUDDLE_OK;
-    const hd_array *array = &variable->array;
+    const hd_io_array *array = &variable->array;
     *checked = false;
-    *placed = array->element == HD_F4 && !array->swapped;
+    *placed = array->element == HD_IO_F4 && !array->swapped;
     if (!*placed)
         return status;
     TRY(hd_check_cancel(request->context));
     TRY(hd_npy_read_to(container->state, entry_of(container, variable), values,
-                       hd_array_count(array, INT64_MAX / 2) * (int64_t)sizeof(float)));
+                       hd_io_array_count(array, INT64_MAX / 2) * (int64_t)sizeof(float)));
 done:
     return status;
 }
 
 /* Lists the arrays by a look at their headers. */
-static huddle_status list_members(hd_container *container) {
+static huddle_status list_members(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     const hd_zip *zip = container->state;
     for (int64_t k = 0; k < zip->count; k++) {
@@ -65,11 +66,11 @@ static huddle_status list_members(hd_container *container) {
         hd_npy npy;
         if (!hd_has_extension(name, "npy"))
             continue;
-        hd_variable *variable = hd_container_add(container, name, (int64_t)strlen(name) - 4);
+        hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name) - 4);
         if (variable == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
         TRY(hd_npy_peek(zip, &zip->entries[k], &npy));
-        hd_npy_describe(&npy, variable);
+        hd_io_npy_describe(&npy, variable);
         variable->place = k;
     }
     if (container->count == 0)
@@ -80,7 +81,7 @@ done:
 
 /* ---- scipy.sparse --------------------------------------------------------------------------- */
 
-static hd_variable *member(hd_container *container, const char *name) {
+static hd_io_variable *member(hd_io_container *container, const char *name) {
     for (int64_t k = 0; k < container->count; k++)
         if (strcmp(container->variables[k].name, name) == 0)
             return &container->variables[k];
@@ -88,28 +89,28 @@ static hd_variable *member(hd_container *container, const char *name) {
 }
 
 /* A vector as int64, or as doubles. */
-static huddle_status load_vector(hd_container *container, const char *name, int64_t **wholes,
+static huddle_status load_vector(hd_io_container *container, const char *name, int64_t **wholes,
                                  double **reals, int64_t *count) {
     huddle_status status = HUDDLE_OK;
-    hd_variable *v = member(container, name);
+    hd_io_variable *v = member(container, name);
     double value;
-    if (v == NULL || v->kind != HD_ARRAY || v->array.rank != 1)
+    if (v == NULL || v->kind != HD_IO_ARRAY || v->array.rank != 1)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has no vector '%s'", name);
-    TRY(hd_variable_load(container, v));
+    TRY(hd_io_variable_load(container, v));
     *count = v->array.dims[0];
     if (reals != NULL) {
-        hd_samples samples = hd_array_samples(&v->array, false);
+        hd_io_samples samples = hd_io_array_samples(&v->array, false);
         ALLOC(*reals, *count);
-        hd_samples_load(&samples, 0, *count, *reals);
+        hd_io_samples_load(&samples, 0, *count, *reals);
         goto done;
     }
     ALLOC(*wholes, *count);
     for (int64_t i = 0; i < *count; i++)
-        if (!hd_array_whole(&v->array, i, &(*wholes)[i], &value))
+        if (!hd_io_array_whole(&v->array, i, &(*wholes)[i], &value))
             FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix holds %g", name, value);
 done:
     if (v != NULL)
-        hd_variable_unload(container, v);
+        hd_io_variable_unload(container, v);
     return status;
 }
 
@@ -119,7 +120,7 @@ typedef struct parts {
     int64_t n_first, n_second, n_values;
 } parts;
 
-static huddle_status load_sparse(hd_container *container, hd_variable *variable) {
+static huddle_status load_sparse(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     parts p = {0};
     int64_t n_shape, rows = variable->array.dims[0], cols = variable->array.dims[1];
@@ -133,11 +134,11 @@ static huddle_status load_sparse(hd_container *container, hd_variable *variable)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has %lld offsets, %lld indices and %lld values",
              (long long)p.n_first, (long long)p.n_second, (long long)p.n_values);
     if (entries)
-        TRY(hd_csr_from_entries(rows, cols, p.n_values, p.first, p.second, p.values,
-                                &variable->sparse));
+        TRY(hd_io_csr_from_entries(rows, cols, p.n_values, p.first, p.second, p.values,
+                                   &variable->sparse));
     else
-        TRY(hd_csr_from_lines(
-            &(hd_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
+        TRY(hd_io_csr_from_lines(
+            &(hd_io_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
             &variable->sparse));
 done:
     huddle_free(p.shape);
@@ -147,31 +148,31 @@ done:
     return status;
 }
 
-static huddle_status load(hd_container *container, hd_variable *variable) {
-    return variable->kind == HD_SPARSE ? load_sparse(container, variable)
-                                       : load_member(container, variable);
+static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
+    return variable->kind == HD_IO_SPARSE ? load_sparse(container, variable)
+                                          : load_member(container, variable);
 }
 
 /* The text of 'format', which SciPy stores as an array of no dimensions. */
-static huddle_status sparse_format(hd_container *container, char format[4]) {
+static huddle_status sparse_format(hd_io_container *container, char format[4]) {
     huddle_status status = HUDDLE_OK;
-    hd_variable *v = member(container, "format");
+    hd_io_variable *v = member(container, "format");
     format[0] = '\0';
-    if (v == NULL || v->kind != HD_TEXTS || v->array.rank != 0 ||
+    if (v == NULL || v->kind != HD_IO_TEXTS || v->array.rank != 0 ||
         member(container, "shape") == NULL || member(container, "data") == NULL)
         goto done;
-    TRY(hd_variable_load(container, v));
+    TRY(hd_io_variable_load(container, v));
     if (v->texts.n == 1 && v->texts.texts[0].length == 3) {
         memcpy(format, v->texts.texts[0].begin, 3);
         format[3] = '\0';
     }
-    hd_variable_unload(container, v);
+    hd_io_variable_unload(container, v);
 done:
     return status;
 }
 
 /* The parts of a sparse matrix are shown as one variable X, before the others. */
-static huddle_status find_sparse(hd_container *container) {
+static huddle_status find_sparse(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     int64_t *shape = NULL, rank = 0;
     char format[4];
@@ -181,15 +182,15 @@ static huddle_status find_sparse(hd_container *container) {
     TRY(load_vector(container, "shape", &shape, NULL, &rank));
     if (rank != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has an impossible shape");
-    hd_variable *variable = hd_container_add(container, "X", 1);
+    hd_io_variable *variable = hd_io_container_add(container, "X", 1);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    variable->kind = HD_SPARSE;
+    variable->kind = HD_IO_SPARSE;
     variable->array.rank = 2;
     variable->array.dims[0] = shape[0];
     variable->array.dims[1] = shape[1];
     if (strcmp(format, "csr") != 0 && strcmp(format, "csc") != 0 && strcmp(format, "coo") != 0) {
-        variable->kind = HD_OTHER;
+        variable->kind = HD_IO_OTHER;
         variable->trouble = "is a sparse matrix neither csr, csc nor coo";
     }
     variable->place = format[1] == 'o' ? 'o' : format[2];
@@ -198,7 +199,7 @@ static huddle_status find_sparse(hd_container *container) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (member(container, names[k]) != NULL)
             member(container, names[k])->part = true;
-    hd_variable first = *variable;
+    hd_io_variable first = *variable;
     memmove(container->variables + 1, container->variables,
             (size_t)(container->count - 1) * sizeof first);
     container->variables[0] = first;
@@ -207,7 +208,8 @@ done:
     return status;
 }
 
-huddle_status hd_npz_open(hd_request *request, const hd_file *file, hd_container *container) {
+huddle_status hd_io_npz_open(hd_io_request *request, const hd_file *file,
+                             hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     hd_zip *zip = NULL;
     (void)request;

@@ -68,11 +68,11 @@ done:
     return status;
 }
 
-huddle_status hd_npz_write(huddle_context *context, const huddle_data *data, const char *path) {
+huddle_status hd_io_npz_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
     hd_zip_writer zip;
-    hd_block block = {0};
+    hd_io_block block = {0};
     int64_t *numbers = NULL, shape[] = {x->n, x->d}, width;
     int64_t sizes[] = {data->height, data->width, data->column_major ? 2 : 1};
     uint32_t *texts = NULL;
@@ -82,10 +82,10 @@ huddle_status hd_npz_write(huddle_context *context, const huddle_data *data, con
     if (x->offsets != NULL) {
         TRY(add_sparse(&zip, shape, x->offsets, x->columns, x->values, "<f4"));
     } else {
-        TRY(hd_block_make(x, false, &block));
+        TRY(hd_io_block_make(x, false, &block));
         TRY(add_member(&zip, "X", block.wide ? "<f8" : "<f4", 2, shape, block.values));
     }
-    TRY(hd_label_numbers(data, &numbers));
+    TRY(hd_io_label_numbers(data, &numbers));
     if (numbers != NULL) {
         TRY(add_member(&zip, "y", "<i8", 1, shape, numbers));
     } else if (data->labels != NULL) {
