@@ -198,7 +198,7 @@ huddle_status huddle_data_list(huddle_context *context, const char *path, huddle
     const hd_io_format *format = NULL;
     memset(listing, 0, sizeof *listing);
     TRY(open_file(context, path, &file, &format, &container));
-    listing->format = format->name;
+    listing->format = format->about->name;
     if (format->open != NULL)
         TRY(hd_io_container_list(&container, listing));
 done:

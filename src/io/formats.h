@@ -1,23 +1,34 @@
-/* The formats, one reader a file. A reader is opened on a file whose content it recognised and
- * lists what is inside; sentences of failures do not name the file. */
+/* The formats, one reader per file. A reader is opened on a file whose content it has recognised
+ * and lists what is inside; messages of failures do not contain the file's name. */
 #ifndef HUDDLE_SRC_IO_FORMATS_H
 #define HUDDLE_SRC_IO_FORMATS_H
 
 #include "io/container.h"
 
+/* A row of the table in formats.c. */
 typedef struct hd_io_format {
-    const char *name;
-    const char *extensions[4]; /* without dot; ends with NULL */
-    bool (*is)(const hd_file *file);
-    /* NULL for CSV, which has columns instead of variables. */
+    const huddle_format *about;
+    bool (*is)(const hd_file *file); /* NULL: not recognised by its content */
+    /* NULL for CSV, which has columns instead of variables, and for images. */
     huddle_status (*open)(hd_io_request *request, const hd_file *file, hd_io_container *container);
+    /* NULL: not written. Messages contain the file's name. */
+    huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
 } hd_io_format;
 
-/* Replaces the bytes of a file packed by gzip by what they hold. IDX unpacks its own. */
+/* Replaces the bytes of a file compressed by gzip by what they unpack to. */
 huddle_status hd_io_gunzip_file(hd_file *file);
 
-/* By content; an extension decides only where several formats fit. */
+/* Finds the format by content; the file's ending decides only where several formats fit. */
 huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format);
+
+/* The format that is written to a file of that name, or NULL. */
+const hd_io_format *hd_io_find_writer(const char *path);
+
+/* The endings of files that can be written: ".csv, .tsv or .npy". */
+void hd_io_list_write_endings(char *text, size_t size);
+
+/* HUDDLE_UNSUPPORTED for a format whose library was left out: what = "HDF5 files". */
+huddle_status hd_io_missing_library(const char *what, const char *library);
 
 /* Opens the container of a file of that format. */
 huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *format,
@@ -25,7 +36,8 @@ huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *f
 
 bool hd_io_npy_is(const hd_file *file);
 bool hd_io_npz_is(const hd_file *file);
-bool hd_io_mat_is(const hd_file *file);
+bool hd_io_mat5_is(const hd_file *file);
+bool hd_io_mat73_is(const hd_file *file);
 bool hd_io_hdf5_is(const hd_file *file);
 bool hd_io_idx_is(const hd_file *file);
 bool hd_io_matrixmarket_is(const hd_file *file);
@@ -35,8 +47,10 @@ huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container);
 huddle_status hd_io_npz_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container);
-huddle_status hd_io_mat_open(hd_io_request *request, const hd_file *file,
-                             hd_io_container *container);
+huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
+                              hd_io_container *container);
+huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
+                               hd_io_container *container);
 huddle_status hd_io_hdf5_open(hd_io_request *request, const hd_file *file,
                               hd_io_container *container);
 huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,

@@ -5,54 +5,10 @@
 #include "io/formats.h"
 
 #include <hdf5.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Deflate cannot shrink further than this; what is less than SMALL need not be stored at all. */
 enum { MOST_RATIO = 1032, SMALL = 1 << 16 };
-
-static pthread_mutex_t library = PTHREAD_MUTEX_INITIALIZER;
-static H5E_auto2_t callers_printer; /* guarded by library */
-static void *callers_stream;
-static bool failed; /* some call inside HDF5 did; guarded by library */
-
-static herr_t note_failure(hid_t stack, void *unused) {
-    (void)stack;
-    (void)unused;
-    failed = true;
-    return 0;
-}
-
-/* HDF5 loses memory when it fails on a damaged file, and complains of an "infinite loop closing
- * library" when the process ends, unless errors are not printed. It registered its own handler
- * before, so this one runs first. */
-static void end_quietly(void) {
-    if (failed)
-        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
-void hd_io_hdf5_lock(void) {
-    static bool registered;
-    pthread_mutex_lock(&library);
-    H5Eget_auto2(H5E_DEFAULT, &callers_printer, &callers_stream);
-    H5Eset_auto2(H5E_DEFAULT, note_failure, NULL);
-    if (!registered)
-        registered = atexit(end_quietly) == 0;
-}
-
-void hd_io_hdf5_unlock(void) {
-    H5Eset_auto2(H5E_DEFAULT, callers_printer, callers_stream);
-    pthread_mutex_unlock(&library);
-}
-
-bool hd_io_hdf5_is(const hd_file *file) {
-    static const char signature[] = "\x89HDF\r\n\x1a\n";
-    for (int64_t at = 0; at + 8 <= file->size; at = at == 0 ? 512 : 2 * at)
-        if (memcmp(file->text + at, signature, 8) == 0)
-            return true;
-    return false;
-}
 
 /* ---- what there is -------------------------------------------------------------------------- */
 

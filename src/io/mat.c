@@ -14,25 +14,19 @@ static bool is_version(const hd_file *file, char version) {
 }
 
 /* The first releases that wrote HDF5 did not call it 7.3 in the header's text. */
-static bool is_73(const hd_file *file) {
+bool hd_io_mat73_is(const hd_file *file) {
     return (file->size >= 128 && memcmp(file->text, "MATLAB 7.3 MAT-file", 19) == 0) ||
            (is_version(file, 2) && memcmp(file->text, "MATLAB ", 7) == 0 && hd_io_hdf5_is(file));
 }
 
-bool hd_io_mat_is(const hd_file *file) {
-    return is_73(file) || is_version(file, 1);
+bool hd_io_mat5_is(const hd_file *file) {
+    return is_version(file, 1) && !hd_io_mat73_is(file);
 }
 
-huddle_status hd_io_mat_open(hd_io_request *request, const hd_file *file,
-                             hd_io_container *container) {
-    huddle_status status = HUDDLE_OK;
-    (void)request;
-    container->down_columns = true;
-    TRY(is_73(file) ? hd_io_mat73_open(file, container) : hd_io_mat5_open(file, container));
+huddle_status hd_io_mat_check(const hd_io_container *container) {
     if (container->count == 0)
-        FAIL(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
-done:
-    return status;
+        return hd_fail(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
+    return HUDDLE_OK;
 }
 
 /* ---- what is not read ----------------------------------------------------------------------- */

@@ -5,9 +5,8 @@
 
 #include "io/container.h"
 
-/* Open a file that the caller has recognised as one of that version. */
-huddle_status hd_io_mat5_open(const hd_file *file, hd_io_container *container);
-huddle_status hd_io_mat73_open(const hd_file *file, hd_io_container *container);
+/* HUDDLE_FORMAT if no variables were found. */
+huddle_status hd_io_mat_check(const hd_io_container *container);
 
 /* Marks a variable as one that is not read; `trouble` continues a sentence that begins with its
  * name, and is static text. */

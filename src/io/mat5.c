@@ -427,11 +427,14 @@ static huddle_status add_variable(hd_io_container *container, const span *s, con
     return HUDDLE_OK;
 }
 
-huddle_status hd_io_mat5_open(const hd_file *file, hd_io_container *container) {
+huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
+                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     char *room = NULL;
     span all = {file->text, file->size, file->size, file->text[126] == 'M'};
+    (void)request;
     container->load = load;
+    container->down_columns = true;
     if (is_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
     for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {
@@ -450,6 +453,7 @@ huddle_status hd_io_mat5_open(const hd_file *file, hd_io_container *container) {
         huddle_free(room);
         room = NULL;
     }
+    TRY(hd_io_mat_check(container));
 done:
     huddle_free(room);
     return status;

@@ -433,14 +433,18 @@ static huddle_status open_file(const hd_file *file, hd_io_container *container) 
     return hd_io_hdf5_open_file(file, list_variables, container);
 }
 
-huddle_status hd_io_mat73_open(const hd_file *file, hd_io_container *container) {
+huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
+                               hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
+    (void)request;
+    container->down_columns = true;
     if (file->descriptor < 0)
         FAIL(HUDDLE_UNSUPPORTED,
              "MAT v7.3 is read from plain files only, not packed, nor from a pipe");
     if (!hd_io_hdf5_try(file, open_file))
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     TRY(open_file(file, container));
+    TRY(hd_io_mat_check(container));
 done:
     return status;
 }

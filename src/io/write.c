@@ -1,39 +1,26 @@
-/* huddle_data_write(): which writer, and what writers share. */
+/* huddle_data_write(): chooses the writer; and what writers share. */
 #include "archive/file.h"
 #include "archive/output.h"
 #include "base/check.h"
+#include "io/formats.h"
 #include "io/writers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *extension;
-    bool sparse; /* can hold sparse points */
-    huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
-} writers[] = {
-    {"csv", false, hd_io_csv_write},   {"tsv", false, hd_io_csv_write},
-    {"txt", false, hd_io_csv_write},   {"npy", false, hd_io_npy_write},
-    {"npz", true, hd_io_npz_write},    {"mat", true, hd_io_mat_write},
-    {"h5", false, hd_io_hdf5_write},   {"hdf5", false, hd_io_hdf5_write},
-    {"svm", true, hd_io_libsvm_write}, {"libsvm", true, hd_io_libsvm_write},
-};
-
 huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                 const char *path) {
-    for (size_t k = 0; k < sizeof writers / sizeof *writers; k++) {
-        if (!hd_has_extension(path, writers[k].extension))
-            continue;
-        if (data->points.offsets != NULL && !writers[k].sparse)
-            return hd_fail(HUDDLE_UNSUPPORTED,
-                           "%s: sparse points are not made dense; write .npz, .mat or .svm", path);
-        return writers[k].write(context, data, path);
+    char endings[128];
+    const hd_io_format *format = hd_io_find_writer(path);
+    if (format == NULL) {
+        hd_io_list_write_endings(endings, sizeof endings);
+        return hd_fail(HUDDLE_INVALID, "%s: the name must end in %s", path, endings);
     }
-    return hd_fail(HUDDLE_INVALID,
-                   "%s: the name must end in .csv, .tsv, .txt, .npy, .npz, .mat, .h5, .hdf5, .svm "
-                   "or .libsvm",
-                   path);
+    if (data->points.offsets != NULL && !format->about->sparse)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "%s: sparse points are not made dense; write .npz, .mat or .svm", path);
+    return format->write(context, data, path);
 }
 
 huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,

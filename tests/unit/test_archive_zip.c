@@ -327,6 +327,14 @@ static void test_arrays(void **state) {
     assert_ok(hd_npy_add(&writer, "X", HD_ZIP_DEFLATED, "<f8", 2, dims, values));
     assert_ok(hd_npy_add(&writer, "word", HD_ZIP_STORED, "<U2", 1, &one, "h\0\0\0i\0\0\0"));
     assert_ok(hd_npy_add(&writer, "flag", HD_ZIP_STORED, "|b1", 0, NULL, "\1"));
+    char *header;
+    int64_t length;
+    assert_ok(hd_npy_header("<f8", 2, dims, &header, &length));
+    assert_ok(hd_zip_begin(&writer, "short.npy", HD_ZIP_STORED, length + 8));
+    assert_ok(hd_zip_write(&writer, header, length));
+    assert_ok(hd_zip_write(&writer, values, 8));
+    assert_ok(hd_zip_end(&writer));
+    huddle_free(header);
     assert_ok(hd_zip_add(&writer, "text.npy", HD_ZIP_STORED, "not an array, but long", 22));
     assert_ok(hd_zip_close(&writer, HUDDLE_OK));
     assert_ok(hd_zip_open(path, &zip));
@@ -345,6 +353,8 @@ static void test_arrays(void **state) {
     assert_true(npy.kind == 'b' && npy.rank == 0 && npy.count == 1);
     assert_refused(hd_npy_peek(&zip, hd_zip_find(&zip, "text.npy"), &npy), HUDDLE_FORMAT,
                    "arrays.npz: 'text.npy' is not an array");
+    assert_refused(hd_npy_peek(&zip, hd_zip_find(&zip, "short.npy"), &npy), HUDDLE_FORMAT,
+                   "arrays.npz: 'short.npy' needs 48 bytes, but only 8 follow");
     hd_zip_free(&zip);
 }
 
