@@ -1,15 +1,25 @@
-# What the library stands on. Debian: libopenblas-dev liblapacke-dev libsuitesparse-dev
-# libarpack2-dev libhdf5-dev libzip-dev libpng-dev libjansson-dev zlib1g-dev.
+# The libraries that Huddle needs. libhuddle: BLAS and LAPACK, ARPACK, AMD and CHOLMOD, zlib.
+# libhuddle-io: zlib and, as the options HUDDLE_WITH_* say, HDF5 and libpng. The tool: jansson.
+# Debian: libopenblas-dev liblapacke-dev libsuitesparse-dev libarpack2-dev zlib1g-dev libhdf5-dev
+# libpng-dev libjansson-dev.
+
+# Models are saved as HDF5 files, and their JSON is written by jansson. Remove this line when
+# src/model needs neither: libhuddle is then free of both, and the test `needs` keeps it so.
+set(huddle_model_libraries PkgConfig::hdf5 PkgConfig::jansson)
+
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(blas REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(lapacke REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(arpack REQUIRED IMPORTED_TARGET arpack)
-pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
-pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
-pkg_check_modules(libpng REQUIRED IMPORTED_TARGET libpng)
-pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
+if(HUDDLE_WITH_HDF5 OR huddle_model_libraries)
+  pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+endif()
+if(HUDDLE_WITH_PNG)
+  pkg_check_modules(libpng REQUIRED IMPORTED_TARGET libpng)
+endif()
 
 # SuiteSparse ships no pkg-config file in Debian 12.
 find_path(cholmod_include cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
@@ -26,7 +36,25 @@ add_library(huddle_suitesparse INTERFACE)
 target_include_directories(huddle_suitesparse SYSTEM INTERFACE ${cholmod_include})
 target_link_libraries(huddle_suitesparse INTERFACE ${suitesparse})
 
-set(huddle_libraries PkgConfig::lapacke PkgConfig::blas PkgConfig::arpack huddle_suitesparse
-    PkgConfig::hdf5 PkgConfig::libzip PkgConfig::libpng PkgConfig::jansson
-    PkgConfig::zlib Threads::Threads m)
-set(huddle_headers ${huddle_libraries})
+set(huddle_core_libraries PkgConfig::lapacke PkgConfig::blas PkgConfig::arpack huddle_suitesparse
+    PkgConfig::zlib ${huddle_model_libraries} Threads::Threads m)
+
+# A reader that needs an outside library has a twin WITHOUT_LIBRARY.c, which is compiled in its
+# place when the library is left out and refuses such files with a message.
+set(huddle_io_libraries PkgConfig::zlib Threads::Threads m)
+if(HUDDLE_WITH_HDF5)
+  list(APPEND huddle_io_libraries PkgConfig::hdf5)
+  set(huddle_io_excluded without_hdf5.c)
+else()
+  set(huddle_io_excluded hdf5.c hdf5_driver.c hdf5_lock.c hdf5_trial.c hdf5_write.c mat73.c)
+endif()
+if(HUDDLE_WITH_PNG)
+  list(APPEND huddle_io_libraries PkgConfig::libpng)
+  list(APPEND huddle_io_excluded without_png.c)
+else()
+  list(APPEND huddle_io_excluded png.c)
+endif()
+
+# Tests and benchmarks link objects of both libraries.
+set(huddle_libraries ${huddle_core_libraries} ${huddle_io_libraries})
+list(REMOVE_DUPLICATES huddle_libraries)

@@ -30,15 +30,20 @@ else()
   set(isas base)
 endif()
 
-# huddle_module(NAME): all of src/NAME/. Its objects are huddle_NAME; tests link those, so that
-# they can reach what the shared library hides. NAME.simd.c is compiled once an instruction set.
+# huddle_module(NAME [LIBRARIES ...] [EXCLUDE FILE...]): all of src/NAME/ but those files. Its objects
+# are huddle_NAME; tests link them, because the shared libraries hide what is not public.
+# NAME.simd.c is compiled once for each instruction set.
 function(huddle_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 module "" "" "LIBRARIES;EXCLUDE")
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
+  foreach(file IN LISTS module_EXCLUDE)
+    list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/${name}/${file})
+  endforeach()
   set(kernels ${sources})
   list(FILTER sources EXCLUDE REGEX "\\.simd\\.c$")
   list(FILTER kernels INCLUDE REGEX "\\.simd\\.c$")
   add_library(huddle_${name} OBJECT ${sources})
-  target_link_libraries(huddle_${name} PRIVATE huddle_flags ${huddle_headers})
+  target_link_libraries(huddle_${name} PRIVATE huddle_flags ${module_LIBRARIES})
   set(objects $<TARGET_OBJECTS:huddle_${name}>)
   if(kernels)
     foreach(isa IN LISTS isas)
@@ -53,6 +58,36 @@ function(huddle_module name)
   set(huddle_objects ${huddle_objects} ${objects} PARENT_SCOPE)
 endfunction()
 
+# huddle_share_internals(MODULE...): other libraries of the project may call functions of these
+# modules; huddle.map lists which. -fno-semantic-interposition keeps the code what it would be if
+# they were hidden.
+function(huddle_share_internals)
+  foreach(module IN LISTS ARGN)
+    set_target_properties(huddle_${module} PROPERTIES C_VISIBILITY_PRESET default)
+    target_compile_options(huddle_${module} PRIVATE -fno-semantic-interposition)
+  endforeach()
+endfunction()
+
+# huddle_library(TARGET NAME OBJECTS ... LIBRARIES ...): the shared library libNAME.so.
+function(huddle_library target name)
+  cmake_parse_arguments(PARSE_ARGV 2 library "" "" "OBJECTS;LIBRARIES")
+  add_library(${target} SHARED ${library_OBJECTS})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE ${library_LIBRARIES})
+  target_link_options(${target} PRIVATE -Wl,--as-needed)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+endfunction()
+
+# huddle_export_list(TARGET FILE): only the symbols in that version script are exported; calls
+# inside the library do not go through the symbol table.
+function(huddle_export_list target file)
+  target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions
+                      -Wl,--version-script=${PROJECT_SOURCE_DIR}/${file})
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+endfunction()
+
 # Writes FILE with ENTRY(x) for each name, only when that changes it.
 function(huddle_registry file entry)
   set(text "")
@@ -62,7 +97,7 @@ function(huddle_registry file entry)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${file} CONTENT "${text}" @ONLY)
 endfunction()
 
-# One engine a folder of engines/: its sources join the library, its name the registry.
+# One engine per folder of engines/: its sources join the library, its name the registry.
 macro(huddle_engines)
   file(GLOB engine_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true
        RELATIVE ${PROJECT_SOURCE_DIR}/engines ${PROJECT_SOURCE_DIR}/engines/*/CMakeLists.txt)
@@ -76,8 +111,7 @@ macro(huddle_engines)
   huddle_registry(engines.inc ENGINE ${engine_names})
 endmacro()
 
-# One method a file of src/methods/ whose name has no underscore at its front or dot inside:
-# lda-kmeans.c defines hd_method_lda_kmeans.
+# One method per file of src/methods/ but registry.c and common_*.c: lda-kmeans.c defines hd_method_lda_kmeans.
 macro(huddle_methods)
   file(GLOB method_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/methods
        ${PROJECT_SOURCE_DIR}/src/methods/*.c)

@@ -50,6 +50,25 @@
 extern "C" {
 #endif
 
+/* ---- formats ------------------------------------------------------------------------------ */
+
+/* A file format. Some readers need a library that a build of Huddle may leave out. */
+typedef struct huddle_format {
+    const char *name;          /* "npz", as in huddle_data.format; two rows may share one */
+    const char *title;         /* "NumPy archive" */
+    const char *endings;       /* of file names, separated by blanks: ".h5 .hdf5" */
+    const char *write_endings; /* those that huddle_data_write() accepts; NULL: not written */
+    bool dense, sparse;        /* what it can contain */
+    const char *library;       /* the outside library it needs, or NULL */
+    bool present;              /* this build has that library */
+} huddle_format;
+
+/* All formats; ends with {0}. Also a format that is not present is listed, and recognised:
+ * reading it is HUDDLE_UNSUPPORTED. */
+HUDDLE_API const huddle_format *huddle_formats(void);
+
+/* ---- data sets ---------------------------------------------------------------------------- */
+
 /* What became of a column of a table. */
 typedef enum huddle_column_role {
     HUDDLE_COLUMN_FEATURE,

@@ -12,16 +12,16 @@
 /* Doubles that stay in a core's cache while rows pass through them. */
 enum { TILE = 1 << 15, LEAST_ROWS = 16 };
 
-int64_t hd_element_size(hd_element element) {
+int64_t hd_io_element_size(hd_io_element element) {
     static const int64_t sizes[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
     return sizes[element];
 }
 
-bool hd_element_narrow(hd_element element) {
-    return hd_element_size(element) <= 2 || element == HD_F4;
+bool hd_io_element_narrow(hd_io_element element) {
+    return hd_io_element_size(element) <= 2 || element == HD_IO_F4;
 }
 
-void hd_array_pack(hd_array *array, bool first_fastest) {
+void hd_io_array_pack(hd_io_array *array, bool first_fastest) {
     int64_t step = 1;
     for (int32_t k = 0; k < array->rank; k++) {
         int32_t axis = first_fastest ? k : array->rank - 1 - k;
@@ -30,8 +30,8 @@ void hd_array_pack(hd_array *array, bool first_fastest) {
     }
 }
 
-int64_t hd_array_count(const hd_array *array, int64_t most) {
-    int64_t room = most / hd_element_size(array->element), count = 1;
+int64_t hd_io_array_count(const hd_io_array *array, int64_t most) {
+    int64_t room = most / hd_io_element_size(array->element), count = 1;
     bool empty = false;
     for (int32_t k = 0; k < array->rank; k++) {
         int64_t length = array->dims[k];
@@ -45,9 +45,9 @@ int64_t hd_array_count(const hd_array *array, int64_t most) {
     return empty ? 0 : count;
 }
 
-hd_samples hd_array_samples(const hd_array *array, bool in_columns) {
+hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns) {
     int32_t rank = array->rank;
-    hd_samples s = {.array = *array, .n = 1, .d = 1, .width = 1};
+    hd_io_samples s = {.array = *array, .n = 1, .d = 1, .width = 1};
     if (rank == 0)
         return s;
     int32_t axis = in_columns ? rank - 1 : 0, first = in_columns ? 0 : 1;
@@ -65,7 +65,7 @@ hd_samples hd_array_samples(const hd_array *array, bool in_columns) {
     return s;
 }
 
-bool hd_samples_packed(const hd_samples *s) {
+bool hd_io_samples_packed(const hd_io_samples *s) {
     return (s->step == 1 || s->width == 1) && (s->row_step == s->width || s->d == s->width) &&
            (s->sample_step == s->d || s->n == 1);
 }
@@ -130,16 +130,16 @@ LOADER(uint64, (double))
 typedef void (*loader)(const char *from, int64_t step, int64_t count, bool swapped, double *to,
                        int64_t gap);
 
-static loader loader_of(hd_element element) {
+static loader loader_of(hd_io_element element) {
     static const loader loaders[] = {load_half,   load_single, load_real,  load_int8,
                                      load_int16,  load_int32,  load_int64, load_uint8,
                                      load_uint16, load_uint32, load_uint64};
     return loaders[element];
 }
 
-void hd_samples_load(const hd_samples *s, int64_t begin, int64_t end, double *values) {
+void hd_io_samples_load(const hd_io_samples *s, int64_t begin, int64_t end, double *values) {
     loader load = loader_of(s->array.element);
-    int64_t size = hd_element_size(s->array.element), rows = end - begin;
+    int64_t size = hd_io_element_size(s->array.element), rows = end - begin;
     if (rows == 0 || s->d == 0)
         return; /* an empty array need not have bytes */
     const char *base = s->array.bytes + begin * s->sample_step * size;
@@ -155,18 +155,18 @@ void hd_samples_load(const hd_samples *s, int64_t begin, int64_t end, double *va
     }
 }
 
-bool hd_array_whole(const hd_array *array, int64_t i, int64_t *value, double *as_double) {
-    int64_t size = hd_element_size(array->element), step = 0;
+bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, double *as_double) {
+    int64_t size = hd_io_element_size(array->element), step = 0;
     for (int32_t k = 0; k < array->rank; k++)
         if (array->dims[k] != 1)
             step = array->steps[k];
     const char *from = array->bytes + i * step * size;
     loader_of(array->element)(from, 1, 1, array->swapped, as_double, 1);
-    if (array->element == HD_I8 || array->element == HD_U8) {
+    if (array->element == HD_IO_I8 || array->element == HD_IO_U8) {
         memcpy(value, from, sizeof *value);
         if (array->swapped)
             reverse((char *)value, sizeof *value);
-        return array->element == HD_I8 || *value >= 0;
+        return array->element == HD_IO_I8 || *value >= 0;
     }
     if (!(fabs(*as_double) <= 0x1p53) || floor(*as_double) != *as_double)
         return false;
@@ -176,7 +176,7 @@ bool hd_array_whole(const hd_array *array, int64_t i, int64_t *value, double *as
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-huddle_status hd_points_reserve(int64_t n, int64_t d, huddle_points *points) {
+huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points) {
     enum { LARGE = 1 << 22, PAGE = 4096 };
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
@@ -199,11 +199,11 @@ done:
     return status;
 }
 
-huddle_status hd_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
-                              const huddle_read_options *options, hd_intake *intake) {
+huddle_status hd_io_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
+                                 const huddle_read_options *options, hd_io_intake *intake) {
     huddle_status status = HUDDLE_OK;
     int64_t size = hd_workers(context) * points->d;
-    *intake = (hd_intake){.points = points};
+    *intake = (hd_io_intake){.points = points};
     if (narrow)
         goto done;
     if (options->n_shift == points->d) {
@@ -241,7 +241,8 @@ static huddle_status refuse_row(const huddle_points *x, int64_t row, const doubl
     return HUDDLE_OK;
 }
 
-huddle_status hd_intake_row(hd_intake *intake, int32_t worker, int64_t row, const double *values) {
+huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row,
+                               const double *values) {
     huddle_points *x = intake->points;
     int64_t d = x->d;
     float *to = x->values + row * x->stride;
@@ -263,7 +264,7 @@ huddle_status hd_intake_row(hd_intake *intake, int32_t worker, int64_t row, cons
     return HUDDLE_OK;
 }
 
-bool hd_intake_shifts(huddle_context *context, const hd_intake *intake) {
+bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
     static const double least_spread = 0x1p-14; /* as in huddle_points_from_double() */
     int64_t d = intake->points->d, workers = hd_workers(context);
     for (int64_t j = 0; j < d && intake->low != NULL; j++) {
@@ -278,16 +279,16 @@ bool hd_intake_shifts(huddle_context *context, const hd_intake *intake) {
     return false;
 }
 
-void hd_intake_free(hd_intake *intake) {
+void hd_io_intake_free(hd_io_intake *intake) {
     huddle_free(intake->low);
     huddle_free(intake->high);
-    *intake = (hd_intake){0};
+    *intake = (hd_io_intake){0};
 }
 
 typedef struct filling {
-    hd_intake *intake; /* or values */
+    hd_io_intake *intake; /* or values */
     double *values;
-    const hd_samples *samples;
+    const hd_io_samples *samples;
     int64_t first_row;
 } filling;
 
@@ -302,26 +303,27 @@ static huddle_status fill_rows(void *argument, hd_chunk chunk) {
     double *tile = NULL;
     int64_t d = f->samples->d;
     if (f->values != NULL) {
-        hd_samples_load(f->samples, chunk.begin, chunk.end, f->values + chunk.begin * d);
+        hd_io_samples_load(f->samples, chunk.begin, chunk.end, f->values + chunk.begin * d);
         return status;
     }
     ALLOC(tile, (chunk.end - chunk.begin) * d);
-    hd_samples_load(f->samples, chunk.begin, chunk.end, tile);
+    hd_io_samples_load(f->samples, chunk.begin, chunk.end, tile);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        TRY(hd_intake_row(f->intake, chunk.worker, f->first_row + i, tile + (i - chunk.begin) * d));
+        TRY(hd_io_intake_row(f->intake, chunk.worker, f->first_row + i,
+                             tile + (i - chunk.begin) * d));
 done:
     huddle_free(tile);
     return status;
 }
 
-huddle_status hd_intake_samples(huddle_context *context, hd_intake *intake,
-                                const hd_samples *samples, int64_t first_row) {
+huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
+                                   const hd_io_samples *samples, int64_t first_row) {
     filling f = {intake, NULL, samples, first_row};
     return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
 }
 
-huddle_status hd_samples_to_double(huddle_context *context, const hd_samples *samples,
-                                   double *values) {
+huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,
+                                      double *values) {
     filling f = {NULL, values, samples, 0};
     return hd_parallel(context, "read", samples->n, tile_rows(samples->d), fill_rows, &f);
 }

@@ -6,84 +6,85 @@
 
 #include "huddle/io.h"
 
-typedef enum hd_element {
-    HD_F2,
-    HD_F4,
-    HD_F8,
-    HD_I1,
-    HD_I2,
-    HD_I4,
-    HD_I8,
-    HD_U1,
-    HD_U2,
-    HD_U4,
-    HD_U8
-} hd_element;
+typedef enum hd_io_element {
+    HD_IO_F2,
+    HD_IO_F4,
+    HD_IO_F8,
+    HD_IO_I1,
+    HD_IO_I2,
+    HD_IO_I4,
+    HD_IO_I8,
+    HD_IO_U1,
+    HD_IO_U2,
+    HD_IO_U4,
+    HD_IO_U8
+} hd_io_element;
 
 /* Element (i, j, k) is number i * steps[0] + j * steps[1] + k * steps[2] after `bytes`. */
-typedef struct hd_array {
-    hd_element element;
+typedef struct hd_io_array {
+    hd_io_element element;
     bool swapped; /* the other byte order than this machine's */
     int32_t rank; /* 0 .. 3 */
     int64_t dims[3], steps[3];
     const char *bytes;
-} hd_array;
+} hd_io_array;
 
-int64_t hd_element_size(hd_element element);
+int64_t hd_io_element_size(hd_io_element element);
 
 /* True if float holds every value, so that no column can need a shift. */
-bool hd_element_narrow(hd_element element);
+bool hd_io_element_narrow(hd_io_element element);
 
 /* Sets the steps of a packed array: last index fastest, or first. */
-void hd_array_pack(hd_array *array, bool first_fastest);
+void hd_io_array_pack(hd_io_array *array, bool first_fastest);
 
 /* Elements of the array, or -1 if a dimension is negative or the bytes exceed `most`. */
-int64_t hd_array_count(const hd_array *array, int64_t most);
+int64_t hd_io_array_count(const hd_io_array *array, int64_t most);
 
 /* An array seen as n samples of d features; of images, feature r * width + c is pixel (r, c). */
-typedef struct hd_samples {
-    hd_array array;
+typedef struct hd_io_samples {
+    hd_io_array array;
     int64_t n, d, width; /* width = d unless images */
     int64_t sample_step, row_step, step;
-} hd_samples;
+} hd_io_samples;
 
 /* Samples along the first axis, or along the last (in_columns). */
-hd_samples hd_array_samples(const hd_array *array, bool in_columns);
+hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns);
 
 /* True if the samples lie one after another in memory. */
-bool hd_samples_packed(const hd_samples *samples);
+bool hd_io_samples_packed(const hd_io_samples *samples);
 
 /* Samples begin .. end - 1 as doubles, d each. */
-void hd_samples_load(const hd_samples *samples, int64_t begin, int64_t end, double *values);
+void hd_io_samples_load(const hd_io_samples *samples, int64_t begin, int64_t end, double *values);
 
 /* Element i of a vector as a whole number; false if it is not one. */
-bool hd_array_whole(const hd_array *array, int64_t i, int64_t *value, double *as_double);
+bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, double *as_double);
 
 /* Points without zeroing: the pages are first touched by whoever fills them. */
-huddle_status hd_points_reserve(int64_t n, int64_t d, huddle_points *points);
+huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points);
 
 /* Points being filled from doubles, less a given shift, or else with the range of each column, to
  * learn whether one must be shifted. One range for each worker, so that no two threads meet. */
-typedef struct hd_intake {
+typedef struct hd_io_intake {
     huddle_points *points;
     double *low, *high; /* workers x d; NULL when no column can need a shift */
-} hd_intake;
+} hd_io_intake;
 
 /* The shift is options->shift if that is for as many features as the points have. */
-huddle_status hd_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
-                              const huddle_read_options *options, hd_intake *intake);
+huddle_status hd_io_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
+                                 const huddle_read_options *options, hd_io_intake *intake);
 /* Takes one row. HUDDLE_INVALID, naming row and column, if a value is not fit for float. */
-huddle_status hd_intake_row(hd_intake *intake, int32_t worker, int64_t row, const double *values);
+huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row,
+                               const double *values);
 /* True if the points must be made from doubles by huddle_points_from_double() instead. */
-bool hd_intake_shifts(huddle_context *context, const hd_intake *intake);
-void hd_intake_free(hd_intake *intake);
+bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake);
+void hd_io_intake_free(hd_io_intake *intake);
 
 /* Fills rows first_row .. first_row + samples->n - 1. */
-huddle_status hd_intake_samples(huddle_context *context, hd_intake *intake,
-                                const hd_samples *samples, int64_t first_row);
+huddle_status hd_io_intake_samples(huddle_context *context, hd_io_intake *intake,
+                                   const hd_io_samples *samples, int64_t first_row);
 
 /* All samples as doubles, one after another. */
-huddle_status hd_samples_to_double(huddle_context *context, const hd_samples *samples,
-                                   double *values);
+huddle_status hd_io_samples_to_double(huddle_context *context, const hd_io_samples *samples,
+                                      double *values);
 
 #endif

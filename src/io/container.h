@@ -4,92 +4,95 @@
 #ifndef HUDDLE_SRC_IO_CONTAINER_H
 #define HUDDLE_SRC_IO_CONTAINER_H
 
+#include "archive/file.h"
 #include "huddle/io.h"
-#include "io/file.h"
 #include "io/labels.h"
 
-typedef enum hd_kind {
-    HD_ARRAY,  /* numbers */
-    HD_SPARSE, /* a sparse matrix */
-    HD_TEXTS,  /* a list of texts */
-    HD_OTHER   /* something Huddle does not read */
-} hd_kind;
+typedef enum hd_io_kind {
+    HD_IO_ARRAY,  /* numbers */
+    HD_IO_SPARSE, /* a sparse matrix */
+    HD_IO_TEXTS,  /* a list of texts */
+    HD_IO_OTHER   /* something Huddle does not read */
+} hd_io_kind;
 
-typedef struct hd_variable {
+typedef struct hd_io_variable {
     char *name;
-    hd_kind kind;
-    const char *trouble; /* HD_OTHER: "holds complex numbers"; static text */
+    hd_io_kind kind;
+    const char *trouble; /* HD_IO_OTHER: "holds complex numbers"; static text */
     bool part;           /* of another variable: not listed, and not found by habit */
-    hd_array array;      /* HD_ARRAY; for the others only rank and dims count */
-    huddle_csr sparse;   /* HD_SPARSE, when loaded */
-    hd_labels texts;     /* HD_TEXTS, when loaded */
+    hd_io_array array;   /* HD_IO_ARRAY; for the others only rank and dims count */
+    huddle_csr sparse;   /* HD_IO_SPARSE, when loaded */
+    hd_io_labels texts;  /* HD_IO_TEXTS, when loaded */
     void *owned;         /* the bytes of array, if they are owned */
     int64_t place;       /* for the reader: where it is */
-} hd_variable;
+} hd_io_variable;
 
 /* What is being read, and for whom. */
-typedef struct hd_request {
+typedef struct hd_io_request {
     huddle_context *context;
     const huddle_read_options *options; /* never NULL */
     const char *culprit; /* the file a failure is about; NULL once the sentence names one */
-} hd_request;
+} hd_io_request;
 
-typedef struct hd_container hd_container;
+typedef struct hd_io_container hd_io_container;
 
-struct hd_container {
+struct hd_io_container {
     const char *format;
     bool down_columns; /* pixels of images run down their columns, unless the file says more */
     const hd_file *file;
-    hd_variable *variables;
+    hd_io_variable *variables;
     int64_t count, capacity;
     void *state; /* the reader's own */
     /* Makes a variable's bytes, sparse or texts available. NULL: all were from the beginning. */
-    huddle_status (*load)(hd_container *container, hd_variable *variable);
+    huddle_status (*load)(hd_io_container *container, hd_io_variable *variable);
     /* Reads a packed array of floats, or of what the reader turns into floats without loss,
      * straight into place, where container_read() will check them unless *checked says that all
      * are finite. Sets *done to false, having done nothing, if it cannot. NULL: never. */
-    huddle_status (*read_floats)(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *done,
+    huddle_status (*read_floats)(hd_io_request *request, hd_io_container *container,
+                                 const hd_io_variable *variable, float *values, bool *done,
                                  bool *checked);
-    void (*close)(hd_container *container); /* NULL: nothing to do */
+    void (*close)(hd_io_container *container); /* NULL: nothing to do */
 };
 
 /* Adds a variable named by the first `length` bytes of name; NULL if there is no memory. */
-hd_variable *hd_container_add(hd_container *container, const char *name, int64_t length);
-void hd_container_close(hd_container *container);
+hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name, int64_t length);
+void hd_io_container_close(hd_io_container *container);
 
 /* Loads a variable unless it is loaded; unloads it if the reader can load it again. */
-huddle_status hd_variable_load(hd_container *container, hd_variable *variable);
-void hd_variable_unload(const hd_container *container, hd_variable *variable);
+huddle_status hd_io_variable_load(hd_io_container *container, hd_io_variable *variable);
+void hd_io_variable_unload(const hd_io_container *container, hd_io_variable *variable);
 
 /* Points, labels and image size from a container. */
-huddle_status hd_container_read(hd_request *request, hd_container *container, huddle_data *data);
+huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *container,
+                                   huddle_data *data);
 
 /* Only the labels: the variable with a usual name, or the only vector. */
-huddle_status hd_container_labels(hd_container *container, hd_labels *labels);
+huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels);
 
 /* Names and shapes, and whether points are found by habit. */
-huddle_status hd_container_list(const hd_container *container, huddle_listing *listing);
+huddle_status hd_io_container_list(const hd_io_container *container, huddle_listing *listing);
 
 /* The one variable for huddle_dense_read() and huddle_csr_read(), loaded. */
-huddle_status hd_container_matrix(hd_container *container, hd_variable **variable);
+huddle_status hd_io_container_matrix(hd_io_container *container, hd_io_variable **variable);
 
 /* How well a name suits labels: 0 is best, -1 not at all. gnd, label, target, class, y and their
  * like, in any case. */
-int32_t hd_label_name_rank(const char *name);
+int32_t hd_io_label_name_rank(const char *name);
 
 /* True if options say that labels are not wanted. */
-bool hd_labels_unwanted(const huddle_read_options *options);
+bool hd_io_labels_unwanted(const huddle_read_options *options);
 
 /* Labels from the files that options->y names, stacked. */
-huddle_status hd_labels_from_files(hd_request *request, hd_labels *labels);
+huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labels);
 
 /* Labels from any file that holds some; the sentence of a failure names it. */
-huddle_status hd_labels_read_raw(huddle_context *context, const char *path, hd_labels *labels);
+huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
+                                    hd_io_labels *labels);
 
 /* Labels into data, which must have as many points; a failure is about the file that options->y
  * names if they came from there. */
-huddle_status hd_data_set_labels(huddle_data *data, hd_labels *labels);
-huddle_status hd_data_set_file_labels(hd_request *request, huddle_data *data, hd_labels *labels);
+huddle_status hd_io_data_set_labels(huddle_data *data, hd_io_labels *labels);
+huddle_status hd_io_data_set_file_labels(hd_io_request *request, huddle_data *data,
+                                         hd_io_labels *labels);
 
 #endif

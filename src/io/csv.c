@@ -13,42 +13,43 @@
 /* ---- points --------------------------------------------------------------------------------- */
 
 /* Complete rows of numbers, straight into floats. */
-static huddle_status read_points(hd_request *request, const hd_plan *plan, const hd_pieces *pieces,
-                                 bool *misread, hd_labels *labels, huddle_points *points) {
+static huddle_status read_points(hd_io_request *request, const hd_io_plan *plan,
+                                 const hd_io_pieces *pieces, bool *misread, hd_io_labels *labels,
+                                 huddle_points *points) {
     huddle_status status = HUDDLE_OK;
-    hd_intake intake = {0};
+    hd_io_intake intake = {0};
     double *values = NULL;
     int64_t n = pieces->rows, d = plan->d;
-    hd_reading r = {.plan = plan, .pieces = pieces, .options = request->options};
+    hd_io_reading r = {.plan = plan, .pieces = pieces, .options = request->options};
     if (plan->label >= 0) {
         ALLOC(labels->texts, n);
         labels->n = n;
         r.texts = labels->texts;
     }
-    TRY(hd_points_reserve(n, d, points));
-    TRY(hd_intake_begin(request->context, points, false, request->options, &intake));
+    TRY(hd_io_points_reserve(n, d, points));
+    TRY(hd_io_intake_begin(request->context, points, false, request->options, &intake));
     r.intake = &intake;
-    status = hd_table_read(request->context, &r);
+    status = hd_io_table_read(request->context, &r);
     *misread = atomic_load(&r.misread);
     TRY(status);
-    if (hd_intake_shifts(request->context, &intake)) {
+    if (hd_io_intake_shifts(request->context, &intake)) {
         huddle_points_free(points);
         ALLOC(values, n * d);
         r.intake = NULL;
         r.values = values;
-        TRY(hd_table_read(request->context, &r));
+        TRY(hd_io_table_read(request->context, &r));
         TRY(huddle_points_from_double(request->context, n, d, values, d, 1, points));
     }
 done:
     huddle_free(values);
-    hd_intake_free(&intake);
+    hd_io_intake_free(&intake);
     return status;
 }
 
 /* The names of the features, each from its column. */
-static huddle_status keep_features(const hd_plan *plan, huddle_data *data, int64_t **sources) {
+static huddle_status keep_features(const hd_io_plan *plan, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
-    const hd_layout *layout = plan->layout;
+    const hd_io_layout *layout = plan->layout;
     ALLOC(*sources, plan->d);
     for (int64_t k = 0; k < plan->n_chosen; k++)
         (*sources)[plan->roles[plan->chosen[k]]] = plan->chosen[k];
@@ -64,7 +65,7 @@ done:
     return status;
 }
 
-static huddle_status keep_names(const hd_layout *layout, huddle_data *data) {
+static huddle_status keep_names(const hd_io_layout *layout, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     if (layout->names == NULL)
         goto done;
@@ -82,7 +83,7 @@ done:
 /* ---- labels --------------------------------------------------------------------------------- */
 
 static void forget_labels(huddle_data *data) {
-    hd_classes_free(data->classes, data->n_classes);
+    hd_io_classes_free(data->classes, data->n_classes);
     huddle_free(data->labels);
     data->classes = NULL;
     data->labels = NULL;
@@ -91,19 +92,20 @@ static void forget_labels(huddle_data *data) {
 }
 
 /* Values that are nearly all different are no labels, unless the caller says so. */
-static huddle_status drop_identifiers(const huddle_read_options *options, hd_plan *plan,
+static huddle_status drop_identifiers(const huddle_read_options *options, hd_io_plan *plan,
                                       huddle_data *data) {
     int64_t n = data->points.n, distinct = data->n_classes;
     bool asked = plan->asked || options->classes != NULL || options->per_class > 0;
-    if (asked || !hd_tell_rows_apart(distinct, n))
+    if (asked || !hd_io_tell_rows_apart(distinct, n))
         return HUDDLE_OK;
     forget_labels(data);
-    return hd_plan_reject_label(plan, plan->label, distinct, n);
+    return hd_io_plan_reject_label(plan, plan->label, distinct, n);
 }
 
 /* Labels of another file, without those of the rows that were left out. */
-static huddle_status read_other_labels(hd_request *request, hd_labels *labels, huddle_data *data) {
-    huddle_status status = hd_labels_from_files(request, labels);
+static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *labels,
+                                       huddle_data *data) {
+    huddle_status status = hd_io_labels_from_files(request, labels);
     int64_t kept = 0, gone = 0, rows = data->points.n + data->n_dropped;
     if (status != HUDDLE_OK || data->n_dropped == 0)
         return status;
@@ -126,16 +128,16 @@ static huddle_status read_other_labels(hd_request *request, hd_labels *labels, h
     return status;
 }
 
-static huddle_status set_labels(hd_request *request, hd_plan *plan, hd_labels *labels,
+static huddle_status set_labels(hd_io_request *request, hd_io_plan *plan, hd_io_labels *labels,
                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     if (plan->from_files) {
         TRY(read_other_labels(request, labels, data));
-        TRY(hd_data_set_file_labels(request, data, labels));
+        TRY(hd_io_data_set_file_labels(request, data, labels));
     } else if (plan->label >= 0) {
         if (plan->layout->quoted)
-            TRY(hd_texts_unescape(labels));
-        TRY(hd_data_set_labels(data, labels));
+            TRY(hd_io_texts_unescape(labels));
+        TRY(hd_io_data_set_labels(data, labels));
         TRY(drop_identifiers(request->options, plan, data));
     }
 done:
@@ -198,7 +200,7 @@ static void remove_features(huddle_data *data, const bool *gone) {
     x->stride = d;
 }
 
-static huddle_status drop_leaks(hd_plan *plan, const int64_t *sources, huddle_data *data) {
+static huddle_status drop_leaks(hd_io_plan *plan, const int64_t *sources, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     enum { ROWS_PER_CLASS = 3 }; /* in fewer a number may fit the classes by accident */
     const int64_t d = data->points.d;
@@ -216,7 +218,7 @@ static huddle_status drop_leaks(hd_plan *plan, const int64_t *sources, huddle_da
         if (!gone[j])
             continue;
         count++;
-        TRY(hd_plan_leave_out_leak(plan, sources[j]));
+        TRY(hd_io_plan_leave_out_leak(plan, sources[j]));
     }
     if (count > 0)
         remove_features(data, gone);
@@ -230,17 +232,17 @@ done:
 /* ---- what there is to say ------------------------------------------------------------------- */
 
 /* How to use a column all the same. */
-static void suggest_use(const hd_request *request, const hd_plan *plan, int64_t column, char *text,
-                        size_t size) {
+static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, int64_t column,
+                        char *text, size_t size) {
     char hint[300];
-    const hd_layout *layout = plan->layout;
+    const hd_io_layout *layout = plan->layout;
     text[0] = '\0';
     if (column == plan->rejected) {
-        hd_hint_column(request->options, "y", layout, column, hint, sizeof hint);
+        hd_io_hint_column(request->options, "y", layout, column, hint, sizeof hint);
         snprintf(text, size, "; %s makes it the labels", hint);
-    } else if (layout->kinds[column].kind == HD_NUMBERS) {
-        hd_hint_column(request->options, "x", layout, column, hint, sizeof hint);
-        if (hd_layout_name(layout, column)[0] == '\0')
+    } else if (layout->kinds[column].kind == HD_IO_NUMBERS) {
+        hd_io_hint_column(request->options, "x", layout, column, hint, sizeof hint);
+        if (hd_io_layout_name(layout, column)[0] == '\0')
             snprintf(text, size, "; choose it by its position (%s) to use it", hint);
         else
             snprintf(text, size, "; name it in %s to use it",
@@ -248,7 +250,7 @@ static void suggest_use(const hd_request *request, const hd_plan *plan, int64_t 
     }
 }
 
-static void tell_left_out(const hd_request *request, const hd_plan *plan) {
+static void tell_left_out(const hd_io_request *request, const hd_io_plan *plan) {
     enum { MOST = 8 };
     int64_t told = 0;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
@@ -258,7 +260,7 @@ static void tell_left_out(const hd_request *request, const hd_plan *plan) {
         if (column->role != HUDDLE_COLUMN_LEFT_OUT || c == plan->looks_like_labels ||
             !(notable || plan->automatic))
             continue;
-        hd_layout_place(plan->layout, c, place, sizeof place);
+        hd_io_layout_place(plan->layout, c, place, sizeof place);
         suggest_use(request, plan, c, use, sizeof use);
         if (notable)
             hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s is left out: %s%s", place,
@@ -271,23 +273,23 @@ static void tell_left_out(const hd_request *request, const hd_plan *plan) {
 }
 
 static double value_of(const char *text, char decimal) {
-    hd_marks marks;
+    hd_io_marks marks;
     double value = NAN;
-    return hd_styled_number(text, text + strlen(text), decimal, &value, &marks) ? value : NAN;
+    return hd_io_styled_number(text, text + strlen(text), decimal, &value, &marks) ? value : NAN;
 }
 
-static void tell_doubt(huddle_context *context, const char *place, const hd_column *kind) {
+static void tell_doubt(huddle_context *context, const char *place, const hd_io_column *kind) {
     char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
     hd_warn(context, HUDDLE_WARNING_INPUT, "%s: %s is read as %.15g, the %s %s", place,
             kind->example, value_of(kind->example, kind->decimal), sign == ',' ? "comma" : "point",
             sign == kind->decimal ? "being the decimal sign" : "separating thousands");
 }
 
-static void tell_styles(huddle_context *context, const hd_plan *plan) {
+static void tell_styles(huddle_context *context, const hd_io_plan *plan) {
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         char place[160];
-        const hd_column *kind = &plan->layout->kinds[plan->chosen[k]];
-        hd_layout_place(plan->layout, plan->chosen[k], place, sizeof place);
+        const hd_io_column *kind = &plan->layout->kinds[plan->chosen[k]];
+        hd_io_layout_place(plan->layout, plan->chosen[k], place, sizeof place);
         if (plan->roles[plan->chosen[k]] < 0)
             continue;
         if (kind->doubtful)
@@ -303,18 +305,18 @@ static void tell_styles(huddle_context *context, const hd_plan *plan) {
 /* ---- the three readers ---------------------------------------------------------------------- */
 
 /* One attempt; *misread: a value did not fit what the first records promised. */
-static huddle_status read_table(hd_request *request, const hd_layout *layout,
-                                const hd_pieces *pieces, bool *misread, huddle_data *data) {
+static huddle_status read_table(hd_io_request *request, const hd_io_layout *layout,
+                                const hd_io_pieces *pieces, bool *misread, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_labels labels = {0};
-    hd_plan plan = {0};
-    hd_missing policy;
+    hd_io_labels labels = {0};
+    hd_io_plan plan = {0};
+    hd_io_missing policy;
     int64_t *sources = NULL;
     *misread = false;
-    TRY(hd_missing_policy(request->options, &policy));
-    TRY(hd_plan_make(request, layout, pieces, &plan));
-    if (policy != HD_REFUSE || plan.n_texts > (plan.label >= 0))
-        TRY(hd_table_values(request, &plan, pieces, policy, misread, &labels, data, &sources));
+    TRY(hd_io_missing_policy(request->options, &policy));
+    TRY(hd_io_plan_make(request, layout, pieces, &plan));
+    if (policy != HD_IO_REFUSE || plan.n_texts > (plan.label >= 0))
+        TRY(hd_io_table_values(request, &plan, pieces, policy, misread, &labels, data, &sources));
     else {
         TRY(read_points(request, &plan, pieces, misread, &labels, &data->points));
         TRY(keep_features(&plan, data, &sources));
@@ -329,86 +331,86 @@ static huddle_status read_table(hd_request *request, const hd_layout *layout,
     plan.columns = NULL;
 done:
     huddle_free(sources);
-    hd_labels_free(&labels);
-    hd_plan_free(&plan);
+    hd_io_labels_free(&labels);
+    hd_io_plan_free(&plan);
     return status;
 }
 
 /* Whether the first records leave something open that the others decide. */
-static bool needs_all(const hd_layout *layout) {
+static bool needs_all(const hd_io_layout *layout) {
     for (int64_t c = 0; c < layout->columns; c++) {
-        const hd_column *kind = &layout->kinds[c];
-        if (kind->kind == HD_EMPTY || kind->decimal != '.' || kind->open || kind->mixed)
+        const hd_io_column *kind = &layout->kinds[c];
+        if (kind->kind == HD_IO_EMPTY || kind->decimal != '.' || kind->open || kind->mixed)
             return !layout->all_examined;
     }
     return false;
 }
 
-huddle_status hd_csv_read(hd_request *request, const hd_file *file, huddle_data *data) {
+huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_layout layout = {0};
-    hd_pieces pieces = {0};
+    hd_io_layout layout = {0};
+    hd_io_pieces pieces = {0};
     bool misread = false;
-    TRY(hd_layout_find(file, &layout));
+    TRY(hd_io_layout_find(file, &layout));
     data->format = layout.separator == '\t' ? "tsv" : "csv";
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
     if (needs_all(&layout))
-        TRY(hd_layout_examine(&layout, INT64_MAX));
-    TRY(hd_table_cut(request->context, &layout, &pieces));
+        TRY(hd_io_layout_examine(&layout, INT64_MAX));
+    TRY(hd_io_table_cut(request->context, &layout, &pieces));
     status = read_table(request, &layout, &pieces, &misread, data);
     if (status != HUDDLE_OK && misread && !layout.all_examined) {
         huddle_points_free(&data->points);
-        TRY(hd_layout_examine(&layout, INT64_MAX));
+        TRY(hd_io_layout_examine(&layout, INT64_MAX));
         status = read_table(request, &layout, &pieces, &misread, data);
     }
 done:
-    hd_pieces_free(&pieces);
-    hd_layout_free(&layout);
+    hd_io_pieces_free(&pieces);
+    hd_io_layout_free(&layout);
     return status;
 }
 
-huddle_status hd_csv_labels(huddle_context *context, const hd_file *file, hd_labels *labels) {
+huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
-    hd_layout layout = {0};
-    hd_pieces pieces = {0};
-    hd_plan plan = {0};
+    hd_io_layout layout = {0};
+    hd_io_pieces pieces = {0};
+    hd_io_plan plan = {0};
     bool guessed;
-    *labels = (hd_labels){0};
-    TRY(hd_layout_find(file, &layout));
+    *labels = (hd_io_labels){0};
+    TRY(hd_io_layout_find(file, &layout));
     plan.layout = &layout;
     plan.n_texts = 1;
-    plan.label = layout.columns == 1 ? 0 : hd_plan_find_label(&layout, &guessed, &plan.y_reason);
+    plan.label = layout.columns == 1 ? 0 : hd_io_plan_find_label(&layout, &guessed, &plan.y_reason);
     if (plan.label < 0)
         FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
              (long long)layout.columns);
     ALLOC(plan.roles, layout.columns);
     for (int64_t c = 0; c < layout.columns; c++)
-        plan.roles[c] = c == plan.label ? hd_text_role(0) : HD_SKIP;
-    TRY(hd_table_cut(context, &layout, &pieces));
+        plan.roles[c] = c == plan.label ? hd_io_text_role(0) : HD_IO_SKIP;
+    TRY(hd_io_table_cut(context, &layout, &pieces));
     ALLOC(labels->texts, pieces.rows);
     labels->n = pieces.rows;
-    hd_reading r = {.plan = &plan, .pieces = &pieces, .texts = labels->texts};
-    TRY(hd_table_read(context, &r));
-    TRY(hd_texts_unescape(labels)); /* also a copy that outlives the file */
+    hd_io_reading r = {.plan = &plan, .pieces = &pieces, .texts = labels->texts};
+    TRY(hd_io_table_read(context, &r));
+    TRY(hd_io_texts_unescape(labels)); /* also a copy that outlives the file */
 done:
-    hd_plan_free(&plan);
-    hd_pieces_free(&pieces);
-    hd_layout_free(&layout);
+    hd_io_plan_free(&plan);
+    hd_io_pieces_free(&pieces);
+    hd_io_layout_free(&layout);
     if (status != HUDDLE_OK)
-        hd_labels_free(labels);
+        hd_io_labels_free(labels);
     return status;
 }
 
-huddle_status hd_csv_dense(huddle_context *context, const hd_file *file, huddle_dense *matrix) {
+huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, huddle_dense *matrix) {
     huddle_status status = HUDDLE_OK;
-    hd_layout layout = {0};
-    hd_pieces pieces = {0};
-    hd_plan plan = {0};
+    hd_io_layout layout = {0};
+    hd_io_pieces pieces = {0};
+    hd_io_plan plan = {0};
     memset(matrix, 0, sizeof *matrix);
-    TRY(hd_layout_find(file, &layout));
+    TRY(hd_io_layout_find(file, &layout));
     if (needs_all(&layout))
-        TRY(hd_layout_examine(&layout, INT64_MAX));
+        TRY(hd_io_layout_examine(&layout, INT64_MAX));
     plan.layout = &layout;
     plan.label = -1;
     ALLOC(plan.roles, layout.columns);
@@ -417,14 +419,14 @@ huddle_status hd_csv_dense(huddle_context *context, const hd_file *file, huddle_
         plan.roles[c] = (int32_t)c;
         plan.styled = plan.styled || layout.kinds[c].decimal != '.';
     }
-    TRY(hd_table_cut(context, &layout, &pieces));
+    TRY(hd_io_table_cut(context, &layout, &pieces));
     TRY(huddle_dense_new(pieces.rows, layout.columns, matrix));
-    hd_reading r = {.plan = &plan, .pieces = &pieces, .values = matrix->values};
-    TRY(hd_table_read(context, &r));
+    hd_io_reading r = {.plan = &plan, .pieces = &pieces, .values = matrix->values};
+    TRY(hd_io_table_read(context, &r));
 done:
-    hd_plan_free(&plan);
-    hd_pieces_free(&pieces);
-    hd_layout_free(&layout);
+    hd_io_plan_free(&plan);
+    hd_io_pieces_free(&pieces);
+    hd_io_layout_free(&layout);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);
     return status;

@@ -9,68 +9,74 @@
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-typedef struct hd_field {
+typedef struct hd_io_field {
     const char *begin, *end; /* without quotes and blanks around it */
     bool quoted, open;       /* open: the closing quote is missing */
-} hd_field;
+} hd_io_field;
 
-typedef struct hd_fields {
-    hd_field *items;
+typedef struct hd_io_fields {
+    hd_io_field *items;
     int64_t count, capacity;
-} hd_fields;
+} hd_io_fields;
 
 /* Cuts the record at p into fields; returns one past its line feed, or end. NULL: no memory. */
-const char *hd_fields_split(const char *p, const char *end, char separator, hd_fields *fields);
+const char *hd_io_fields_split(const char *p, const char *end, char separator,
+                               hd_io_fields *fields);
 
 /* The number in a field whose column has that decimal sign, '.' or ','; false if it is none.
  * Thousands separators, a currency sign and a per cent sign (5 % is 0.05) are understood. */
-bool hd_field_number(const hd_field *field, char decimal, double *value);
+bool hd_io_field_number(const hd_io_field *field, char decimal, double *value);
 
-/* What hd_field_number() skips on its way, as signs of trouble when a column mixes them. */
-typedef struct hd_marks {
+/* What hd_io_field_number() skips on its way, as signs of trouble when a column mixes them. */
+typedef struct hd_io_marks {
     bool percent;
     int32_t currency; /* 0: none; else which */
-} hd_marks;
-bool hd_styled_number(const char *begin, const char *end, char decimal, double *value,
-                      hd_marks *marks);
+} hd_io_marks;
+bool hd_io_styled_number(const char *begin, const char *end, char decimal, double *value,
+                         hd_io_marks *marks);
 
 /* True for an empty field and for NA, NaN, null, ? and similar words. */
-bool hd_field_missing(const hd_field *field);
+bool hd_io_field_missing(const hd_io_field *field);
 
 /* True for inf and -inf. */
-bool hd_field_infinite(const hd_field *field);
+bool hd_io_field_infinite(const hd_io_field *field);
 
 /* The same as missing, for a label, where "none" and "-" may be names of classes. */
-bool hd_label_missing(const char *begin, int64_t length);
+bool hd_io_label_missing(const char *begin, int64_t length);
 
 /* True for a date (a month or a quarter of a year included), a time, or both. */
-bool hd_is_date(const char *begin, const char *end);
+bool hd_io_is_date(const char *begin, const char *end);
 
 /* True for a time of day. */
-bool hd_is_time(const char *begin, const char *end);
+bool hd_io_is_time(const char *begin, const char *end);
 
 /* True for a date in eight digits, 20200131, which is also a number. */
-bool hd_is_compact_date(const char *begin, const char *end);
+bool hd_io_is_compact_date(const char *begin, const char *end);
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-typedef enum hd_column_kind { HD_NUMBERS, HD_WORDS, HD_DATES, HD_EMPTY } hd_column_kind;
+typedef enum hd_io_column_kind {
+    HD_IO_NUMBERS,
+    HD_IO_WORDS,
+    HD_IO_DATES,
+    HD_IO_EMPTY
+} hd_io_column_kind;
 
 /* What the values of a column look like, judged by those that were examined. */
-typedef struct hd_column {
-    hd_column_kind kind; /* of most of the values that are not missing */
-    bool whole;          /* all are whole numbers */
-    bool counts;         /* the values are 0, 1, 2, ... or 1, 2, 3, ... from the first row on */
-    char decimal;        /* '.' or ',' */
-    bool open;           /* its values, such as 1,234, do not say what the decimal sign is */
-    bool doubtful;       /* nor do the other columns */
-    bool mixed;          /* some values have a per cent or currency sign, others none or another */
-    bool times;          /* the dates are times of day */
-    char example[24];    /* a doubtful value */
-    char mixes[2][24];   /* two values with different signs */
-} hd_column;
+typedef struct hd_io_column {
+    hd_io_column_kind kind; /* of most of the values that are not missing */
+    bool whole;             /* all are whole numbers */
+    bool counts;            /* the values are 0, 1, 2, ... or 1, 2, 3, ... from the first row on */
+    char decimal;           /* '.' or ',' */
+    bool open;              /* its values, such as 1,234, do not say what the decimal sign is */
+    bool doubtful;          /* nor do the other columns */
+    bool mixed;        /* some values have a per cent or currency sign, others none or another */
+    bool times;        /* the dates are times of day */
+    char example[24];  /* a doubtful value */
+    char mixes[2][24]; /* two values with different signs */
+} hd_io_column;
 
-typedef struct hd_layout {
+typedef struct hd_io_layout {
     const char *begin, *end; /* the data, without header */
     int64_t first_line;      /* its number in the file */
     int64_t counted_line;    /* the line that says how many columns there are */
@@ -79,52 +85,52 @@ typedef struct hd_layout {
     bool row_names;          /* the header has one name fewer: the first column names the rows */
     bool all_examined;       /* the kinds were judged by all records */
     int64_t columns;
-    char **names;     /* of columns, or NULL */
-    hd_column *kinds; /* columns */
-} hd_layout;
+    char **names;        /* of columns, or NULL */
+    hd_io_column *kinds; /* columns */
+} hd_io_layout;
 
 /* Finds separator, header and, from the first records, the kinds of the columns. */
-huddle_status hd_layout_find(const hd_file *file, hd_layout *layout);
-void hd_layout_free(hd_layout *layout);
+huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout);
+void hd_io_layout_free(hd_io_layout *layout);
 
 /* Judges the columns by their first `most` records. */
-huddle_status hd_layout_examine(hd_layout *layout, int64_t most);
+huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most);
 
 /* The column of that name or 1-based position, or -1. */
-int64_t hd_layout_column(const hd_layout *layout, const char *name);
+int64_t hd_io_layout_column(const hd_io_layout *layout, const char *name);
 
 /* The column of that name, or -1: "2" is a name like any other. A column without a name is called
  * "column 2". */
-int64_t hd_layout_named(const hd_layout *layout, const char *name);
+int64_t hd_io_layout_named(const hd_io_layout *layout, const char *name);
 
 /* The column's name, or "". */
-const char *hd_layout_name(const hd_layout *layout, int64_t column);
+const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column);
 
 /* "column 3 (age)" */
-void hd_layout_place(const hd_layout *layout, int64_t column, char *text, size_t size);
+void hd_io_layout_place(const hd_io_layout *layout, int64_t column, char *text, size_t size);
 
 /* ---- which column is what ------------------------------------------------------------------- */
 
 /* What a column is for: the number of a numeric feature, nothing, or text k to be read, which is
  * the label or a text to encode. */
-enum { HD_SKIP = -1 };
-static inline int32_t hd_text_role(int64_t k) {
+enum { HD_IO_SKIP = -1 };
+static inline int32_t hd_io_text_role(int64_t k) {
     return (int32_t)(-2 - k);
 }
 
 /* A feature that the caller expects: a column of numbers, or one text of a column of texts. */
-typedef struct hd_feature {
+typedef struct hd_io_feature {
     int64_t column;
     const char *text; /* NULL: the column's numbers */
-} hd_feature;
+} hd_io_feature;
 
-typedef struct hd_plan {
-    const hd_layout *layout;
+typedef struct hd_io_plan {
+    const hd_io_layout *layout;
     int32_t *roles;         /* columns */
     huddle_column *columns; /* the same for the caller, with reasons */
     int64_t *chosen;        /* columns of the features, in order */
     int64_t n_chosen;
-    hd_feature *expected;      /* options->n_x features in the caller's order; NULL: as they come */
+    hd_io_feature *expected;   /* options->n_x features in the caller's order; NULL: as they come */
     int64_t d;                 /* numeric features */
     bool *leaks;               /* columns: left out because it tells the labels */
     int64_t label;             /* its column, or -1 */
@@ -137,112 +143,115 @@ typedef struct hd_plan {
     bool automatic;            /* features were not named */
     bool styled;               /* a feature has decimal commas */
     const char *y_reason;      /* why the label is the label; static text */
-} hd_plan;
+} hd_io_plan;
 
 /* Decides which columns are features and labels. pieces are the rows of the table. */
-huddle_status hd_plan_make(hd_request *request, const hd_layout *layout, const hd_pieces *pieces,
-                           hd_plan *plan);
-void hd_plan_free(hd_plan *plan);
+huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout,
+                              const hd_io_pieces *pieces, hd_io_plan *plan);
+void hd_io_plan_free(hd_io_plan *plan);
 
 /* The column that looks like labels, or -1; *reason says why. */
-int64_t hd_plan_find_label(const hd_layout *layout, bool *guessed, const char **reason);
+int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason);
 
 /* Leaves a column out for that reason (formatted). */
-huddle_status hd_plan_leave_out(hd_plan *plan, int64_t column, const char *format, ...)
+huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same for a column that maps one to one onto the labels. */
-huddle_status hd_plan_leave_out_leak(hd_plan *plan, int64_t column);
+huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column);
 
 /* True if so many different values in so many rows tell the rows apart: they do not group them. */
-bool hd_tell_rows_apart(int64_t distinct, int64_t rows);
+bool hd_io_tell_rows_apart(int64_t distinct, int64_t rows);
 
 /* Leaves out a column that was taken for labels: its values tell the rows apart. */
-huddle_status hd_plan_reject_label(hd_plan *plan, int64_t column, int64_t distinct, int64_t rows);
+huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
+                                      int64_t rows);
 
 /* Finds the features that options->x names, in their order. */
-huddle_status hd_plan_expect(hd_plan *plan, const huddle_read_options *options);
+huddle_status hd_io_plan_expect(hd_io_plan *plan, const huddle_read_options *options);
 
 /* True if options->x can be found by name in a table without a header: its columns are then
  * "column 1", "column 2", ... */
-bool hd_features_name_positions(const hd_layout *layout, const huddle_read_options *options);
+bool hd_io_features_name_positions(const hd_io_layout *layout, const huddle_read_options *options);
 
 /* What the values of some columns have in common, found by reading all of them. */
-typedef struct hd_facts {
+typedef struct hd_io_facts {
     bool known;
     bool whole;    /* every value is a whole number */
     int64_t first; /* if the values are first, first + 1, ...; -1 if they are not */
     int64_t distinct;
     int32_t *values; /* rows, 0 .. distinct - 1: equal where the texts are */
-} hd_facts;
+} hd_io_facts;
 
 /* Finds the facts of the columns that are marked. */
-huddle_status hd_facts_find(huddle_context *context, const hd_layout *layout,
-                            const hd_pieces *pieces, const bool *marked, hd_facts *facts);
-void hd_facts_free(hd_facts *facts, int64_t columns);
+huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layout,
+                               const hd_io_pieces *pieces, const bool *marked, hd_io_facts *facts);
+void hd_io_facts_free(hd_io_facts *facts, int64_t columns);
 
 /* True if equal labels have equal values and different labels different ones. There must be as many
  * different values as labels, which is not checked; map has room for n_labels. */
-bool hd_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels, const int32_t *values,
-                         int32_t *map);
+bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
+                            const int32_t *values, int32_t *map);
 
 /* ---- suggestions ---------------------------------------------------------------------------- */
 
 /* How a caller would choose the given columns: "--x width --x height" for the tool, quoted for a
  * shell, or x = ["width", "height"]. Many columns become ranges of positions. */
-void hd_hint_columns(const huddle_read_options *options, const hd_layout *layout,
-                     const int64_t *columns, int64_t count, char *text, size_t size);
+void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
+                        const int64_t *columns, int64_t count, char *text, size_t size);
 
 /* How a caller would name one column: "--y kind" or y = "kind"; its position if it has no name. */
-void hd_hint_column(const huddle_read_options *options, const char *option, const hd_layout *layout,
-                    int64_t column, char *text, size_t size);
+void hd_io_hint_column(const huddle_read_options *options, const char *option,
+                       const hd_io_layout *layout, int64_t column, char *text, size_t size);
 
 /* "--missing drop" or missing = "drop"; without a value "--encode" or encode = true. */
-void hd_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
-             size_t size);
+void hd_io_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
+                size_t size);
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Rows being read: into points through an intake, into doubles, or neither if only texts count. */
-typedef struct hd_reading {
-    const hd_plan *plan;
-    const hd_pieces *pieces;
+typedef struct hd_io_reading {
+    const hd_io_plan *plan;
+    const hd_io_pieces *pieces;
     const huddle_read_options *options; /* for suggestions; or NULL */
-    hd_intake *intake;
-    double *values; /* rows x d */
-    hd_span *texts; /* n_texts x rows, or NULL */
+    hd_io_intake *intake;
+    double *values;    /* rows x d */
+    hd_io_span *texts; /* n_texts x rows, or NULL */
     uint8_t
         *incomplete; /* rows: a value is missing, which is NaN or an empty text; NULL: refused */
     bool label_required; /* text 0 must not be missing even so */
     bool any_text;       /* texts may be empty */
     atomic_bool misread; /* a value was refused that is not missing */
-} hd_reading;
+} hd_io_reading;
 
-huddle_status hd_table_read(huddle_context *context, hd_reading *reading);
+huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading);
 
 /* The pieces of a table. */
-huddle_status hd_table_cut(huddle_context *context, const hd_layout *layout, hd_pieces *pieces);
+huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
+                              hd_io_pieces *pieces);
 
 /* Texts in quotes may hold doubled quotes: all are copied with single ones. */
-huddle_status hd_texts_unescape(hd_labels *labels);
+huddle_status hd_io_texts_unescape(hd_io_labels *labels);
 
 /* ---- tables with missing values or encoded texts -------------------------------------------- */
 
-typedef enum hd_missing { HD_REFUSE, HD_DROP, HD_MEAN, HD_MEDIAN } hd_missing;
+typedef enum hd_io_missing { HD_IO_REFUSE, HD_IO_DROP, HD_IO_MEAN, HD_IO_MEDIAN } hd_io_missing;
 
 /* What options->missing asks for. */
-huddle_status hd_missing_policy(const huddle_read_options *options, hd_missing *policy);
+huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy);
 
 /* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
  * that feature j comes from, the caller's to free; data->features holds the names of the features
  * if the table has a header or texts were encoded. */
-huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_pieces *pieces,
-                              hd_missing policy, bool *misread, hd_labels *labels,
-                              huddle_data *data, int64_t **sources);
+huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
+                                 const hd_io_pieces *pieces, hd_io_missing policy, bool *misread,
+                                 hd_io_labels *labels, huddle_data *data, int64_t **sources);
 
 /* The values of the expected features, n x their number, in their order. Of each column the texts
  * that no feature stands for are reported. */
-huddle_status hd_features_arrange(huddle_context *context, const hd_plan *plan, int64_t n_features,
-                                  const hd_reading *reading, int64_t n, double *wide);
+huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *plan,
+                                     int64_t n_features, const hd_io_reading *reading, int64_t n,
+                                     double *wide);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The texts of one column. */
-static huddle_status judge_column(const hd_labels *texts, hd_facts *facts) {
+static huddle_status judge_column(const hd_io_labels *texts, hd_io_facts *facts) {
     huddle_status status = HUDDLE_OK;
     char **classes = NULL;
     int32_t n_classes = 0;
@@ -17,7 +17,7 @@ static huddle_status judge_column(const hd_labels *texts, hd_facts *facts) {
     for (int64_t i = 0; i < texts->n && facts->whole; i++) {
         const char *begin = texts->texts[i].begin, *end = begin + texts->texts[i].length;
         int64_t value = 0;
-        facts->whole = hd_number_whole(begin, end, &value);
+        facts->whole = hd_io_number_whole(begin, end, &value);
         if (i == 0)
             facts->first = value == 0 || value == 1 ? value : -1;
         else if (value != facts->first + i)
@@ -25,28 +25,28 @@ static huddle_status judge_column(const hd_labels *texts, hd_facts *facts) {
     }
     if (!facts->whole)
         facts->first = -1;
-    TRY(hd_labels_map(texts, &facts->values, &n_classes, &classes));
+    TRY(hd_io_labels_map(texts, &facts->values, &n_classes, &classes));
     facts->distinct = n_classes;
     facts->known = true;
 done:
-    hd_classes_free(classes, n_classes);
+    hd_io_classes_free(classes, n_classes);
     return status;
 }
 
-huddle_status hd_facts_find(huddle_context *context, const hd_layout *layout,
-                            const hd_pieces *pieces, const bool *marked, hd_facts *facts) {
+huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layout,
+                               const hd_io_pieces *pieces, const bool *marked, hd_io_facts *facts) {
     huddle_status status = HUDDLE_OK;
-    hd_plan plan = {.layout = layout, .label = -1};
-    hd_reading reading = {.plan = &plan, .pieces = pieces, .any_text = true};
+    hd_io_plan plan = {.layout = layout, .label = -1};
+    hd_io_reading reading = {.plan = &plan, .pieces = pieces, .any_text = true};
     ALLOC(plan.roles, layout->columns);
     for (int64_t c = 0; c < layout->columns; c++)
-        plan.roles[c] = marked[c] ? hd_text_role(plan.n_texts++) : HD_SKIP;
+        plan.roles[c] = marked[c] ? hd_io_text_role(plan.n_texts++) : HD_IO_SKIP;
     if (plan.n_texts == 0)
         goto done;
     ALLOC(reading.texts, plan.n_texts * pieces->rows);
-    TRY(hd_table_read(context, &reading));
+    TRY(hd_io_table_read(context, &reading));
     for (int64_t c = 0; c < layout->columns; c++) {
-        hd_labels texts = {.n = pieces->rows};
+        hd_io_labels texts = {.n = pieces->rows};
         if (!marked[c])
             continue;
         texts.texts = reading.texts + (-2 - plan.roles[c]) * pieces->rows;
@@ -58,14 +58,14 @@ done:
     return status;
 }
 
-void hd_facts_free(hd_facts *facts, int64_t columns) {
+void hd_io_facts_free(hd_io_facts *facts, int64_t columns) {
     for (int64_t c = 0; facts != NULL && c < columns; c++)
         huddle_free(facts[c].values);
     huddle_free(facts);
 }
 
-bool hd_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels, const int32_t *values,
-                         int32_t *map) {
+bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
+                            const int32_t *values, int32_t *map) {
     for (int32_t k = 0; k < n_labels; k++)
         map[k] = -1;
     for (int64_t i = 0; i < n; i++) {

@@ -12,10 +12,11 @@
 /* ---- finding them --------------------------------------------------------------------------- */
 
 /* "age" is a column; "city=Paris" is one too if a column has that name, else a text of "city". */
-static huddle_status find_feature(const hd_layout *layout, const char *name, hd_feature *feature) {
+static huddle_status find_feature(const hd_io_layout *layout, const char *name,
+                                  hd_io_feature *feature) {
     huddle_status status = HUDDLE_OK;
     char *copy = NULL;
-    *feature = (hd_feature){.column = hd_layout_named(layout, name)};
+    *feature = (hd_io_feature){.column = hd_io_layout_named(layout, name)};
     if (feature->column >= 0)
         goto done;
     copy = hd_copy_text(name);
@@ -23,7 +24,7 @@ static huddle_status find_feature(const hd_layout *layout, const char *name, hd_
         FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
     for (char *sign; feature->column < 0 && (sign = strrchr(copy, '=')) != NULL;) {
         *sign = '\0';
-        feature->column = hd_layout_named(layout, copy);
+        feature->column = hd_io_layout_named(layout, copy);
         feature->text = name + (sign - copy) + 1;
     }
 done:
@@ -31,7 +32,7 @@ done:
     return status;
 }
 
-static huddle_status no_such_feature(const hd_layout *layout, const char *name) {
+static huddle_status no_such_feature(const hd_io_layout *layout, const char *name) {
     char names[400] = "";
     size_t used = 0;
     int own = (int)strcspn(name, "=");
@@ -48,7 +49,7 @@ static huddle_status no_such_feature(const hd_layout *layout, const char *name) 
     return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
 }
 
-bool hd_features_name_positions(const hd_layout *layout, const huddle_read_options *options) {
+bool hd_io_features_name_positions(const hd_io_layout *layout, const huddle_read_options *options) {
     for (int64_t k = 0; k < options->n_x; k++) {
         const char *name = options->x[k];
         long long position = 0;
@@ -62,12 +63,12 @@ bool hd_features_name_positions(const hd_layout *layout, const huddle_read_optio
 }
 
 static bool is_number(const char *text) {
-    const hd_field field = {text, text + strlen(text), false, false};
+    const hd_io_field field = {text, text + strlen(text), false, false};
     double value;
-    return hd_field_number(&field, '.', &value) || hd_field_number(&field, ',', &value);
+    return hd_io_field_number(&field, '.', &value) || hd_io_field_number(&field, ',', &value);
 }
 
-huddle_status hd_plan_expect(hd_plan *plan, const huddle_read_options *options) {
+huddle_status hd_io_plan_expect(hd_io_plan *plan, const huddle_read_options *options) {
     enum { FREE, NUMBERS, TEXTS };
     huddle_status status = HUDDLE_OK;
     uint8_t *uses = NULL;
@@ -76,7 +77,7 @@ huddle_status hd_plan_expect(hd_plan *plan, const huddle_read_options *options) 
     ALLOC_ZERO(uses, plan->layout->columns);
     ALLOC_ZERO(words, plan->layout->columns);
     for (int64_t k = 0; k < options->n_x; k++) {
-        hd_feature *feature = &plan->expected[k];
+        hd_io_feature *feature = &plan->expected[k];
         TRY(find_feature(plan->layout, options->x[k], feature));
         uint8_t use = feature->text == NULL ? NUMBERS : TEXTS;
         /* "a=1" is no text of "a" where "a" is a feature itself. */
@@ -102,18 +103,18 @@ done:
 /* The texts of a column that no feature stands for: the first few, and in how many rows. */
 enum { MOST_UNKNOWN = 4 };
 typedef struct unknown_texts {
-    hd_span texts[MOST_UNKNOWN];
+    hd_io_span texts[MOST_UNKNOWN];
     int count;
     bool more;
     int64_t rows;
 } unknown_texts;
 
-static bool is_same(hd_span text, const char *other) {
+static bool is_same(hd_io_span text, const char *other) {
     return (size_t)text.length == strlen(other) &&
            memcmp(text.begin, other, (size_t)text.length) == 0;
 }
 
-static void note_unknown(unknown_texts *unknown, hd_span text) {
+static void note_unknown(unknown_texts *unknown, hd_io_span text) {
     unknown->rows++;
     for (int k = 0; k < unknown->count; k++)
         if (unknown->texts[k].length == text.length &&
@@ -125,18 +126,18 @@ static void note_unknown(unknown_texts *unknown, hd_span text) {
         unknown->more = true;
 }
 
-static void tell_unknown(huddle_context *context, const hd_plan *plan, int64_t column,
+static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_t column,
                          const unknown_texts *unknown) {
     char place[160], list[300] = "";
     size_t used = 0;
     if (unknown->rows == 0)
         return;
     for (int k = 0; k < unknown->count; k++) {
-        hd_span text = unknown->texts[k];
+        hd_io_span text = unknown->texts[k];
         used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.*s'", k > 0 ? ", " : "",
                                  (int)(text.length < 60 ? text.length : 60), text.begin);
     }
-    hd_layout_place(plan->layout, column, place, sizeof place);
+    hd_io_layout_place(plan->layout, column, place, sizeof place);
     hd_warn(context, HUDDLE_WARNING_INPUT,
             "%s: no feature stands for %s%s (%lld row%s); such rows are 0 in all features of that "
             "column",
@@ -145,16 +146,16 @@ static void tell_unknown(huddle_context *context, const hd_plan *plan, int64_t c
 }
 
 /* Features js[0 .. count - 1] are texts of that column. */
-static huddle_status put_texts(huddle_context *context, const hd_plan *plan, int64_t column,
-                               const int64_t *js, int64_t count, const hd_span *texts, int64_t n,
+static huddle_status put_texts(huddle_context *context, const hd_io_plan *plan, int64_t column,
+                               const int64_t *js, int64_t count, const hd_io_span *texts, int64_t n,
                                double *wide, int64_t d) {
     huddle_status status = HUDDLE_OK;
-    hd_labels rows = {.n = n};
+    hd_io_labels rows = {.n = n};
     unknown_texts unknown = {.count = 0};
     const double present = sqrt(0.5);
     ALLOC(rows.texts, n);
     memcpy(rows.texts, texts, (size_t)n * sizeof *texts);
-    TRY(hd_texts_unescape(&rows));
+    TRY(hd_io_texts_unescape(&rows));
     for (int64_t i = 0; i < n; i++) {
         bool known = false, missing = rows.texts[i].length == 0;
         for (int64_t k = 0; k < count; k++) {
@@ -167,12 +168,13 @@ static huddle_status put_texts(huddle_context *context, const hd_plan *plan, int
     }
     tell_unknown(context, plan, column, &unknown);
 done:
-    hd_labels_free(&rows);
+    hd_io_labels_free(&rows);
     return status;
 }
 
-huddle_status hd_features_arrange(huddle_context *context, const hd_plan *plan, int64_t n_features,
-                                  const hd_reading *reading, int64_t n, double *wide) {
+huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *plan,
+                                     int64_t n_features, const hd_io_reading *reading, int64_t n,
+                                     double *wide) {
     huddle_status status = HUDDLE_OK;
     int64_t *js = NULL;
     ALLOC(js, n_features);

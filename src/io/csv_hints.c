@@ -61,30 +61,30 @@ static void add_choice(line *to, const huddle_read_options *options, const char 
 }
 
 /* True if a name is a number that is not its own position. */
-static bool has_false_positions(const hd_layout *layout) {
+static bool has_false_positions(const hd_io_layout *layout) {
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
         int64_t value;
         const char *name = layout->names[c];
-        if (hd_number_whole(name, name + strlen(name), &value) && value != c + 1)
+        if (hd_io_number_whole(name, name + strlen(name), &value) && value != c + 1)
             return true;
     }
     return false;
 }
 
 /* True if the columns should be chosen by their names. */
-static bool has_good_names(const hd_layout *layout, const int64_t *columns, int64_t count) {
+static bool has_good_names(const hd_io_layout *layout, const int64_t *columns, int64_t count) {
     enum { MOST_NAMES = 12, LONGEST = 100 };
     for (int64_t k = 0; k < count; k++) {
-        const char *name = hd_layout_name(layout, columns[k]);
+        const char *name = hd_io_layout_name(layout, columns[k]);
         if (name[0] == '\0' || strlen(name) > LONGEST ||
-            hd_layout_column(layout, name) != columns[k])
+            hd_io_layout_column(layout, name) != columns[k])
             return false;
     }
     return count <= MOST_NAMES || has_false_positions(layout);
 }
 
-void hd_hint_columns(const huddle_read_options *options, const hd_layout *layout,
-                     const int64_t *columns, int64_t count, char *text, size_t size) {
+void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
+                        const int64_t *columns, int64_t count, char *text, size_t size) {
     line to = {text, size, 0, false};
     bool names = has_good_names(layout, columns, count);
     text[0] = '\0';
@@ -100,25 +100,25 @@ void hd_hint_columns(const huddle_read_options *options, const hd_layout *layout
                      (long long)columns[last] + 1);
         else
             snprintf(range, sizeof range, "%lld", (long long)columns[k] + 1);
-        add_choice(&to, options, names ? hd_layout_name(layout, columns[k]) : range, k == 0);
+        add_choice(&to, options, names ? hd_io_layout_name(layout, columns[k]) : range, k == 0);
         k = last + 1;
     }
     if (!options->hints_as_flags)
         add_text(&to, "]");
 }
 
-void hd_hint_column(const huddle_read_options *options, const char *option, const hd_layout *layout,
-                    int64_t column, char *text, size_t size) {
+void hd_io_hint_column(const huddle_read_options *options, const char *option,
+                       const hd_io_layout *layout, int64_t column, char *text, size_t size) {
     char quoted[256], position[24];
     snprintf(position, sizeof position, "%lld", (long long)column + 1);
     bool named = has_good_names(layout, &column, 1);
-    quote(named ? hd_layout_name(layout, column) : position, options->hints_as_flags, quoted,
+    quote(named ? hd_io_layout_name(layout, column) : position, options->hints_as_flags, quoted,
           sizeof quoted);
     snprintf(text, size, options->hints_as_flags ? "--%s %s" : "%s = %s", option, quoted);
 }
 
-void hd_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
-             size_t size) {
+void hd_io_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
+                size_t size) {
     if (options->hints_as_flags)
         snprintf(text, size, "--%s%s%s", name, value != NULL ? " " : "",
                  value != NULL ? value : "");

@@ -23,13 +23,13 @@ typedef struct tally {
     bool from_zero, from_one;
     char example[24];
     char mixes[2][24]; /* the first value, and one with another sign */
-    hd_marks first;    /* the first one's */
+    hd_io_marks first; /* the first one's */
 } tally;
 
 enum { EXAMPLE = 24 };
 
 /* A value to show; one that is too long is not. */
-static void keep_example(char *to, const hd_field *field) {
+static void keep_example(char *to, const hd_io_field *field) {
     int64_t length = field->end - field->begin;
     if (length >= EXAMPLE)
         return;
@@ -37,7 +37,7 @@ static void keep_example(char *to, const hd_field *field) {
     to[length] = '\0';
 }
 
-static void count_marks(tally *t, hd_marks marks, const hd_field *field) {
+static void count_marks(tally *t, hd_io_marks marks, const hd_io_field *field) {
     bool other =
         marks.percent != t->first.percent ||
         (marks.currency != t->first.currency && marks.currency != 0 && t->first.currency != 0);
@@ -56,8 +56,8 @@ static void count_marks(tally *t, hd_marks marks, const hd_field *field) {
 }
 
 /* A number that means the same with both signs decides nothing. */
-static void count_signs(tally *t, const hd_field *field, bool point, double with_point, bool comma,
-                        double with_comma) {
+static void count_signs(tally *t, const hd_io_field *field, bool point, double with_point,
+                        bool comma, double with_comma) {
     t->points += point && !comma;
     t->commas += comma && !point;
     if (!point || !comma || with_point == with_comma)
@@ -70,22 +70,22 @@ static void count_signs(tally *t, const hd_field *field, bool point, double with
     keep_example(t->example, field);
 }
 
-static void count_field(tally *t, const hd_field *field, int64_t row) {
+static void count_field(tally *t, const hd_io_field *field, int64_t row) {
     double with_point = NAN, with_comma = NAN;
-    hd_marks marks = {0}, other = {0};
-    if (hd_field_missing(field)) {
+    hd_io_marks marks = {0}, other = {0};
+    if (hd_io_field_missing(field)) {
         t->whole[0] = t->whole[1] = t->from_zero = t->from_one = false;
         return;
     }
     t->values++;
-    bool point = hd_styled_number(field->begin, field->end, '.', &with_point, &marks) ||
-                 hd_field_number(field, '.', &with_point);
-    bool comma = hd_styled_number(field->begin, field->end, ',', &with_comma, &other);
-    bool number = point || comma || hd_field_infinite(field);
-    t->compact += number && hd_is_compact_date(field->begin, field->end);
-    if (!number && hd_is_date(field->begin, field->end)) {
+    bool point = hd_io_styled_number(field->begin, field->end, '.', &with_point, &marks) ||
+                 hd_io_field_number(field, '.', &with_point);
+    bool comma = hd_io_styled_number(field->begin, field->end, ',', &with_comma, &other);
+    bool number = point || comma || hd_io_field_infinite(field);
+    t->compact += number && hd_io_is_compact_date(field->begin, field->end);
+    if (!number && hd_io_is_date(field->begin, field->end)) {
         t->dates++;
-        t->times += hd_is_time(field->begin, field->end);
+        t->times += hd_io_is_time(field->begin, field->end);
     } else if (!number)
         t->texts++;
     if (point || comma) {
@@ -113,17 +113,17 @@ static bool is_date_name(const char *name) {
 }
 
 /* A typing error among numbers must not make a column textual: the majority decides. */
-static void judge_kind(const tally *t, const char *name, hd_column *column) {
+static void judge_kind(const tally *t, const char *name, hd_io_column *column) {
     column->times = t->times == t->dates;
     if (t->values == 0)
-        column->kind = HD_EMPTY;
+        column->kind = HD_IO_EMPTY;
     else if (2 * t->dates > t->values)
-        column->kind = HD_DATES;
+        column->kind = HD_IO_DATES;
     else if (t->compact == t->values && is_date_name(name)) {
-        column->kind = HD_DATES;
+        column->kind = HD_IO_DATES;
         column->times = false;
     } else
-        column->kind = 2 * (t->texts + t->dates) > t->values ? HD_WORDS : HD_NUMBERS;
+        column->kind = 2 * (t->texts + t->dates) > t->values ? HD_IO_WORDS : HD_IO_NUMBERS;
     column->counts = t->from_zero || t->from_one;
     column->mixed = t->other_currency || (t->per_cent > 0 && (t->bare > 0 || t->currencies > 0));
 }
@@ -138,7 +138,7 @@ static char demanded(const tally *t) {
 /* Where a column leaves the decimal sign open, the other columns decide. If they do too, a comma
  * is decimal in a file with semicolons, which is what spreadsheets write where the comma is the
  * decimal sign, and parts thousands elsewhere; a point is decimal. */
-static void judge_signs(hd_layout *layout, const tally *tallies) {
+static void judge_signs(hd_io_layout *layout, const tally *tallies) {
     int64_t points = 0, commas = 0;
     for (int64_t c = 0; c < layout->columns; c++) {
         points += demanded(&tallies[c]) == '.';
@@ -147,7 +147,7 @@ static void judge_signs(hd_layout *layout, const tally *tallies) {
     char others = commas > points ? ',' : points > 0 ? '.' : '\0';
     for (int64_t c = 0; c < layout->columns; c++) {
         const tally *t = &tallies[c];
-        hd_column *column = &layout->kinds[c];
+        hd_io_column *column = &layout->kinds[c];
         char own = demanded(t), rule = others;
         if (rule == '\0')
             rule =
@@ -164,9 +164,9 @@ static void judge_signs(hd_layout *layout, const tally *tallies) {
     }
 }
 
-huddle_status hd_layout_examine(hd_layout *layout, int64_t most) {
+huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most) {
     huddle_status status = HUDDLE_OK;
-    hd_fields fields = {0};
+    hd_io_fields fields = {0};
     tally *tallies = NULL;
     int64_t records = 0;
     const char *p = layout->begin;
@@ -177,10 +177,10 @@ huddle_status hd_layout_examine(hd_layout *layout, int64_t most) {
         tallies[c] = (tally){.whole = {true, true}, .from_zero = true, .from_one = true};
     while (p < layout->end && records < most) {
         const char *begin = p;
-        p = hd_fields_split(p, layout->end, layout->separator, &fields);
+        p = hd_io_fields_split(p, layout->end, layout->separator, &fields);
         if (p == NULL)
             TRY(HUDDLE_NO_MEMORY);
-        if (hd_is_blank_line(begin, p))
+        if (hd_io_is_blank_line(begin, p))
             continue;
         for (int64_t c = 0; c < fields.count && c < layout->columns; c++)
             count_field(&tallies[c], &fields.items[c], records);
@@ -188,7 +188,7 @@ huddle_status hd_layout_examine(hd_layout *layout, int64_t most) {
     }
     layout->all_examined = p == layout->end;
     for (int64_t c = 0; c < layout->columns; c++)
-        judge_kind(&tallies[c], hd_layout_name(layout, c), &layout->kinds[c]);
+        judge_kind(&tallies[c], hd_io_layout_name(layout, c), &layout->kinds[c]);
     judge_signs(layout, tallies);
 done:
     huddle_free(tallies);

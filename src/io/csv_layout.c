@@ -18,10 +18,10 @@ static bool is_blank(char c, char separator) {
 }
 
 /* The field at p; returns where its separator, line feed or the text's end stands. */
-static const char *next_field(const char *p, const char *end, char separator, hd_field *field) {
+static const char *next_field(const char *p, const char *end, char separator, hd_io_field *field) {
     while (p < end && is_blank(*p, separator))
         p++;
-    *field = (hd_field){p, p, false, false};
+    *field = (hd_io_field){p, p, false, false};
     if (p < end && *p == '"') {
         field->quoted = true;
         field->begin = ++p;
@@ -48,7 +48,8 @@ static const char *next_field(const char *p, const char *end, char separator, hd
     return p;
 }
 
-const char *hd_fields_split(const char *p, const char *end, char separator, hd_fields *fields) {
+const char *hd_io_fields_split(const char *p, const char *end, char separator,
+                               hd_io_fields *fields) {
     fields->count = 0;
     for (;;) {
         if (!hd_grow(&fields->items, &fields->capacity, fields->count + 1, sizeof *fields->items)) {
@@ -68,10 +69,10 @@ const char *hd_fields_split(const char *p, const char *end, char separator, hd_f
 }
 
 /* A number, or a word that stands where a number should. */
-static bool is_numeric(const hd_field *field) {
+static bool is_numeric(const hd_io_field *field) {
     double value;
-    return hd_field_number(field, '.', &value) || hd_field_number(field, ',', &value) ||
-           hd_field_missing(field) || hd_field_infinite(field);
+    return hd_io_field_number(field, '.', &value) || hd_io_field_number(field, ',', &value) ||
+           hd_io_field_missing(field) || hd_io_field_infinite(field);
 }
 
 /* ---- separator ------------------------------------------------------------------------------ */
@@ -79,10 +80,10 @@ static bool is_numeric(const hd_field *field) {
 /* Fields of the first record, and whether the next records have as many. A header may have one
  * name fewer than the rows have fields (R writes no name for the names of rows), or one comma more
  * at its end: *count is then that of the rows. */
-static huddle_status try_separator(const hd_layout *layout, char separator, int64_t *count,
+static huddle_status try_separator(const hd_io_layout *layout, char separator, int64_t *count,
                                    bool *same) {
     huddle_status status = HUDDLE_OK;
-    hd_fields fields = {0};
+    hd_io_fields fields = {0};
     const char *p = layout->begin;
     int64_t records = 0;
     bool open_end = false;
@@ -90,14 +91,14 @@ static huddle_status try_separator(const hd_layout *layout, char separator, int6
     *same = true;
     for (int k = 0; k < SAMPLE && p < layout->end; k++) {
         const char *begin = p;
-        p = hd_fields_split(p, layout->end, separator, &fields);
+        p = hd_io_fields_split(p, layout->end, separator, &fields);
         if (p == NULL)
             TRY(HUDDLE_NO_MEMORY);
-        if (hd_is_blank_line(begin, p))
+        if (hd_io_is_blank_line(begin, p))
             continue;
         if (records++ == 0) {
             *count = fields.count;
-            const hd_field *last = &fields.items[fields.count - 1];
+            const hd_io_field *last = &fields.items[fields.count - 1];
             open_end = fields.count > 1 && last->begin == last->end;
         } else if (records == 2 &&
                    (fields.count == *count + 1 || (open_end && fields.count == *count - 1)))
@@ -111,7 +112,7 @@ done:
 
 /* The first of tab, semicolon, comma and blanks that cuts every record alike; if none does, the
  * one that cuts the first record into most. */
-static huddle_status find_separator(hd_layout *layout) {
+static huddle_status find_separator(hd_io_layout *layout) {
     static const char separators[] = {'\t', ';', ',', ' '};
     huddle_status status = HUDDLE_OK;
     int64_t most = 1;
@@ -138,43 +139,43 @@ done:
 /* ---- header --------------------------------------------------------------------------------- */
 
 /* ",0,1,2": pandas numbers columns that have no names. */
-static bool is_numbered(const hd_fields *first) {
+static bool is_numbered(const hd_io_fields *first) {
     double value;
     if (first->count < 2 || first->items[0].begin != first->items[0].end)
         return false;
     for (int64_t c = 1; c < first->count; c++)
-        if (!hd_field_number(&first->items[c], '.', &value) || value != (double)(c - 1))
+        if (!hd_io_field_number(&first->items[c], '.', &value) || value != (double)(c - 1))
             return false;
     return true;
 }
 
-static bool is_label_name(const hd_field *field) {
+static bool is_label_name(const hd_io_field *field) {
     char name[32];
     int64_t length = field->end - field->begin;
     if (length >= (int64_t)sizeof name)
         return false;
     memcpy(name, field->begin, (size_t)length);
     name[length] = '\0';
-    return hd_label_name_rank(name) >= 0;
+    return hd_io_label_name_rank(name) >= 0;
 }
 
-static bool is_header(const hd_fields *first, const hd_fields *second) {
+static bool is_header(const hd_io_fields *first, const hd_io_fields *second) {
     bool numbers = false, number_below = false;
     /* Where the header has one name fewer, its first name is the second column's. */
     int64_t offset = second->count == first->count + 1;
     for (int64_t c = 0; c < first->count; c++) {
-        const hd_field *field = &first->items[c];
-        bool numeric = is_numeric(field), date = hd_is_date(field->begin, field->end);
+        const hd_io_field *field = &first->items[c];
+        bool numeric = is_numeric(field), date = hd_io_is_date(field->begin, field->end);
         numbers = numbers || ((numeric || date) && field->begin < field->end);
         if (!numeric && is_label_name(field))
             return true;
         if (c + offset >= second->count)
             continue;
-        const hd_field *below = &second->items[c + offset];
-        if (is_numeric(below) || hd_is_date(below->begin, below->end)) {
+        const hd_io_field *below = &second->items[c + offset];
+        if (is_numeric(below) || hd_io_is_date(below->begin, below->end)) {
             number_below = true;
             /* Tables of months have dates for names: 2020-01 above 17.5 is one. */
-            if (!numeric && (!date || (is_numeric(below) && !hd_field_missing(below))))
+            if (!numeric && (!date || (is_numeric(below) && !hd_io_field_missing(below))))
                 return true;
         }
     }
@@ -182,17 +183,17 @@ static bool is_header(const hd_fields *first, const hd_fields *second) {
 }
 
 static int by_text(const void *a, const void *b) {
-    const hd_field *x = a, *y = b;
+    const hd_io_field *x = a, *y = b;
     int64_t nx = x->end - x->begin, ny = y->end - y->begin;
     int order = memcmp(x->begin, y->begin, (size_t)(nx < ny ? nx : ny));
     return order != 0 ? order : (nx > ny) - (nx < ny);
 }
 
 /* All of a first row are texts, and no two the same. */
-static bool are_names(const hd_fields *first) {
+static bool are_names(const hd_io_fields *first) {
     for (int64_t c = 0; c < first->count; c++) {
-        const hd_field *field = &first->items[c];
-        if (is_numeric(field) || hd_is_date(field->begin, field->end))
+        const hd_io_field *field = &first->items[c];
+        if (is_numeric(field) || hd_io_is_date(field->begin, field->end))
             return false;
         for (int64_t b = 0; b < c; b++)
             if (by_text(field, &first->items[b]) == 0)
@@ -202,7 +203,7 @@ static bool are_names(const hd_fields *first) {
 }
 
 /* Sorts the fields of a column; true if they repeat. *seen: the name is one of them. */
-static bool repeats(hd_field *fields, int64_t count, const hd_field *name, bool *seen) {
+static bool repeats(hd_io_field *fields, int64_t count, const hd_io_field *name, bool *seen) {
     int64_t distinct = 1;
     qsort(fields, (size_t)count, sizeof *fields, by_text);
     for (int64_t i = 1; i < count; i++)
@@ -213,22 +214,22 @@ static bool repeats(hd_field *fields, int64_t count, const hd_field *name, bool 
 
 /* A table of texts has a header if its first row is unlike the others: two columns or more repeat
  * their values, and none of its values comes again. `next`: the second row. */
-static huddle_status is_header_of_texts(const hd_layout *layout, const hd_fields *first,
+static huddle_status is_header_of_texts(const hd_io_layout *layout, const hd_io_fields *first,
                                         const char *next, bool *header) {
     enum { FEWEST = 4 };
     huddle_status status = HUDDLE_OK;
-    hd_fields fields = {0};
-    hd_field *columns = NULL;
+    hd_io_fields fields = {0};
+    hd_io_field *columns = NULL;
     int64_t rows = 0, repeating = 0;
     *header = false;
     if (first->count < 2 || !are_names(first))
         goto done;
     ALLOC(columns, first->count * SAMPLE);
     for (const char *begin; next < layout->end && rows < SAMPLE;) {
-        next = hd_fields_split(begin = next, layout->end, layout->separator, &fields);
+        next = hd_io_fields_split(begin = next, layout->end, layout->separator, &fields);
         if (next == NULL)
             TRY(HUDDLE_NO_MEMORY);
-        if (hd_is_blank_line(begin, next))
+        if (hd_io_is_blank_line(begin, next))
             continue;
         if (fields.count != first->count)
             goto done;
@@ -252,7 +253,7 @@ done:
 }
 
 /* A text with its doubled quotes made single. */
-static char *copy_field(const hd_field *field) {
+static char *copy_field(const hd_io_field *field) {
     char *copy = hd_copy_part(field->begin, field->end - field->begin), *to = copy;
     if (copy == NULL)
         return NULL;
@@ -271,10 +272,10 @@ static int64_t count_lines(const char *begin, const char *end) {
     return lines;
 }
 
-static const char *skip_blank_lines(hd_layout *layout, const char *p) {
+static const char *skip_blank_lines(hd_io_layout *layout, const char *p) {
     while (p < layout->end) {
-        const char *next = hd_record_end(p, layout->end, ',', false);
-        if (!hd_is_blank_line(p, next))
+        const char *next = hd_io_record_end(p, layout->end, ',', false);
+        if (!hd_io_is_blank_line(p, next))
             break;
         layout->first_line++;
         p = next;
@@ -283,9 +284,9 @@ static const char *skip_blank_lines(hd_layout *layout, const char *p) {
 }
 
 /* `below`: fields of the first row. */
-static huddle_status keep_names(hd_layout *layout, const hd_fields *first, int64_t below) {
+static huddle_status keep_names(hd_io_layout *layout, const hd_io_fields *first, int64_t below) {
     huddle_status status = HUDDLE_OK;
-    const hd_field *last = &first->items[first->count - 1], nothing = {"", "", false, false};
+    const hd_io_field *last = &first->items[first->count - 1], nothing = {"", "", false, false};
     layout->row_names = below == first->count + 1;
     if (layout->row_names || (below == first->count - 1 && last->begin == last->end))
         layout->columns = below;
@@ -300,10 +301,10 @@ done:
     return status;
 }
 
-static huddle_status find_header(hd_layout *layout) {
+static huddle_status find_header(hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
-    hd_fields first = {0}, second = {0};
-    const char *next = hd_fields_split(layout->begin, layout->end, layout->separator, &first);
+    hd_io_fields first = {0}, second = {0};
+    const char *next = hd_io_fields_split(layout->begin, layout->end, layout->separator, &first);
     if (next == NULL)
         TRY(HUDDLE_NO_MEMORY);
     layout->columns = first.count;
@@ -312,7 +313,7 @@ static huddle_status find_header(hd_layout *layout) {
     layout->first_line += count_lines(layout->begin, next);
     next = skip_blank_lines(layout, next);
     if (next < layout->end &&
-        hd_fields_split(next, layout->end, layout->separator, &second) == NULL)
+        hd_io_fields_split(next, layout->end, layout->separator, &second) == NULL)
         TRY(HUDDLE_NO_MEMORY);
     bool header = is_header(&first, &second);
     if (!header)
@@ -331,7 +332,7 @@ done:
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static void trim(const hd_file *file, hd_layout *layout) {
+static void trim(const hd_file *file, hd_io_layout *layout) {
     layout->begin = file->text;
     layout->end = file->text + file->size;
     layout->first_line = 1;
@@ -341,7 +342,7 @@ static void trim(const hd_file *file, hd_layout *layout) {
         const char *line = layout->end - 1;
         while (line > layout->begin && line[-1] != '\n')
             line--;
-        if (!hd_is_blank_line(line, layout->end))
+        if (!hd_io_is_blank_line(line, layout->end))
             break;
         layout->end = line;
     }
@@ -349,12 +350,12 @@ static void trim(const hd_file *file, hd_layout *layout) {
         layout->begin = skip_blank_lines(layout, layout->begin);
         if (layout->begin == layout->end || *layout->begin != '#')
             break;
-        layout->begin = hd_record_end(layout->begin, layout->end, ',', false);
+        layout->begin = hd_io_record_end(layout->begin, layout->end, ',', false);
         layout->first_line++;
     }
 }
 
-huddle_status hd_layout_find(const hd_file *file, hd_layout *layout) {
+huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     memset(layout, 0, sizeof *layout);
     trim(file, layout);
@@ -365,18 +366,18 @@ huddle_status hd_layout_find(const hd_file *file, hd_layout *layout) {
     TRY(find_header(layout));
     if (layout->begin == layout->end)
         FAIL(HUDDLE_FORMAT, "the file holds a header but no rows");
-    TRY(hd_layout_examine(layout, SAMPLE));
+    TRY(hd_io_layout_examine(layout, SAMPLE));
 done:
     return status;
 }
 
-void hd_layout_free(hd_layout *layout) {
-    hd_classes_free(layout->names, layout->columns);
+void hd_io_layout_free(hd_io_layout *layout) {
+    hd_io_classes_free(layout->names, layout->columns);
     huddle_free(layout->kinds);
     memset(layout, 0, sizeof *layout);
 }
 
-int64_t hd_layout_named(const hd_layout *layout, const char *name) {
+int64_t hd_io_layout_named(const hd_io_layout *layout, const char *name) {
     int64_t position;
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++)
         if (strcmp(layout->names[c], name) == 0)
@@ -385,28 +386,28 @@ int64_t hd_layout_named(const hd_layout *layout, const char *name) {
         if (hd_same_word(layout->names[c], name))
             return c;
     if (strncmp(name, "column ", 7) == 0 &&
-        hd_number_whole(name + 7, name + strlen(name), &position) && position >= 1 &&
-        position <= layout->columns && hd_layout_name(layout, position - 1)[0] == '\0')
+        hd_io_number_whole(name + 7, name + strlen(name), &position) && position >= 1 &&
+        position <= layout->columns && hd_io_layout_name(layout, position - 1)[0] == '\0')
         return position - 1;
     return -1;
 }
 
-int64_t hd_layout_column(const hd_layout *layout, const char *name) {
-    int64_t position, column = hd_layout_named(layout, name);
+int64_t hd_io_layout_column(const hd_io_layout *layout, const char *name) {
+    int64_t position, column = hd_io_layout_named(layout, name);
     if (column >= 0)
         return column;
-    if (hd_number_whole(name, name + strlen(name), &position) && position >= 1 &&
+    if (hd_io_number_whole(name, name + strlen(name), &position) && position >= 1 &&
         position <= layout->columns)
         return position - 1;
     return -1;
 }
 
-const char *hd_layout_name(const hd_layout *layout, int64_t column) {
+const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column) {
     return layout->names != NULL ? layout->names[column] : "";
 }
 
-void hd_layout_place(const hd_layout *layout, int64_t column, char *text, size_t size) {
-    const char *name = hd_layout_name(layout, column);
+void hd_io_layout_place(const hd_io_layout *layout, int64_t column, char *text, size_t size) {
+    const char *name = hd_io_layout_name(layout, column);
     if (name[0] != '\0')
         snprintf(text, size, "column %lld (%.100s)", (long long)column + 1, name);
     else

@@ -20,18 +20,18 @@ static bool is_word(const char *begin, int64_t length, const char *const *words)
     return false;
 }
 
-bool hd_field_missing(const hd_field *field) {
+bool hd_io_field_missing(const hd_io_field *field) {
     static const char *const words[] = {"",     "NA",   "N/A", "NaN", "-NaN", "#N/A",
                                         "null", "none", "?",   "-",   ".",    NULL};
     return is_word(field->begin, field->end - field->begin, words);
 }
 
-bool hd_field_infinite(const hd_field *field) {
+bool hd_io_field_infinite(const hd_io_field *field) {
     static const char *const words[] = {"inf", "+inf", "-inf", NULL};
     return is_word(field->begin, field->end - field->begin, words);
 }
 
-bool hd_label_missing(const char *begin, int64_t length) {
+bool hd_io_label_missing(const char *begin, int64_t length) {
     static const char *const words[] = {"", "NA", "N/A", "NaN", "#N/A", "null", "?", NULL};
     return is_word(begin, length, words);
 }
@@ -54,7 +54,7 @@ static const char *skip_blanks(const char *p, const char *end) {
 }
 
 /* Skips a currency sign and notes which. */
-static const char *skip_currency(const char *p, const char *end, hd_marks *marks) {
+static const char *skip_currency(const char *p, const char *end, hd_io_marks *marks) {
     static const char *const signs[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "USD",
                                         "EUR", "GBP",          "CHF",      "JPY"};
     for (int32_t k = 0; k < (int32_t)(sizeof signs / sizeof *signs); k++) {
@@ -68,7 +68,7 @@ static const char *skip_currency(const char *p, const char *end, hd_marks *marks
     return p;
 }
 
-/* The number less its decoration, as hd_number() reads it. */
+/* The number less its decoration, as hd_io_number() reads it. */
 typedef struct plain_text {
     char text[72];
     int length;
@@ -77,7 +77,7 @@ typedef struct plain_text {
 enum { MOST_DIGITS = 60 };
 
 static const char *copy_digits(const char *p, const char *end, plain_text *to) {
-    for (; p < end && hd_is_digit(*p) && to->length < MOST_DIGITS; p++)
+    for (; p < end && hd_io_is_digit(*p) && to->length < MOST_DIGITS; p++)
         to->text[to->length++] = *p;
     return p;
 }
@@ -97,7 +97,7 @@ static const char *copy_whole(const char *p, const char *end, char decimal, plai
         char c = blank > 0 ? ' ' : p < end ? *p : '\0';
         bool grouping = (c == ' ' || c == ',' || c == '.' || c == '\'') && c != decimal;
         const char *next = p + (blank > 0 ? blank : 1);
-        if (!grouping || next >= end || !hd_is_digit(*next))
+        if (!grouping || next >= end || !hd_io_is_digit(*next))
             return p;
         if (group == '\0' && (run < 1 || run > 3 || *first == '0'))
             return NULL;
@@ -113,7 +113,7 @@ static const char *copy_exponent(const char *p, const char *end, plain_text *to)
     if (end - p < 2 || (*p != 'e' && *p != 'E'))
         return p;
     bool sign = *e == '-' || *e == '+';
-    if (e + sign >= end || !hd_is_digit(e[sign]))
+    if (e + sign >= end || !hd_io_is_digit(e[sign]))
         return p;
     to->text[to->length++] = 'e';
     if (sign)
@@ -121,10 +121,10 @@ static const char *copy_exponent(const char *p, const char *end, plain_text *to)
     return copy_digits(e + sign, end, to);
 }
 
-bool hd_styled_number(const char *begin, const char *end, char decimal, double *value,
-                      hd_marks *marks) {
+bool hd_io_styled_number(const char *begin, const char *end, char decimal, double *value,
+                         hd_io_marks *marks) {
     plain_text plain = {.length = 0};
-    *marks = (hd_marks){0};
+    *marks = (hd_io_marks){0};
     const char *p = skip_currency(begin, end, marks);
     p = skip_blanks(p, end);
     if (p < end && (*p == '-' || *p == '+'))
@@ -147,30 +147,30 @@ bool hd_styled_number(const char *begin, const char *end, char decimal, double *
     } else
         p = skip_currency(p, end, marks);
     plain.text[plain.length] = '\0';
-    if (p != end || hd_number(plain.text, value) != plain.text + plain.length)
+    if (p != end || hd_io_number(plain.text, value) != plain.text + plain.length)
         return false;
     if (marks->percent)
         *value /= 100;
     return plain.length > 0;
 }
 
-bool hd_field_number(const hd_field *field, char decimal, double *value) {
+bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
     char text[64];
-    hd_marks marks;
+    hd_io_marks marks;
     int64_t length = field->end - field->begin;
     if (length == 0)
         return false;
     if (decimal != '.')
-        return hd_styled_number(field->begin, field->end, decimal, value, &marks);
+        return hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
     if (length < (int64_t)sizeof text) { /* the field may be the last thing in memory */
         memcpy(text, field->begin, (size_t)length);
         text[length] = '\0';
-        return hd_number(text, value) == text + length ||
-               hd_styled_number(field->begin, field->end, decimal, value, &marks);
+        return hd_io_number(text, value) == text + length ||
+               hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
     }
     /* A number needs a character after it: the last is read without, if it is a digit. */
     char *copy = hd_copy_part(field->begin, length);
-    bool good = copy != NULL && hd_number(copy, value) == copy + length;
+    bool good = copy != NULL && hd_io_number(copy, value) == copy + length;
     huddle_free(copy);
     return good;
 }
@@ -181,9 +181,9 @@ bool hd_field_number(const hd_field *field, char decimal, double *value) {
 static const char *count_digits(const char *p, const char *end, int least, int most, int *value) {
     int count = 0;
     *value = 0;
-    for (; p < end && hd_is_digit(*p) && count < most; count++)
+    for (; p < end && hd_io_is_digit(*p) && count < most; count++)
         *value = 10 * *value + (*p++ - '0');
-    return count < least || (p < end && hd_is_digit(*p)) ? NULL : p;
+    return count < least || (p < end && hd_io_is_digit(*p)) ? NULL : p;
 }
 
 /* "Jan", "january", ...: one past the name, or NULL. */
@@ -213,7 +213,7 @@ static const char *skip_time(const char *p, const char *end) {
         if ((p = count_digits(p + 1, end, 2, 2, &second)) == NULL || second > 60)
             return NULL;
         if (p < end && (*p == '.' || *p == ','))
-            for (p++; p < end && hd_is_digit(*p);)
+            for (p++; p < end && hd_io_is_digit(*p);)
                 p++;
     }
     const char *zone = skip_blanks(p, end);
@@ -319,11 +319,11 @@ static bool is_month_and_number(const char *p, const char *end) {
            skip_strict_month(next + 1, end) == end;
 }
 
-bool hd_is_time(const char *begin, const char *end) {
+bool hd_io_is_time(const char *begin, const char *end) {
     return end - begin >= 4 && end - begin <= 40 && skip_time(begin, end) == end;
 }
 
-bool hd_is_compact_date(const char *begin, const char *end) {
+bool hd_io_is_compact_date(const char *begin, const char *end) {
     int date;
     if (end - begin != 8 || count_digits(begin, end, 8, 8, &date) != end)
         return false;
@@ -331,7 +331,7 @@ bool hd_is_compact_date(const char *begin, const char *end) {
     return year >= 1500 && year < 2500 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
-bool hd_is_date(const char *begin, const char *end) {
+bool hd_io_is_date(const char *begin, const char *end) {
     if (end - begin < 4 || end - begin > 40)
         return false;
     if (skip_time(begin, end) == end || is_year_first(begin, end) ||

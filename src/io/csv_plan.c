@@ -40,8 +40,8 @@ static bool is_id_name(const char *name) {
 }
 
 /* What pandas and R write above the numbers or names of rows. */
-static bool is_unnamed(const hd_layout *layout, int64_t column) {
-    const char *name = hd_layout_name(layout, column);
+static bool is_unnamed(const hd_io_layout *layout, int64_t column) {
+    const char *name = hd_io_layout_name(layout, column);
     return layout->names != NULL &&
            ((column == 0 && name[0] == '\0') || strncmp(name, "Unnamed: 0", 10) == 0);
 }
@@ -49,12 +49,12 @@ static bool is_unnamed(const hd_layout *layout, int64_t column) {
 /* ---- labels --------------------------------------------------------------------------------- */
 
 /* Where the numbers are x and y, or x, y and z, y is no label. */
-static bool holds_coordinates(const hd_layout *layout) {
+static bool holds_coordinates(const hd_io_layout *layout) {
     static const char *const axes[] = {"x", "y", "z"};
     bool found[3] = {false};
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
         int axis = 0;
-        if (layout->kinds[c].kind != HD_NUMBERS || is_unnamed(layout, c))
+        if (layout->kinds[c].kind != HD_IO_NUMBERS || is_unnamed(layout, c))
             continue;
         while (axis < 3 && !hd_same_word(layout->names[c], axes[axis]))
             axis++;
@@ -66,15 +66,16 @@ static bool holds_coordinates(const hd_layout *layout) {
 }
 
 /* The column whose name suits labels best, unless it holds dates or numbers that are not whole. */
-static int64_t find_label_by_name(const hd_layout *layout) {
+static int64_t find_label_by_name(const hd_io_layout *layout) {
     int64_t best = -1;
     int32_t best_rank = INT32_MAX;
     bool coordinates = holds_coordinates(layout);
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
-        const hd_column *kind = &layout->kinds[c];
-        int32_t rank = hd_label_name_rank(layout->names[c]);
+        const hd_io_column *kind = &layout->kinds[c];
+        int32_t rank = hd_io_label_name_rank(layout->names[c]);
         if (rank >= 0 && rank < best_rank &&
-            (kind->kind == HD_WORDS || (kind->kind == HD_NUMBERS && kind->whole && !coordinates))) {
+            (kind->kind == HD_IO_WORDS ||
+             (kind->kind == HD_IO_NUMBERS && kind->whole && !coordinates))) {
             best = c;
             best_rank = rank;
         }
@@ -82,17 +83,17 @@ static int64_t find_label_by_name(const hd_layout *layout) {
     return best;
 }
 
-static int64_t count_words(const hd_layout *layout, int64_t *last) {
+static int64_t count_words(const hd_io_layout *layout, int64_t *last) {
     int64_t count = 0;
     for (int64_t c = 0; c < layout->columns; c++)
-        if (layout->kinds[c].kind == HD_WORDS && !(c == 0 && layout->row_names)) {
+        if (layout->kinds[c].kind == HD_IO_WORDS && !(c == 0 && layout->row_names)) {
             count++;
             *last = c;
         }
     return count;
 }
 
-int64_t hd_plan_find_label(const hd_layout *layout, bool *guessed, const char **reason) {
+int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason) {
     int64_t column = find_label_by_name(layout);
     *guessed = false;
     *reason = "a usual name for labels";
@@ -108,7 +109,7 @@ static bool is_file(const char *path) {
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
-static huddle_status no_such_column(const hd_layout *layout, const char *name) {
+static huddle_status no_such_column(const hd_io_layout *layout, const char *name) {
     char names[400] = "";
     size_t used = 0;
     if (layout->names == NULL)
@@ -122,16 +123,16 @@ static huddle_status no_such_column(const hd_layout *layout, const char *name) {
 
 /* The labels as far as options and names tell. A column that looks like labels is no feature even
  * if labels are not wanted or come from elsewhere. */
-static huddle_status choose_label(hd_plan *plan, const huddle_read_options *options) {
-    const hd_layout *layout = plan->layout;
-    plan->label = hd_plan_find_label(layout, &plan->guessed, &plan->y_reason);
+static huddle_status choose_label(hd_io_plan *plan, const huddle_read_options *options) {
+    const hd_io_layout *layout = plan->layout;
+    plan->label = hd_io_plan_find_label(layout, &plan->guessed, &plan->y_reason);
     if (plan->guessed && options->encode) { /* texts are to be features */
         plan->label = -1;
         plan->guessed = false;
     }
-    if (options->n_y == 0 || hd_labels_unwanted(options))
+    if (options->n_y == 0 || hd_io_labels_unwanted(options))
         return HUDDLE_OK;
-    int64_t column = hd_layout_column(layout, options->y[0]);
+    int64_t column = hd_io_layout_column(layout, options->y[0]);
     if (column >= 0 && options->n_y > 1)
         return hd_fail(HUDDLE_INVALID, "only one column can hold the labels, but %lld are named",
                        (long long)options->n_y);
@@ -151,9 +152,10 @@ static huddle_status choose_label(hd_plan *plan, const huddle_read_options *opti
 /* ---- features that were named --------------------------------------------------------------- */
 
 /* "3", "age" or "2-64" as columns first .. last. */
-static bool find_columns(const hd_layout *layout, const char *text, int64_t *first, int64_t *last) {
+static bool find_columns(const hd_io_layout *layout, const char *text, int64_t *first,
+                         int64_t *last) {
     char copy[64];
-    *first = *last = hd_layout_column(layout, text);
+    *first = *last = hd_io_layout_column(layout, text);
     if (*first >= 0)
         return true;
     snprintf(copy, sizeof copy, "%s", text);
@@ -161,26 +163,26 @@ static bool find_columns(const hd_layout *layout, const char *text, int64_t *fir
     if (strlen(text) >= sizeof copy || dash == NULL)
         return false;
     *dash = '\0';
-    *first = hd_layout_column(layout, copy);
-    *last = hd_layout_column(layout, dash + 1);
+    *first = hd_io_layout_column(layout, copy);
+    *last = hd_io_layout_column(layout, dash + 1);
     return *first >= 0 && *last >= *first;
 }
 
-static void take_feature(hd_plan *plan, const huddle_read_options *options, int64_t column) {
-    const hd_column *kind = &plan->layout->kinds[column];
+static void take_feature(hd_io_plan *plan, const huddle_read_options *options, int64_t column) {
+    const hd_io_column *kind = &plan->layout->kinds[column];
     plan->chosen[plan->n_chosen++] = column;
     plan->columns[column].role = HUDDLE_COLUMN_FEATURE;
-    if (kind->kind == HD_WORDS && options->encode) {
-        plan->roles[column] = hd_text_role(plan->n_texts++);
+    if (kind->kind == HD_IO_WORDS && options->encode) {
+        plan->roles[column] = hd_io_text_role(plan->n_texts++);
         return;
     }
     plan->roles[column] = (int32_t)plan->d++;
     plan->styled = plan->styled || kind->decimal != '.';
 }
 
-static huddle_status take_named(hd_plan *plan, const huddle_read_options *options) {
+static huddle_status take_named(hd_io_plan *plan, const huddle_read_options *options) {
     huddle_status status = HUDDLE_OK;
-    const hd_layout *layout = plan->layout;
+    const hd_io_layout *layout = plan->layout;
     bool *taken = NULL;
     ALLOC_ZERO(taken, layout->columns);
     for (int64_t k = 0; k < options->n_x; k++) {
@@ -195,8 +197,8 @@ static huddle_status take_named(hd_plan *plan, const huddle_read_options *option
                 plan->label = -1;
         }
     }
-    if (plan->label >= 0 && !plan->from_files && !hd_labels_unwanted(options))
-        plan->roles[plan->label] = hd_text_role(plan->n_texts++);
+    if (plan->label >= 0 && !plan->from_files && !hd_io_labels_unwanted(options))
+        plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
     for (int64_t k = 0; k < options->n_x; k++) {
         int64_t first, last;
         (void)find_columns(layout, options->x[k], &first, &last);
@@ -205,34 +207,34 @@ static huddle_status take_named(hd_plan *plan, const huddle_read_options *option
     }
     for (int64_t c = 0; c < layout->columns; c++)
         if (!taken[c] && c != plan->label)
-            TRY(hd_plan_leave_out(plan, c, "not chosen"));
+            TRY(hd_io_plan_leave_out(plan, c, "not chosen"));
 done:
     huddle_free(taken);
     return status;
 }
 
 /* The features of another table, by their names. */
-static huddle_status take_expected(hd_plan *plan, const huddle_read_options *options) {
+static huddle_status take_expected(hd_io_plan *plan, const huddle_read_options *options) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_plan_expect(plan, options));
+    TRY(hd_io_plan_expect(plan, options));
     for (int64_t k = 0; k < options->n_x; k++)
         if (plan->expected[k].column == plan->label)
             plan->label = -1;
-    if (plan->label >= 0 && !plan->from_files && !hd_labels_unwanted(options))
-        plan->roles[plan->label] = hd_text_role(plan->n_texts++);
+    if (plan->label >= 0 && !plan->from_files && !hd_io_labels_unwanted(options))
+        plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
     for (int64_t k = 0; k < options->n_x; k++) {
         int64_t c = plan->expected[k].column;
-        if (plan->columns[c].role == HUDDLE_COLUMN_FEATURE && plan->roles[c] != HD_SKIP)
+        if (plan->columns[c].role == HUDDLE_COLUMN_FEATURE && plan->roles[c] != HD_IO_SKIP)
             continue; /* another text of the same column */
         plan->chosen[plan->n_chosen++] = c;
         plan->columns[c].role = HUDDLE_COLUMN_FEATURE;
         plan->roles[c] =
-            plan->expected[k].text != NULL ? hd_text_role(plan->n_texts++) : (int32_t)plan->d++;
+            plan->expected[k].text != NULL ? hd_io_text_role(plan->n_texts++) : (int32_t)plan->d++;
         plan->styled = plan->styled || plan->layout->kinds[c].decimal != '.';
     }
     for (int64_t c = 0; c < plan->layout->columns; c++)
-        if (plan->roles[c] == HD_SKIP && c != plan->label)
-            TRY(hd_plan_leave_out(plan, c, "not chosen"));
+        if (plan->roles[c] == HD_IO_SKIP && c != plan->label)
+            TRY(hd_io_plan_leave_out(plan, c, "not chosen"));
 done:
     return status;
 }
@@ -240,59 +242,61 @@ done:
 /* ---- features that were not named ----------------------------------------------------------- */
 
 /* Columns whose values must all be read to know what they are. */
-static void mark_columns(const hd_plan *plan, bool *marked) {
-    const hd_layout *layout = plan->layout;
+static void mark_columns(const hd_io_plan *plan, bool *marked) {
+    const hd_io_layout *layout = plan->layout;
     int64_t last = -1, words = count_words(layout, &last);
-    if (plan->label >= 0 && layout->kinds[plan->label].kind == HD_WORDS)
+    if (plan->label >= 0 && layout->kinds[plan->label].kind == HD_IO_WORDS)
         words--;
     for (int64_t c = 0; c < layout->columns; c++) {
-        const hd_column *kind = &layout->kinds[c];
-        bool whole = kind->kind == HD_NUMBERS && kind->whole;
-        bool id = is_id_name(hd_layout_name(layout, c)) || is_unnamed(layout, c);
+        const hd_io_column *kind = &layout->kinds[c];
+        bool whole = kind->kind == HD_IO_NUMBERS && kind->whole;
+        bool id = is_id_name(hd_io_layout_name(layout, c)) || is_unnamed(layout, c);
         if (c == plan->label)
             marked[c] = words > 0;
-        else if (kind->kind == HD_WORDS)
+        else if (kind->kind == HD_IO_WORDS)
             marked[c] = words > 1 || plan->label >= 0 || id;
         else
             marked[c] = whole && ((c == 0 && kind->counts) || id);
     }
 }
 
-static bool are_row_numbers(const hd_plan *plan, const hd_facts *facts, int64_t column,
+static bool are_row_numbers(const hd_io_plan *plan, const hd_io_facts *facts, int64_t column,
                             int64_t rows) {
-    const hd_facts *f = &facts[column];
-    bool id = is_id_name(hd_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
-    if (!f->known || !f->whole || rows < 2 || plan->layout->kinds[column].kind != HD_NUMBERS)
+    const hd_io_facts *f = &facts[column];
+    bool id =
+        is_id_name(hd_io_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
+    if (!f->known || !f->whole || rows < 2 || plan->layout->kinds[column].kind != HD_IO_NUMBERS)
         return false;
     return (id && f->distinct == rows) || (column == 0 && f->first >= 0 && rows >= FEW_NUMBERS);
 }
 
-static bool are_row_names(const hd_plan *plan, const hd_facts *facts, int64_t column,
+static bool are_row_names(const hd_io_plan *plan, const hd_io_facts *facts, int64_t column,
                           int64_t rows) {
-    const hd_facts *f = &facts[column];
-    bool id = is_id_name(hd_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
-    if (!f->known || plan->layout->kinds[column].kind != HD_WORDS || rows < 2)
+    const hd_io_facts *f = &facts[column];
+    bool id =
+        is_id_name(hd_io_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
+    if (!f->known || plan->layout->kinds[column].kind != HD_IO_WORDS || rows < 2)
         return false;
-    return (id && f->distinct == rows) || hd_tell_rows_apart(f->distinct, rows);
+    return (id && f->distinct == rows) || hd_io_tell_rows_apart(f->distinct, rows);
 }
 
 /* Without a better candidate, the labels are the only texts that group the rows. */
-static huddle_status guess_label(hd_plan *plan, const huddle_read_options *options,
-                                 const hd_facts *facts, int64_t rows) {
+static huddle_status guess_label(hd_io_plan *plan, const huddle_read_options *options,
+                                 const hd_io_facts *facts, int64_t rows) {
     int64_t groups = 0, found = -1, names = 0;
     if (plan->label >= 0 && !plan->asked && facts[plan->label].known &&
-        hd_tell_rows_apart(facts[plan->label].distinct, rows)) {
+        hd_io_tell_rows_apart(facts[plan->label].distinct, rows)) {
         int64_t column = plan->label;
         plan->label = -1;
         plan->guessed = false;
-        huddle_status status = hd_plan_reject_label(plan, column, facts[column].distinct, rows);
+        huddle_status status = hd_io_plan_reject_label(plan, column, facts[column].distinct, rows);
         if (status != HUDDLE_OK)
             return status;
     }
     if (plan->label >= 0 || plan->from_files || options->encode)
         return HUDDLE_OK;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
-        if (plan->layout->kinds[c].kind != HD_WORDS || (c == 0 && plan->layout->row_names))
+        if (plan->layout->kinds[c].kind != HD_IO_WORDS || (c == 0 && plan->layout->row_names))
             continue;
         bool name = are_row_names(plan, facts, c, rows);
         names += name;
@@ -310,63 +314,63 @@ static huddle_status guess_label(hd_plan *plan, const huddle_read_options *optio
     return HUDDLE_OK;
 }
 
-static huddle_status one_to_one(const hd_plan *plan, const hd_facts *facts, int64_t column,
+static huddle_status one_to_one(const hd_io_plan *plan, const hd_io_facts *facts, int64_t column,
                                 int64_t rows, bool *same) {
     huddle_status status = HUDDLE_OK;
     int32_t *map = NULL;
     *same = false;
     if (plan->label < 0)
         goto done;
-    const hd_facts *f = &facts[column], *label = &facts[plan->label];
+    const hd_io_facts *f = &facts[column], *label = &facts[plan->label];
     if (!f->known || !label->known || f->distinct != label->distinct || f->distinct < 2 ||
         rows <= f->distinct)
         goto done;
     ALLOC(map, label->distinct);
-    *same = hd_table_one_to_one(rows, label->values, (int32_t)label->distinct, f->values, map);
+    *same = hd_io_table_one_to_one(rows, label->values, (int32_t)label->distinct, f->values, map);
 done:
     huddle_free(map);
     return status;
 }
 
 /* Leaves out a column that tells the labels, or what would be the labels if they were wanted. */
-static huddle_status leave_out_twin(hd_plan *plan, const huddle_read_options *options,
+static huddle_status leave_out_twin(hd_io_plan *plan, const huddle_read_options *options,
                                     int64_t column) {
     char place[160];
-    if (!plan->from_files && !hd_labels_unwanted(options))
-        return hd_plan_leave_out_leak(plan, column);
-    hd_layout_place(plan->layout, plan->label, place, sizeof place);
-    return hd_plan_leave_out(plan, column, "it says the same as %.100s, which looks like labels",
-                             place);
+    if (!plan->from_files && !hd_io_labels_unwanted(options))
+        return hd_io_plan_leave_out_leak(plan, column);
+    hd_io_layout_place(plan->layout, plan->label, place, sizeof place);
+    return hd_io_plan_leave_out(plan, column, "it says the same as %.100s, which looks like labels",
+                                place);
 }
 
 /* Leaves a column out if there is cause. */
-static huddle_status judge_column(hd_plan *plan, const huddle_read_options *options,
-                                  const hd_facts *facts, int64_t column, int64_t rows,
+static huddle_status judge_column(hd_io_plan *plan, const huddle_read_options *options,
+                                  const hd_io_facts *facts, int64_t column, int64_t rows,
                                   bool *left_out) {
     huddle_status status = HUDDLE_OK;
-    const hd_facts *f = &facts[column];
-    const hd_column *kind = &plan->layout->kinds[column];
+    const hd_io_facts *f = &facts[column];
+    const hd_io_column *kind = &plan->layout->kinds[column];
     bool same = false;
     *left_out = true;
     if (column == plan->rejected)
         return HUDDLE_OK;
     if (column == 0 && plan->layout->row_names)
-        TRY(hd_plan_leave_out(plan, column, "names of rows, for which the header has no name"));
-    else if (kind->kind == HD_EMPTY)
-        TRY(hd_plan_leave_out(plan, column, "no values"));
-    else if (kind->kind == HD_DATES)
-        TRY(hd_plan_leave_out(plan, column, kind->times ? "times" : "dates"));
+        TRY(hd_io_plan_leave_out(plan, column, "names of rows, for which the header has no name"));
+    else if (kind->kind == HD_IO_EMPTY)
+        TRY(hd_io_plan_leave_out(plan, column, "no values"));
+    else if (kind->kind == HD_IO_DATES)
+        TRY(hd_io_plan_leave_out(plan, column, kind->times ? "times" : "dates"));
     else if (are_row_numbers(plan, facts, column, rows) && f->first >= 0)
-        TRY(hd_plan_leave_out(plan, column, "row numbers %lld .. %lld", (long long)f->first,
-                              (long long)(f->first + rows - 1)));
+        TRY(hd_io_plan_leave_out(plan, column, "row numbers %lld .. %lld", (long long)f->first,
+                                 (long long)(f->first + rows - 1)));
     else if (are_row_numbers(plan, facts, column, rows))
-        TRY(hd_plan_leave_out(plan, column, "row numbers, a different one in every row"));
+        TRY(hd_io_plan_leave_out(plan, column, "row numbers, a different one in every row"));
     else if (are_row_names(plan, facts, column, rows))
-        TRY(hd_plan_leave_out(plan, column, "names of rows, %lld different texts in %lld rows",
-                              (long long)f->distinct, (long long)rows));
+        TRY(hd_io_plan_leave_out(plan, column, "names of rows, %lld different texts in %lld rows",
+                                 (long long)f->distinct, (long long)rows));
     else {
         *left_out = false;
-        if (kind->kind == HD_WORDS && !options->encode)
+        if (kind->kind == HD_IO_WORDS && !options->encode)
             TRY(one_to_one(plan, facts, column, rows, &same));
         if (same) {
             *left_out = true;
@@ -377,7 +381,7 @@ done:
     return status;
 }
 
-static huddle_status refuse_texts(const hd_plan *plan, const huddle_read_options *options,
+static huddle_status refuse_texts(const hd_io_plan *plan, const huddle_read_options *options,
                                   const bool *usable) {
     huddle_status status = HUDDLE_OK;
     char names[300] = "", hint[600], encode[40], place[160];
@@ -387,24 +391,24 @@ static huddle_status refuse_texts(const hd_plan *plan, const huddle_read_options
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         if (!usable[c])
             continue;
-        if (plan->layout->kinds[c].kind != HD_WORDS) {
+        if (plan->layout->kinds[c].kind != HD_IO_WORDS) {
             numbers[count++] = c;
             continue;
         }
-        hd_layout_place(plan->layout, c, place, sizeof place);
+        hd_io_layout_place(plan->layout, c, place, sizeof place);
         if (texts++ < 4 && used + strlen(place) + 8 < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
                                      texts > 1 ? ", " : "", place);
         else if (texts == 5)
             used += (size_t)snprintf(names + used, sizeof names - used, ", ...");
     }
-    hd_hint(options, "encode", NULL, encode, sizeof encode);
+    hd_io_hint(options, "encode", NULL, encode, sizeof encode);
     if (count == 0)
         FAIL(HUDDLE_FORMAT,
              "%s: texts, and no column is left that holds numbers; %s makes features "
              "of texts",
              names, encode);
-    hd_hint_columns(options, plan->layout, numbers, count, hint, sizeof hint);
+    hd_io_hint_columns(options, plan->layout, numbers, count, hint, sizeof hint);
     FAIL(HUDDLE_FORMAT,
          "%s: texts, not numbers; choose the columns with numbers by %s, or make "
          "features of the texts by %s",
@@ -415,15 +419,15 @@ done:
 }
 
 /* Row numbers are better than nothing. */
-static int64_t only_row_numbers(const hd_plan *plan, const hd_facts *facts, int64_t rows) {
+static int64_t only_row_numbers(const hd_io_plan *plan, const hd_io_facts *facts, int64_t rows) {
     for (int64_t c = 0; c < plan->layout->columns; c++)
         if (c != plan->label && are_row_numbers(plan, facts, c, rows))
             return c;
     return -1;
 }
 
-static huddle_status take_usable(hd_plan *plan, const huddle_read_options *options,
-                                 const hd_facts *facts, int64_t rows, bool *usable) {
+static huddle_status take_usable(hd_io_plan *plan, const huddle_read_options *options,
+                                 const hd_io_facts *facts, int64_t rows, bool *usable) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0, texts = 0;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
@@ -433,7 +437,7 @@ static huddle_status take_usable(hd_plan *plan, const huddle_read_options *optio
         TRY(judge_column(plan, options, facts, c, rows, &left_out));
         usable[c] = !left_out;
         count += usable[c];
-        texts += usable[c] && plan->layout->kinds[c].kind == HD_WORDS;
+        texts += usable[c] && plan->layout->kinds[c].kind == HD_IO_WORDS;
     }
     if (texts > 0 && !options->encode)
         TRY(refuse_texts(plan, options, usable));
@@ -450,31 +454,32 @@ done:
     return status;
 }
 
-static huddle_status take_automatic(hd_request *request, hd_plan *plan, const hd_pieces *pieces) {
+static huddle_status take_automatic(hd_io_request *request, hd_io_plan *plan,
+                                    const hd_io_pieces *pieces) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
     const int64_t columns = plan->layout->columns;
     bool *marked = NULL, *usable = NULL;
-    hd_facts *facts = NULL;
+    hd_io_facts *facts = NULL;
     ALLOC_ZERO(marked, columns);
     ALLOC_ZERO(usable, columns);
     ALLOC_ZERO(facts, columns);
     mark_columns(plan, marked);
-    TRY(hd_facts_find(request->context, plan->layout, pieces, marked, facts));
+    TRY(hd_io_facts_find(request->context, plan->layout, pieces, marked, facts));
     TRY(guess_label(plan, options, facts, pieces->rows));
-    if (plan->label >= 0 && !plan->from_files && !hd_labels_unwanted(options))
-        plan->roles[plan->label] = hd_text_role(plan->n_texts++);
+    if (plan->label >= 0 && !plan->from_files && !hd_io_labels_unwanted(options))
+        plan->roles[plan->label] = hd_io_text_role(plan->n_texts++);
     TRY(take_usable(plan, options, facts, pieces->rows, usable));
 done:
     huddle_free(marked);
     huddle_free(usable);
-    hd_facts_free(facts, columns);
+    hd_io_facts_free(facts, columns);
     return status;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-huddle_status hd_plan_leave_out(hd_plan *plan, int64_t column, const char *format, ...) {
+huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char *format, ...) {
     char reason[160];
     va_list arguments;
     va_start(arguments, format);
@@ -488,25 +493,26 @@ huddle_status hd_plan_leave_out(hd_plan *plan, int64_t column, const char *forma
     return HUDDLE_OK;
 }
 
-huddle_status hd_plan_leave_out_leak(hd_plan *plan, int64_t column) {
+huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column) {
     plan->leaks[column] = true;
-    return hd_plan_leave_out(plan, column, "it maps one to one onto the labels");
+    return hd_io_plan_leave_out(plan, column, "it maps one to one onto the labels");
 }
 
-bool hd_tell_rows_apart(int64_t distinct, int64_t rows) {
+bool hd_io_tell_rows_apart(int64_t distinct, int64_t rows) {
     return rows > FEW_NAMES && 2 * distinct > rows;
 }
 
-huddle_status hd_plan_reject_label(hd_plan *plan, int64_t column, int64_t distinct, int64_t rows) {
+huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
+                                      int64_t rows) {
     plan->rejected = column;
-    return hd_plan_leave_out(plan, column,
-                             plan->layout->kinds[column].kind == HD_WORDS
-                                 ? "names of rows, %lld different texts in %lld rows"
-                                 : "%lld different numbers in %lld rows are too many for labels",
-                             (long long)distinct, (long long)rows);
+    return hd_io_plan_leave_out(plan, column,
+                                plan->layout->kinds[column].kind == HD_IO_WORDS
+                                    ? "names of rows, %lld different texts in %lld rows"
+                                    : "%lld different numbers in %lld rows are too many for labels",
+                                (long long)distinct, (long long)rows);
 }
 
-static huddle_status begin_plan(hd_plan *plan) {
+static huddle_status begin_plan(hd_io_plan *plan) {
     huddle_status status = HUDDLE_OK;
     const int64_t columns = plan->layout->columns;
     ALLOC(plan->roles, columns);
@@ -514,8 +520,8 @@ static huddle_status begin_plan(hd_plan *plan) {
     ALLOC_ZERO(plan->leaks, columns);
     ALLOC_ZERO(plan->columns, columns);
     for (int64_t c = 0; c < columns; c++) {
-        plan->roles[c] = HD_SKIP;
-        plan->columns[c].name = hd_copy_text(hd_layout_name(plan->layout, c));
+        plan->roles[c] = HD_IO_SKIP;
+        plan->columns[c].name = hd_copy_text(hd_io_layout_name(plan->layout, c));
         if (plan->columns[c].name == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
     }
@@ -523,17 +529,17 @@ done:
     return status;
 }
 
-huddle_status hd_plan_make(hd_request *request, const hd_layout *layout, const hd_pieces *pieces,
-                           hd_plan *plan) {
+huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout,
+                              const hd_io_pieces *pieces, hd_io_plan *plan) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
-    bool by_position =
-        options->x_by_name && layout->names == NULL && !hd_features_name_positions(layout, options);
-    *plan = (hd_plan){.layout = layout,
-                      .label = -1,
-                      .looks_like_labels = -1,
-                      .rejected = -1,
-                      .automatic = options->n_x == 0 || by_position};
+    bool by_position = options->x_by_name && layout->names == NULL &&
+                       !hd_io_features_name_positions(layout, options);
+    *plan = (hd_io_plan){.layout = layout,
+                         .label = -1,
+                         .looks_like_labels = -1,
+                         .rejected = -1,
+                         .automatic = options->n_x == 0 || by_position};
     if (by_position && options->encode)
         FAIL(HUDDLE_FORMAT, "the table has no header, so that its texts cannot be matched with the "
                             "features that were encoded");
@@ -547,21 +553,21 @@ huddle_status hd_plan_make(hd_request *request, const hd_layout *layout, const h
         TRY(take_named(plan, options));
     if (plan->n_chosen == 0)
         FAIL(HUDDLE_FORMAT, "no column is left for the features");
-    if (plan->label >= 0 && plan->roles[plan->label] == HD_SKIP) {
-        TRY(hd_plan_leave_out(plan, plan->label, "%s",
-                              plan->from_files ? "it looks like labels, which are read elsewhere"
-                                               : "it looks like labels, which are not wanted"));
+    if (plan->label >= 0 && plan->roles[plan->label] == HD_IO_SKIP) {
+        TRY(hd_io_plan_leave_out(plan, plan->label, "%s",
+                                 plan->from_files ? "it looks like labels, which are read elsewhere"
+                                                  : "it looks like labels, which are not wanted"));
         plan->looks_like_labels = plan->label;
         plan->label = -1;
     } else if (plan->label >= 0) {
-        TRY(hd_plan_leave_out(plan, plan->label, "%s", plan->y_reason));
+        TRY(hd_io_plan_leave_out(plan, plan->label, "%s", plan->y_reason));
         plan->columns[plan->label].role = HUDDLE_COLUMN_LABEL;
     }
 done:
     return status;
 }
 
-void hd_plan_free(hd_plan *plan) {
+void hd_io_plan_free(hd_io_plan *plan) {
     for (int64_t c = 0; plan->columns != NULL && c < plan->layout->columns; c++) {
         huddle_free(plan->columns[c].name);
         huddle_free(plan->columns[c].reason);

@@ -13,42 +13,43 @@
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /* "line 12, column 3 (age)" */
-static void name_place(const hd_plan *plan, int64_t line, int64_t column, char *text, size_t size) {
+static void name_place(const hd_io_plan *plan, int64_t line, int64_t column, char *text,
+                       size_t size) {
     char place[160];
-    hd_layout_place(plan->layout, column, place, sizeof place);
+    hd_io_layout_place(plan->layout, column, place, sizeof place);
     snprintf(text, size, "line %lld, %s", (long long)line, place);
 }
 
-static huddle_status refuse_missing(const hd_reading *r, const char *place, bool label) {
+static huddle_status refuse_missing(const hd_io_reading *r, const char *place, bool label) {
     char hint[60];
     if (r->options == NULL)
         return hd_fail(HUDDLE_FORMAT, "%s: the value is missing", place);
     /* With the features of another table a row must not be filled in from its neighbours. */
     if (label || r->options->x_by_name) {
-        hd_hint(r->options, "missing", "drop", hint, sizeof hint);
+        hd_io_hint(r->options, "missing", "drop", hint, sizeof hint);
         return hd_fail(HUDDLE_FORMAT, "%s: the %s is missing; %s leaves such rows out", place,
                        label ? "label" : "value", hint);
     }
-    hd_hint(r->options, "missing", "drop|mean|median", hint, sizeof hint);
+    hd_io_hint(r->options, "missing", "drop|mean|median", hint, sizeof hint);
     return hd_fail(HUDDLE_FORMAT, "%s: the value is missing; %s leaves such rows out or fills them",
                    place, hint);
 }
 
-static huddle_status refuse_field(hd_reading *r, int64_t line, int64_t column,
-                                  const hd_field *field) {
+static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column,
+                                  const hd_io_field *field) {
     char place[200], hint[60] = "";
-    const hd_column *kind = &r->plan->layout->kinds[column];
+    const hd_io_column *kind = &r->plan->layout->kinds[column];
     int length = (int)(field->end - field->begin < 60 ? field->end - field->begin : 60);
     name_place(r->plan, line, column, place, sizeof place);
-    if (r->plan->roles[column] < 0 || hd_field_missing(field))
+    if (r->plan->roles[column] < 0 || hd_io_field_missing(field))
         return refuse_missing(r, place, column == r->plan->label);
     atomic_store(&r->misread, true);
-    if (kind->kind == HD_DATES)
+    if (kind->kind == HD_IO_DATES)
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a %s, and %ss are not read as numbers", place,
                        length, field->begin, kind->times ? "time" : "date",
                        kind->times ? "time" : "date");
-    if (kind->kind == HD_WORDS && r->options != NULL && !r->options->x_by_name) {
-        hd_hint(r->options, "encode", NULL, hint, sizeof hint);
+    if (kind->kind == HD_IO_WORDS && r->options != NULL && !r->options->x_by_name) {
+        hd_io_hint(r->options, "encode", NULL, hint, sizeof hint);
         return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a text, not a number; %s makes features of it",
                        place, length, field->begin, hint);
     }
@@ -58,7 +59,7 @@ static huddle_status refuse_field(hd_reading *r, int64_t line, int64_t column,
 }
 
 /* A number that float cannot hold. */
-static huddle_status refuse_value(const hd_plan *plan, int64_t line, const double *values) {
+static huddle_status refuse_value(const hd_io_plan *plan, int64_t line, const double *values) {
     char place[200];
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         int32_t role = plan->roles[c];
@@ -84,7 +85,8 @@ static inline bool may_be_missing(const char *begin, const char *end) {
 
 /* A record without quotes and without faults; NULL if it is not one. Ends one past its line
  * feed, which is always there. */
-static const char *read_plain(const hd_plan *plan, const char *p, double *values, hd_span *texts) {
+static const char *read_plain(const hd_io_plan *plan, const char *p, double *values,
+                              hd_io_span *texts) {
     const char separator = plan->layout->separator;
     const int64_t columns = plan->layout->columns;
     for (int64_t c = 0; c < columns; c++) {
@@ -93,15 +95,15 @@ static const char *read_plain(const hd_plan *plan, const char *p, double *values
         int32_t role = plan->roles[c];
         const char *begin = p;
         if (role >= 0) {
-            p = hd_number_at(begin, true, &values[role]);
+            p = hd_io_number_at(begin, true, &values[role]);
         } else {
             while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&
                    *p != '\r')
                 p++;
-            if (role != HD_SKIP) {
-                if (may_be_missing(begin, p) && hd_label_missing(begin, p - begin))
+            if (role != HD_IO_SKIP) {
+                if (may_be_missing(begin, p) && hd_io_label_missing(begin, p - begin))
                     return NULL;
-                texts[-2 - role] = (hd_span){begin, p - begin};
+                texts[-2 - role] = (hd_io_span){begin, p - begin};
             } else if (p == begin && *p == separator)
                 begin--; /* an empty field nobody asks for is no fault */
         }
@@ -121,11 +123,11 @@ static const char *read_plain(const hd_plan *plan, const char *p, double *values
 }
 
 /* A text; a missing one is empty. */
-static huddle_status take_text(hd_reading *r, int64_t line, int64_t column, const hd_field *field,
-                               hd_span *text, bool *incomplete) {
+static huddle_status take_text(hd_io_reading *r, int64_t line, int64_t column,
+                               const hd_io_field *field, hd_io_span *text, bool *incomplete) {
     int64_t k = -2 - r->plan->roles[column];
-    *text = (hd_span){field->begin, field->end - field->begin};
-    if (r->any_text || !hd_label_missing(text->begin, text->length))
+    *text = (hd_io_span){field->begin, field->end - field->begin};
+    if (r->any_text || !hd_io_label_missing(text->begin, text->length))
         return HUDDLE_OK;
     if (r->incomplete == NULL || (k == 0 && r->label_required))
         return refuse_field(r, line, column, field);
@@ -135,21 +137,21 @@ static huddle_status take_text(hd_reading *r, int64_t line, int64_t column, cons
 }
 
 /* The fields of a record, with the sentence if it is at fault. */
-static huddle_status take_fields(hd_reading *r, int64_t line, const hd_fields *fields,
-                                 double *values, hd_span *texts, bool *incomplete) {
-    const hd_plan *plan = r->plan;
+static huddle_status take_fields(hd_io_reading *r, int64_t line, const hd_io_fields *fields,
+                                 double *values, hd_io_span *texts, bool *incomplete) {
+    const hd_io_plan *plan = r->plan;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
-        const hd_field *field = &fields->items[c];
+        const hd_io_field *field = &fields->items[c];
         int32_t role = plan->roles[c];
         huddle_status status = HUDDLE_OK;
-        if (role == HD_SKIP)
+        if (role == HD_IO_SKIP)
             continue;
         if (role < 0)
             status = take_text(r, line, c, field, &texts[-2 - role], incomplete);
-        else if (r->incomplete != NULL && hd_field_missing(field)) {
+        else if (r->incomplete != NULL && hd_io_field_missing(field)) {
             values[role] = NAN;
             *incomplete = true;
-        } else if (!hd_field_number(field, plan->layout->kinds[c].decimal, &values[role]))
+        } else if (!hd_io_field_number(field, plan->layout->kinds[c].decimal, &values[role]))
             status = refuse_field(r, line, c, field);
         if (status != HUDDLE_OK)
             return status;
@@ -158,11 +160,11 @@ static huddle_status take_fields(hd_reading *r, int64_t line, const hd_fields *f
 }
 
 /* Any record. */
-static huddle_status read_careful(hd_reading *r, const char **p, const char *end, int64_t line,
-                                  hd_fields *fields, double *values, hd_span *texts,
+static huddle_status read_careful(hd_io_reading *r, const char **p, const char *end, int64_t line,
+                                  hd_io_fields *fields, double *values, hd_io_span *texts,
                                   bool *incomplete) {
-    const hd_layout *layout = r->plan->layout;
-    *p = hd_fields_split(*p, end, layout->separator, fields);
+    const hd_io_layout *layout = r->plan->layout;
+    *p = hd_io_fields_split(*p, end, layout->separator, fields);
     if (*p == NULL)
         return HUDDLE_NO_MEMORY;
     if (*p != end || fields->items[fields->count - 1].open)
@@ -179,13 +181,13 @@ static huddle_status read_careful(hd_reading *r, const char **p, const char *end
 /* Room of one worker for a record. */
 typedef struct scratch {
     double *values;
-    hd_span *texts;
-    hd_fields fields;
+    hd_io_span *texts;
+    hd_io_fields fields;
 } scratch;
 
-static huddle_status store_row(hd_reading *r, int32_t worker, int64_t row, int64_t line,
-                               const double *values, const hd_span *texts, bool incomplete) {
-    if (r->intake != NULL && hd_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
+static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, int64_t line,
+                               const double *values, const hd_io_span *texts, bool incomplete) {
+    if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
         return refuse_value(r->plan, line, values);
     for (int64_t k = 0; k < r->plan->n_texts; k++)
         r->texts[k * r->pieces->rows + row] = texts[k];
@@ -194,9 +196,10 @@ static huddle_status store_row(hd_reading *r, int32_t worker, int64_t row, int64
     return HUDDLE_OK;
 }
 
-static huddle_status read_piece(hd_reading *r, const hd_piece *piece, int32_t worker, scratch *s) {
+static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int32_t worker,
+                                scratch *s) {
     huddle_status status = HUDDLE_OK;
-    const hd_layout *layout = r->plan->layout;
+    const hd_io_layout *layout = r->plan->layout;
     int64_t row = piece->first_row, line = piece->first_line, d = r->plan->d;
     const int64_t rows = row + piece->rows;
     for (const char *p = piece->begin; p < piece->end; line++) {
@@ -207,8 +210,8 @@ static huddle_status read_piece(hd_reading *r, const hd_piece *piece, int32_t wo
         if (!r->plan->styled)
             next = read_plain(r->plan, p, to, s->texts);
         if (next == NULL) {
-            const char *record = hd_record_end(p, piece->end, layout->separator, layout->quoted);
-            if (layout->columns > 1 && hd_is_blank_line(p, record)) {
+            const char *record = hd_io_record_end(p, piece->end, layout->separator, layout->quoted);
+            if (layout->columns > 1 && hd_io_is_blank_line(p, record)) {
                 p = record;
                 continue;
             }
@@ -230,7 +233,7 @@ done:
 }
 
 static huddle_status read_pieces(void *argument, hd_chunk chunk) {
-    hd_reading *r = argument;
+    hd_io_reading *r = argument;
     huddle_status status = HUDDLE_OK;
     scratch s = {0};
     ALLOC(s.values, r->plan->d);
@@ -244,16 +247,18 @@ done:
     return status;
 }
 
-huddle_status hd_table_read(huddle_context *context, hd_reading *reading) {
+huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading) {
     return hd_parallel(context, "read", reading->pieces->count, 1, read_pieces, reading);
 }
 
-huddle_status hd_table_cut(huddle_context *context, const hd_layout *layout, hd_pieces *pieces) {
-    hd_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
-    return hd_pieces_cut(context, layout->begin, layout->end, layout->first_line, &records, pieces);
+huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
+                              hd_io_pieces *pieces) {
+    hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
+    return hd_io_pieces_cut(context, layout->begin, layout->end, layout->first_line, &records,
+                            pieces);
 }
 
-huddle_status hd_texts_unescape(hd_labels *labels) {
+huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t bytes = 0;
     for (int64_t i = 0; i < labels->n; i++)
@@ -261,13 +266,13 @@ huddle_status hd_texts_unescape(hd_labels *labels) {
     ALLOC(labels->arena, bytes);
     char *to = labels->arena;
     for (int64_t i = 0; i < labels->n; i++) {
-        hd_span text = labels->texts[i];
+        hd_io_span text = labels->texts[i];
         char *begin = to;
         for (int64_t k = 0; k < text.length; k++) {
             *to++ = text.begin[k];
             k += text.begin[k] == '"' && k + 1 < text.length && text.begin[k + 1] == '"';
         }
-        labels->texts[i] = (hd_span){begin, to - begin};
+        labels->texts[i] = (hd_io_span){begin, to - begin};
         *to++ = '\n';
     }
 done:

@@ -13,14 +13,14 @@
 /* More texts than this are names, not categories. */
 enum { MOST_CATEGORIES = 100 };
 
-huddle_status hd_missing_policy(const huddle_read_options *options, hd_missing *policy) {
+huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy) {
     static const char *const names[] = {"error", "drop", "mean", "median"};
-    *policy = HD_REFUSE;
+    *policy = HD_IO_REFUSE;
     if (options->missing == NULL)
         return HUDDLE_OK;
     for (int k = 0; k < 4; k++)
         if (strcmp(options->missing, names[k]) == 0) {
-            *policy = (hd_missing)k;
+            *policy = (hd_io_missing)k;
             return HUDDLE_OK;
         }
     return hd_fail(HUDDLE_INVALID, "missing = %.100s is not one of error|drop|mean|median",
@@ -29,7 +29,7 @@ huddle_status hd_missing_policy(const huddle_read_options *options, hd_missing *
 
 /* ---- rows with missing values --------------------------------------------------------------- */
 
-static huddle_status refuse_all(const hd_reading *r) {
+static huddle_status refuse_all(const hd_io_reading *r) {
     char place[160];
     int64_t rows = r->pieces->rows, worst = 0, most = -1;
     for (int64_t k = 0; k < r->plan->n_chosen; k++) {
@@ -42,7 +42,7 @@ static huddle_status refuse_all(const hd_reading *r) {
             worst = column;
         }
     }
-    hd_layout_place(r->plan->layout, worst, place, sizeof place);
+    hd_io_layout_place(r->plan->layout, worst, place, sizeof place);
     return hd_fail(HUDDLE_FORMAT,
                    "every row lacks a value, %s in %lld of %lld rows; leave that column out, or "
                    "fill missing values by mean or median",
@@ -51,7 +51,7 @@ static huddle_status refuse_all(const hd_reading *r) {
 
 /* Closes the gaps of incomplete rows. Texts of column k then stand at k * pieces->rows as before,
  * but only *n of them count. */
-static huddle_status drop_rows(const hd_reading *r, huddle_data *data, int64_t *n) {
+static huddle_status drop_rows(const hd_io_reading *r, huddle_data *data, int64_t *n) {
     huddle_status status = HUDDLE_OK;
     const int64_t rows = r->pieces->rows, d = r->plan->d;
     int64_t count = 0, kept = 0;
@@ -102,7 +102,7 @@ static double typical_value(const double *values, int64_t n, int64_t d, int64_t 
     return (room[(count - 1) / 2] + room[count / 2]) / 2;
 }
 
-static huddle_status fill(const hd_plan *plan, double *values, int64_t n, int64_t d,
+static huddle_status fill(const hd_io_plan *plan, double *values, int64_t n, int64_t d,
                           const int64_t *sources, bool median, int64_t *filled) {
     huddle_status status = HUDDLE_OK;
     double *room = NULL;
@@ -114,7 +114,7 @@ static huddle_status fill(const hd_plan *plan, double *values, int64_t n, int64_
         double value = gaps ? typical_value(values, n, d, j, median, room) : 0;
         if (isnan(value)) {
             char place[160];
-            hd_layout_place(plan->layout, sources[j], place, sizeof place);
+            hd_io_layout_place(plan->layout, sources[j], place, sizeof place);
             FAIL(HUDDLE_FORMAT, "%s has no values at all", place);
         }
         for (int64_t i = 0; gaps && i < n; i++)
@@ -141,33 +141,33 @@ typedef struct category {
 static void categories_free(category *categories, int64_t count) {
     for (int64_t k = 0; categories != NULL && k < count; k++) {
         huddle_free(categories[k].of);
-        hd_classes_free(categories[k].texts, categories[k].count);
+        hd_io_classes_free(categories[k].texts, categories[k].count);
     }
     huddle_free(categories);
 }
 
-static huddle_status find_categories(const hd_plan *plan, int64_t column, const hd_span *texts,
-                                     int64_t n, category *found) {
+static huddle_status find_categories(const hd_io_plan *plan, int64_t column,
+                                     const hd_io_span *texts, int64_t n, category *found) {
     huddle_status status = HUDDLE_OK;
-    hd_labels labels = {.n = n};
+    hd_io_labels labels = {.n = n};
     char place[160];
     ALLOC(labels.texts, n);
     memcpy(labels.texts, texts, (size_t)n * sizeof *texts);
-    TRY(hd_texts_unescape(&labels));
-    TRY(hd_labels_map(&labels, &found->of, &found->count, &found->texts));
+    TRY(hd_io_texts_unescape(&labels));
+    TRY(hd_io_labels_map(&labels, &found->of, &found->count, &found->texts));
     found->missing = -1;
     for (int64_t i = 0; i < n && found->missing < 0; i++)
         if (texts[i].length == 0)
             found->missing = found->of[i];
     if (found->count > MOST_CATEGORIES) {
-        hd_layout_place(plan->layout, column, place, sizeof place);
+        hd_io_layout_place(plan->layout, column, place, sizeof place);
         FAIL(HUDDLE_FORMAT,
              "%s has %d different texts, and more than %d are not encoded; leave it "
              "out by choosing the other columns as x",
              place, found->count, MOST_CATEGORIES);
     }
 done:
-    hd_labels_free(&labels);
+    hd_io_labels_free(&labels);
     return status;
 }
 
@@ -181,16 +181,16 @@ static void put_category(const category *c, int64_t row, double *to) {
     }
 }
 
-static int64_t width_of(const hd_plan *plan, const category *categories, int64_t chosen) {
+static int64_t width_of(const hd_io_plan *plan, const category *categories, int64_t chosen) {
     int32_t role = plan->roles[plan->chosen[chosen]];
     const category *c = &categories[chosen];
     return role >= 0 ? 1 : c->count - (c->missing >= 0);
 }
 
-static huddle_status name_feature(const hd_plan *plan, int64_t column, const char *text,
+static huddle_status name_feature(const hd_io_plan *plan, int64_t column, const char *text,
                                   char **name) {
     char position[40];
-    const char *own = hd_layout_name(plan->layout, column);
+    const char *own = hd_io_layout_name(plan->layout, column);
     snprintf(position, sizeof position, "column %lld", (long long)column + 1);
     char *joined = hd_join_text(own[0] != '\0' ? own : position, text == NULL ? "" : "=");
     *name = joined == NULL ? NULL : hd_join_text(joined, text == NULL ? "" : text);
@@ -199,7 +199,7 @@ static huddle_status name_feature(const hd_plan *plan, int64_t column, const cha
 }
 
 /* Features in the order of the columns: names and where they come from. */
-static huddle_status list_features(const hd_plan *plan, const category *categories, int64_t d,
+static huddle_status list_features(const hd_io_plan *plan, const category *categories, int64_t d,
                                    bool named, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
     int64_t j = 0;
@@ -223,7 +223,7 @@ done:
 }
 
 /* The values with each chosen text as columns of its own. */
-static huddle_status widen(const hd_plan *plan, const category *categories, int64_t n,
+static huddle_status widen(const hd_io_plan *plan, const category *categories, int64_t n,
                            const double *values, int64_t d, double **wide) {
     huddle_status status = HUDDLE_OK;
     ALLOC(*wide, n * d);
@@ -243,7 +243,8 @@ done:
 }
 
 /* Finds the texts of each column to encode and says in its reason how many they are. */
-static huddle_status encode(hd_plan *plan, const hd_reading *r, int64_t n, category *categories) {
+static huddle_status encode(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
+                            category *categories) {
     huddle_status status = HUDDLE_OK;
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         int64_t column = plan->chosen[k];
@@ -265,7 +266,7 @@ done:
 }
 
 /* Encoded columns that say what the labels say are no features. */
-static huddle_status drop_leaks(hd_plan *plan, const hd_reading *r, int64_t n,
+static huddle_status drop_leaks(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
                                 category *categories) {
     huddle_status status = HUDDLE_OK;
     category labels = {0};
@@ -273,19 +274,19 @@ static huddle_status drop_leaks(hd_plan *plan, const hd_reading *r, int64_t n,
     int64_t kept = 0;
     if (!plan->automatic || plan->label < 0)
         goto done;
-    hd_labels texts = {.n = n, .texts = r->texts};
-    TRY(hd_labels_map(&texts, &labels.of, &labels.count, &labels.texts));
+    hd_io_labels texts = {.n = n, .texts = r->texts};
+    TRY(hd_io_labels_map(&texts, &labels.of, &labels.count, &labels.texts));
     ALLOC(map, labels.count);
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         category *c = &categories[k];
         int64_t column = plan->chosen[k];
         bool leak = c->count >= 2 && c->count == labels.count && n > c->count &&
                     (kept > 0 || k + 1 < plan->n_chosen) &&
-                    hd_table_one_to_one(n, labels.of, labels.count, c->of, map);
+                    hd_io_table_one_to_one(n, labels.of, labels.count, c->of, map);
         if (leak) {
-            TRY(hd_plan_leave_out_leak(plan, column));
+            TRY(hd_io_plan_leave_out_leak(plan, column));
             huddle_free(c->of);
-            hd_classes_free(c->texts, c->count);
+            hd_io_classes_free(c->texts, c->count);
             *c = (category){0};
             continue;
         }
@@ -297,36 +298,37 @@ static huddle_status drop_leaks(hd_plan *plan, const hd_reading *r, int64_t n,
     plan->n_chosen = kept;
 done:
     huddle_free(labels.of);
-    hd_classes_free(labels.texts, labels.count);
+    hd_io_classes_free(labels.texts, labels.count);
     huddle_free(map);
     return status;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static huddle_status begin_reading(hd_request *request, const hd_plan *plan, hd_missing policy,
-                                   const hd_pieces *pieces, hd_reading *r) {
+static huddle_status begin_reading(hd_io_request *request, const hd_io_plan *plan,
+                                   hd_io_missing policy, const hd_io_pieces *pieces,
+                                   hd_io_reading *r) {
     huddle_status status = HUDDLE_OK;
-    *r = (hd_reading){.plan = plan,
-                      .pieces = pieces,
-                      .options = request->options,
-                      .label_required = plan->label >= 0 && policy != HD_DROP};
+    *r = (hd_io_reading){.plan = plan,
+                         .pieces = pieces,
+                         .options = request->options,
+                         .label_required = plan->label >= 0 && policy != HD_IO_DROP};
     ALLOC(r->values, pieces->rows * plan->d);
     ALLOC(r->texts, pieces->rows * plan->n_texts);
-    if (policy != HD_REFUSE)
+    if (policy != HD_IO_REFUSE)
         ALLOC(r->incomplete, pieces->rows);
 done:
     return status;
 }
 
-static void tell_missing(huddle_context *context, const hd_reading *r, hd_missing policy,
+static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_missing policy,
                          int64_t filled, const huddle_data *data) {
     char list[120] = "";
     size_t used = 0;
     if (filled > 0)
         hd_warn(context, HUDDLE_WARNING_INPUT,
                 "%lld missing value%s filled in by the %s of the column", (long long)filled,
-                filled == 1 ? " was" : "s were", policy == HD_MEAN ? "mean" : "median");
+                filled == 1 ? " was" : "s were", policy == HD_IO_MEAN ? "mean" : "median");
     if (data->n_dropped == 0)
         return;
     for (int64_t k = 0; k < data->n_dropped && k < 10; k++)
@@ -339,7 +341,7 @@ static void tell_missing(huddle_context *context, const hd_reading *r, hd_missin
 }
 
 /* The features as the columns have them: names, sources and n x d values. */
-static huddle_status take_features(hd_plan *plan, const hd_reading *r, int64_t n, int64_t *d,
+static huddle_status take_features(hd_io_plan *plan, const hd_io_reading *r, int64_t n, int64_t *d,
                                    huddle_data *data, int64_t **sources, double **wide) {
     huddle_status status = HUDDLE_OK;
     category *categories = NULL;
@@ -360,9 +362,9 @@ done:
 }
 
 /* The same for the features that the caller expects, in that order. */
-static huddle_status take_expected(hd_request *request, const hd_plan *plan, const hd_reading *r,
-                                   int64_t n, int64_t *d, huddle_data *data, int64_t **sources,
-                                   double **wide) {
+static huddle_status take_expected(hd_io_request *request, const hd_io_plan *plan,
+                                   const hd_io_reading *r, int64_t n, int64_t *d, huddle_data *data,
+                                   int64_t **sources, double **wide) {
     huddle_status status = HUDDLE_OK;
     *d = request->options->n_x;
     ALLOC(*sources, *d);
@@ -374,23 +376,23 @@ static huddle_status take_expected(hd_request *request, const hd_plan *plan, con
             FAIL(HUDDLE_NO_MEMORY, "no memory for a column's name");
     }
     ALLOC(*wide, n * *d);
-    TRY(hd_features_arrange(request->context, plan, *d, r, n, *wide));
+    TRY(hd_io_features_arrange(request->context, plan, *d, r, n, *wide));
 done:
     return status;
 }
 
-huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_pieces *pieces,
-                              hd_missing policy, bool *misread, hd_labels *labels,
-                              huddle_data *data, int64_t **sources) {
+huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
+                                 const hd_io_pieces *pieces, hd_io_missing policy, bool *misread,
+                                 hd_io_labels *labels, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
-    hd_reading r = {0};
+    hd_io_reading r = {0};
     double *wide = NULL;
     int64_t n = pieces->rows, d = 0, filled = 0;
     TRY(begin_reading(request, plan, policy, pieces, &r));
-    status = hd_table_read(request->context, &r);
+    status = hd_io_table_read(request->context, &r);
     *misread = atomic_load(&r.misread);
     TRY(status);
-    if (policy == HD_DROP)
+    if (policy == HD_IO_DROP)
         TRY(drop_rows(&r, data, &n));
     if (plan->label >= 0) {
         ALLOC(labels->texts, n);
@@ -401,8 +403,8 @@ huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_piece
         TRY(take_expected(request, plan, &r, n, &d, data, sources, &wide));
     else
         TRY(take_features(plan, &r, n, &d, data, sources, &wide));
-    if (policy == HD_MEAN || policy == HD_MEDIAN)
-        TRY(fill(plan, wide, n, d, *sources, policy == HD_MEDIAN, &filled));
+    if (policy == HD_IO_MEAN || policy == HD_IO_MEDIAN)
+        TRY(fill(plan, wide, n, d, *sources, policy == HD_IO_MEDIAN, &filled));
     data->points.d = 0;
     if (request->options->n_shift == d)
         TRY(huddle_points_from_double_shifted(request->context, n, d, wide, d, 1,
@@ -412,7 +414,7 @@ huddle_status hd_table_values(hd_request *request, hd_plan *plan, const hd_piece
     tell_missing(request->context, &r, policy, filled, data);
 done:
     if (status != HUDDLE_OK && data->features != NULL) { /* freed by d, which is not known yet */
-        hd_classes_free(data->features, d);
+        hd_io_classes_free(data->features, d);
         data->features = NULL;
     }
     huddle_free(wide);

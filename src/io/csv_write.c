@@ -1,14 +1,14 @@
+#include "archive/file.h"
+#include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
-#include "io/file.h"
 #include "io/number.h"
-#include "io/output.h"
 #include "io/writers.h"
 
 #include <stdio.h>
 #include <string.h>
 
-huddle_status hd_csv_text(hd_output *output, const char *text, char separator) {
+huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator) {
     huddle_status status = HUDDLE_OK;
     size_t length = strlen(text);
     char special[] = {separator, '"', '\n', '\r', '\0'};
@@ -33,7 +33,7 @@ static huddle_status write_header(hd_output *output, const huddle_data *data, ch
         snprintf(name, sizeof name, "x%lld", (long long)j + 1);
         if (j > 0)
             TRY(hd_output_write(output, &separator, 1));
-        TRY(hd_csv_text(output, data->features != NULL ? data->features[j] : name, separator));
+        TRY(hd_io_csv_text(output, data->features != NULL ? data->features[j] : name, separator));
     }
     if (data->labels != NULL) {
         TRY(hd_output_write(output, &separator, 1));
@@ -53,22 +53,22 @@ static huddle_status write_row(hd_output *output, const huddle_data *data, int64
         double value = (double)x->values[i * x->stride + j];
         if (x->shift != NULL)
             value += x->shift[j];
-        int length = hd_number_write(value, x->shift != NULL && x->shift[j] != 0, text);
+        int length = hd_io_number_write(value, x->shift != NULL && x->shift[j] != 0, text);
         text[length++] = j + 1 < x->d || data->labels != NULL ? separator : '\n';
         TRY(hd_output_write(output, text, length));
     }
     if (data->labels != NULL) {
         char number[12];
         snprintf(number, sizeof number, "%d", data->labels[i]);
-        TRY(hd_csv_text(output, data->classes != NULL ? data->classes[data->labels[i]] : number,
-                        separator));
+        TRY(hd_io_csv_text(output, data->classes != NULL ? data->classes[data->labels[i]] : number,
+                           separator));
         TRY(hd_output_write(output, "\n", 1));
     }
 done:
     return status;
 }
 
-huddle_status hd_csv_write(huddle_context *context, const huddle_data *data, const char *path) {
+huddle_status hd_io_csv_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
     char separator = hd_has_extension(path, "tsv") ? '\t' : ',';

@@ -11,9 +11,9 @@
 void huddle_data_free(huddle_data *data) {
     huddle_free(data->name);
     huddle_free(data->labels);
-    hd_classes_free(data->classes, data->n_classes);
-    hd_classes_free(data->features, data->points.d);
-    hd_classes_free(data->names, data->n_names);
+    hd_io_classes_free(data->classes, data->n_classes);
+    hd_io_classes_free(data->features, data->points.d);
+    hd_io_classes_free(data->names, data->n_names);
     for (int64_t c = 0; c < data->n_columns; c++) {
         huddle_free(data->columns[c].name);
         huddle_free(data->columns[c].reason);
@@ -34,47 +34,47 @@ static huddle_status refuse_table_options(const huddle_read_options *options) {
     return HUDDLE_OK;
 }
 
-static huddle_status read_file(hd_request *request, const char *path, huddle_data *data) {
+static huddle_status read_file(hd_io_request *request, const char *path, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
     huddle_read_options without_x = *options;
     hd_file file = {.descriptor = -1};
-    hd_container container = {0};
-    const hd_format *format;
+    hd_io_container container = {0};
+    const hd_io_format *format;
     TRY(hd_file_open(path, &file));
-    TRY(hd_file_unpack(&file));
-    TRY(hd_detect(&file, &format));
+    TRY(hd_io_gunzip_file(&file));
+    TRY(hd_io_detect(&file, &format));
     if (format->open == NULL) {
-        TRY(hd_csv_read(request, &file, data));
+        TRY(hd_io_csv_read(request, &file, data));
         goto done;
     }
     TRY(refuse_table_options(options));
     without_x.n_x = 0;
     if (options->x_by_name)
         request->options = &without_x;
-    TRY(hd_open(request, format, &file, &container));
-    TRY(hd_container_read(request, &container, data));
+    TRY(hd_io_open_container(request, format, &file, &container));
+    TRY(hd_io_container_read(request, &container, data));
 done:
     request->options = options;
-    hd_container_close(&container);
+    hd_io_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);
     return status;
 }
 
-static huddle_status read_source(hd_request *request, const char *source, huddle_data *data) {
+static huddle_status read_source(hd_io_request *request, const char *source, huddle_data *data) {
     struct stat about;
     if (stat(source, &about) != 0)
         return hd_fail(HUDDLE_IO, "cannot be opened: %s", strerror(errno));
     if (S_ISDIR(about.st_mode)) {
         huddle_status status = refuse_table_options(request->options);
-        return status == HUDDLE_OK ? hd_images_read(request, source, data) : status;
+        return status == HUDDLE_OK ? hd_io_images_read(request, source, data) : status;
     }
     return read_file(request, source, data);
 }
 
 /* Puts the file's name before a sentence that is about it. */
-static huddle_status blame(const hd_request *request, huddle_status status) {
+static huddle_status blame(const hd_io_request *request, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
         request->culprit == NULL)
         return status;
@@ -89,20 +89,20 @@ static huddle_status drop_labels(const huddle_read_options *options, huddle_data
         return hd_fail(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
                        options->y[0]);
     huddle_free(data->labels);
-    hd_classes_free(data->classes, data->n_classes);
+    hd_io_classes_free(data->classes, data->n_classes);
     data->labels = NULL;
     data->classes = NULL;
     data->n_classes = 0;
     return HUDDLE_OK;
 }
 
-static huddle_status make_kind(hd_request *request, const char *kind, huddle_data *data) {
+static huddle_status make_kind(hd_io_request *request, const char *kind, huddle_data *data) {
     huddle_status status = refuse_table_options(request->options);
     if (status != HUDDLE_OK)
         return status;
     status = strcmp(kind, "digits") == 0
-                 ? hd_digits_make(data)
-                 : hd_generate(request->context, kind, request->options, data);
+                 ? hd_io_digits_make(data)
+                 : hd_io_generate(request->context, kind, request->options, data);
     return status == HUDDLE_OK ? drop_labels(request->options, data) : status;
 }
 
@@ -110,17 +110,17 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
                                const huddle_read_options *options, huddle_data *data) {
     static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
     huddle_status status = HUDDLE_OK;
-    hd_request request = {context, options != NULL ? options : &plain, source};
+    hd_io_request request = {context, options != NULL ? options : &plain, source};
     memset(data, 0, sizeof *data);
     data->name = hd_copy_text(source);
     if (data->name == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
-    if (hd_is_kind(source))
+    if (hd_io_is_generator(source))
         status = make_kind(&request, source, data);
     else
         status = read_source(&request, source, data);
     TRY(blame(&request, status));
-    TRY(blame(&request, hd_data_select(context, request.options, data)));
+    TRY(blame(&request, hd_io_data_select(context, request.options, data)));
 done:
     if (status != HUDDLE_OK)
         huddle_data_free(data);
@@ -131,53 +131,54 @@ done:
 
 /* Opens a file's container or, if it is CSV, leaves *format->open NULL. */
 static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
-                               const hd_format **format, hd_container *container) {
+                               const hd_io_format **format, hd_io_container *container) {
     static const huddle_read_options plain = {0};
-    hd_request request = {context, &plain, path};
+    hd_io_request request = {context, &plain, path};
     huddle_status status = hd_file_open(path, file);
     if (status == HUDDLE_OK)
-        status = hd_file_unpack(file);
+        status = hd_io_gunzip_file(file);
     if (status == HUDDLE_OK)
-        status = hd_detect(file, format);
+        status = hd_io_detect(file, format);
     if (status == HUDDLE_OK && (*format)->open != NULL)
-        status = hd_open(&request, *format, file, container);
+        status = hd_io_open_container(&request, *format, file, container);
     return status;
 }
 
-huddle_status hd_labels_read_raw(huddle_context *context, const char *path, hd_labels *labels) {
+huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
+                                    hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
-    hd_container container = {0};
-    const hd_format *format = NULL;
-    *labels = (hd_labels){0};
+    hd_io_container container = {0};
+    const hd_io_format *format = NULL;
+    *labels = (hd_io_labels){0};
     TRY(open_file(context, path, &file, &format, &container));
     if (format->open == NULL)
-        TRY(hd_csv_labels(context, &file, labels));
+        TRY(hd_io_csv_labels(context, &file, labels));
     else
-        TRY(hd_container_labels(&container, labels));
-    TRY(hd_labels_simplify(labels));
+        TRY(hd_io_container_labels(&container, labels));
+    TRY(hd_io_labels_simplify(labels));
 done:
-    hd_container_close(&container);
+    hd_io_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);
     if (status != HUDDLE_OK)
-        hd_labels_free(labels);
-    return blame(&(hd_request){context, NULL, path}, status);
+        hd_io_labels_free(labels);
+    return blame(&(hd_io_request){context, NULL, path}, status);
 }
 
 huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
                                  int32_t **labels, int32_t *n_classes, char ***classes) {
-    hd_labels raw;
+    hd_io_labels raw;
     *n = 0;
     *labels = NULL;
     *n_classes = 0;
     *classes = NULL;
-    huddle_status status = hd_labels_read_raw(context, path, &raw);
+    huddle_status status = hd_io_labels_read_raw(context, path, &raw);
     if (status == HUDDLE_OK)
-        status = hd_labels_map(&raw, labels, n_classes, classes);
+        status = hd_io_labels_map(&raw, labels, n_classes, classes);
     if (status == HUDDLE_OK)
         *n = raw.n;
-    hd_labels_free(&raw);
+    hd_io_labels_free(&raw);
     return status;
 }
 
@@ -185,7 +186,7 @@ huddle_status huddle_labels_read(huddle_context *context, const char *path, int6
  */
 
 void huddle_listing_free(huddle_listing *listing) {
-    hd_classes_free(listing->names, listing->count);
+    hd_io_classes_free(listing->names, listing->count);
     huddle_free(listing->dims);
     memset(listing, 0, sizeof *listing);
 }
@@ -193,20 +194,20 @@ void huddle_listing_free(huddle_listing *listing) {
 huddle_status huddle_data_list(huddle_context *context, const char *path, huddle_listing *listing) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
-    hd_container container = {0};
-    const hd_format *format = NULL;
+    hd_io_container container = {0};
+    const hd_io_format *format = NULL;
     memset(listing, 0, sizeof *listing);
     TRY(open_file(context, path, &file, &format, &container));
-    listing->format = format->name;
+    listing->format = format->about->name;
     if (format->open != NULL)
-        TRY(hd_container_list(&container, listing));
+        TRY(hd_io_container_list(&container, listing));
 done:
-    hd_container_close(&container);
+    hd_io_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_listing_free(listing);
-    return blame(&(hd_request){context, NULL, path}, status);
+    return blame(&(hd_io_request){context, NULL, path}, status);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */
@@ -219,11 +220,12 @@ static huddle_status dense_from_csr(const huddle_csr *from, huddle_dense *matrix
     return status;
 }
 
-static huddle_status dense_from_array(huddle_context *context, const hd_array *array,
+static huddle_status dense_from_array(huddle_context *context, const hd_io_array *array,
                                       huddle_dense *matrix) {
-    hd_samples samples = hd_array_samples(array, false);
+    hd_io_samples samples = hd_io_array_samples(array, false);
     huddle_status status = huddle_dense_new(samples.n, samples.d, matrix);
-    return status == HUDDLE_OK ? hd_samples_to_double(context, &samples, matrix->values) : status;
+    return status == HUDDLE_OK ? hd_io_samples_to_double(context, &samples, matrix->values)
+                               : status;
 }
 
 static huddle_status check_finite(const huddle_dense *matrix) {
@@ -240,28 +242,28 @@ static huddle_status check_finite(const huddle_dense *matrix) {
 huddle_status huddle_dense_read(huddle_context *context, const char *path, huddle_dense *matrix) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
-    hd_container container = {0};
-    const hd_format *format = NULL;
-    hd_variable *variable = NULL;
+    hd_io_container container = {0};
+    const hd_io_format *format = NULL;
+    hd_io_variable *variable = NULL;
     memset(matrix, 0, sizeof *matrix);
     TRY(open_file(context, path, &file, &format, &container));
     if (format->open == NULL) {
-        TRY(hd_csv_dense(context, &file, matrix));
+        TRY(hd_io_csv_dense(context, &file, matrix));
     } else {
-        TRY(hd_container_matrix(&container, &variable));
-        if (variable->kind == HD_SPARSE)
+        TRY(hd_io_container_matrix(&container, &variable));
+        if (variable->kind == HD_IO_SPARSE)
             TRY(dense_from_csr(&variable->sparse, matrix));
         else
             TRY(dense_from_array(context, &variable->array, matrix));
     }
     TRY(check_finite(matrix));
 done:
-    hd_container_close(&container);
+    hd_io_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);
-    return blame(&(hd_request){context, NULL, path}, status);
+    return blame(&(hd_io_request){context, NULL, path}, status);
 }
 
 /* The entries that are not zero. */
@@ -290,17 +292,17 @@ done:
 huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
-    hd_container container = {0};
-    const hd_format *format = NULL;
-    hd_variable *variable = NULL;
+    hd_io_container container = {0};
+    const hd_io_format *format = NULL;
+    hd_io_variable *variable = NULL;
     huddle_dense dense = {0};
     memset(matrix, 0, sizeof *matrix);
     TRY(open_file(context, path, &file, &format, &container));
     if (format->open == NULL) {
-        TRY(hd_csv_dense(context, &file, &dense));
+        TRY(hd_io_csv_dense(context, &file, &dense));
     } else {
-        TRY(hd_container_matrix(&container, &variable));
-        if (variable->kind == HD_SPARSE) {
+        TRY(hd_io_container_matrix(&container, &variable));
+        if (variable->kind == HD_IO_SPARSE) {
             *matrix = variable->sparse;
             variable->sparse = (huddle_csr){0};
         } else {
@@ -312,10 +314,10 @@ huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_
     TRY(huddle_csr_check(matrix));
 done:
     huddle_dense_free(&dense);
-    hd_container_close(&container);
+    hd_io_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_csr_free(matrix);
-    return blame(&(hd_request){context, NULL, path}, status);
+    return blame(&(hd_io_request){context, NULL, path}, status);
 }

@@ -11,7 +11,7 @@ static const unsigned char digits[SAMPLES * (PIXELS + 1)] = {
 #include "digits.inc"
 };
 
-huddle_status hd_digits_make(huddle_data *data) {
+huddle_status hd_io_digits_make(huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     data->format = "digits";
     TRY(huddle_points_new(SAMPLES, PIXELS, &data->points));

@@ -72,7 +72,7 @@ const char *const *huddle_data_kinds(void) {
     return names;
 }
 
-bool hd_is_kind(const char *name) {
+bool hd_io_is_generator(const char *name) {
     for (const char *const *known = huddle_data_kinds(); *known != NULL; known++)
         if (strcmp(name, *known) == 0)
             return true;
@@ -101,8 +101,8 @@ static huddle_status make_points(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_generate(huddle_context *context, const char *name,
-                          const huddle_read_options *options, huddle_data *data) {
+huddle_status hd_io_generate(huddle_context *context, const char *name,
+                             const huddle_read_options *options, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     int which = 0;
     while (which < KINDS && strcmp(kinds[which].name, name) != 0)
@@ -118,7 +118,7 @@ huddle_status hd_generate(huddle_context *context, const char *name,
         FAIL(HUDDLE_INVALID, "noise = %g is outside [0, 1e+06]", noise);
     making m = {kind, data, options->seed, noise};
     data->format = kind->name;
-    TRY(hd_points_reserve(n, kind->d, &data->points));
+    TRY(hd_io_points_reserve(n, kind->d, &data->points));
     ALLOC(data->labels, n);
     ALLOC_ZERO(data->classes, kind->n_classes);
     data->n_classes = kind->n_classes;

@@ -5,113 +5,69 @@
 #include "io/formats.h"
 
 #include <hdf5.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Deflate cannot shrink further than this; what is less than SMALL need not be stored at all. */
 enum { MOST_RATIO = 1032, SMALL = 1 << 16 };
 
-static pthread_mutex_t library = PTHREAD_MUTEX_INITIALIZER;
-static H5E_auto2_t callers_printer; /* guarded by library */
-static void *callers_stream;
-static bool failed; /* some call inside HDF5 did; guarded by library */
-
-static herr_t note_failure(hid_t stack, void *unused) {
-    (void)stack;
-    (void)unused;
-    failed = true;
-    return 0;
-}
-
-/* HDF5 loses memory when it fails on a damaged file, and complains of an "infinite loop closing
- * library" when the process ends, unless errors are not printed. It registered its own handler
- * before, so this one runs first. */
-static void end_quietly(void) {
-    if (failed)
-        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
-void hd_hdf5_lock(void) {
-    static bool registered;
-    pthread_mutex_lock(&library);
-    H5Eget_auto2(H5E_DEFAULT, &callers_printer, &callers_stream);
-    H5Eset_auto2(H5E_DEFAULT, note_failure, NULL);
-    if (!registered)
-        registered = atexit(end_quietly) == 0;
-}
-
-void hd_hdf5_unlock(void) {
-    H5Eset_auto2(H5E_DEFAULT, callers_printer, callers_stream);
-    pthread_mutex_unlock(&library);
-}
-
-bool hd_hdf5_is(const hd_file *file) {
-    static const char signature[] = "\x89HDF\r\n\x1a\n";
-    for (int64_t at = 0; at + 8 <= file->size; at = at == 0 ? 512 : 2 * at)
-        if (memcmp(file->text + at, signature, 8) == 0)
-            return true;
-    return false;
-}
-
 /* ---- what there is -------------------------------------------------------------------------- */
 
-static bool element_of(hid_t type, hd_element *element) {
+static bool element_of(hid_t type, hd_io_element *element) {
     size_t size = H5Tget_size(type);
     if (H5Tget_class(type) == H5T_FLOAT) {
-        *element = size <= 2 ? HD_F2 : size <= 4 ? HD_F4 : HD_F8;
+        *element = size <= 2 ? HD_IO_F2 : size <= 4 ? HD_IO_F4 : HD_IO_F8;
         return true;
     }
     if (H5Tget_class(type) != H5T_INTEGER || size > 8 || size == 0)
         return false;
     int width = size == 1 ? 0 : size == 2 ? 1 : size <= 4 ? 2 : 3;
     bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
-    *element = (hd_element)((is_signed ? HD_I1 : HD_U1) + width);
+    *element = (hd_io_element)((is_signed ? HD_IO_I1 : HD_IO_U1) + width);
     return true;
 }
 
 /* The memory type to read an element as; half floats come as floats. */
-static hid_t memory_type(hd_element element) {
+static hid_t memory_type(hd_io_element element) {
     switch (element) {
-    case HD_F2:
-    case HD_F4:
+    case HD_IO_F2:
+    case HD_IO_F4:
         return H5T_NATIVE_FLOAT;
-    case HD_F8:
+    case HD_IO_F8:
         return H5T_NATIVE_DOUBLE;
-    case HD_I1:
+    case HD_IO_I1:
         return H5T_NATIVE_INT8;
-    case HD_I2:
+    case HD_IO_I2:
         return H5T_NATIVE_INT16;
-    case HD_I4:
+    case HD_IO_I4:
         return H5T_NATIVE_INT32;
-    case HD_I8:
+    case HD_IO_I8:
         return H5T_NATIVE_INT64;
-    case HD_U1:
+    case HD_IO_U1:
         return H5T_NATIVE_UINT8;
-    case HD_U2:
+    case HD_IO_U2:
         return H5T_NATIVE_UINT16;
-    case HD_U4:
+    case HD_IO_U4:
         return H5T_NATIVE_UINT32;
     default:
         return H5T_NATIVE_UINT64;
     }
 }
 
-static void describe_type(hid_t set, hd_variable *variable) {
+static void describe_type(hid_t set, hd_io_variable *variable) {
     hid_t type = H5Dget_type(set), base = -1;
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
-    variable->kind = HD_ARRAY;
+    variable->kind = HD_IO_ARRAY;
     if (class == H5T_ENUM)
         base = H5Tget_super(type); /* Python's booleans */
     if (class == H5T_STRING) {
-        variable->kind = HD_TEXTS;
+        variable->kind = HD_IO_TEXTS;
     } else if (!element_of(base >= 0 ? base : type, &variable->array.element)) {
-        variable->kind = HD_OTHER;
+        variable->kind = HD_IO_OTHER;
         variable->trouble = class == H5T_COMPOUND ? "holds records or complex numbers"
                                                   : "holds neither numbers nor texts";
     }
-    if (variable->kind == HD_ARRAY && variable->array.element == HD_F2)
-        variable->array.element = HD_F4;
+    if (variable->kind == HD_IO_ARRAY && variable->array.element == HD_IO_F2)
+        variable->array.element = HD_IO_F4;
     if (base >= 0)
         H5Tclose(base);
     if (type >= 0)
@@ -119,12 +75,12 @@ static void describe_type(hid_t set, hd_variable *variable) {
 }
 
 /* Shape; an array that claims more than its stored bytes can unpack to is damaged. */
-static void describe_shape(hid_t set, int64_t file_size, hd_variable *variable) {
+static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variable) {
     hsize_t dims[H5S_MAX_RANK] = {0}, stored = H5Dget_storage_size(set);
     hid_t space = H5Dget_space(set);
     int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     if (rank > 3 || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
-        variable->kind = HD_OTHER;
+        variable->kind = HD_IO_OTHER;
         variable->trouble = rank > 3 ? "has more than three dimensions" : "holds nothing";
     } else {
         H5Sget_simple_extent_dims(space, dims, NULL);
@@ -132,37 +88,37 @@ static void describe_shape(hid_t set, int64_t file_size, hd_variable *variable) 
         for (int k = 0; k < rank; k++)
             variable->array.dims[k] = dims[k] > INT64_MAX / 2 ? -1 : (int64_t)dims[k];
         int64_t room = stored > (hsize_t)file_size ? -1 : (int64_t)stored * MOST_RATIO + SMALL;
-        if (hd_array_count(&variable->array, room) < 0) {
-            variable->kind = HD_OTHER;
+        if (hd_io_array_count(&variable->array, room) < 0) {
+            variable->kind = HD_IO_OTHER;
             variable->trouble = "claims more elements than the file can hold";
             variable->array.rank = 0;
         }
-        hd_array_pack(&variable->array, false);
+        hd_io_array_pack(&variable->array, false);
     }
     if (space >= 0)
         H5Sclose(space);
 }
 
-void hd_hdf5_describe(int64_t set, int64_t file_size, hd_variable *variable) {
+void hd_io_hdf5_describe(int64_t set, int64_t file_size, hd_io_variable *variable) {
     describe_type(set, variable);
     describe_shape(set, file_size, variable);
 }
 
 /* H5Lvisit's callback: 0 goes on, negative stops. */
 static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, void *user) {
-    hd_container *container = user;
+    hd_io_container *container = user;
     if (link->type != H5L_TYPE_HARD)
         return 0;
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0)
         return 0;
     if (H5Iget_type(object) == H5I_DATASET) {
-        hd_variable *variable = hd_container_add(container, name, (int64_t)strlen(name));
+        hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name));
         if (variable == NULL) {
             H5Oclose(object);
             return -1;
         }
-        hd_hdf5_describe(object, container->file->size, variable);
+        hd_io_hdf5_describe(object, container->file->size, variable);
     }
     H5Oclose(object);
     return 0;
@@ -170,11 +126,11 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static huddle_status damaged(const hd_variable *variable) {
+static huddle_status damaged(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
 
-static int64_t count_of(const hd_variable *variable) {
+static int64_t count_of(const hd_io_variable *variable) {
     int64_t count = 1;
     for (int32_t k = 0; k < variable->array.rank; k++)
         count *= variable->array.dims[k];
@@ -182,11 +138,11 @@ static int64_t count_of(const hd_variable *variable) {
 }
 
 /* Texts of one length lie in a block; others are pointers that HDF5 allocated. */
-static huddle_status collect_texts(hd_variable *variable, const char *block, char *const *pointers,
-                                   int64_t width, bool pad_spaces) {
+static huddle_status collect_texts(hd_io_variable *variable, const char *block,
+                                   char *const *pointers, int64_t width, bool pad_spaces) {
     huddle_status status = HUDDLE_OK;
     int64_t count = count_of(variable), bytes = 0;
-    hd_labels *texts = &variable->texts;
+    hd_io_labels *texts = &variable->texts;
     for (int64_t i = 0; i < count; i++)
         bytes += 1 + (pointers == NULL ? width
                                        : (pointers[i] == NULL ? 0 : (int64_t)strlen(pointers[i])));
@@ -202,17 +158,17 @@ static huddle_status collect_texts(hd_variable *variable, const char *block, cha
         while (pad_spaces && length > 0 && from[length - 1] == ' ')
             length--;
         memcpy(to, from, (size_t)length);
-        texts->texts[i] = (hd_span){to, length};
+        texts->texts[i] = (hd_io_span){to, length};
         to += length;
         *to++ = '\n';
     }
 done:
     if (status != HUDDLE_OK)
-        hd_labels_free(texts);
+        hd_io_labels_free(texts);
     return status;
 }
 
-static huddle_status load_texts(hid_t set, hd_variable *variable) {
+static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     char **pointers = NULL, *block = NULL;
@@ -241,10 +197,10 @@ done:
     return status;
 }
 
-static huddle_status load_array(hid_t set, hd_variable *variable) {
+static huddle_status load_array(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
-    ALLOC(bytes, count_of(variable) * hd_element_size(variable->array.element));
+    ALLOC(bytes, count_of(variable) * hd_io_element_size(variable->array.element));
     if (H5Dread(set, memory_type(variable->array.element), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) <
         0)
         TRY(damaged(variable));
@@ -256,76 +212,76 @@ done:
     return status;
 }
 
-huddle_status hd_hdf5_load(int64_t set, hd_variable *variable) {
-    return variable->kind == HD_TEXTS ? load_texts(set, variable) : load_array(set, variable);
+huddle_status hd_io_hdf5_load(int64_t set, hd_io_variable *variable) {
+    return variable->kind == HD_IO_TEXTS ? load_texts(set, variable) : load_array(set, variable);
 }
 
 typedef struct state {
     hid_t file;
 } state;
 
-static huddle_status load(hd_container *container, hd_variable *variable) {
+static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     const state *s = container->state;
-    hd_hdf5_lock();
+    hd_io_hdf5_lock();
     hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
     if (set < 0)
         TRY(damaged(variable));
-    TRY(hd_hdf5_load(set, variable));
+    TRY(hd_io_hdf5_load(set, variable));
 done:
     if (set >= 0)
         H5Dclose(set);
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
     return status;
 }
 
 /* Every narrow element becomes a float without loss, by HDF5's own conversion. */
-huddle_status hd_hdf5_read_floats(hd_request *request, hd_container *container,
-                                  const hd_variable *variable, float *values, bool *placed,
-                                  bool *checked) {
+huddle_status hd_io_hdf5_read_floats(hd_io_request *request, hd_io_container *container,
+                                     const hd_io_variable *variable, float *values, bool *placed,
+                                     bool *checked) {
     huddle_status status = HUDDLE_OK;
     const state *s = container->state;
     *checked = false;
     *placed = true;
     TRY(hd_check_cancel(request->context));
-    hd_hdf5_lock();
+    hd_io_hdf5_lock();
     hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
     if (set < 0 || H5Dread(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
         status = damaged(variable);
     if (set >= 0)
         H5Dclose(set);
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
 done:
     return status;
 }
 
-static void close_file(hd_container *container) {
+static void close_file(hd_io_container *container) {
     state *s = container->state;
     if (s == NULL)
         return;
-    hd_hdf5_lock();
+    hd_io_hdf5_lock();
     if (s->file >= 0)
         H5Fclose(s->file);
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
     huddle_free(s);
 }
 
-int64_t hd_hdf5_file(const hd_container *container) {
+int64_t hd_io_hdf5_file(const hd_io_container *container) {
     return ((const state *)container->state)->file;
 }
 
-huddle_status hd_hdf5_open_file(const hd_file *file, bool (*list)(hd_container *container),
-                                hd_container *container) {
+huddle_status hd_io_hdf5_open_file(const hd_file *file, bool (*list)(hd_io_container *container),
+                                   hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     state *s = NULL;
     ALLOC(s, 1);
     s->file = -1;
     container->state = s;
     container->close = close_file;
-    hd_hdf5_lock();
+    hd_io_hdf5_lock();
     s->file = H5Fopen(file->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     bool listed = s->file >= 0 && list(container);
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
     if (s->file < 0)
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     if (!listed)
@@ -334,23 +290,24 @@ done:
     return status;
 }
 
-static bool list_datasets(hd_container *container) {
-    return H5Lvisit(hd_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, add_dataset, container) >=
-           0;
+static bool list_datasets(hd_io_container *container) {
+    return H5Lvisit(hd_io_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, add_dataset,
+                    container) >= 0;
 }
 
-static huddle_status open_file(const hd_file *file, hd_container *container) {
+static huddle_status open_file(const hd_file *file, hd_io_container *container) {
     container->load = load;
-    container->read_floats = hd_hdf5_read_floats;
-    return hd_hdf5_open_file(file, list_datasets, container);
+    container->read_floats = hd_io_hdf5_read_floats;
+    return hd_io_hdf5_open_file(file, list_datasets, container);
 }
 
-huddle_status hd_hdf5_open(hd_request *request, const hd_file *file, hd_container *container) {
+huddle_status hd_io_hdf5_open(hd_io_request *request, const hd_file *file,
+                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     (void)request;
     if (file->descriptor < 0)
         FAIL(HUDDLE_UNSUPPORTED, "HDF5 is read from plain files only, not packed, nor from a pipe");
-    if (!hd_hdf5_trial(file, open_file))
+    if (!hd_io_hdf5_try(file, open_file))
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     TRY(open_file(file, container));
     if (container->count == 0)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What hd_hdf5_create() was given. */
+/* What hd_io_hdf5_create() was given. */
 typedef struct target {
     int descriptor;
     int *error;
@@ -138,7 +138,7 @@ static const H5FD_class_t driver = {.name = "huddle",
                                     .truncate = truncate_file,
                                     .fl_map = H5FD_FLMAP_DICHOTOMY};
 
-int64_t hd_hdf5_create(const hd_output *output, int *error) {
+int64_t hd_io_hdf5_create(const hd_output *output, int *error) {
     target given = {output->descriptor, error};
     hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS), id = H5FDregister(&driver);
     *error = 0;
@@ -151,7 +151,7 @@ int64_t hd_hdf5_create(const hd_output *output, int *error) {
     return file;
 }
 
-huddle_status hd_hdf5_close(int64_t file, const int *error, huddle_status status) {
+huddle_status hd_io_hdf5_close(int64_t file, const int *error, huddle_status status) {
     bool closed = file >= 0 && H5Fclose(file) >= 0;
     if (*error == ENOMEM)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for an HDF5 file");

@@ -38,34 +38,34 @@ static void confine(void) {
     fclose(file);
 }
 
-static bool is_small(const hd_variable *variable) {
+static bool is_small(const hd_io_variable *variable) {
     int64_t count = 1;
     for (int32_t k = 0; k < variable->array.rank && count <= SMALL; k++)
         count *= variable->array.dims[k] <= SMALL ? variable->array.dims[k] : SMALL + 1;
-    return variable->kind != HD_OTHER && count <= SMALL;
+    return variable->kind != HD_IO_OTHER && count <= SMALL;
 }
 
 static bool attempt(const hd_file *file,
-                    huddle_status (*open_it)(const hd_file *file, hd_container *container)) {
-    hd_container container = {.file = file};
+                    huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
+    hd_io_container container = {.file = file};
     bool good = open_it(file, &container) == HUDDLE_OK;
     for (int64_t k = 0; good && k < container.count; k++) {
-        hd_variable *variable = &container.variables[k];
+        hd_io_variable *variable = &container.variables[k];
         if (!is_small(variable))
             continue;
-        (void)hd_variable_load(&container, variable); /* a failure is told when it matters */
-        hd_variable_unload(&container, variable);
+        (void)hd_io_variable_load(&container, variable); /* a failure is told when it matters */
+        hd_io_variable_unload(&container, variable);
     }
-    hd_container_close(&container);
+    hd_io_container_close(&container);
     return good;
 }
 
-bool hd_hdf5_trial(const hd_file *file,
-                   huddle_status (*open_it)(const hd_file *file, hd_container *container)) {
+bool hd_io_hdf5_try(const hd_file *file,
+                    huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
     int status = 0;
-    hd_hdf5_lock(); /* no other thread is inside HDF5 at the moment of the fork */
+    hd_io_hdf5_lock(); /* no other thread is inside HDF5 at the moment of the fork */
     pid_t child = fork();
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
     if (child == 0) {
         confine();
         (void)hd_memory_fail_at(0);

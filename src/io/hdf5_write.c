@@ -1,9 +1,9 @@
 /* HDF5: X (n x d), y (numbers or texts), im_height, im_width, im_order (1: pixels along rows, 2:
  * down columns). */
+#include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
 #include "io/hdf5.h"
-#include "io/output.h"
 #include "io/writers.h"
 
 #include <hdf5.h>
@@ -42,14 +42,14 @@ done:
 static huddle_status put_all(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
-    hd_block block = {0};
+    hd_io_block block = {0};
     int64_t *numbers = NULL;
     int32_t order = data->column_major ? 2 : 1;
     hsize_t dims[] = {(hsize_t)x->n, (hsize_t)x->d};
-    TRY(hd_block_make(x, false, &block));
+    TRY(hd_io_block_make(x, false, &block));
     TRY(put(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
             block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
-    TRY(hd_label_numbers(data, &numbers));
+    TRY(hd_io_label_numbers(data, &numbers));
     if (numbers != NULL)
         TRY(put(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
     else if (data->labels != NULL)
@@ -65,20 +65,20 @@ done:
     return status;
 }
 
-huddle_status hd_hdf5_write(huddle_context *context, const huddle_data *data, const char *path) {
+huddle_status hd_io_hdf5_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
     TRY(hd_output_begin(path, true, &output));
     TRY(hd_check_cancel(context));
-    hd_hdf5_lock();
+    hd_io_hdf5_lock();
     int error = 0;
-    hid_t file = hd_hdf5_create(&output, &error);
+    hid_t file = hd_io_hdf5_create(&output, &error);
     if (file >= 0)
         status = put_all(file, data);
-    status = hd_hdf5_close(file, &error, status);
+    status = hd_io_hdf5_close(file, &error, status);
     if (status != HUDDLE_OK)
         status = hd_fail_at(status, "%s", path);
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
 done:
     return hd_output_end(&output, status);
 }

@@ -43,7 +43,7 @@ static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t
     return HUDDLE_OK;
 }
 
-bool hd_idx_is(const hd_file *file) {
+bool hd_io_idx_is(const hd_file *file) {
     unsigned char head[4] = {1};
     int64_t got = file->size < 4 ? 0 : 4;
     if (is_packed(file)) {
@@ -55,9 +55,10 @@ bool hd_idx_is(const hd_file *file) {
     return got == 4 && is_header(head);
 }
 
-static huddle_status parse_header(const unsigned char *head, int64_t size, hd_array *array,
+static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io_array *array,
                                   int64_t *length) {
-    static const hd_element elements[] = {HD_U1, HD_I1, HD_U1, HD_I2, HD_I4, HD_F4, HD_F8};
+    static const hd_io_element elements[] = {HD_IO_U1, HD_IO_I1, HD_IO_U1, HD_IO_I2,
+                                             HD_IO_I4, HD_IO_F4, HD_IO_F8};
     const uint16_t one = 1;
     int32_t rank = head[3];
     *length = 4 + 4 * rank;
@@ -82,7 +83,7 @@ static huddle_status too_short(int64_t count, int64_t there) {
 }
 
 /* Makes the array of a file available in `variable`. */
-static huddle_status read_array(const hd_file *file, hd_variable *variable) {
+static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     unsigned char head[20] = {0};
     char *bytes = NULL;
@@ -94,11 +95,11 @@ static huddle_status read_array(const hd_file *file, hd_variable *variable) {
         memcpy(head, file->text, (size_t)there);
     TRY(parse_header(head, there, &variable->array, &length));
     int64_t room = packed ? file->size * MOST_RATIO : file->size - length;
-    int64_t count = hd_array_count(&variable->array, room);
+    int64_t count = hd_io_array_count(&variable->array, room);
     if (count < 0)
         FAIL(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
-    hd_array_pack(&variable->array, false);
-    int64_t size = count * hd_element_size(variable->array.element);
+    hd_io_array_pack(&variable->array, false);
+    int64_t size = count * hd_io_element_size(variable->array.element);
     variable->array.bytes = file->text + length;
     if (packed) {
         ALLOC(bytes, size + length);
@@ -131,12 +132,12 @@ static bool labels_path(const char *path, char *labels, size_t size) {
 }
 
 /* Labels beside an images file, plain or packed, join it as variable "labels". */
-static huddle_status find_labels(hd_request *request, const hd_file *file,
-                                 hd_container *container) {
+static huddle_status find_labels(hd_io_request *request, const hd_file *file,
+                                 hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     char path[4096];
     hd_file labels = {.descriptor = -1};
-    hd_variable *variable = NULL;
+    hd_io_variable *variable = NULL;
     if (!labels_path(file->path, path, sizeof path))
         goto done;
     for (int packed = 0; packed < 2 && labels.text == NULL; packed++) {
@@ -144,9 +145,9 @@ static huddle_status find_labels(hd_request *request, const hd_file *file,
             memcpy(path + strlen(path), ".gz", 4); /* labels_path() left room for it */
         (void)hd_file_open(path, &labels);
     }
-    if (labels.text == NULL || !hd_idx_is(&labels))
+    if (labels.text == NULL || !hd_io_idx_is(&labels))
         goto done;
-    variable = hd_container_add(container, "labels", 6);
+    variable = hd_io_container_add(container, "labels", 6);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     status = read_array(&labels, variable);
@@ -156,8 +157,8 @@ static huddle_status find_labels(hd_request *request, const hd_file *file,
     }
     TRY(status);
     if (variable->owned == NULL) {
-        int64_t size = hd_array_count(&variable->array, INT64_MAX / 8) *
-                       hd_element_size(variable->array.element);
+        int64_t size = hd_io_array_count(&variable->array, INT64_MAX / 8) *
+                       hd_io_element_size(variable->array.element);
         variable->owned = hd_copy_part(variable->array.bytes, size);
         variable->array.bytes = variable->owned;
         if (variable->owned == NULL)
@@ -169,13 +170,14 @@ done:
     return status;
 }
 
-huddle_status hd_idx_open(hd_request *request, const hd_file *file, hd_container *container) {
+huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,
+                             hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    hd_variable *variable = hd_container_add(container, "images", 6);
+    hd_io_variable *variable = hd_io_container_add(container, "images", 6);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     TRY(read_array(file, variable));
-    if (variable->array.rank > 1 && !hd_labels_unwanted(request->options))
+    if (variable->array.rank > 1 && !hd_io_labels_unwanted(request->options))
         TRY(find_labels(request, file, container));
 done:
     return status;

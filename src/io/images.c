@@ -17,7 +17,7 @@ typedef struct list {
 } list;
 
 static void free_list(list *names) {
-    hd_classes_free(names->items, names->count);
+    hd_io_classes_free(names->items, names->count);
     *names = (list){0};
 }
 
@@ -107,11 +107,11 @@ typedef struct reading {
 static huddle_status read_some(void *argument, hd_chunk chunk) {
     const reading *r = argument;
     huddle_status status = HUDDLE_OK;
-    hd_image image = {0};
+    hd_io_image image = {0};
     int64_t d = r->data->points.d;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         const char *path = r->images->items[i];
-        TRY(hd_image_read(path, &image));
+        TRY(hd_io_image_read(path, &image));
         if (image.height != r->data->height || image.width != r->data->width)
             FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,
                  image.width, r->images->items[0], r->data->height, r->data->width);
@@ -124,18 +124,18 @@ done:
     return status;
 }
 
-static huddle_status read_pixels(hd_request *request, const list *images, huddle_data *data) {
+static huddle_status read_pixels(hd_io_request *request, const list *images, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_image first = {0};
+    hd_io_image first = {0};
     reading r = {images, data};
     const char *culprit = request->culprit;
     request->culprit = NULL; /* sentences name the image */
     if (images->items == NULL)
         FAIL(HUDDLE_FORMAT, "there are no images in it");
-    TRY(hd_image_read(images->items[0], &first));
+    TRY(hd_io_image_read(images->items[0], &first));
     data->height = first.height;
     data->width = first.width;
-    TRY(hd_points_reserve(images->count, (int64_t)first.height * first.width, &data->points));
+    TRY(hd_io_points_reserve(images->count, (int64_t)first.height * first.width, &data->points));
     TRY(hd_parallel(request->context, "read", images->count, 8, read_some, &r));
     request->culprit = culprit;
 done:
@@ -146,23 +146,23 @@ done:
 static huddle_status set_classes(const list *folders, const int64_t *class_of, int64_t n,
                                  huddle_data *data) {
     huddle_status status = HUDDLE_OK;
-    hd_labels labels = {.n = n};
+    hd_io_labels labels = {.n = n};
     ALLOC(labels.texts, n);
     for (int64_t i = 0; i < n; i++) {
         const char *name = strrchr(folders->items[class_of[i]], '/') + 1;
-        labels.texts[i] = (hd_span){name, (int64_t)strlen(name)};
+        labels.texts[i] = (hd_io_span){name, (int64_t)strlen(name)};
     }
-    TRY(hd_data_set_labels(data, &labels));
+    TRY(hd_io_data_set_labels(data, &labels));
 done:
-    hd_labels_free(&labels);
+    hd_io_labels_free(&labels);
     return status;
 }
 
-huddle_status hd_images_read(hd_request *request, const char *folder, huddle_data *data) {
+huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     list images = {0}, loose = {0}, folders = {0};
     int64_t *class_of = NULL;
-    hd_labels labels = {0};
+    hd_io_labels labels = {0};
     data->format = "images";
     TRY(list_folder(folder, &loose, &folders));
     TRY(list_classes(&folders, &images, &class_of));
@@ -174,14 +174,14 @@ huddle_status hd_images_read(hd_request *request, const char *folder, huddle_dat
                 "%s: %lld images outside the class folders are left out", folder,
                 (long long)loose.count);
     TRY(read_pixels(request, classed ? &images : &loose, data));
-    if (request->options->n_y > 0 && !hd_labels_unwanted(request->options)) {
-        TRY(hd_labels_from_files(request, &labels));
-        TRY(hd_data_set_file_labels(request, data, &labels));
+    if (request->options->n_y > 0 && !hd_io_labels_unwanted(request->options)) {
+        TRY(hd_io_labels_from_files(request, &labels));
+        TRY(hd_io_data_set_file_labels(request, data, &labels));
     } else if (classed && request->options->n_y == 0) {
         TRY(set_classes(&folders, class_of, images.count, data));
     }
 done:
-    hd_labels_free(&labels);
+    hd_io_labels_free(&labels);
     huddle_free(class_of);
     free_list(&images);
     free_list(&loose);

@@ -1,50 +1,50 @@
 #include "io/labels.h"
 
+#include "archive/file.h"
 #include "base/check.h"
-#include "io/file.h"
 #include "io/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void hd_labels_free(hd_labels *labels) {
+void hd_io_labels_free(hd_io_labels *labels) {
     huddle_free(labels->numbers);
     huddle_free(labels->texts);
     huddle_free(labels->arena);
-    *labels = (hd_labels){0};
+    *labels = (hd_io_labels){0};
 }
 
-void hd_classes_free(char **classes, int64_t count) {
+void hd_io_classes_free(char **classes, int64_t count) {
     for (int64_t k = 0; classes != NULL && k < count; k++)
         huddle_free(classes[k]);
     huddle_free(classes);
 }
 
-huddle_status hd_labels_from_array(const hd_array *array, hd_labels *labels) {
+huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t n = 1;
-    *labels = (hd_labels){0};
+    *labels = (hd_io_labels){0};
     for (int32_t k = 0; k < array->rank; k++)
         n *= array->dims[k];
     ALLOC(labels->numbers, n);
     labels->n = n;
     for (int64_t i = 0; i < n; i++) {
         double value;
-        if (!hd_array_whole(array, i, &labels->numbers[i], &value))
+        if (!hd_io_array_whole(array, i, &labels->numbers[i], &value))
             FAIL(HUDDLE_INVALID, "label %lld is %g, which is not a whole number", (long long)i + 1,
                  value);
     }
 done:
     if (status != HUDDLE_OK)
-        hd_labels_free(labels);
+        hd_io_labels_free(labels);
     return status;
 }
 
 /* Joins the arenas' texts in one arena, or the numbers in one array. */
-static huddle_status join_texts(const hd_labels *a, const hd_labels *b, hd_labels *both) {
+static huddle_status join_texts(const hd_io_labels *a, const hd_io_labels *b, hd_io_labels *both) {
     huddle_status status = HUDDLE_OK;
-    const hd_labels *parts[] = {a, b};
+    const hd_io_labels *parts[] = {a, b};
     int64_t bytes = 0, place = 0, at = 0;
     for (int p = 0; p < 2; p++)
         for (int64_t i = 0; i < parts[p]->n; i++)
@@ -53,8 +53,8 @@ static huddle_status join_texts(const hd_labels *a, const hd_labels *b, hd_label
     ALLOC(both->arena, bytes);
     for (int p = 0; p < 2; p++)
         for (int64_t i = 0; i < parts[p]->n; i++) {
-            hd_span text = parts[p]->texts[i];
-            both->texts[at++] = (hd_span){both->arena + place, text.length};
+            hd_io_span text = parts[p]->texts[i];
+            both->texts[at++] = (hd_io_span){both->arena + place, text.length};
             memcpy(both->arena + place, text.begin, (size_t)text.length);
             place += text.length;
             both->arena[place++] = '\n'; /* so that reading a number stops */
@@ -63,9 +63,9 @@ done:
     return status;
 }
 
-huddle_status hd_labels_append(hd_labels *labels, const hd_labels *more) {
+huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more) {
     huddle_status status = HUDDLE_OK;
-    hd_labels both = {.n = labels->n + more->n};
+    hd_io_labels both = {.n = labels->n + more->n};
     if (labels->n > 0 && (labels->texts != NULL) != (more->texts != NULL))
         FAIL(HUDDLE_INVALID, "some parts of the labels are numbers and some are texts");
     if (more->texts != NULL) {
@@ -76,27 +76,27 @@ huddle_status hd_labels_append(hd_labels *labels, const hd_labels *more) {
             memcpy(both.numbers, labels->numbers, (size_t)labels->n * sizeof *both.numbers);
         memcpy(both.numbers + labels->n, more->numbers, (size_t)more->n * sizeof *both.numbers);
     }
-    hd_labels_free(labels);
+    hd_io_labels_free(labels);
     *labels = both;
-    both = (hd_labels){0};
+    both = (hd_io_labels){0};
 done:
-    hd_labels_free(&both);
+    hd_io_labels_free(&both);
     return status;
 }
 
-huddle_status hd_labels_simplify(hd_labels *labels) {
+huddle_status hd_io_labels_simplify(hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t *numbers = NULL, i = 0;
     if (labels->texts == NULL)
         goto done;
     ALLOC(numbers, labels->n);
     for (; i < labels->n; i++) {
-        hd_span text = labels->texts[i];
-        if (!hd_number_whole(text.begin, text.begin + text.length, &numbers[i]))
+        hd_io_span text = labels->texts[i];
+        if (!hd_io_number_whole(text.begin, text.begin + text.length, &numbers[i]))
             break;
     }
     if (i == labels->n) {
-        hd_labels_free(labels);
+        hd_io_labels_free(labels);
         labels->n = i;
         labels->numbers = numbers;
         numbers = NULL;
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-char *hd_put_utf8(uint32_t c, char *to) {
+char *hd_io_store_utf8(uint32_t c, char *to) {
     if (c < 0x80) {
         *to++ = (char)c;
     } else if (c < 0x800) {
@@ -129,32 +129,32 @@ char *hd_put_utf8(uint32_t c, char *to) {
 
 /* Distinct labels in order of first appearance, found by open addressing. */
 typedef struct distinct {
-    const hd_labels *labels;
+    const hd_io_labels *labels;
     int64_t *slots; /* 1 + number of the distinct label, 0 if free */
     int64_t mask;
     int64_t *first; /* an index with this label */
     int64_t count, capacity;
 } distinct;
 
-static hd_span key_of(const hd_labels *labels, int64_t i) {
+static hd_io_span key_of(const hd_io_labels *labels, int64_t i) {
     if (labels->texts != NULL)
         return labels->texts[i];
-    return (hd_span){(const char *)&labels->numbers[i], sizeof *labels->numbers};
+    return (hd_io_span){(const char *)&labels->numbers[i], sizeof *labels->numbers};
 }
 
-static uint64_t hash(hd_span key) {
+static uint64_t hash(hd_io_span key) {
     uint64_t h = 0xcbf29ce484222325;
     for (int64_t i = 0; i < key.length; i++)
         h = (h ^ (unsigned char)key.begin[i]) * 0x100000001b3;
     return h ^ h >> 29;
 }
 
-static int64_t *slot_of(const distinct *set, hd_span key) {
+static int64_t *slot_of(const distinct *set, hd_io_span key) {
     for (int64_t at = (int64_t)hash(key) & set->mask;; at = (at + 1) & set->mask) {
         int64_t *slot = &set->slots[at];
         if (*slot == 0 || set->first == NULL) /* the second only with the first */
             return slot;
-        hd_span other = key_of(set->labels, set->first[*slot - 1]);
+        hd_io_span other = key_of(set->labels, set->first[*slot - 1]);
         if (other.length == key.length && memcmp(other.begin, key.begin, (size_t)key.length) == 0)
             return slot;
     }
@@ -196,7 +196,7 @@ done:
 }
 
 typedef struct ranked {
-    hd_span text;
+    hd_io_span text;
     int64_t number;
     int32_t name; /* among the distinct labels */
 } ranked;
@@ -207,12 +207,12 @@ static int by_number(const void *a, const void *b) {
 }
 
 static int by_text(const void *a, const void *b) {
-    hd_span x = ((const ranked *)a)->text, y = ((const ranked *)b)->text;
+    hd_io_span x = ((const ranked *)a)->text, y = ((const ranked *)b)->text;
     int order = memcmp(x.begin, y.begin, (size_t)(x.length < y.length ? x.length : y.length));
     return order != 0 ? order : (x.length > y.length) - (x.length < y.length);
 }
 
-static char *class_text(const hd_labels *labels, const ranked *class) {
+static char *class_text(const hd_io_labels *labels, const ranked *class) {
     char text[24];
     if (labels->texts != NULL)
         return hd_copy_part(class->text.begin, class->text.length);
@@ -220,8 +220,8 @@ static char *class_text(const hd_labels *labels, const ranked *class) {
     return hd_copy_text(text);
 }
 
-huddle_status hd_labels_map(const hd_labels *labels, int32_t **mapped, int32_t *n_classes,
-                            char ***classes) {
+huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int32_t *n_classes,
+                               char ***classes) {
     huddle_status status = HUDDLE_OK;
     distinct set = {.labels = labels};
     ranked *order = NULL;
@@ -259,7 +259,7 @@ done:
     huddle_free(rank);
     if (status != HUDDLE_OK) {
         huddle_free(*mapped);
-        hd_classes_free(*classes, *n_classes);
+        hd_io_classes_free(*classes, *n_classes);
         *mapped = NULL;
         *classes = NULL;
         *n_classes = 0;

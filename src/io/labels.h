@@ -4,35 +4,35 @@
 
 #include "io/array.h"
 
-typedef struct hd_span {
+typedef struct hd_io_span {
     const char *begin;
     int64_t length;
-} hd_span;
+} hd_io_span;
 
-typedef struct hd_labels {
+typedef struct hd_io_labels {
     int64_t n;
     int64_t *numbers; /* one of these two */
-    hd_span *texts;
+    hd_io_span *texts;
     char *arena; /* what texts point into, if it is owned */
-} hd_labels;
+} hd_io_labels;
 
-void hd_labels_free(hd_labels *labels);
+void hd_io_labels_free(hd_io_labels *labels);
 
 /* Writes a character as UTF-8, at most four bytes; returns where they end. */
-char *hd_put_utf8(uint32_t c, char *to);
+char *hd_io_store_utf8(uint32_t c, char *to);
 
 /* Whole numbers from a vector; HUDDLE_INVALID names the first that is not whole. */
-huddle_status hd_labels_from_array(const hd_array *array, hd_labels *labels);
+huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels);
 
 /* Adds `more` after `labels`; both must be of one sort. */
-huddle_status hd_labels_append(hd_labels *labels, const hd_labels *more);
+huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more);
 
 /* Numbers instead of texts, if every text is a whole number. */
-huddle_status hd_labels_simplify(hd_labels *labels);
+huddle_status hd_io_labels_simplify(hd_io_labels *labels);
 
 /* Maps to 0 .. c - 1 by ascending value; the outputs are the caller's to free. */
-huddle_status hd_labels_map(const hd_labels *labels, int32_t **mapped, int32_t *n_classes,
-                            char ***classes);
-void hd_classes_free(char **classes, int64_t count);
+huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int32_t *n_classes,
+                               char ***classes);
+void hd_io_classes_free(char **classes, int64_t count);
 
 #endif

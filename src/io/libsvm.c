@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static const hd_records records = {' ', false, false, '#'};
+static const hd_io_records records = {' ', false, false, '#'};
 
 static const char *skip_blanks(const char *p, const char *end) {
     while (p < end && (*p == ' ' || *p == '\t'))
@@ -25,14 +25,14 @@ static const char *word_end(const char *p, const char *end) {
 /* "12:0.5"; the text goes on after `end`. */
 static bool is_pair(const char *p, const char *end) {
     const char *digits = p;
-    while (p < end && hd_is_digit(*p))
+    while (p < end && hd_io_is_digit(*p))
         p++;
     return p > digits && end - p > 1 && *p == ':' &&
-           (hd_is_digit(p[1]) || p[1] == '-' || p[1] == '+' || p[1] == '.');
+           (hd_io_is_digit(p[1]) || p[1] == '-' || p[1] == '+' || p[1] == '.');
 }
 
 /* The first line with something on it: a pair in its first two words gives the format away. */
-bool hd_libsvm_is(const hd_file *file) {
+bool hd_io_libsvm_is(const hd_file *file) {
     const char *p = file->text, *end = p + file->size;
     while (p < end && (*p == '\n' || *p == '\r' || *p == ' ' || *p == '\t' || *p == '#')) {
         if (*p == '#')
@@ -56,9 +56,9 @@ bool hd_libsvm_is(const hd_file *file) {
 }
 
 typedef struct parsing {
-    const hd_pieces *pieces;
-    hd_span *labels; /* rows */
-    huddle_csr *x;   /* its offsets are counted first, then its entries filled */
+    const hd_io_pieces *pieces;
+    hd_io_span *labels; /* rows */
+    huddle_csr *x;      /* its offsets are counted first, then its entries filled */
     bool counting;
     int64_t *lowest, *highest; /* index, a piece each */
     int64_t first_index;
@@ -75,7 +75,7 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
     int64_t previous = -1, at = s->counting ? 0 : s->x->offsets[row];
     p = skip_blanks(p, end);
     const char *stop = word_end(p, end);
-    s->labels[row] = (hd_span){p, 0};
+    s->labels[row] = (hd_io_span){p, 0};
     if (!is_pair(p, stop)) {
         s->labels[row].length = stop - p;
         p = skip_blanks(stop, end);
@@ -86,8 +86,8 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
         stop = word_end(p, end);
         if (stop - p > 4 && memcmp(p, "qid:", 4) == 0)
             continue;
-        const char *colon = is_pair(p, stop) ? hd_digits(p, &index) : stop;
-        if (colon == stop || colon - p > 10 || hd_number(colon + 1, &value) != stop)
+        const char *colon = is_pair(p, stop) ? hd_io_digits(p, &index) : stop;
+        if (colon == stop || colon - p > 10 || hd_io_number(colon + 1, &value) != stop)
             return bad_pair(p, stop, line);
         if ((int64_t)index <= previous || index > INT32_MAX)
             return hd_fail(HUDDLE_FORMAT, "line %lld: index %llu is out of order or too large",
@@ -110,12 +110,12 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
 static huddle_status read_piece(void *argument, hd_chunk chunk) {
     const parsing *s = argument;
     huddle_status status = HUDDLE_OK;
-    const hd_piece *piece = &s->pieces->items[chunk.begin];
+    const hd_io_piece *piece = &s->pieces->items[chunk.begin];
     int64_t row = piece->first_row, line = piece->first_line;
     int64_t rows = row + piece->rows;
     for (const char *p = piece->begin; p < piece->end; line++) {
-        const char *next = hd_record_end(p, piece->end, ' ', false);
-        if (hd_is_row(p, next, &records) && row < rows) {
+        const char *next = hd_io_record_end(p, piece->end, ' ', false);
+        if (hd_io_is_row(p, next, &records) && row < rows) {
             TRY(read_line(s, p, next, line, row, chunk.begin));
             row++;
         }
@@ -126,14 +126,14 @@ done:
 }
 
 typedef struct state {
-    hd_pieces pieces;
+    hd_io_pieces pieces;
 } state;
 
-static void close_state(hd_container *container) {
+static void close_state(hd_io_container *container) {
     state *s = container->state;
     if (s == NULL)
         return;
-    hd_pieces_free(&s->pieces);
+    hd_io_pieces_free(&s->pieces);
     huddle_free(s);
 }
 
@@ -165,7 +165,7 @@ done:
 }
 
 /* Labels count if every line has one. */
-static huddle_status keep_labels(hd_container *container, hd_span **labels, int64_t rows) {
+static huddle_status keep_labels(hd_io_container *container, hd_io_span **labels, int64_t rows) {
     int64_t with = 0, without = -1;
     for (int64_t i = 0; i < rows; i++) {
         with += (*labels)[i].length > 0;
@@ -176,10 +176,10 @@ static huddle_status keep_labels(hd_container *container, hd_span **labels, int6
     if (with < rows)
         return hd_fail(HUDDLE_FORMAT, "row %lld has no label, but others have",
                        (long long)without + 1);
-    hd_variable *y = hd_container_add(container, "y", 1);
+    hd_io_variable *y = hd_io_container_add(container, "y", 1);
     if (y == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
-    y->kind = HD_TEXTS;
+    y->kind = HD_IO_TEXTS;
     y->array.rank = 1;
     y->array.dims[0] = rows;
     y->texts.n = rows;
@@ -188,15 +188,16 @@ static huddle_status keep_labels(hd_container *container, hd_span **labels, int6
     return HUDDLE_OK;
 }
 
-huddle_status hd_libsvm_open(hd_request *request, const hd_file *file, hd_container *container) {
+huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
+                                hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     state *own = NULL;
     parsing s = {0};
     ALLOC_ZERO(own, 1);
     container->state = own;
     container->close = close_state;
-    TRY(hd_pieces_cut(request->context, file->text, file->text + file->size, 1, &records,
-                      &own->pieces));
+    TRY(hd_io_pieces_cut(request->context, file->text, file->text + file->size, 1, &records,
+                         &own->pieces));
     if (own->pieces.rows == 0)
         FAIL(HUDDLE_FORMAT, "the file holds nothing but blank lines");
     s.pieces = &own->pieces;
@@ -207,10 +208,10 @@ huddle_status hd_libsvm_open(hd_request *request, const hd_file *file, hd_contai
         s.lowest[k] = INT64_MAX;
         s.highest[k] = -1;
     }
-    hd_variable *x = hd_container_add(container, "X", 1);
+    hd_io_variable *x = hd_io_container_add(container, "X", 1);
     if (x == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    x->kind = HD_SPARSE;
+    x->kind = HD_IO_SPARSE;
     TRY(read_entries(request->context, &s, &x->sparse));
     x->array.rank = 2;
     x->array.dims[0] = x->sparse.rows;

@@ -1,7 +1,7 @@
+#include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
 #include "io/number.h"
-#include "io/output.h"
 #include "io/writers.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 static huddle_status put(hd_output *output, int64_t column, double value, bool wide) {
     char text[64];
     int length = snprintf(text, sizeof text, " %lld:", (long long)column + 1);
-    length += hd_number_write(value, wide, text + length);
+    length += hd_io_number_write(value, wide, text + length);
     return hd_output_write(output, text, length);
 }
 
@@ -36,12 +36,13 @@ done:
     return status;
 }
 
-huddle_status hd_libsvm_write(huddle_context *context, const huddle_data *data, const char *path) {
+huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *data,
+                                 const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
     int64_t *numbers = NULL;
     TRY(hd_output_begin(path, false, &output));
-    TRY(hd_label_numbers(data, &numbers));
+    TRY(hd_io_label_numbers(data, &numbers));
     if (data->labels != NULL && numbers == NULL)
         hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: labels that are texts are written as 0 .. %d",
                 path, data->n_classes - 1);

@@ -4,40 +4,41 @@
 
 #include "huddle/base.h"
 
-typedef struct hd_piece {
+typedef struct hd_io_piece {
     const char *begin, *end; /* the last character is a line feed */
     int64_t first_line;      /* 1, 2, ... in the file */
     int64_t first_row;       /* of the data: lines that are not blank */
     int64_t lines, rows;
-} hd_piece;
+} hd_io_piece;
 
-typedef struct hd_pieces {
-    hd_piece *items;
+typedef struct hd_io_pieces {
+    hd_io_piece *items;
     int64_t count, capacity;
     int64_t rows;
     char *tail; /* a copy of the last line, if the text does not end with a line feed */
-} hd_pieces;
+} hd_io_pieces;
 
 /* What records look like. */
-typedef struct hd_records {
+typedef struct hd_io_records {
     char separator;
     bool quoted;     /* line feeds may stand inside quotes; a quote counts where a field begins */
     bool keep_blank; /* blank lines are rows too */
     char comment;    /* lines that begin with it are not rows; 0: none are */
-} hd_records;
+} hd_io_records;
 
 /* Cuts the text between begin and end, whose first line is number first_line. */
-huddle_status hd_pieces_cut(huddle_context *context, const char *begin, const char *end,
-                            int64_t first_line, const hd_records *records, hd_pieces *pieces);
-void hd_pieces_free(hd_pieces *pieces);
+huddle_status hd_io_pieces_cut(huddle_context *context, const char *begin, const char *end,
+                               int64_t first_line, const hd_io_records *records,
+                               hd_io_pieces *pieces);
+void hd_io_pieces_free(hd_io_pieces *pieces);
 
 /* The end of the record that begins at p: one past its line feed. */
-const char *hd_record_end(const char *p, const char *end, char separator, bool quoted);
+const char *hd_io_record_end(const char *p, const char *end, char separator, bool quoted);
 
 /* True if the record between begin and end, its line feed included, is a row of data. */
-bool hd_is_row(const char *begin, const char *end, const hd_records *records);
+bool hd_io_is_row(const char *begin, const char *end, const hd_io_records *records);
 
 /* True if only blanks stand between begin and the line feed. */
-bool hd_is_blank_line(const char *begin, const char *end);
+bool hd_io_is_blank_line(const char *begin, const char *end);
 
 #endif

@@ -14,35 +14,30 @@ static bool is_version(const hd_file *file, char version) {
 }
 
 /* The first releases that wrote HDF5 did not call it 7.3 in the header's text. */
-static bool is_73(const hd_file *file) {
+bool hd_io_mat73_is(const hd_file *file) {
     return (file->size >= 128 && memcmp(file->text, "MATLAB 7.3 MAT-file", 19) == 0) ||
-           (is_version(file, 2) && memcmp(file->text, "MATLAB ", 7) == 0 && hd_hdf5_is(file));
+           (is_version(file, 2) && memcmp(file->text, "MATLAB ", 7) == 0 && hd_io_hdf5_is(file));
 }
 
-bool hd_mat_is(const hd_file *file) {
-    return is_73(file) || is_version(file, 1);
+bool hd_io_mat5_is(const hd_file *file) {
+    return is_version(file, 1) && !hd_io_mat73_is(file);
 }
 
-huddle_status hd_mat_open(hd_request *request, const hd_file *file, hd_container *container) {
-    huddle_status status = HUDDLE_OK;
-    (void)request;
-    container->down_columns = true;
-    TRY(is_73(file) ? hd_mat73_open(file, container) : hd_mat5_open(file, container));
+huddle_status hd_io_mat_check(const hd_io_container *container) {
     if (container->count == 0)
-        FAIL(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
-done:
-    return status;
+        return hd_fail(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
+    return HUDDLE_OK;
 }
 
 /* ---- what is not read ----------------------------------------------------------------------- */
 
-void hd_mat_refuse(hd_variable *variable, const char *trouble) {
-    variable->kind = HD_OTHER;
+void hd_io_mat_refuse(hd_io_variable *variable, const char *trouble) {
+    variable->kind = HD_IO_OTHER;
     variable->trouble = trouble;
     variable->array.rank = 0;
 }
 
-const char *hd_mat_class_trouble(const char *class) {
+const char *hd_io_mat_class_trouble(const char *class) {
     static const char *const troubles[][2] = {
         {"struct", "is a struct; save its fields as variables of their own"},
         {"string", "is a string array, which only MATLAB reads; save cellstr() of it"},
@@ -58,7 +53,7 @@ const char *hd_mat_class_trouble(const char *class) {
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static uint32_t unit_at(const hd_characters *c, int64_t row, int64_t k) {
+static uint32_t unit_at(const hd_io_characters *c, int64_t row, int64_t k) {
     const unsigned char *bytes = (const unsigned char *)c->units + (row + k * c->rows) * c->width;
     uint32_t unit = 0;
     for (int32_t i = 0; i < c->width; i++)
@@ -67,7 +62,7 @@ static uint32_t unit_at(const hd_characters *c, int64_t row, int64_t k) {
 }
 
 /* The character that begins at unit *k, which moves behind it. Half a pair is none. */
-static uint32_t character_at(const hd_characters *c, int64_t row, int64_t *k) {
+static uint32_t character_at(const hd_io_characters *c, int64_t row, int64_t *k) {
     enum { REPLACEMENT = 0xFFFD };
     uint32_t first = unit_at(c, row, (*k)++);
     if (c->width == 2 && first >> 10 == 0xD800 >> 10 && *k < c->length) {
@@ -80,13 +75,13 @@ static uint32_t character_at(const hd_characters *c, int64_t row, int64_t *k) {
     return first >> 11 == 0xD800 >> 11 || first > 0x10FFFF ? REPLACEMENT : first;
 }
 
-char *hd_characters_row(const hd_characters *c, int64_t row, char *to) {
+char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
     char *begin = to;
     for (int64_t k = 0; k < c->length;) {
         if (c->width == 1)
             *to++ = (char)unit_at(c, row, k++); /* UTF-8 passes through byte by byte */
         else
-            to = hd_put_utf8(character_at(c, row, &k), to);
+            to = hd_io_store_utf8(character_at(c, row, &k), to);
     }
     while (to > begin && (to[-1] == ' ' || to[-1] == '\0'))
         to--;
@@ -95,20 +90,21 @@ char *hd_characters_row(const hd_characters *c, int64_t row, char *to) {
 
 /* ---- sparse matrices ------------------------------------------------------------------------ */
 
-static bool copy_whole(const hd_array *vector, int64_t count, int64_t *to) {
+static bool copy_whole(const hd_io_array *vector, int64_t count, int64_t *to) {
     double ignored;
     for (int64_t i = 0; i < count; i++)
-        if (!hd_array_whole(vector, i, &to[i], &ignored))
+        if (!hd_io_array_whole(vector, i, &to[i], &ignored))
             return false;
     return true;
 }
 
-huddle_status hd_mat_sparse(const char *name, int64_t rows, int64_t cols, const hd_array *offsets,
-                            const hd_array *positions, const hd_array *values, huddle_csr *matrix) {
+huddle_status hd_io_mat_sparse(const char *name, int64_t rows, int64_t cols,
+                               const hd_io_array *offsets, const hd_io_array *positions,
+                               const hd_io_array *values, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     int64_t *jc = NULL, *ir = NULL, count = 0;
     double *doubles = NULL, ignored;
-    if (offsets->dims[0] != cols + 1 || !hd_array_whole(offsets, cols, &count, &ignored) ||
+    if (offsets->dims[0] != cols + 1 || !hd_io_array_whole(offsets, cols, &count, &ignored) ||
         count < 0 || count > positions->dims[0] || count > values->dims[0])
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", name);
     ALLOC(jc, cols + 1);
@@ -116,10 +112,10 @@ huddle_status hd_mat_sparse(const char *name, int64_t rows, int64_t cols, const 
     ALLOC(doubles, count);
     if (!copy_whole(offsets, cols + 1, jc) || !copy_whole(positions, count, ir))
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", name);
-    hd_samples samples = hd_array_samples(values, false);
+    hd_io_samples samples = hd_io_array_samples(values, false);
     if (count > 0)
-        hd_samples_load(&samples, 0, count, doubles);
-    TRY(hd_csr_from_lines(&(hd_lines){rows, cols, true, count, jc, ir, doubles}, matrix));
+        hd_io_samples_load(&samples, 0, count, doubles);
+    TRY(hd_io_csr_from_lines(&(hd_io_lines){rows, cols, true, count, jc, ir, doubles}, matrix));
 done:
     huddle_free(jc);
     huddle_free(ir);

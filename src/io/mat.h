@@ -5,33 +5,33 @@
 
 #include "io/container.h"
 
-/* Open a file that the caller has recognised as one of that version. */
-huddle_status hd_mat5_open(const hd_file *file, hd_container *container);
-huddle_status hd_mat73_open(const hd_file *file, hd_container *container);
+/* HUDDLE_FORMAT if no variables were found. */
+huddle_status hd_io_mat_check(const hd_io_container *container);
 
 /* Marks a variable as one that is not read; `trouble` continues a sentence that begins with its
  * name, and is static text. */
-void hd_mat_refuse(hd_variable *variable, const char *trouble);
+void hd_io_mat_refuse(hd_io_variable *variable, const char *trouble);
 
 /* Why a variable of that MATLAB class ("string", "struct", ...) is not read; static text. */
-const char *hd_mat_class_trouble(const char *class);
+const char *hd_io_mat_class_trouble(const char *class);
 
 /* A matrix of characters, one column after the other. */
-typedef struct hd_characters {
+typedef struct hd_io_characters {
     const char *units;
     int32_t width; /* bytes of a unit: 1 (UTF-8), 2 (UTF-16) or 4 (UTF-32) */
     bool swapped;
     int64_t rows, length;
-} hd_characters;
+} hd_io_characters;
 
 /* Writes a row as UTF-8 without the blanks that pad it; returns where it ends. It takes at most
  * 4 * length bytes. */
-char *hd_characters_row(const hd_characters *characters, int64_t row, char *to);
+char *hd_io_characters_row(const hd_io_characters *characters, int64_t row, char *to);
 
 /* A sparse matrix as MATLAB holds it, compressed by columns: the row and value of each entry, and
  * cols + 1 offsets. There may be more rows and values than the last offset says. The name is for
  * the sentence of a failure. */
-huddle_status hd_mat_sparse(const char *name, int64_t rows, int64_t cols, const hd_array *offsets,
-                            const hd_array *positions, const hd_array *values, huddle_csr *matrix);
+huddle_status hd_io_mat_sparse(const char *name, int64_t rows, int64_t cols,
+                               const hd_io_array *offsets, const hd_io_array *positions,
+                               const hd_io_array *values, huddle_csr *matrix);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct part {
 /* What stands at the beginning of a matrix. */
 typedef struct head {
     uint32_t class, flags;
-    hd_array array; /* rank and dims */
+    hd_io_array array; /* rank and dims */
     part name;
     part object;  /* CLASS_OPAQUE: the name of its class */
     int64_t rest; /* where its contents begin */
@@ -99,13 +99,14 @@ static bool parse_head(const span *s, head *h) {
     return true;
 }
 
-static bool element_of(uint32_t type, hd_element *element) {
+static bool element_of(uint32_t type, hd_io_element *element) {
     static const struct {
         uint32_t type;
-        hd_element element;
-    } known[] = {{MI_INT8, HD_I1},  {MI_UINT8, HD_U1},  {MI_INT16, HD_I2},  {MI_UINT16, HD_U2},
-                 {MI_INT32, HD_I4}, {MI_UINT32, HD_U4}, {MI_SINGLE, HD_F4}, {MI_DOUBLE, HD_F8},
-                 {MI_INT64, HD_I8}, {MI_UINT64, HD_U8}};
+        hd_io_element element;
+    } known[] = {{MI_INT8, HD_IO_I1},   {MI_UINT8, HD_IO_U1},  {MI_INT16, HD_IO_I2},
+                 {MI_UINT16, HD_IO_U2}, {MI_INT32, HD_IO_I4},  {MI_UINT32, HD_IO_U4},
+                 {MI_SINGLE, HD_IO_F4}, {MI_DOUBLE, HD_IO_F8}, {MI_INT64, HD_IO_I8},
+                 {MI_UINT64, HD_IO_U8}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (known[k].type == type) {
             *element = known[k].element;
@@ -115,14 +116,14 @@ static bool element_of(uint32_t type, hd_element *element) {
 }
 
 /* The part at *at as a vector of numbers; false if it is none, or not all at hand. */
-static bool vector_at(const span *s, int64_t *at, hd_array *vector) {
+static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
     part p;
-    *vector = (hd_array){.rank = 1, .swapped = s->swapped};
+    *vector = (hd_io_array){.rank = 1, .swapped = s->swapped};
     if (!next_at_hand(s, at, &p) || !element_of(p.type, &vector->element))
         return false;
-    vector->dims[0] = p.length / hd_element_size(vector->element);
+    vector->dims[0] = p.length / hd_io_element_size(vector->element);
     vector->bytes = s->bytes + p.begin;
-    hd_array_pack(vector, false);
+    hd_io_array_pack(vector, false);
     return true;
 }
 
@@ -195,15 +196,15 @@ static bool is_text(const head *h, const part *p) {
             p->type == MI_UINT16 || p->type == MI_UTF16 || p->type == MI_UTF32);
 }
 
-static hd_characters characters_of(const span *s, const part *p, int64_t rows, int64_t length) {
-    return (hd_characters){s->bytes + p->begin, unit_width(p), s->swapped, rows, length};
+static hd_io_characters characters_of(const span *s, const part *p, int64_t rows, int64_t length) {
+    return (hd_io_characters){s->bytes + p->begin, unit_width(p), s->swapped, rows, length};
 }
 
 /* Adds a text for each row; there is room for 4 * length + 1 bytes for each at *to. */
-static void add_texts(const hd_characters *characters, hd_labels *texts, char **to) {
+static void add_texts(const hd_io_characters *characters, hd_io_labels *texts, char **to) {
     for (int64_t i = 0; i < characters->rows; i++) {
-        char *end = hd_characters_row(characters, i, *to);
-        texts->texts[texts->n++] = (hd_span){*to, end - *to};
+        char *end = hd_io_characters_row(characters, i, *to);
+        texts->texts[texts->n++] = (hd_io_span){*to, end - *to};
         *end = '\n';
         *to = end + 1;
     }
@@ -225,7 +226,7 @@ static bool decode_utf8(const unsigned char *bytes, int64_t size, int64_t count,
     return at == size && got == count;
 }
 
-static huddle_status load_chars(const span *s, const head *h, hd_variable *variable) {
+static huddle_status load_chars(const span *s, const head *h, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     part p = {0};
     uint32_t *decoded = NULL;
@@ -236,13 +237,13 @@ static huddle_status load_chars(const span *s, const head *h, hd_variable *varia
     int64_t units = p.length / unit_width(&p);
     if (rows == 1)
         length = units; /* the dimensions may count characters where the units are bytes */
-    hd_characters characters = characters_of(s, &p, rows, length);
+    hd_io_characters characters = characters_of(s, &p, rows, length);
     if (rows > 1 && p.type == MI_UTF8 && units != rows * length) {
         /* SciPy's dimensions count characters, Octave's bytes. */
         ALLOC(decoded, rows * length);
         if (!decode_utf8((const unsigned char *)characters.units, p.length, rows * length, decoded))
             FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
-        characters = (hd_characters){(const char *)decoded, 4, false, rows, length};
+        characters = (hd_io_characters){(const char *)decoded, 4, false, rows, length};
     } else if (length > 0 && rows > units / length) {
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
     }
@@ -256,7 +257,7 @@ done:
 }
 
 /* The text in the cell whose tag stands at *at: one row of characters, or none. */
-static bool text_in_cell(const span *s, int64_t *at, hd_characters *text) {
+static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     part element, p = {0};
     head h;
     if (!next_at_hand(s, at, &element) || element.type != MI_MATRIX)
@@ -271,10 +272,10 @@ static bool text_in_cell(const span *s, int64_t *at, hd_characters *text) {
     return is_text(&h, &p) && (h.array.dims[0] == 1 || p.length == 0);
 }
 
-static huddle_status load_cells(const span *s, const head *h, hd_variable *variable) {
+static huddle_status load_cells(const span *s, const head *h, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t at = h->rest, count = h->array.dims[0] * h->array.dims[1], bytes = 0;
-    hd_characters text;
+    hd_io_characters text;
     if (count > (s->size - h->rest) / 8)
         FAIL(HUDDLE_FORMAT, "'%s' is damaged: it claims %lld cells", variable->name,
              (long long)count);
@@ -298,20 +299,21 @@ done:
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 /* Some releases of MATLAB write the values of a logical matrix as bytes and call them doubles. */
-static void correct_logical(const span *s, int64_t at, const hd_array *offsets, hd_array *values) {
+static void correct_logical(const span *s, int64_t at, const hd_io_array *offsets,
+                            hd_io_array *values) {
     part p;
     int64_t count = 0;
     double ignored;
-    if (offsets->dims[0] > 0 && next_at_hand(s, &at, &p) && values->element == HD_F8 &&
-        hd_array_whole(offsets, offsets->dims[0] - 1, &count, &ignored) &&
+    if (offsets->dims[0] > 0 && next_at_hand(s, &at, &p) && values->element == HD_IO_F8 &&
+        hd_io_array_whole(offsets, offsets->dims[0] - 1, &count, &ignored) &&
         count > values->dims[0] && count <= p.length) {
-        values->element = HD_U1;
+        values->element = HD_IO_U1;
         values->dims[0] = count;
     }
 }
 
-static huddle_status load_sparse(const span *s, const head *h, hd_variable *variable) {
-    hd_array positions, offsets, values;
+static huddle_status load_sparse(const span *s, const head *h, hd_io_variable *variable) {
+    hd_io_array positions, offsets, values;
     int64_t at = h->rest, place = 0;
     bool there = vector_at(s, &at, &positions) && vector_at(s, &at, &offsets);
     place = at;
@@ -319,11 +321,11 @@ static huddle_status load_sparse(const span *s, const head *h, hd_variable *vari
         return hd_fail(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
     if ((h->flags & FLAG_LOGICAL) != 0)
         correct_logical(s, place, &offsets, &values);
-    return hd_mat_sparse(variable->name, h->array.dims[0], h->array.dims[1], &offsets, &positions,
-                         &values, &variable->sparse);
+    return hd_io_mat_sparse(variable->name, h->array.dims[0], h->array.dims[1], &offsets,
+                            &positions, &values, &variable->sparse);
 }
 
-static huddle_status load(hd_container *container, hd_variable *variable) {
+static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *room = NULL;
     span s;
@@ -331,9 +333,9 @@ static huddle_status load(hd_container *container, hd_variable *variable) {
     TRY(open_element(container->file, variable->place, true, &s, &room));
     if (!parse_head(&s, &h))
         FAIL(HUDDLE_FORMAT, "'%s' is damaged", variable->name);
-    if (variable->kind == HD_SPARSE) {
+    if (variable->kind == HD_IO_SPARSE) {
         TRY(load_sparse(&s, &h, variable));
-    } else if (variable->kind == HD_TEXTS) {
+    } else if (variable->kind == HD_IO_TEXTS) {
         TRY(h.class == CLASS_CELL ? load_cells(&s, &h, variable) : load_chars(&s, &h, variable));
     } else {
         part p;
@@ -357,55 +359,55 @@ static const char *trouble_of(const span *s, const head *h) {
     char class[32] = "";
     if (h->class == CLASS_OPAQUE && h->object.length < (int64_t)sizeof class)
         memcpy(class, s->bytes + h->object.begin, (size_t)h->object.length);
-    return hd_mat_class_trouble(h->class == CLASS_STRUCT     ? "struct"
-                                : h->class == CLASS_FUNCTION ? "function_handle"
-                                                             : class);
+    return hd_io_mat_class_trouble(h->class == CLASS_STRUCT     ? "struct"
+                                   : h->class == CLASS_FUNCTION ? "function_handle"
+                                                                : class);
 }
 
-static void describe_array(const span *s, const head *h, hd_variable *variable) {
-    hd_array *array = &variable->array;
+static void describe_array(const span *s, const head *h, hd_io_variable *variable) {
+    hd_io_array *array = &variable->array;
     part p;
     int64_t at = h->rest;
     if (!next_part(s, &at, &p) || !element_of(p.type, &array->element)) {
-        hd_mat_refuse(variable, "is damaged");
+        hd_io_mat_refuse(variable, "is damaged");
         return;
     }
-    variable->kind = HD_ARRAY;
+    variable->kind = HD_IO_ARRAY;
     array->swapped = s->swapped;
-    if (hd_array_count(array, p.length) < 0)
-        hd_mat_refuse(variable, "claims more elements than there are");
+    if (hd_io_array_count(array, p.length) < 0)
+        hd_io_mat_refuse(variable, "claims more elements than there are");
     else
-        hd_array_pack(array, true);
+        hd_io_array_pack(array, true);
 }
 
-static void describe(const span *s, const head *h, hd_variable *variable) {
-    hd_array *array = &variable->array;
+static void describe(const span *s, const head *h, hd_io_variable *variable) {
+    hd_io_array *array = &variable->array;
     array->rank = h->array.rank;
     memcpy(array->dims, h->array.dims, sizeof array->dims);
     if (h->class == CLASS_OPAQUE) {
-        hd_mat_refuse(variable, trouble_of(s, h));
+        hd_io_mat_refuse(variable, trouble_of(s, h));
         return;
     }
     if (array->rank > 3 || array->rank < 2) {
-        hd_mat_refuse(variable, "has more than three dimensions");
+        hd_io_mat_refuse(variable, "has more than three dimensions");
         return;
     }
     for (int32_t k = 0; k < array->rank; k++)
         if (array->dims[k] < 0) {
-            hd_mat_refuse(variable, "is damaged");
+            hd_io_mat_refuse(variable, "is damaged");
             return;
         }
     if ((h->flags & FLAG_COMPLEX) != 0)
-        hd_mat_refuse(variable, "holds complex numbers");
+        hd_io_mat_refuse(variable, "holds complex numbers");
     else if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
         describe_array(s, h, variable);
     else if (array->rank == 2 && h->class == CLASS_SPARSE)
-        variable->kind = HD_SPARSE;
+        variable->kind = HD_IO_SPARSE;
     else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
-        variable->kind = HD_TEXTS;
+        variable->kind = HD_IO_TEXTS;
     else
-        hd_mat_refuse(variable, trouble_of(s, h));
-    if (h->class == CLASS_CHAR && variable->kind == HD_TEXTS)
+        hd_io_mat_refuse(variable, trouble_of(s, h));
+    if (h->class == CLASS_CHAR && variable->kind == HD_IO_TEXTS)
         array->rank = 1; /* one text a row */
 }
 
@@ -414,9 +416,10 @@ static bool is_big_endian(void) {
     return *(const unsigned char *)&one == 0;
 }
 
-static huddle_status add_variable(hd_container *container, const span *s, const head *h,
+static huddle_status add_variable(hd_io_container *container, const span *s, const head *h,
                                   int64_t place) {
-    hd_variable *variable = hd_container_add(container, s->bytes + h->name.begin, h->name.length);
+    hd_io_variable *variable =
+        hd_io_container_add(container, s->bytes + h->name.begin, h->name.length);
     if (variable == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
     variable->place = place;
@@ -424,11 +427,14 @@ static huddle_status add_variable(hd_container *container, const span *s, const 
     return HUDDLE_OK;
 }
 
-huddle_status hd_mat5_open(const hd_file *file, hd_container *container) {
+huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
+                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     char *room = NULL;
     span all = {file->text, file->size, file->size, file->text[126] == 'M'};
+    (void)request;
     container->load = load;
+    container->down_columns = true;
     if (is_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
     for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {
@@ -447,6 +453,7 @@ huddle_status hd_mat5_open(const hd_file *file, hd_container *container) {
         huddle_free(room);
         room = NULL;
     }
+    TRY(hd_io_mat_check(container));
 done:
     huddle_free(room);
     return status;

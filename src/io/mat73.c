@@ -11,14 +11,14 @@
 
 enum { CLASS_SIZE = 64 };
 
-/* How a variable is stored; hd_variable.place. */
+/* How a variable is stored; hd_io_variable.place. */
 typedef enum form { FORM_NUMBERS, FORM_EMPTY, FORM_CHARACTERS, FORM_CELLS, FORM_SPARSE } form;
 
-static huddle_status damaged(const hd_variable *variable) {
+static huddle_status damaged(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
 
-static int64_t count_of(const hd_array *array) {
+static int64_t count_of(const hd_io_array *array) {
     int64_t count = 1;
     for (int32_t k = 0; k < array->rank; k++)
         count *= array->dims[k];
@@ -96,13 +96,13 @@ static bool is_array_class(const char *class) {
 }
 
 /* MATLAB's view of an array that HDF5 described. */
-static void reverse_dimensions(hd_array *array) {
+static void reverse_dimensions(hd_io_array *array) {
     if (array->rank > 1) {
         int64_t first = array->dims[0];
         array->dims[0] = array->dims[array->rank - 1];
         array->dims[array->rank - 1] = first;
     }
-    hd_array_pack(array, true);
+    hd_io_array_pack(array, true);
 }
 
 static H5T_class_t type_class(hid_t set) {
@@ -116,93 +116,93 @@ static H5T_class_t type_class(hid_t set) {
 }
 
 /* What is empty is stored as its dimensions, in MATLAB's order. */
-static void describe_empty(hid_t set, hd_variable *variable) {
-    hd_array array = {.element = HD_F8};
+static void describe_empty(hid_t set, hd_io_variable *variable) {
+    hd_io_array array = {.element = HD_IO_F8};
     int64_t rank = count_of(&variable->array);
-    if (variable->kind != HD_ARRAY || rank > 3 ||
+    if (variable->kind != HD_IO_ARRAY || rank > 3 ||
         H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0) {
-        hd_mat_refuse(variable, rank > 3 ? "has more than three dimensions" : "is damaged");
+        hd_io_mat_refuse(variable, rank > 3 ? "has more than three dimensions" : "is damaged");
         return;
     }
     array.rank = (int32_t)rank;
-    hd_array_pack(&array, true);
+    hd_io_array_pack(&array, true);
     variable->array = array;
     variable->place = FORM_EMPTY;
-    if (hd_array_count(&array, (int64_t)INT32_MAX * 8) != 0)
-        hd_mat_refuse(variable, "is damaged");
+    if (hd_io_array_count(&array, (int64_t)INT32_MAX * 8) != 0)
+        hd_io_mat_refuse(variable, "is damaged");
 }
 
-static void describe_characters(hd_variable *variable) {
-    hd_array *array = &variable->array;
-    if (variable->kind == HD_OTHER)
+static void describe_characters(hd_io_variable *variable) {
+    hd_io_array *array = &variable->array;
+    if (variable->kind == HD_IO_OTHER)
         return;
     if (array->rank > 2) {
-        hd_mat_refuse(variable, "has more than two dimensions");
+        hd_io_mat_refuse(variable, "has more than two dimensions");
         return;
     }
     if (array->rank < 2) { /* not as MATLAB writes it: a single text */
         array->dims[1] = count_of(array);
         array->dims[0] = 1;
         array->rank = 2;
-        hd_array_pack(array, true);
+        hd_io_array_pack(array, true);
     }
-    variable->kind = HD_TEXTS;
+    variable->kind = HD_IO_TEXTS;
     variable->place = FORM_CHARACTERS;
 }
 
-static void describe_dataset(hid_t set, int64_t file_size, hd_variable *variable) {
+static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     read_class(set, class);
-    hd_hdf5_describe(set, file_size, variable);
+    hd_io_hdf5_describe(set, file_size, variable);
     reverse_dimensions(&variable->array);
     variable->place = FORM_NUMBERS;
     bool empty = read_number(set, "MATLAB_empty", 0) != 0;
     H5T_class_t type = type_class(set);
     if (!is_array_class(class)) {
-        hd_mat_refuse(variable, hd_mat_class_trouble(class));
+        hd_io_mat_refuse(variable, hd_io_mat_class_trouble(class));
         return;
     }
     if (empty)
         describe_empty(set, variable);
-    if (empty && variable->kind == HD_OTHER)
+    if (empty && variable->kind == HD_IO_OTHER)
         return;
     if (strcmp(class, "cell") == 0 &&
         (empty || (type == H5T_REFERENCE && variable->array.rank > 0))) {
-        variable->kind = HD_TEXTS;
+        variable->kind = HD_IO_TEXTS;
         variable->place = FORM_CELLS;
     } else if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER)) {
         describe_characters(variable);
     } else if (type == H5T_COMPOUND) {
-        hd_mat_refuse(variable, "holds complex numbers");
+        hd_io_mat_refuse(variable, "holds complex numbers");
     }
 }
 
 /* A vector of a sparse matrix, which is left out when there is nothing in it. */
 static bool describe_member(hid_t group, const char *name, int64_t file_size, hid_t *set,
-                            hd_variable *vector) {
-    *vector = (hd_variable){.kind = HD_ARRAY, .array = {.element = HD_F8, .rank = 1}};
+                            hd_io_variable *vector) {
+    *vector = (hd_io_variable){.kind = HD_IO_ARRAY, .array = {.element = HD_IO_F8, .rank = 1}};
     *set = -1;
     if (H5Lexists(group, name, H5P_DEFAULT) <= 0)
         return true;
     *set = H5Dopen2(group, name, H5P_DEFAULT);
     if (*set < 0)
         return false;
-    *vector = (hd_variable){0};
-    hd_hdf5_describe(*set, file_size, vector);
+    *vector = (hd_io_variable){0};
+    hd_io_hdf5_describe(*set, file_size, vector);
     vector->array.dims[0] = count_of(&vector->array);
     vector->array.rank = 1;
-    hd_array_pack(&vector->array, true);
-    return vector->kind == HD_ARRAY;
+    hd_io_array_pack(&vector->array, true);
+    return vector->kind == HD_IO_ARRAY;
 }
 
-static void describe_group(hid_t group, int64_t file_size, hd_variable *variable) {
+static void describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     hid_t set = -1;
-    hd_variable offsets;
+    hd_io_variable offsets;
     int64_t rows = read_number(group, "MATLAB_sparse", -1);
     read_class(group, class);
     if (H5Aexists(group, "MATLAB_sparse") <= 0) {
-        hd_mat_refuse(variable, hd_mat_class_trouble(class[0] == '\0' ? "struct" : class));
+        hd_io_mat_refuse(variable, hd_io_mat_class_trouble(class[0] == '\0' ? "struct" : class));
         return;
     }
     bool described = describe_member(group, "data", file_size, &set, &offsets);
@@ -215,19 +215,20 @@ static void describe_group(hid_t group, int64_t file_size, hd_variable *variable
         H5Dclose(set);
     if (complex || !described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
         offsets.array.dims[0] > INT32_MAX) {
-        hd_mat_refuse(variable, complex ? "holds complex numbers" : "is a damaged sparse matrix");
+        hd_io_mat_refuse(variable,
+                         complex ? "holds complex numbers" : "is a damaged sparse matrix");
         return;
     }
-    variable->kind = HD_SPARSE;
+    variable->kind = HD_IO_SPARSE;
     variable->place = FORM_SPARSE;
     variable->array =
-        (hd_array){.element = HD_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
+        (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
 }
 
 /* H5Literate's callback: 0 goes on, negative stops. Names with # are MATLAB's own. */
 static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link, void *user) {
-    hd_container *container = user;
-    hd_variable *variable = NULL;
+    hd_io_container *container = user;
+    hd_io_variable *variable = NULL;
     if (link->type != H5L_TYPE_HARD || name[0] == '#')
         return 0;
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
@@ -236,7 +237,7 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
     H5I_type_t type = H5Iget_type(object);
     bool wanted = type == H5I_DATASET || type == H5I_GROUP;
     if (wanted)
-        variable = hd_container_add(container, name, (int64_t)strlen(name));
+        variable = hd_io_container_add(container, name, (int64_t)strlen(name));
     if (variable != NULL && type == H5I_DATASET)
         describe_dataset(object, container->file->size, variable);
     else if (variable != NULL)
@@ -247,8 +248,8 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
     return wanted && variable == NULL ? -1 : 0;
 }
 
-static bool list_variables(hd_container *container) {
-    return H5Literate(hd_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable,
+static bool list_variables(hd_io_container *container) {
+    return H5Literate(hd_io_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, NULL, add_variable,
                       container) >= 0;
 }
 
@@ -256,20 +257,20 @@ static bool list_variables(hd_container *container) {
 
 /* The characters of an open data set; *units is the caller's to free. HUDDLE_UNSUPPORTED if it
  * holds something else. */
-static huddle_status read_characters(hid_t set, int64_t file_size, const hd_variable *owner,
-                                     hd_characters *characters, void **units) {
+static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_variable *owner,
+                                     hd_io_characters *characters, void **units) {
     huddle_status status = HUDDLE_OK;
-    hd_variable text = {.name = owner->name};
+    hd_io_variable text = {.name = owner->name};
     describe_dataset(set, file_size, &text);
-    if (text.kind != HD_TEXTS || text.place != FORM_CHARACTERS)
+    if (text.kind != HD_IO_TEXTS || text.place != FORM_CHARACTERS)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", owner->name);
-    *characters = (hd_characters){.width = (int32_t)hd_element_size(text.array.element),
-                                  .rows = text.array.dims[0],
-                                  .length = text.array.dims[1]};
+    *characters = (hd_io_characters){.width = (int32_t)hd_io_element_size(text.array.element),
+                                     .rows = text.array.dims[0],
+                                     .length = text.array.dims[1]};
     if (count_of(&text.array) == 0)
         goto done;
-    text.kind = HD_ARRAY;
-    TRY(hd_hdf5_load(set, &text));
+    text.kind = HD_IO_ARRAY;
+    TRY(hd_io_hdf5_load(set, &text));
     *units = text.owned;
     characters->units = text.array.bytes;
 done:
@@ -277,18 +278,18 @@ done:
 }
 
 /* A matrix of characters has a text in each row. */
-static huddle_status load_characters(hid_t set, int64_t file_size, hd_variable *variable) {
+static huddle_status load_characters(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    hd_labels *texts = &variable->texts;
-    hd_characters characters = {0};
+    hd_io_labels *texts = &variable->texts;
+    hd_io_characters characters = {0};
     void *units = NULL;
     TRY(read_characters(set, file_size, variable, &characters, &units));
     ALLOC(texts->texts, characters.rows);
     ALLOC(texts->arena, characters.rows * (4 * characters.length + 1));
     char *to = texts->arena;
     for (texts->n = 0; texts->n < characters.rows; texts->n++) {
-        char *end = hd_characters_row(&characters, texts->n, to);
-        texts->texts[texts->n] = (hd_span){to, end - to};
+        char *end = hd_io_characters_row(&characters, texts->n, to);
+        texts->texts[texts->n] = (hd_io_span){to, end - to};
         *end = '\n';
         to = end + 1;
     }
@@ -299,10 +300,10 @@ done:
 
 /* Adds the text in one cell to the arena, of which *used bytes are taken. */
 static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t file_size,
-                               hd_variable *variable, int64_t *capacity, int64_t *used) {
+                               hd_io_variable *variable, int64_t *capacity, int64_t *used) {
     huddle_status status = HUDDLE_OK;
-    hd_labels *texts = &variable->texts;
-    hd_characters characters = {0};
+    hd_io_labels *texts = &variable->texts;
+    hd_io_characters characters = {0};
     void *units = NULL;
     hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
     if (cell < 0)
@@ -316,7 +317,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
         characters.length = 0;
     if (!hd_grow(&texts->arena, capacity, *used + 4 * characters.length + 1, 1))
         FAIL(HUDDLE_NO_MEMORY, "no memory for the texts of '%s'", variable->name);
-    char *begin = texts->arena + *used, *end = hd_characters_row(&characters, 0, begin);
+    char *begin = texts->arena + *used, *end = hd_io_characters_row(&characters, 0, begin);
     texts->texts[texts->n++].length = end - begin;
     *end = '\n';
     *used += end - begin + 1;
@@ -327,9 +328,9 @@ done:
     return status;
 }
 
-static huddle_status load_cells(hid_t set, int64_t file_size, hd_variable *variable) {
+static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    hd_labels *texts = &variable->texts;
+    hd_io_labels *texts = &variable->texts;
     hobj_ref_t *references = NULL;
     int64_t count = count_of(&variable->array), capacity = 0, used = 0;
     ALLOC(references, count);
@@ -346,35 +347,35 @@ static huddle_status load_cells(hid_t set, int64_t file_size, hd_variable *varia
 done:
     huddle_free(references);
     if (status != HUDDLE_OK)
-        hd_labels_free(texts);
+        hd_io_labels_free(texts);
     return status;
 }
 
 static huddle_status load_member(hid_t group, const char *name, int64_t file_size,
-                                 const hd_variable *owner, hd_variable *vector) {
+                                 const hd_io_variable *owner, hd_io_variable *vector) {
     huddle_status status = HUDDLE_OK;
     hid_t set = -1;
     if (!describe_member(group, name, file_size, &set, vector))
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", owner->name);
     vector->name = owner->name; /* for the sentence of a failure */
     if (set >= 0)
-        TRY(hd_hdf5_load(set, vector));
+        TRY(hd_io_hdf5_load(set, vector));
 done:
     if (set >= 0)
         H5Dclose(set);
     return status;
 }
 
-static huddle_status load_sparse(hid_t group, int64_t file_size, hd_variable *variable) {
+static huddle_status load_sparse(hid_t group, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    hd_variable offsets = {0}, positions = {0}, values = {0};
+    hd_io_variable offsets = {0}, positions = {0}, values = {0};
     TRY(load_member(group, "jc", file_size, variable, &offsets));
     TRY(load_member(group, "ir", file_size, variable, &positions));
     TRY(load_member(group, "data", file_size, variable, &values));
     if (offsets.array.bytes == NULL)
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
-    TRY(hd_mat_sparse(variable->name, variable->array.dims[0], variable->array.dims[1],
-                      &offsets.array, &positions.array, &values.array, &variable->sparse));
+    TRY(hd_io_mat_sparse(variable->name, variable->array.dims[0], variable->array.dims[1],
+                         &offsets.array, &positions.array, &values.array, &variable->sparse));
 done:
     huddle_free(offsets.owned);
     huddle_free(positions.owned);
@@ -383,7 +384,7 @@ done:
 }
 
 /* Nothing to read, but something that says it was. */
-static huddle_status load_empty(hd_variable *variable) {
+static huddle_status load_empty(hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
     ALLOC(bytes, 1);
@@ -393,11 +394,11 @@ done:
     return status;
 }
 
-static huddle_status load(hd_container *container, hd_variable *variable) {
+static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t file_size = container->file->size;
-    hd_hdf5_lock();
-    hid_t object = H5Oopen(hd_hdf5_file(container), variable->name, H5P_DEFAULT);
+    hd_io_hdf5_lock();
+    hid_t object = H5Oopen(hd_io_hdf5_file(container), variable->name, H5P_DEFAULT);
     if (object < 0)
         status = damaged(variable);
     else if (variable->place == FORM_EMPTY)
@@ -409,37 +410,41 @@ static huddle_status load(hd_container *container, hd_variable *variable) {
     else if (variable->place == FORM_SPARSE)
         status = load_sparse(object, file_size, variable);
     else
-        status = hd_hdf5_load(object, variable);
+        status = hd_io_hdf5_load(object, variable);
     if (object >= 0)
         H5Oclose(object);
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
     return status;
 }
 
 /* Samples that lie one after another in MATLAB's columns do so in HDF5's rows. */
-static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed,
+static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
+                                 const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
     if (variable->place == FORM_NUMBERS)
-        return hd_hdf5_read_floats(request, container, variable, values, placed, checked);
+        return hd_io_hdf5_read_floats(request, container, variable, values, placed, checked);
     *placed = *checked = false;
     return HUDDLE_OK;
 }
 
-static huddle_status open_file(const hd_file *file, hd_container *container) {
+static huddle_status open_file(const hd_file *file, hd_io_container *container) {
     container->load = load;
     container->read_floats = read_floats;
-    return hd_hdf5_open_file(file, list_variables, container);
+    return hd_io_hdf5_open_file(file, list_variables, container);
 }
 
-huddle_status hd_mat73_open(const hd_file *file, hd_container *container) {
+huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
+                               hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
+    (void)request;
+    container->down_columns = true;
     if (file->descriptor < 0)
         FAIL(HUDDLE_UNSUPPORTED,
              "MAT v7.3 is read from plain files only, not packed, nor from a pipe");
-    if (!hd_hdf5_trial(file, open_file))
+    if (!hd_io_hdf5_try(file, open_file))
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     TRY(open_file(file, container));
+    TRY(hd_io_mat_check(container));
 done:
     return status;
 }

@@ -2,9 +2,9 @@
  * (1: pixels along rows, 2: down columns). Nothing is packed: the file is written in one pass, and
  * mat5.c reads the points from the mapped file. Sizes stand before what they are the size of, so
  * all of them are known, and checked, before the file is begun. */
+#include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
-#include "io/output.h"
 #include "io/writers.h"
 
 #include <string.h>
@@ -207,7 +207,7 @@ done:
 
 static huddle_status prepare(huddle_context *context, content *c, const char *path) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_label_numbers(c->data, &c->numbers));
+    TRY(hd_io_label_numbers(c->data, &c->numbers));
     for (int64_t i = 0; c->numbers != NULL && i < c->data->points.n; i++)
         c->wide =
             c->wide || c->numbers[i] > INT64_C(1) << 53 || c->numbers[i] < -(INT64_C(1) << 53);
@@ -229,9 +229,9 @@ done:
 
 static huddle_status put_dense(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
-    hd_block block = {0};
+    hd_io_block block = {0};
     head h = dense_head(x);
-    TRY(hd_block_make(x, true, &block));
+    TRY(hd_io_block_make(x, true, &block));
     TRY(put_head(output, &h));
     TRY(put_part(output, block.wide ? MI_DOUBLE : MI_SINGLE, block.values,
                  x->n * x->d * (block.wide ? 8 : 4)));
@@ -335,7 +335,7 @@ done:
     return status;
 }
 
-huddle_status hd_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
+huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     content c = {.data = data};
     TRY(hd_check_cancel(context));

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool hd_matrixmarket_is(const hd_file *file) {
+bool hd_io_matrixmarket_is(const hd_file *file) {
     return file->size >= 14 && memcmp(file->text, "%%MatrixMarket", 14) == 0;
 }
 
@@ -45,10 +45,10 @@ static huddle_status parse_banner(const hd_file *file, market *m) {
 /* Up to `most` numbers of the next line that is neither blank nor a comment; -1 at the end. */
 static int next_line(market *m, double *numbers, int most) {
     while (m->p < m->end) {
-        const char *p = m->p, *stop = hd_record_end(p, m->end, ' ', false);
+        const char *p = m->p, *stop = hd_io_record_end(p, m->end, ' ', false);
         m->p = stop;
         m->line++;
-        if (*p == '%' || hd_is_blank_line(p, stop))
+        if (*p == '%' || hd_io_is_blank_line(p, stop))
             continue;
         int count = 0;
         for (;;) {
@@ -56,7 +56,7 @@ static int next_line(market *m, double *numbers, int most) {
                 p++;
             if (*p == '\n' || count == most)
                 return *p == '\n' ? count : most + 1;
-            const char *next = hd_number(p, &numbers[count]);
+            const char *next = hd_io_number(p, &numbers[count]);
             if (next == p)
                 return most + 1;
             count++;
@@ -99,7 +99,7 @@ static huddle_status bad_line(const market *m, int got) {
     return hd_fail(HUDDLE_FORMAT, "line %lld is not an entry", (long long)m->line);
 }
 
-static huddle_status read_coordinates(market *m, hd_variable *variable) {
+static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t *rows = NULL, *columns = NULL, most = m->symmetric ? 2 * m->entries : m->entries;
     double *values = NULL;
@@ -122,11 +122,11 @@ static huddle_status read_coordinates(market *m, hd_variable *variable) {
         columns[count] = rows[count - 1];
         values[count++] = m->skew ? -numbers[2] : numbers[2];
     }
-    variable->kind = HD_SPARSE;
+    variable->kind = HD_IO_SPARSE;
     variable->array.rank = 2;
     variable->array.dims[0] = m->rows;
     variable->array.dims[1] = m->cols;
-    TRY(hd_csr_from_entries(m->rows, m->cols, count, rows, columns, values, &variable->sparse));
+    TRY(hd_io_csr_from_entries(m->rows, m->cols, count, rows, columns, values, &variable->sparse));
 done:
     huddle_free(rows);
     huddle_free(columns);
@@ -135,7 +135,7 @@ done:
 }
 
 /* Values run down the columns; of a symmetric matrix from the diagonal on. */
-static huddle_status read_array(market *m, hd_variable *variable) {
+static huddle_status read_array(market *m, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
     ALLOC_ZERO(values, m->rows * m->cols);
@@ -149,9 +149,9 @@ static huddle_status read_array(market *m, hd_variable *variable) {
             if (m->symmetric && i != j)
                 values[i * m->rows + j] = m->skew ? -value : value;
         }
-    variable->kind = HD_ARRAY;
-    variable->array = (hd_array){.element = HD_F8, .rank = 2, .dims = {m->rows, m->cols}};
-    hd_array_pack(&variable->array, true);
+    variable->kind = HD_IO_ARRAY;
+    variable->array = (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {m->rows, m->cols}};
+    hd_io_array_pack(&variable->array, true);
     variable->owned = values;
     variable->array.bytes = (const char *)values;
     values = NULL;
@@ -160,8 +160,8 @@ done:
     return status;
 }
 
-huddle_status hd_matrixmarket_open(hd_request *request, const hd_file *file,
-                                   hd_container *container) {
+huddle_status hd_io_matrixmarket_open(hd_io_request *request, const hd_file *file,
+                                      hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     market m = {.p = file->text, .end = file->text + file->size};
     char *copy = NULL;
@@ -177,7 +177,7 @@ huddle_status hd_matrixmarket_open(hd_request *request, const hd_file *file,
         m.end = copy + file->size + 1;
     }
     TRY(parse_sizes(&m));
-    hd_variable *variable = hd_container_add(container, "matrix", 6);
+    hd_io_variable *variable = hd_io_container_add(container, "matrix", 6);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     TRY(m.coordinate ? read_coordinates(&m, variable) : read_array(&m, variable));

@@ -1,7 +1,6 @@
+#include "archive/npy.h"
 #include "base/check.h"
 #include "base/context.h"
-#include "io/npy.h"
-#include "io/output.h"
 #include "io/writers.h"
 
 #include <string.h>
@@ -24,11 +23,11 @@ done:
 
 huddle_status huddle_points_write_npy(const char *path, const huddle_points *points) {
     huddle_status status = HUDDLE_OK;
-    hd_block block = {0};
+    hd_io_block block = {0};
     int64_t dims[] = {points->n, points->d}, count = points->n * points->d;
     if (points->offsets != NULL)
         FAIL(HUDDLE_UNSUPPORTED, "%s: sparse points are not made dense", path);
-    TRY(hd_block_make(points, false, &block));
+    TRY(hd_io_block_make(points, false, &block));
     TRY(write_array(path, block.wide ? "<f8" : "<f4", 2, dims, block.values,
                     count * (block.wide ? 8 : 4)));
 done:
@@ -52,13 +51,13 @@ done:
     return hd_output_end(&output, status);
 }
 
-huddle_status hd_npy_write(huddle_context *context, const huddle_data *data, const char *path) {
+huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, const char *path) {
     if (data->labels != NULL)
         hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: the labels are not written; .npz holds both",
                 path);
     return huddle_points_write_npy(path, &data->points);
 }
 
-huddle_status hd_labels_write_npy(const char *path, int64_t n, const int32_t *values) {
+huddle_status hd_io_labels_write_npy(const char *path, int64_t n, const int32_t *values) {
     return write_array(path, "<i4", 1, &n, values, n * (int64_t)sizeof *values);
 }

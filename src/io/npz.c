@@ -5,145 +5,72 @@
 #include "io/sparse.h"
 
 #include <string.h>
-#include <zip.h>
 
-/* Deflate cannot shrink further than this, so a member that claims more lies. */
-enum { MOST_RATIO = 1032, MOST_HEADER = 1 << 16 };
-
-bool hd_npz_is(const hd_file *file) {
-    return file->size >= 4 &&
-           (memcmp(file->text, "PK\3\4", 4) == 0 || memcmp(file->text, "PK\5\6", 4) == 0);
+bool hd_io_npz_is(const hd_file *file) {
+    return hd_zip_is(file->text, file->size);
 }
 
-static void close_archive(hd_container *container) {
+static void close_archive(hd_io_container *container) {
     if (container->state != NULL)
-        zip_discard(container->state);
+        hd_zip_free(container->state);
+    huddle_free(container->state);
 }
 
-static huddle_status open_archive(const hd_file *file, zip_t **archive) {
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t *source =
-        zip_source_buffer_create(file->text, (zip_uint64_t)file->size, 0, &error);
-    *archive = source == NULL ? NULL : zip_open_from_source(source, ZIP_RDONLY, &error);
+/* The entry that a variable was listed from. */
+static const hd_zip_entry *entry_of(const hd_io_container *container,
+                                    const hd_io_variable *variable) {
+    const hd_zip *zip = container->state;
+    return &zip->entries[variable->place];
+}
+
+static huddle_status load_member(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    if (*archive == NULL) {
-        status = hd_fail(HUDDLE_FORMAT, "the archive is damaged: %s", zip_error_strerror(&error));
-        zip_source_free(source);
-    }
-    zip_error_fini(&error);
-    return status;
-}
-
-/* Reads exactly `size` bytes. */
-static huddle_status read_exactly(zip_file_t *member, const char *name, char *to, int64_t size) {
-    while (size > 0) {
-        zip_int64_t got = zip_fread(member, to, (zip_uint64_t)size);
-        if (got <= 0)
-            return hd_fail(HUDDLE_FORMAT, "'%s' is cut short or damaged", name);
-        to += got;
-        size -= got;
-    }
-    return HUDDLE_OK;
-}
-
-/* Opens member `place`, reads its header and leaves it standing at the first element. */
-static huddle_status open_member(zip_t *archive, int64_t place, const char *name,
-                                 zip_file_t **member, hd_npy *npy) {
-    huddle_status status = HUDDLE_OK;
-    char *header = NULL;
-    zip_stat_t about;
-    memset(npy, 0, sizeof *npy);
-    *member = NULL;
-    if (zip_stat_index(archive, (zip_uint64_t)place, 0, &about) != 0 ||
-        (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE))
-        FAIL(HUDDLE_UNSUPPORTED, "'%s' is packed in an unusual way", name);
-    if (about.size / MOST_RATIO > about.comp_size + 64)
-        FAIL(HUDDLE_FORMAT, "'%s' claims to unpack to an impossible %llu bytes", name,
-             (unsigned long long)about.size);
-    *member = zip_fopen_index(archive, (zip_uint64_t)place, 0);
-    if (*member == NULL)
-        FAIL(HUDDLE_FORMAT, "'%s' cannot be unpacked: %s", name, zip_strerror(archive));
-    ALLOC(header, MOST_HEADER);
-    TRY(read_exactly(*member, name, header, 12));
-    int64_t length = hd_npy_header_length(header, 12);
-    if (length < 12 || length > MOST_HEADER)
-        FAIL(HUDDLE_FORMAT, "'%s' is not an array of NumPy", name);
-    TRY(read_exactly(*member, name, header + 12, length - 12));
-    status = hd_npy_parse(header, length, npy);
-    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
-        status = hd_fail_at(status, "'%s'", name);
-    TRY(status);
-    if (npy->kind != HD_OTHER && npy->bytes > (int64_t)about.size - length)
-        FAIL(HUDDLE_FORMAT, "'%s' needs %lld bytes, but only %lld follow its header", name,
-             (long long)npy->bytes, (long long)about.size - length);
-done:
-    huddle_free(header);
-    if (status != HUDDLE_OK && *member != NULL) {
-        zip_fclose(*member);
-        *member = NULL;
-    }
-    return status;
-}
-
-static huddle_status load_member(hd_container *container, hd_variable *variable) {
-    huddle_status status = HUDDLE_OK;
-    zip_file_t *member = NULL;
     char *bytes = NULL;
     hd_npy npy;
-    TRY(open_member(container->state, variable->place, variable->name, &member, &npy));
-    ALLOC(bytes, npy.bytes);
-    TRY(read_exactly(member, variable->name, bytes, npy.bytes));
-    if (npy.kind == HD_TEXTS) {
-        TRY(hd_npy_texts(&npy, bytes, &variable->texts));
+    TRY(hd_npy_read(container->state, entry_of(container, variable), &npy, &bytes));
+    if (variable->kind == HD_IO_TEXTS) {
+        TRY(hd_io_npy_texts(&npy, bytes, &variable->texts));
         goto done;
     }
     variable->owned = bytes;
     variable->array.bytes = bytes;
     bytes = NULL;
 done:
-    if (member != NULL)
-        zip_fclose(member);
     huddle_free(bytes);
     return status;
 }
 
-static huddle_status read_floats(hd_request *request, hd_container *container,
-                                 const hd_variable *variable, float *values, bool *placed,
+/* Unpacks an array of floats straight into the points. */
+static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
+                                 const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
     huddle_status status = HUDDLE_OK;
-    zip_file_t *member = NULL;
-    hd_npy npy;
+    const hd_io_array *array = &variable->array;
     *checked = false;
-    *placed = variable->array.element == HD_F4 && !variable->array.swapped;
+    *placed = array->element == HD_IO_F4 && !array->swapped;
     if (!*placed)
         return status;
     TRY(hd_check_cancel(request->context));
-    TRY(open_member(container->state, variable->place, variable->name, &member, &npy));
-    TRY(read_exactly(member, variable->name, (char *)values, npy.bytes));
+    TRY(hd_npy_read_to(container->state, entry_of(container, variable), values,
+                       hd_io_array_count(array, INT64_MAX / 2) * (int64_t)sizeof(float)));
 done:
-    if (member != NULL)
-        zip_fclose(member);
     return status;
 }
 
-static huddle_status list_members(hd_container *container) {
+/* Lists the arrays by a look at their headers. */
+static huddle_status list_members(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    zip_int64_t count = zip_get_num_entries(container->state, 0);
-    for (zip_int64_t k = 0; k < count; k++) {
-        const char *name = zip_get_name(container->state, (zip_uint64_t)k, 0);
-        zip_file_t *member = NULL;
+    const hd_zip *zip = container->state;
+    for (int64_t k = 0; k < zip->count; k++) {
+        const char *name = zip->entries[k].name;
         hd_npy npy;
-        if (name == NULL || !hd_has_extension(name, "npy"))
+        if (!hd_has_extension(name, "npy"))
             continue;
-        hd_variable *variable = hd_container_add(container, name, (int64_t)strlen(name) - 4);
+        hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name) - 4);
         if (variable == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-        TRY(open_member(container->state, k, variable->name, &member, &npy));
-        zip_fclose(member);
-        variable->kind = npy.kind;
-        variable->trouble = npy.trouble;
-        variable->array = npy.array;
+        TRY(hd_npy_peek(zip, &zip->entries[k], &npy));
+        hd_io_npy_describe(&npy, variable);
         variable->place = k;
     }
     if (container->count == 0)
@@ -154,7 +81,7 @@ done:
 
 /* ---- scipy.sparse --------------------------------------------------------------------------- */
 
-static hd_variable *member(hd_container *container, const char *name) {
+static hd_io_variable *member(hd_io_container *container, const char *name) {
     for (int64_t k = 0; k < container->count; k++)
         if (strcmp(container->variables[k].name, name) == 0)
             return &container->variables[k];
@@ -162,28 +89,28 @@ static hd_variable *member(hd_container *container, const char *name) {
 }
 
 /* A vector as int64, or as doubles. */
-static huddle_status load_vector(hd_container *container, const char *name, int64_t **wholes,
+static huddle_status load_vector(hd_io_container *container, const char *name, int64_t **wholes,
                                  double **reals, int64_t *count) {
     huddle_status status = HUDDLE_OK;
-    hd_variable *v = member(container, name);
+    hd_io_variable *v = member(container, name);
     double value;
-    if (v == NULL || v->kind != HD_ARRAY || v->array.rank != 1)
+    if (v == NULL || v->kind != HD_IO_ARRAY || v->array.rank != 1)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has no vector '%s'", name);
-    TRY(hd_variable_load(container, v));
+    TRY(hd_io_variable_load(container, v));
     *count = v->array.dims[0];
     if (reals != NULL) {
-        hd_samples samples = hd_array_samples(&v->array, false);
+        hd_io_samples samples = hd_io_array_samples(&v->array, false);
         ALLOC(*reals, *count);
-        hd_samples_load(&samples, 0, *count, *reals);
+        hd_io_samples_load(&samples, 0, *count, *reals);
         goto done;
     }
     ALLOC(*wholes, *count);
     for (int64_t i = 0; i < *count; i++)
-        if (!hd_array_whole(&v->array, i, &(*wholes)[i], &value))
+        if (!hd_io_array_whole(&v->array, i, &(*wholes)[i], &value))
             FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix holds %g", name, value);
 done:
     if (v != NULL)
-        hd_variable_unload(container, v);
+        hd_io_variable_unload(container, v);
     return status;
 }
 
@@ -193,7 +120,7 @@ typedef struct parts {
     int64_t n_first, n_second, n_values;
 } parts;
 
-static huddle_status load_sparse(hd_container *container, hd_variable *variable) {
+static huddle_status load_sparse(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     parts p = {0};
     int64_t n_shape, rows = variable->array.dims[0], cols = variable->array.dims[1];
@@ -207,11 +134,11 @@ static huddle_status load_sparse(hd_container *container, hd_variable *variable)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has %lld offsets, %lld indices and %lld values",
              (long long)p.n_first, (long long)p.n_second, (long long)p.n_values);
     if (entries)
-        TRY(hd_csr_from_entries(rows, cols, p.n_values, p.first, p.second, p.values,
-                                &variable->sparse));
+        TRY(hd_io_csr_from_entries(rows, cols, p.n_values, p.first, p.second, p.values,
+                                   &variable->sparse));
     else
-        TRY(hd_csr_from_lines(
-            &(hd_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
+        TRY(hd_io_csr_from_lines(
+            &(hd_io_lines){rows, cols, by_columns, p.n_values, p.first, p.second, p.values},
             &variable->sparse));
 done:
     huddle_free(p.shape);
@@ -221,31 +148,31 @@ done:
     return status;
 }
 
-static huddle_status load(hd_container *container, hd_variable *variable) {
-    return variable->kind == HD_SPARSE ? load_sparse(container, variable)
-                                       : load_member(container, variable);
+static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
+    return variable->kind == HD_IO_SPARSE ? load_sparse(container, variable)
+                                          : load_member(container, variable);
 }
 
 /* The text of 'format', which SciPy stores as an array of no dimensions. */
-static huddle_status sparse_format(hd_container *container, char format[4]) {
+static huddle_status sparse_format(hd_io_container *container, char format[4]) {
     huddle_status status = HUDDLE_OK;
-    hd_variable *v = member(container, "format");
+    hd_io_variable *v = member(container, "format");
     format[0] = '\0';
-    if (v == NULL || v->kind != HD_TEXTS || v->array.rank != 0 ||
+    if (v == NULL || v->kind != HD_IO_TEXTS || v->array.rank != 0 ||
         member(container, "shape") == NULL || member(container, "data") == NULL)
         goto done;
-    TRY(hd_variable_load(container, v));
+    TRY(hd_io_variable_load(container, v));
     if (v->texts.n == 1 && v->texts.texts[0].length == 3) {
         memcpy(format, v->texts.texts[0].begin, 3);
         format[3] = '\0';
     }
-    hd_variable_unload(container, v);
+    hd_io_variable_unload(container, v);
 done:
     return status;
 }
 
 /* The parts of a sparse matrix are shown as one variable X, before the others. */
-static huddle_status find_sparse(hd_container *container) {
+static huddle_status find_sparse(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     int64_t *shape = NULL, rank = 0;
     char format[4];
@@ -255,15 +182,15 @@ static huddle_status find_sparse(hd_container *container) {
     TRY(load_vector(container, "shape", &shape, NULL, &rank));
     if (rank != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has an impossible shape");
-    hd_variable *variable = hd_container_add(container, "X", 1);
+    hd_io_variable *variable = hd_io_container_add(container, "X", 1);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    variable->kind = HD_SPARSE;
+    variable->kind = HD_IO_SPARSE;
     variable->array.rank = 2;
     variable->array.dims[0] = shape[0];
     variable->array.dims[1] = shape[1];
     if (strcmp(format, "csr") != 0 && strcmp(format, "csc") != 0 && strcmp(format, "coo") != 0) {
-        variable->kind = HD_OTHER;
+        variable->kind = HD_IO_OTHER;
         variable->trouble = "is a sparse matrix neither csr, csc nor coo";
     }
     variable->place = format[1] == 'o' ? 'o' : format[2];
@@ -272,7 +199,7 @@ static huddle_status find_sparse(hd_container *container) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (member(container, names[k]) != NULL)
             member(container, names[k])->part = true;
-    hd_variable first = *variable;
+    hd_io_variable first = *variable;
     memmove(container->variables + 1, container->variables,
             (size_t)(container->count - 1) * sizeof first);
     container->variables[0] = first;
@@ -281,15 +208,17 @@ done:
     return status;
 }
 
-huddle_status hd_npz_open(hd_request *request, const hd_file *file, hd_container *container) {
+huddle_status hd_io_npz_open(hd_io_request *request, const hd_file *file,
+                             hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
-    zip_t *archive = NULL;
+    hd_zip *zip = NULL;
     (void)request;
     container->load = load;
     container->read_floats = read_floats;
     container->close = close_archive;
-    TRY(open_archive(file, &archive));
-    container->state = archive;
+    ALLOC_ZERO(zip, 1);
+    container->state = zip;
+    TRY(hd_zip_open_memory(file->text, file->size, zip));
     TRY(list_members(container));
     TRY(find_sparse(container));
 done:

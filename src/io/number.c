@@ -68,8 +68,8 @@ static double read_any(const char *begin, const char *end) {
     return value;
 }
 
-double hd_number_hard(const char *begin, const char *end, bool exact, uint64_t mantissa,
-                      int64_t exponent) {
+double hd_io_number_hard(const char *begin, const char *end, bool exact, uint64_t mantissa,
+                         int64_t exponent) {
     if (exact && mantissa == 0)
         return 0;
     if (exact && exponent >= -MOST_FIVES && exponent <= MOST_FIVES)
@@ -77,15 +77,15 @@ double hd_number_hard(const char *begin, const char *end, bool exact, uint64_t m
     return read_any(begin, end);
 }
 
-bool hd_number_whole(const char *begin, const char *end, int64_t *value) {
+bool hd_io_number_whole(const char *begin, const char *end, int64_t *value) {
     double v;
     const char *p = begin + (*begin == '-' || *begin == '+');
     uint64_t magnitude = 0;
-    if (p < end && end - p <= 18 && hd_digits(p, &magnitude) == end) {
+    if (p < end && end - p <= 18 && hd_io_digits(p, &magnitude) == end) {
         *value = *begin == '-' ? -(int64_t)magnitude : (int64_t)magnitude;
         return true;
     }
-    if (begin == end || hd_number(begin, &v) != end || v != floor(v) || fabs(v) > 0x1p53)
+    if (begin == end || hd_io_number(begin, &v) != end || v != floor(v) || fabs(v) > 0x1p53)
         return false;
     *value = (int64_t)v;
     return true;
@@ -109,10 +109,10 @@ static int write_digits(uint64_t number, char *text) {
 static int decimals_needed(double value, double *scaled) {
     float target = (float)value;
     for (int decimals = 1; decimals <= 9; decimals++) {
-        double m = rint(value * hd_tens[decimals]);
+        double m = rint(value * hd_io_tens[decimals]);
         if (m >= 1e9)
             return -1;
-        if ((float)(m / hd_tens[decimals]) == target) {
+        if ((float)(m / hd_io_tens[decimals]) == target) {
             *scaled = m;
             return decimals;
         }
@@ -121,7 +121,7 @@ static int decimals_needed(double value, double *scaled) {
 }
 
 static int write_fixed(double scaled, int decimals, char *text) {
-    uint64_t m = (uint64_t)scaled, unit = (uint64_t)hd_tens[decimals];
+    uint64_t m = (uint64_t)scaled, unit = (uint64_t)hd_io_tens[decimals];
     int length = write_digits(m / unit, text);
     text[length++] = '.';
     uint64_t fraction = m % unit;
@@ -132,7 +132,7 @@ static int write_fixed(double scaled, int decimals, char *text) {
     return length + decimals;
 }
 
-int hd_number_write(double value, bool wide_digits, char *text) {
+int hd_io_number_write(double value, bool wide_digits, char *text) {
     double magnitude = fabs(value), scaled = 0;
     int sign = 0, decimals;
     if (value < 0)

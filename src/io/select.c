@@ -20,10 +20,10 @@ static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
     char *dash = strchr(text + 1, '-'); /* after the first: -3--1 are three numbers */
     int64_t first, last;
     if (text[0] == '\0' ||
-        !hd_number_whole(text, dash != NULL ? dash : text + strlen(text), &first))
+        !hd_io_number_whole(text, dash != NULL ? dash : text + strlen(text), &first))
         return 0;
     last = first;
-    if (dash != NULL && !hd_number_whole(dash + 1, dash + strlen(dash), &last))
+    if (dash != NULL && !hd_io_number_whole(dash + 1, dash + strlen(dash), &last))
         return 0;
     for (int32_t k = 0; k < data->n_classes; k++) {
         int64_t value = strtoll(data->classes[k], NULL, 10);
@@ -95,8 +95,8 @@ static void warn_of_few(huddle_context *context, const huddle_data *data, const 
         }
 }
 
-huddle_status hd_data_select(huddle_context *context, const huddle_read_options *options,
-                             huddle_data *data) {
+huddle_status hd_io_data_select(huddle_context *context, const huddle_read_options *options,
+                                huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     bool *kept = NULL;
     int64_t *counts = NULL, *index = NULL;

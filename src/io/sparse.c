@@ -38,9 +38,9 @@ static void merge_repeated(huddle_csr *matrix) {
 }
 
 /* Two stable passes of counting sort: by column, which is the transpose, then by row. */
-huddle_status hd_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t count,
-                                  const int64_t *rows, const int64_t *columns, const double *values,
-                                  huddle_csr *matrix) {
+huddle_status hd_io_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t count,
+                                     const int64_t *rows, const int64_t *columns,
+                                     const double *values, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     huddle_csr across = {0};
     memset(matrix, 0, sizeof *matrix);
@@ -71,7 +71,7 @@ done:
     return status;
 }
 
-static huddle_status check_offsets(const hd_lines *lines, int64_t count) {
+static huddle_status check_offsets(const hd_io_lines *lines, int64_t count) {
     if (lines->offsets[0] != 0 || lines->offsets[count] != lines->count)
         return hd_fail(HUDDLE_FORMAT,
                        "the offsets of the sparse matrix run from %lld to %lld, not 0 to %lld",
@@ -97,7 +97,7 @@ static int by_column(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static void copy_row(const hd_lines *lines, int64_t row, entry *room, huddle_csr *matrix) {
+static void copy_row(const hd_io_lines *lines, int64_t row, entry *room, huddle_csr *matrix) {
     int64_t begin = lines->offsets[row], length = lines->offsets[row + 1] - begin;
     bool sorted = true;
     for (int64_t k = 0; k < length; k++) {
@@ -112,7 +112,7 @@ static void copy_row(const hd_lines *lines, int64_t row, entry *room, huddle_csr
     }
 }
 
-static huddle_status copy_rows(const hd_lines *lines, huddle_csr *matrix) {
+static huddle_status copy_rows(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     entry *room = NULL;
     int64_t longest = 0;
@@ -136,21 +136,21 @@ done:
     return status;
 }
 
-static huddle_status turn_columns(const hd_lines *lines, huddle_csr *matrix) {
+static huddle_status turn_columns(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     int64_t *columns = NULL;
     ALLOC(columns, lines->count);
     for (int64_t j = 0; j < lines->cols; j++)
         for (int64_t e = lines->offsets[j]; e < lines->offsets[j + 1]; e++)
             columns[e] = j;
-    TRY(hd_csr_from_entries(lines->rows, lines->cols, lines->count, lines->positions, columns,
-                            lines->values, matrix));
+    TRY(hd_io_csr_from_entries(lines->rows, lines->cols, lines->count, lines->positions, columns,
+                               lines->values, matrix));
 done:
     huddle_free(columns);
     return status;
 }
 
-huddle_status hd_csr_from_lines(const hd_lines *lines, huddle_csr *matrix) {
+huddle_status hd_io_csr_from_lines(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
     TRY(check_offsets(lines, lines->by_columns ? lines->cols : lines->rows));
@@ -171,7 +171,8 @@ static huddle_status check_value(double v, int64_t row, int64_t column) {
                    (long long)column + 1, isnan(v) ? "not a number" : "infinite");
 }
 
-huddle_status hd_points_from_csr(const huddle_csr *matrix, bool in_columns, huddle_points *points) {
+huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
+                                    huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     huddle_csr turned = {0};
     memset(points, 0, sizeof *points);
@@ -200,7 +201,7 @@ done:
     return status;
 }
 
-huddle_status hd_points_append(huddle_points *points, const huddle_points *more) {
+huddle_status hd_io_points_append(huddle_points *points, const huddle_points *more) {
     huddle_status status = HUDDLE_OK;
     huddle_points both = {0};
     int64_t n = points->n, old = n > 0 ? points->offsets[n] : 0, added = more->offsets[more->n];

@@ -1,39 +1,26 @@
-/* huddle_data_write(): which writer, and what writers share. */
+/* huddle_data_write(): chooses the writer; and what writers share. */
+#include "archive/file.h"
+#include "archive/output.h"
 #include "base/check.h"
-#include "io/file.h"
-#include "io/output.h"
+#include "io/formats.h"
 #include "io/writers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *extension;
-    bool sparse; /* can hold sparse points */
-    huddle_status (*write)(huddle_context *context, const huddle_data *data, const char *path);
-} writers[] = {
-    {"csv", false, hd_csv_write},   {"tsv", false, hd_csv_write},
-    {"txt", false, hd_csv_write},   {"npy", false, hd_npy_write},
-    {"npz", true, hd_npz_write},    {"mat", true, hd_mat_write},
-    {"h5", false, hd_hdf5_write},   {"hdf5", false, hd_hdf5_write},
-    {"svm", true, hd_libsvm_write}, {"libsvm", true, hd_libsvm_write},
-};
-
 huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                 const char *path) {
-    for (size_t k = 0; k < sizeof writers / sizeof *writers; k++) {
-        if (!hd_has_extension(path, writers[k].extension))
-            continue;
-        if (data->points.offsets != NULL && !writers[k].sparse)
-            return hd_fail(HUDDLE_UNSUPPORTED,
-                           "%s: sparse points are not made dense; write .npz, .mat or .svm", path);
-        return writers[k].write(context, data, path);
+    char endings[128];
+    const hd_io_format *format = hd_io_find_writer(path);
+    if (format == NULL) {
+        hd_io_list_write_endings(endings, sizeof endings);
+        return hd_fail(HUDDLE_INVALID, "%s: the name must end in %s", path, endings);
     }
-    return hd_fail(HUDDLE_INVALID,
-                   "%s: the name must end in .csv, .tsv, .txt, .npy, .npz, .mat, .h5, .hdf5, .svm "
-                   "or .libsvm",
-                   path);
+    if (data->points.offsets != NULL && !format->about->sparse)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "%s: sparse points are not made dense; write .npz, .mat or .svm", path);
+    return format->write(context, data, path);
 }
 
 huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
@@ -41,20 +28,20 @@ huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *va
     huddle_status status = HUDDLE_OK;
     hd_output output;
     if (hd_has_extension(path, "npy"))
-        return hd_labels_write_npy(path, n, values);
+        return hd_io_labels_write_npy(path, n, values);
     TRY(hd_output_begin(path, false, &output));
     for (int64_t i = 0; i < n; i++) {
         char number[16];
         snprintf(number, sizeof number, "%d", values[i]);
         const char *text = texts != NULL ? texts[values[i]] : number;
-        TRY(hd_csv_text(&output, text, ','));
+        TRY(hd_io_csv_text(&output, text, ','));
         TRY(hd_output_write(&output, "\n", 1));
     }
 done:
     return hd_output_end(&output, status);
 }
 
-huddle_status hd_label_numbers(const huddle_data *data, int64_t **numbers) {
+huddle_status hd_io_label_numbers(const huddle_data *data, int64_t **numbers) {
     huddle_status status = HUDDLE_OK;
     int64_t *values = NULL;
     *numbers = NULL;
@@ -87,11 +74,11 @@ static void copy_doubles(const huddle_points *x, bool by_columns, double *to) {
         }
 }
 
-huddle_status hd_block_make(const huddle_points *points, bool by_columns, hd_block *block) {
+huddle_status hd_io_block_make(const huddle_points *points, bool by_columns, hd_io_block *block) {
     huddle_status status = HUDDLE_OK;
     float *floats = NULL;
     double *doubles = NULL;
-    *block = (hd_block){.wide = points->shift != NULL, .values = points->values};
+    *block = (hd_io_block){.wide = points->shift != NULL, .values = points->values};
     if (block->wide) {
         ALLOC(doubles, points->n * points->d);
         copy_doubles(points, by_columns, doubles);
@@ -103,4 +90,12 @@ huddle_status hd_block_make(const huddle_points *points, bool by_columns, hd_blo
     }
 done:
     return status;
+}
+
+huddle_status huddle_file_write(const char *path, const void *bytes, size_t size) {
+    hd_output output;
+    huddle_status status = hd_output_begin(path, false, &output);
+    if (status == HUDDLE_OK)
+        status = hd_output_write(&output, bytes, (int64_t)size);
+    return hd_output_end(&output, status);
 }

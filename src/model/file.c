@@ -10,10 +10,10 @@
  * would take for all rows; without them version 1 is written. */
 #include "model/model.h"
 
+#include "archive/file.h"
+#include "archive/output.h"
 #include "base/check.h"
-#include "io/file.h"
 #include "io/hdf5.h"
-#include "io/output.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -370,12 +370,12 @@ static void put_head(walk *w, const huddle_model *model) {
 
 static huddle_status write_model(huddle_model *model, const hd_output *output, char *report) {
     int error = 0;
-    walk w = {.file = hd_hdf5_create(output, &error)};
+    walk w = {.file = hd_io_hdf5_create(output, &error)};
     if (w.file < 0)
-        return hd_hdf5_close(w.file, &error, HUDDLE_OK);
+        return hd_io_hdf5_close(w.file, &error, HUDDLE_OK);
     put_head(&w, model);
     walk_model(&w, model, &report);
-    return hd_hdf5_close(w.file, &error, w.status);
+    return hd_io_hdf5_close(w.file, &error, w.status);
 }
 
 static uint32_t checksum(const char *bytes, int64_t size) {
@@ -417,9 +417,9 @@ huddle_status huddle_model_save(const huddle_model *model, const char *path) {
     status = hd_output_begin(path, true, &output);
     if (status == HUDDLE_OK) {
         /* The walk only reads when it saves, but is written once for both directions. */
-        hd_hdf5_lock();
+        hd_io_hdf5_lock();
         status = write_model((huddle_model *)(uintptr_t)model, &output, report);
-        hd_hdf5_unlock();
+        hd_io_hdf5_unlock();
         if (status == HUDDLE_OK)
             status = append_trailer(output.temporary, model->fit.nodes.n > 0);
         if (status != HUDDLE_OK)
@@ -478,11 +478,11 @@ static huddle_status load(const char *path, huddle_model **model) {
     hd_file bytes = {0};
     TRY(hd_file_open(path, &bytes));
     TRY(check_trailer(&bytes));
-    hd_hdf5_lock();
+    hd_io_hdf5_lock();
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     status = file < 0 ? hd_fail(HUDDLE_FORMAT, "HDF5 cannot read it") : read_model(file, model);
     H5Fclose(file);
-    hd_hdf5_unlock();
+    hd_io_hdf5_unlock();
 done:
     hd_file_close(&bytes);
     return status;

@@ -50,15 +50,15 @@ static inline void fuzz_check(huddle_status status, huddle_data *data) {
 
 /* Opens the bytes, in memory of their exact size, as that format. */
 static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(const hd_file *),
-                                 huddle_status (*open)(hd_request *, const hd_file *,
-                                                       hd_container *)) {
+                                 huddle_status (*open)(hd_io_request *, const hd_file *,
+                                                       hd_io_container *)) {
     if (size < 2)
         return 0;
     huddle_read_options options = fuzz_options(bytes[0]);
-    hd_request request = {NULL, &options, "input"};
+    hd_io_request request = {NULL, &options, "input"};
     hd_file file = {"input-images-idx3", NULL, (int64_t)size - 1, -1};
-    hd_container container = {.format = "fuzzed", .file = &file};
-    hd_labels labels = {0};
+    hd_io_container container = {.format = "fuzzed", .file = &file};
+    hd_io_labels labels = {0};
     huddle_data data = {0};
     char *copy = malloc(size - 1);
     memcpy(copy, bytes + 1, size - 1);
@@ -66,16 +66,16 @@ static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(c
     if (is(&file)) {
         huddle_status status = open(&request, &file, &container);
         if (status == HUDDLE_OK)
-            status = hd_container_read(&request, &container, &data);
+            status = hd_io_container_read(&request, &container, &data);
         if (status == HUDDLE_OK)
-            status = hd_data_select(NULL, &options, &data);
+            status = hd_io_data_select(NULL, &options, &data);
         fuzz_check(status, &data);
         if (container.count > 0 && container.load != NULL)
-            (void)hd_container_labels(&container, &labels);
+            (void)hd_io_container_labels(&container, &labels);
     }
-    hd_labels_free(&labels);
+    hd_io_labels_free(&labels);
     huddle_data_free(&data);
-    hd_container_close(&container);
+    hd_io_container_close(&container);
     free(copy);
     return 0;
 }

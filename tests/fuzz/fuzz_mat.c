@@ -4,5 +4,5 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size > 10 && memcmp(bytes + 1, "MATLAB 7.", 9) == 0)
         return fuzz_file(bytes, size, "mat");
-    return fuzz_container(bytes, size, hd_mat_is, hd_mat_open);
+    return fuzz_container(bytes, size, hd_io_mat5_is, hd_io_mat5_open);
 }

@@ -54,9 +54,9 @@ static void assert_number(const char *text) {
     char line[1200] = {0};
     double value = -1;
     snprintf(line, sizeof line, "%s\n", text);
-    assert_ptr_equal(hd_number(line, &value), line + strlen(text));
+    assert_ptr_equal(hd_io_number(line, &value), line + strlen(text));
     double fast = -1;
-    assert_ptr_equal(hd_number_at(line, true, &fast), line + strlen(text));
+    assert_ptr_equal(hd_io_number_at(line, true, &fast), line + strlen(text));
     assert_memory_equal(&fast, &value, sizeof fast);
     double expected = strtod(text, NULL);
     if (memcmp(&value, &expected, sizeof value) != 0)
@@ -130,17 +130,17 @@ static void what_is_no_number_is_left_alone(void **state) {
     static const char *const words[] = {"\n", "-\n", ".\n", "e5\n", "nan\n", "inf\n", "+.e1\n"};
     double value;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        assert_ptr_equal(hd_number(words[i], &value), words[i]);
+        assert_ptr_equal(hd_io_number(words[i], &value), words[i]);
     const char *half = "12e\n";
-    assert_ptr_equal(hd_number(half, &value), half + 2);
+    assert_ptr_equal(hd_io_number(half, &value), half + 2);
 }
 
 static void floats_are_written_short_and_read_back(void **state) {
     (void)state;
     char text[40];
-    assert_int_equal(hd_number_write((double)0.1f, false, text), 3);
+    assert_int_equal(hd_io_number_write((double)0.1f, false, text), 3);
     assert_memory_equal(text, "0.1", 3);
-    assert_int_equal(hd_number_write(-12, false, text), 3);
+    assert_int_equal(hd_io_number_write(-12, false, text), 3);
     hd_rng rng = hd_rng_stream(5, 0);
     for (int i = 0; i < 200000; i++) {
         uint32_t bits = (uint32_t)hd_rng_bits(&rng);
@@ -150,11 +150,11 @@ static void floats_are_written_short_and_read_back(void **state) {
             value = (float)hd_rng_normal(&rng);
         if (!isfinite(value))
             continue;
-        int length = hd_number_write((double)value, false, text);
+        int length = hd_io_number_write((double)value, false, text);
         assert_in_range(length, 1, 31);
         text[length] = '\n';
         double back = 0;
-        assert_ptr_equal(hd_number(text, &back), text + length);
+        assert_ptr_equal(hd_io_number(text, &back), text + length);
         assert_true((float)back == value);
     }
 }

@@ -294,10 +294,10 @@ static void dates_are_recognised(void **state) {
         "99/99/2024", "3.14",    "May",        "1 2 24",      "",        "-",       "1/2",
         "2024-13-45", "2020-13", "20-01",      "2020Q5",      "Mars-20", "1234-12", "Decks 4"};
     for (size_t k = 0; k < sizeof dates / sizeof *dates; k++)
-        if (!hd_is_date(dates[k], dates[k] + strlen(dates[k])))
+        if (!hd_io_is_date(dates[k], dates[k] + strlen(dates[k])))
             fail_msg("%s is a date", dates[k]);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (hd_is_date(others[k], others[k] + strlen(others[k])))
+        if (hd_io_is_date(others[k], others[k] + strlen(others[k])))
             fail_msg("%s is no date", others[k]);
 }
 
@@ -388,9 +388,9 @@ static void styled_numbers_are_read(void **state) {
         const char *text = cases[k].text;
         for (int comma = 0; comma < 2; comma++) {
             double value = -99, expected = comma ? cases[k].with_comma : cases[k].with_point;
-            hd_marks marks;
+            hd_io_marks marks;
             bool good =
-                hd_styled_number(text, text + strlen(text), comma ? ',' : '.', &value, &marks);
+                hd_io_styled_number(text, text + strlen(text), comma ? ',' : '.', &value, &marks);
             if (good != !isnan(expected) || (good && fabs(value - expected) > 1e-12))
                 fail_msg("'%s' with %c: %d, %g", text, comma ? ',' : '.', good, value);
         }

@@ -1,0 +1,167 @@
+/* The formats: what each is called, how it is recognised, which functions read and write it. The
+ * two tables below are the only places that list them; messages, huddle_formats() and the tool's
+ * `info --formats` derive from them. */
+#include "io/formats.h"
+
+#include "base/check.h"
+#include "io/writers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Rows of both tables, in the order in which content is recognised. */
+enum { CSV, NPY, NPZ, MAT5, MAT73, HDF5, IDX, MATRIXMARKET, LIBSVM, PGM, PNG, N_FORMATS };
+
+/* HUDDLE_WITH_* are 0 or 1 and come from the build. */
+static const huddle_format formats[N_FORMATS + 1] = {
+    [CSV] = {"csv", "table of values separated by commas, tabs, semicolons or blanks",
+             ".csv .tsv .txt", ".csv .tsv .txt", true, false, NULL, true},
+    [NPY] = {"npy", "NumPy array", ".npy", ".npy", true, false, NULL, true},
+    [NPZ] = {"npz", "NumPy archive, also of scipy.sparse", ".npz", ".npz", true, true, NULL, true},
+    [MAT5] = {"mat", "MATLAB up to v7", ".mat", ".mat", true, true, NULL, true},
+    [MAT73] = {"mat", "MATLAB v7.3", ".mat", NULL, true, true, "HDF5", HUDDLE_WITH_HDF5},
+    [HDF5] = {"hdf5", "HDF5", ".h5 .hdf5 .hdf", ".h5 .hdf5", true, false, "HDF5", HUDDLE_WITH_HDF5},
+    [IDX] = {"idx", "IDX, as of MNIST", ".idx .idx3-ubyte .idx1-ubyte", NULL, true, false, NULL,
+             true},
+    [MATRIXMARKET] = {"matrixmarket", "MatrixMarket", ".mtx .mm", NULL, true, true, NULL, true},
+    [LIBSVM] = {"libsvm", "LIBSVM and SVMlight", ".svm .libsvm .svmlight", ".svm .libsvm", false,
+                true, NULL, true},
+    [PGM] = {"images", "folder of PGM images", ".pgm", NULL, true, false, NULL, true},
+    [PNG] = {"images", "folder of PNG images", ".png", NULL, true, false, "libpng",
+             HUDDLE_WITH_PNG},
+};
+
+/* Tables have columns instead of variables and images are read by folder: neither is opened. */
+static const hd_io_format handlers[N_FORMATS] = {
+    [CSV] = {&formats[CSV], NULL, NULL, hd_io_csv_write},
+    [NPY] = {&formats[NPY], hd_io_npy_is, hd_io_npy_open, hd_io_npy_write},
+    [NPZ] = {&formats[NPZ], hd_io_npz_is, hd_io_npz_open, hd_io_npz_write},
+    [MAT5] = {&formats[MAT5], hd_io_mat5_is, hd_io_mat5_open, hd_io_mat_write},
+    [MAT73] = {&formats[MAT73], hd_io_mat73_is, hd_io_mat73_open, NULL},
+    [HDF5] = {&formats[HDF5], hd_io_hdf5_is, hd_io_hdf5_open, hd_io_hdf5_write},
+    [IDX] = {&formats[IDX], hd_io_idx_is, hd_io_idx_open, NULL},
+    [MATRIXMARKET] = {&formats[MATRIXMARKET], hd_io_matrixmarket_is, hd_io_matrixmarket_open, NULL},
+    [LIBSVM] = {&formats[LIBSVM], hd_io_libsvm_is, hd_io_libsvm_open, hd_io_libsvm_write},
+    [PGM] = {&formats[PGM], NULL, NULL, NULL},
+    [PNG] = {&formats[PNG], NULL, NULL, NULL},
+};
+
+const huddle_format *huddle_formats(void) {
+    return formats;
+}
+
+/* ---- endings ------------------------------------------------------------------------------ */
+
+/* Copies the next of several endings, without its dot, and returns what follows; NULL at the
+ * end. */
+static const char *next_ending(const char *endings, char ending[32]) {
+    size_t length;
+    if (endings == NULL || *(endings += strspn(endings, " .")) == '\0')
+        return NULL;
+    length = strcspn(endings, " ");
+    snprintf(ending, 32, "%.*s", (int)length, endings);
+    return endings + length;
+}
+
+/* True if the path has one of those endings, or one of them with `more` behind it. */
+static bool has_ending(const char *path, const char *endings, const char *more) {
+    char ending[32], longer[64];
+    while ((endings = next_ending(endings, ending)) != NULL) {
+        snprintf(longer, sizeof longer, "%s%s", ending, more);
+        if (hd_has_extension(path, ending) || hd_has_extension(path, longer))
+            return true;
+    }
+    return false;
+}
+
+const hd_io_format *hd_io_find_writer(const char *path) {
+    for (int k = 0; k < N_FORMATS; k++)
+        if (has_ending(path, formats[k].write_endings, ""))
+            return &handlers[k];
+    return NULL;
+}
+
+void hd_io_list_write_endings(char *text, size_t size) {
+    char ending[32], previous[32] = "";
+    size_t used = 0;
+    text[0] = '\0';
+    for (int k = 0; k < N_FORMATS; k++)
+        for (const char *rest = formats[k].write_endings;
+             (rest = next_ending(rest, ending)) != NULL && used < size;
+             memcpy(previous, ending, sizeof previous))
+            if (previous[0] != '\0')
+                used += (size_t)snprintf(text + used, size - used, used == 0 ? ".%s" : ", .%s",
+                                         previous);
+    if (used < size)
+        snprintf(text + used, size - used, " or .%s", previous);
+}
+
+huddle_status hd_io_missing_library(const char *what, const char *library) {
+    return hd_fail(HUDDLE_UNSUPPORTED, "%s need %s, which this build of Huddle was made without",
+                   what, library);
+}
+
+/* ---- content ------------------------------------------------------------------------------ */
+
+/* The signature is at the beginning, or at 512, 1024, ... behind a block of the user's own. */
+bool hd_io_hdf5_is(const hd_file *file) {
+    static const char signature[] = "\x89HDF\r\n\x1a\n";
+    for (int64_t at = 0; at + 8 <= file->size; at = at == 0 ? 512 : 2 * at)
+        if (memcmp(file->text + at, signature, 8) == 0)
+            return true;
+    return false;
+}
+
+/* Text has no zero bytes and no control characters but blanks. */
+static bool is_text(const hd_file *file) {
+    enum { EXAMINED = 4096 };
+    int64_t size = file->size < EXAMINED ? file->size : EXAMINED;
+    for (int64_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)file->text[i];
+        if (c < 32 && c != '\n' && c != '\r' && c != '\t' && c != '\f')
+            return false;
+    }
+    return (unsigned char)file->text[0] != 0x93; /* a cut NPY header */
+}
+
+static bool is_image(const hd_file *file) {
+    const char *t = file->text;
+    return file->size > 4 &&
+           (memcmp(t, "\x89PNG", 4) == 0 || memcmp(t, "\xff\xd8\xff", 3) == 0 ||
+            (t[0] == 'P' && t[1] >= '1' && t[1] <= '6' && (t[2] == '\n' || t[2] == ' ')));
+}
+
+huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
+    const hd_io_format *claimed = NULL;
+    for (int k = 0; k < N_FORMATS; k++) {
+        const hd_io_format *candidate = &handlers[k];
+        if (candidate->is == NULL)
+            continue;
+        if (candidate->is(file)) {
+            *format = candidate;
+            return HUDDLE_OK;
+        }
+        if (has_ending(file->path, candidate->about->endings, ".gz"))
+            claimed = candidate;
+    }
+    if (is_image(file))
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "a single image is not a data set; give the folder of its class folders");
+    if (is_text(file)) {
+        /* A line with nothing but a label is LIBSVM only if the file name says so. */
+        *format = claimed == &handlers[LIBSVM] ? claimed : &handlers[CSV];
+        return HUDDLE_OK;
+    }
+    if (claimed != NULL)
+        return hd_fail(HUDDLE_FORMAT, "the content is not %s, nor any other format Huddle reads",
+                       claimed->about->name);
+    return hd_fail(HUDDLE_FORMAT, "the content is of no format Huddle reads");
+}
+
+huddle_status hd_io_open_container(hd_io_request *request, const hd_io_format *format,
+                                   const hd_file *file, hd_io_container *container) {
+    memset(container, 0, sizeof *container);
+    container->format = format->about->name;
+    container->file = file;
+    return format->open(request, file, container);
+}
