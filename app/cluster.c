@@ -1,7 +1,7 @@
 /* huddle cluster: fits a method and tells how it went. */
 #include "fitting.h"
 #include "output.h"
-#include "report_run.h"
+#include "report.h"
 #include "talk.h"
 
 #include <sys/stat.h>

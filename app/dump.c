@@ -1,6 +1,6 @@
 /* --dump: every intermediate of a fit as a file that NumPy and SciPy open. */
-#include "arrays.h"
 #include "fitting.h"
+#include "report/arrays.h"
 #include "talk.h"
 #include "text.h"
 

@@ -1,7 +1,7 @@
 /* One cell: a fit, its scores, and what else the plan wants to keep. */
-#include "arrays.h"
 #include "experiment.h"
 #include "output.h"
+#include "report/arrays.h"
 #include "talk.h"
 
 #include <huddle/shrink.h>

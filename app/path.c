@@ -1,8 +1,9 @@
 /* huddle path: the shrink problem for every gamma, from exact fit to collapse. */
-#include "arrays.h"
 #include "fitting.h"
 #include "output.h"
-#include "report_run.h"
+#include "report.h"
+#include "report/arrays.h"
+#include "report/page.h"
 #include "talk.h"
 #include "text.h"
 
@@ -187,19 +188,15 @@ static int write_files(const gamma_walk *walk) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-static json_t *real_json(double number) {
-    return isfinite(number) ? json_real(number) : json_null();
-}
-
 static json_t *levels_json(const huddle_path *path) {
     json_t *levels = json_array();
     for (int32_t i = 0; i < path->n_levels; i++) {
         const huddle_path_level *level = &path->levels[i];
         json_array_append_new(
             levels,
-            json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma", real_json(level->gamma),
-                      "objective", real_json(level->objective), "dual", real_json(level->dual),
-                      "gap", real_json(level->gap), "groups", level->n_groups, "n_iter",
+            json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma", page_real(level->gamma),
+                      "objective", page_real(level->objective), "dual", page_real(level->dual),
+                      "gap", page_real(level->gap), "groups", level->n_groups, "n_iter",
                       level->n_iter, "stop", huddle_stop_name(level->stop)));
     }
     return levels;
@@ -218,13 +215,13 @@ static json_t *path_report(const gamma_walk *walk) {
     json_object_set_new(report, "seconds",
                         json_pack("{s:f, s:f}", "path", walk->seconds, "total", total));
     json_object_set_new(report, "n_clusters", json_integer(walk->n_clusters));
-    json_object_set_new(report, "gamma_fit", real_json(walk->path.gamma_fit));
-    json_object_set_new(report, "gamma_up", real_json(walk->path.gamma_up));
+    json_object_set_new(report, "gamma_fit", page_real(walk->path.gamma_fit));
+    json_object_set_new(report, "gamma_up", page_real(walk->path.gamma_up));
     json_object_set_new(report, "levels", levels_json(&walk->path));
     json_object_set_new(report, "fusions", json_integer((json_int_t)walk->path.n_fusions));
     json_object_set_new(report, "choice",
                         json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
-                                  real_json(walk->choice.gamma), "n_found", walk->choice.n_found));
+                                  page_real(walk->choice.gamma), "n_found", walk->choice.n_found));
     json_decref(fit);
     return report;
 }
@@ -234,8 +231,9 @@ static int write_page(const gamma_walk *walk) {
     if (page == NULL)
         return EXIT_DONE;
     json_t *report = path_report(walk);
-    report_walk shown = {&walk->path, walk->labels, walk->n_clusters, walk->choice, report};
-    int result = report_path(&walk->fit, &shown, page);
+    huddle_report_walk shown = {&walk->path, walk->labels, walk->n_clusters, walk->choice,
+                                walk->seconds};
+    int result = report_path(&walk->fit, &shown, report, page);
     json_decref(report);
     return result;
 }

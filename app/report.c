@@ -1,160 +1,177 @@
+/* --report: the page of a run, written by libhuddle-report, with the command lines that repeat
+ * it. */
 #include "report.h"
 
-#include "command.h"
+#include "catalogue.h"
 #include "output.h"
 #include "talk.h"
 
-#include <huddle/io.h>
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* page_shell, page_style and page_script: the files of page/, made into arrays by the build. */
-#include "page.inc"
+/* ---- command lines ------------------------------------------------------------------------ */
 
-/* ---- the tree of a page ------------------------------------------------------------------- */
-
-json_t *page_new(const char *title, const char *subtitle) {
-    return json_pack("{s:o, s:o, s:s, s:{}, s:[]}", "title", text_json(title), "subtitle",
-                     text_json(subtitle), "version", huddle_version(), "shared", "sections");
-}
-
-json_t *page_section(json_t *page, const char *id, const char *title, const char *lead) {
-    json_t *section = json_pack("{s:s, s:o, s:o, s:[]}", "id", id, "title", text_json(title),
-                                "lead", text_json(lead == NULL ? "" : lead), "blocks");
-    json_array_append_new(json_object_get(page, "sections"), section);
-    return section;
-}
-
-void page_add(json_t *section, const char *kind, json_t *block) {
-    json_object_set_new(block, "kind", json_string(kind));
-    json_array_append_new(json_object_get(section, "blocks"), block);
-}
-
-void page_share(json_t *page, const char *name, json_t *value) {
-    json_object_set_new(json_object_get(page, "shared"), name, value);
-}
-
-json_t *page_real(double number) {
-    return isfinite(number) ? json_real(number) : json_null();
-}
-
-/* ---- bytes -------------------------------------------------------------------------------- */
-
-json_t *page_bytes(const void *bytes, size_t size) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *in = bytes;
-    size_t length = 0;
-    char *text = must(malloc((size + 2) / 3 * 4 + 1));
-    for (size_t i = 0; i < size; i += 3) {
-        uint32_t three = (uint32_t)in[i] << 16;
-        three |= i + 1 < size ? (uint32_t)in[i + 1] << 8 : 0;
-        three |= i + 2 < size ? in[i + 2] : 0;
-        for (int k = 0; k < 4; k++)
-            text[length++] = i + (size_t)k > size ? '=' : digits[three >> (18 - 6 * k) & 63];
-    }
-    json_t *made = json_stringn_nocheck(text, length);
-    free(text);
-    return must(made);
-}
-
-json_t *page_uint16(const uint16_t *values, size_t count) {
-    unsigned char *bytes = must(malloc(2 * count + 1));
-    for (size_t i = 0; i < count; i++) {
-        bytes[2 * i] = (unsigned char)(values[i] & 255);
-        bytes[2 * i + 1] = (unsigned char)(values[i] >> 8);
-    }
-    json_t *made = page_bytes(bytes, 2 * count);
-    free(bytes);
-    return made;
-}
-
-json_t *page_int32(const int32_t *values, size_t count) {
-    unsigned char *bytes = must(malloc(4 * count + 1));
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < 4; k++)
-            bytes[4 * i + (size_t)k] = (unsigned char)((uint32_t)values[i] >> 8 * k & 255);
-    json_t *made = page_bytes(bytes, 4 * count);
-    free(bytes);
-    return made;
-}
-
-/* ---- the file ----------------------------------------------------------------------------- */
-
-/* A text that grows. */
-typedef struct buffer {
+/* A command line under construction. */
+typedef struct command_text {
     char *text;
-    size_t size, room;
-} buffer;
+    size_t size;
+} command_text;
 
-static void put(buffer *out, const char *text, size_t size) {
-    if (out->size + size > out->room) {
-        out->room = 2 * (out->size + size);
-        out->text = must(realloc(out->text, out->room));
+/* Appends a word, in quotes if the shell would change it. */
+static void append_word(command_text *out, const char *dashes, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./:=,+%@";
+    size_t length = strlen(word), size = strlen(dashes);
+    bool quoted = word[strspn(word, plain)] != '\0' || length == 0;
+    out->text = must(realloc(out->text, out->size + size + 4 * length + 5));
+    char *at = out->text + out->size;
+    if (out->size > 0)
+        *at++ = ' ';
+    memcpy(at, dashes, size);
+    at += size;
+    if (quoted)
+        *at++ = '\'';
+    for (const char *c = word; *c != '\0'; c++)
+        if (*c == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else
+            *at++ = *c;
+    if (quoted)
+        *at++ = '\'';
+    *at = '\0';
+    out->size = (size_t)(at - out->text);
+}
+
+static void append_option(command_text *out, const char *name, const char *value) {
+    append_word(out, "--", name);
+    if (value != NULL)
+        append_word(out, "", value);
+}
+
+static void append_head(command_text *out, const app_arguments *arguments) {
+    append_word(out, "", "huddle");
+    append_word(out, "", arguments->command->name);
+    for (int i = 0; i < arguments->n_operands; i++)
+        append_word(out, "", arguments->operands[i]);
+}
+
+/* Flags that say where results go do not change them. */
+static bool is_output(const char *name) {
+    static const char *const outputs[] = {"output", "labels", "save",  "dump",
+                                          "report", "json",   "quiet", NULL};
+    for (const char *const *output = outputs; *output != NULL; output++)
+        if (strcmp(*output, name) == 0)
+            return true;
+    return false;
+}
+
+/* The command line as it was given. */
+static char *given_command(const app_arguments *arguments) {
+    command_text out = {0};
+    append_head(&out, arguments);
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const app_setting *setting = &arguments->settings[i];
+        char flag[64];
+        if (setting->flag == NULL) {
+            option_flag(setting->option, flag, sizeof flag);
+            append_option(&out, flag, setting->value);
+        } else
+            append_option(&out, setting->flag->name,
+                          setting->flag->kind == FLAG_SWITCH ? NULL : setting->value);
     }
-    memcpy(out->text + out->size, text, size);
-    out->size += size;
+    return out.text;
 }
 
-static void put_text(buffer *out, const char *text) {
-    put(out, text, strlen(text));
+/* `path` sets some options of its fit itself and does not accept them. */
+static bool is_accepted(const app_arguments *arguments, const char *option) {
+    bool is_path = strcmp(arguments->command->name, "path") == 0;
+    return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
 }
 
-/* Text inside an element. */
-static void put_escaped(buffer *out, const char *text) {
-    for (; *text != '\0'; text++)
-        if (*text == '<')
-            put_text(out, "&lt;");
-        else if (*text == '&')
-            put_text(out, "&amp;");
-        else
-            put(out, text, 1);
-}
-
-static int put_chunk(const char *text, size_t size, void *data) {
-    buffer *out = data;
-    size_t start = 0;
-    /* A "<" stands only inside strings; as an escape it cannot end the script element. */
-    for (size_t i = 0; i < size; i++)
-        if (text[i] == '<') {
-            put(out, text + start, i - start);
-            put_text(out, "\\u003c");
-            start = i + 1;
-        }
-    put(out, text + start, size - start);
-    return 0;
-}
-
-/* What a marker of the shell, such as {{title}}, stands for. */
-static void fill(buffer *out, const json_t *page, const char *marker, size_t length) {
-    if (strncmp(marker, "title", length) == 0)
-        put_escaped(out, json_string_value(json_object_get(page, "title")));
-    else if (strncmp(marker, "style", length) == 0)
-        put(out, (const char *)page_style, sizeof page_style);
-    else if (strncmp(marker, "script", length) == 0)
-        put(out, (const char *)page_script, sizeof page_script);
-    else
-        json_dump_callback(page, put_chunk, out, JSON_COMPACT | JSON_REAL_PRECISION(8));
-}
-
-int page_write(const json_t *page, const char *path) {
-    buffer out = {0};
-    const char *at = (const char *)page_shell, *end = at + sizeof page_shell;
-    while (at < end) {
-        const char *mark = at;
-        while (mark < end && !(end - mark > 4 && mark[0] == '{' && mark[1] == '{'))
-            mark++;
-        put(&out, at, (size_t)(mark - at));
-        if (mark == end)
-            break;
-        const char *close = mark + 2;
-        while (*close != '}')
-            close++;
-        fill(&out, page, mark + 2, (size_t)(close - mark - 2));
-        at = close + 2;
+/* The command line with every option of the method. */
+static char *full_command(const fitting *fit) {
+    const app_arguments *arguments = fit->arguments;
+    command_text out = {0};
+    append_head(&out, arguments);
+    if (strcmp(arguments->command->name, "cluster") == 0)
+        append_option(&out, "method", huddle_model_method(fit->model));
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const app_flag *flag = arguments->settings[i].flag;
+        if (flag != NULL && strcmp(flag->name, "method") != 0 && !is_output(flag->name))
+            append_option(&out, flag->name,
+                          flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);
     }
-    huddle_status status = huddle_file_write(path, out.text, out.size);
-    free(out.text);
-    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
+    const huddle_option *option = huddle_model_options(fit->model);
+    for (; option->type != HUDDLE_OPTION_END; option++) {
+        char flag[64], value[128];
+        if (!is_accepted(arguments, option->name) ||
+            huddle_model_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
+            continue;
+        option_flag(option->name, flag, sizeof flag);
+        append_option(&out, flag, value);
+    }
+    return out.text;
+}
+
+/* ---- pages -------------------------------------------------------------------------------- */
+
+/* What both pages are told of the data. */
+static huddle_report_options data_options(const fitting *fit) {
+    const huddle_data *data = &fit->data;
+    huddle_report_options options = huddle_report_defaults();
+    options.source = fit->source;
+    if (data->labels != NULL) {
+        options.classes = data->labels;
+        options.n_classes = data->n_classes;
+        options.class_names = (const char *const *)data->classes;
+    }
+    /* Columns may have been selected, so that the points are no longer the file's images. */
+    if (data->points.offsets == NULL && data->points.d == (int64_t)data->height * data->width) {
+        options.image_height = data->height;
+        options.image_width = data->width;
+        options.image_column_major = data->column_major;
+    }
+    return options;
+}
+
+/* Writes the page of a clustering, or of a path if `walk` is not NULL. */
+static int write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
+                      const char *file) {
+    huddle_report_options options = data_options(fit);
+    char *given = given_command(fit->arguments), *full = full_command(fit);
+    char *details = must(json_dumps(report, 0));
+    const huddle_report_command lines[] = {{"As given", given},
+                                           {"With every option spelled out", full}};
+    json_t *unused = json_array(); /* the fit has reported its warnings already */
+    options.details = details;
+    options.commands = lines;
+    options.n_commands = 2;
+    talk_collect(unused);
+    huddle_status status =
+        walk == NULL
+            ? huddle_report_write(fit->context, fit->model, fitting_points(fit), &options, file)
+            : huddle_report_write_path(fit->context, fit->model, fitting_points(fit), walk,
+                                       &options, file);
+    talk_collect(NULL);
+    json_decref(unused);
+    free(details);
+    free(full);
+    free(given);
+    return status == HUDDLE_OK ? EXIT_DONE
+                               : failed_call(status, status == HUDDLE_IO ? file : fit->source);
+}
+
+int report_cluster(const fitting *fit, const char *file) {
+    json_t *report = fitting_report(fit);
+    if (report == NULL)
+        return EXIT_FAILED;
+    int result = write_page(fit, NULL, report, file);
+    json_decref(report);
+    return result;
+}
+
+int report_path(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
+                const char *file) {
+    return write_page(fit, walk, report, file);
 }

@@ -1,0 +1,134 @@
+/* Sections of a clustering that show its numbers: summary, clusters, confusion table, spectrum and
+ * convergence. */
+#include "report/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- summary ------------------------------------------------------------------------------ */
+
+void report_add_warnings(const report_run *run, report_section *section) {
+    json_t *warnings = json_object_get(run->info, "warnings");
+    if (json_array_size(warnings) > 0)
+        page_add(section, "warnings", json_pack("{s:O}", "warnings", warnings));
+}
+
+void report_add_summary(report_run *run) {
+    report_section *section = page_section(run->page, "summary", "", NULL);
+    page_add(
+        section, "summary",
+        json_pack("{s:O, s:s}", "report", run->info, "method_title", report_method_title(run)));
+    report_add_warnings(run, section);
+}
+
+/* ---- clusters ----------------------------------------------------------------------------- */
+
+/* Adds the most frequent class of a cluster and its share. A cluster without points is not in the
+ * confusion table. */
+static void add_main_class(const report_run *run, int32_t cluster, json_t *row) {
+    const huddle_confusion *table = &run->confusion;
+    int64_t j = 0, total = 0, best = 0;
+    while (j < table->n_clusters && table->clusters[j] != cluster)
+        j++;
+    if (j == table->n_clusters)
+        return;
+    for (int64_t i = 0; i < table->n_classes; i++) {
+        int64_t count = table->counts[i * table->n_clusters + j];
+        total += count;
+        best = count > table->counts[best * table->n_clusters + j] ? i : best;
+    }
+    int64_t hits = table->counts[best * table->n_clusters + j];
+    char buffer[16];
+    page_set(row, "class", page_text(report_class_name(run, table->classes[best], buffer)));
+    page_set(row, "share", page_real((double)hits / (double)total));
+}
+
+void report_add_clusters(report_run *run) {
+    json_t *rows = json_array(), *sizes = json_object_get(run->info, "sizes");
+    json_t *medoids = json_object_get(run->info, "medoids");
+    for (int32_t k = 0; k < run->n_clusters; k++) {
+        json_t *medoid = json_array_get(medoids, (size_t)k);
+        json_t *row =
+            json_pack("{s:i, s:O, s:o}", "cluster", k, "size", json_array_get(sizes, (size_t)k),
+                      "medoid", medoid == NULL ? json_null() : json_incref(medoid));
+        add_main_class(run, k, row);
+        page_append(rows, row);
+    }
+    page_add(page_section(run->page, "clusters", "Clusters", NULL), "clusters",
+             json_pack("{s:o, s:b, s:b, s:b}", "rows", rows, "classes",
+                       run->confusion.n_classes > 0, "images", report_has_images(run), "fused",
+                       run->shrunk.type != HUDDLE_ARRAY_NONE));
+}
+
+/* ---- confusion ---------------------------------------------------------------------------- */
+
+/* Columns in the order of the classes they are mapped to, then those that are mapped to none. */
+static int64_t *matched_order(const huddle_confusion *table) {
+    int64_t count = 0, *order = calloc((size_t)table->n_clusters + 1, sizeof *order);
+    for (int64_t i = 0; i <= table->n_classes && order != NULL; i++)
+        for (int64_t j = 0; j < table->n_clusters; j++)
+            if (table->match[j] == (i < table->n_classes ? i : -1))
+                order[count++] = j;
+    return order;
+}
+
+static json_t *confusion_json(const report_run *run) {
+    const huddle_confusion *table = &run->confusion;
+    int64_t *order = matched_order(table);
+    if (order == NULL)
+        return NULL;
+    json_t *classes = json_array(), *clusters = json_array(), *rows = json_array();
+    for (int64_t j = 0; j < table->n_clusters; j++)
+        page_append(clusters, json_integer(table->clusters[order[j]]));
+    for (int64_t i = 0; i < table->n_classes; i++) {
+        json_t *row = json_array();
+        char buffer[16];
+        page_append(classes, page_text(report_class_name(run, table->classes[i], buffer)));
+        for (int64_t j = 0; j < table->n_clusters; j++)
+            page_append(row,
+                        json_integer((json_int_t)table->counts[i * table->n_clusters + order[j]]));
+        page_append(rows, row);
+    }
+    free(order);
+    return json_pack("{s:o, s:o, s:o}", "classes", classes, "clusters", clusters, "counts", rows);
+}
+
+void report_add_confusion(report_run *run) {
+    enum { MAX_SIDE = 120 }; /* a larger table cannot be read */
+    const huddle_confusion *table = &run->confusion;
+    if (table->n_classes > 0 && table->n_classes <= MAX_SIDE && table->n_clusters <= MAX_SIDE)
+        page_add(page_section(run->page, "confusion", "Clusters against classes", NULL),
+                 "confusion", confusion_json(run));
+}
+
+/* ---- embedding and shrinking -------------------------------------------------------------- */
+
+void report_add_spectrum(report_run *run) {
+    const json_t *embed = json_object_get(run->info, "embed");
+    json_t *values = json_object_get(embed, "eigenvalues");
+    if (json_array_size(values) < 2)
+        return;
+    page_add(page_section(run->page, "spectrum", "Spectrum", NULL), "spectrum",
+             json_pack("{s:O, s:O*, s:O*, s:i}", "eigenvalues", values, "relative_gaps",
+                       json_object_get(embed, "relative_gaps"), "choice",
+                       json_object_get(run->info, "choice"), "n_clusters", run->n_clusters));
+}
+
+static json_t *history_json(const huddle_array *array) {
+    json_t *values = json_array();
+    const double *numbers = array->values;
+    for (int64_t i = 0; i < array->rows; i++)
+        page_append(values, page_real(numbers[i * array->stride]));
+    return values;
+}
+
+void report_add_convergence(report_run *run) {
+    huddle_array objective = report_array(run, "objective"), dual = report_array(run, "dual");
+    if (objective.type != HUDDLE_ARRAY_F64 || dual.type != HUDDLE_ARRAY_F64 || objective.rows < 2)
+        return;
+    double target = report_number(json_object_get(run->info, "options"), "gap");
+    page_add(page_section(run->page, "convergence", "Convergence of the shrinking", NULL),
+             "convergence",
+             json_pack("{s:o, s:o, s:o}", "objective", history_json(&objective), "dual",
+                       history_json(&dual), "target", page_real(target)));
+}

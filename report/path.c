@@ -1,0 +1,125 @@
+/* The page of a path of gamma. */
+#include "report/run.h"
+
+#include <math.h>
+
+/* The model's info up to where shrinking begins, then what is known of the path. */
+static huddle_status describe_path(report_run *run, const huddle_report_walk *walk) {
+    static const char *const kept[] = {"file", "n", "d", "graph", "embed", "warnings"};
+    json_t *fit = run->info;
+    double total = report_number(json_object_get(fit, "seconds"), "total");
+    run->info = json_object();
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (json_object_get(fit, kept[i]) != NULL)
+            page_set(run->info, kept[i], json_incref(json_object_get(fit, kept[i])));
+    json_decref(fit);
+    page_set(
+        run->info, "seconds",
+        json_pack("{s:f, s:o}", "path", walk->seconds, "total", page_real(total + walk->seconds)));
+    page_set(run->info, "n_clusters", json_integer(walk->n_clusters));
+    page_set(run->info, "gamma_fit", page_real(walk->path->gamma_fit));
+    page_set(run->info, "gamma_up", page_real(walk->path->gamma_up));
+    page_set(run->info, "levels", report_levels_json(walk->path));
+    page_set(run->info, "choice",
+             json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
+                       page_real(walk->choice.gamma), "n_found", walk->choice.n_found));
+    return run->info == NULL ? report_no_memory() : HUDDLE_OK;
+}
+
+static void add_summary(report_run *run) {
+    report_section *section = page_section(run->page, "summary", "", NULL);
+    page_add(section, "walk", json_pack("{s:O}", "report", run->info));
+    report_add_warnings(run, section);
+}
+
+static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
+    static const char lead[] =
+        "Below gamma_fit no point moves at all; as gamma grows, points of G flow together and fuse "
+        "into groups; from the collapse on, each component of the graph is a single point.";
+    bool chosen = walk->choice.level >= 0;
+    return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN,
+                           "gamma the clusters are read at", lead);
+}
+
+static void add_tree(report_run *run, const huddle_path *path) {
+    static const char lead[] = "Groups in the order they fuse. Two points count as fused from "
+                               "the gamma on from which they "
+                               "stay together.";
+    page_add(page_section(run->page, "tree", "Tree of fusions", lead), "tree",
+             report_tree_json(run, path));
+}
+
+static json_t *level_rows(const huddle_path *path) {
+    json_t *rows = json_array();
+    for (int32_t i = 0; i < path->n_levels; i++) {
+        const huddle_path_level *level = &path->levels[i];
+        page_append(rows, json_pack("[o, o, o, i, i, s]", page_real(level->gamma),
+                                    page_real(level->objective), page_real(level->gap),
+                                    level->n_groups, level->n_iter, huddle_stop_name(level->stop)));
+    }
+    return rows;
+}
+
+static void add_levels(report_run *run, const huddle_report_walk *walk) {
+    static const char lead[] = "Each level is solved from the one before. The gap bounds how far "
+                               "the objective can be above the optimum, relative to it.";
+    json_t *columns = json_pack("[{s:s}, {s:s}, {s:s, s:s}, {s:s}, {s:s}, {s:s}]", "label", "gamma",
+                                "label", "objective", "label", "gap", "type", "gap", "label",
+                                "groups", "label", "iterations", "label", "ended");
+    page_add(page_section(run->page, "levels", "Levels", lead), "table",
+             json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", level_rows(walk->path),
+                       "marked", walk->choice.level));
+}
+
+static huddle_status check_walk(const huddle_report_walk *walk, const huddle_model *model) {
+    int64_t n = 0;
+    if (walk == NULL || walk->path == NULL || walk->labels == NULL)
+        return report_invalid("a report of a path needs the path and its labels");
+    (void)huddle_model_labels(model, &n);
+    if (walk->path->n != n)
+        return report_invalid("a path of %lld points, but the model was fitted to %lld",
+                              (long long)walk->path->n, (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        if (walk->labels[i] < 0 || walk->labels[i] >= walk->n_clusters)
+            return report_invalid("label %d of point %lld is outside [0, %d]", walk->labels[i],
+                                  (long long)i, walk->n_clusters - 1);
+    return HUDDLE_OK;
+}
+
+static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) {
+    /* The path goes through every gamma, and takes no labels from K-means. */
+    static const char *const hidden[] = {"gamma", "n_init", NULL};
+    huddle_status status = HUDDLE_OK;
+    page_share(run->page, "points", report_points_json(run));
+    add_summary(run);
+    TRY(add_moves(run, walk));
+    add_tree(run, walk->path);
+    add_levels(run, walk);
+    report_add_repeat(run, hidden);
+done:
+    return status;
+}
+
+huddle_status huddle_report_write_path(huddle_context *context, const huddle_model *model,
+                                       const huddle_points *x, const huddle_report_walk *walk,
+                                       const huddle_report_options *options, const char *path) {
+    huddle_report_options defaults = huddle_report_defaults();
+    report_run run = {.context = context,
+                      .model = model,
+                      .x = x,
+                      .options = options == NULL ? &defaults : options};
+    huddle_status status = HUDDLE_OK;
+    TRY(report_begin(&run, "path of gamma", path));
+    TRY(check_walk(walk, model));
+    run.n = walk->path->n;
+    run.labels = walk->labels;
+    run.n_clusters = walk->n_clusters;
+    TRY(describe_path(&run, walk));
+    TRY(report_prepare(&run));
+    TRY(report_add_details(&run));
+    TRY(fill_page(&run, walk));
+    TRY(report_write(&run, path));
+done:
+    report_free(&run);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* The end of a page: the time of each stage, the commands that repeat the run, and every option. */
+#include "report/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void add_seconds(report_run *run) {
+    const json_t *times = json_object_get(run->info, "seconds");
+    const char *stage;
+    json_t *value, *bars = json_array();
+    json_object_foreach((json_t *)(uintptr_t)times, stage, value) {
+        char text[40];
+        if (strcmp(stage, "total") == 0)
+            continue;
+        snprintf(text, sizeof text, "%.3f s", json_number_value(value));
+        page_append(bars,
+                    json_pack("{s:s, s:O, s:s}", "label", stage, "value", value, "text", text));
+    }
+    char lead[128];
+    snprintf(lead, sizeof lead,
+             "%.2f seconds in all, reading included; the making of this page "
+             "is not counted.",
+             report_number(times, "total"));
+    page_add(page_section(run->page, "time", "Time", lead), "bars",
+             json_pack("{s:o}", "bars", bars));
+}
+
+static void add_commands(report_run *run, report_section *section) {
+    const huddle_report_options *options = run->options;
+    json_t *lines = json_array();
+    for (int32_t i = 0; i < options->n_commands; i++)
+        page_append(lines, json_pack("{s:o, s:o}", "label", page_text(options->commands[i].label),
+                                     "text", page_text(options->commands[i].text)));
+    if (options->n_commands > 0)
+        page_add(section, "command", json_pack("{s:O}", "commands", lines));
+    json_decref(lines);
+}
+
+static bool is_listed(const char *const *names, const char *name) {
+    for (; *names != NULL; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+/* One row per option: name, value, default, meaning. */
+static json_t *options_json(const report_run *run, const char *const *hidden) {
+    json_t *rows = json_array();
+    const huddle_option *option = huddle_model_options(run->model);
+    for (; option->type != HUDDLE_OPTION_END; option++) {
+        char value[128];
+        if (is_listed(hidden, option->name) ||
+            huddle_model_option(run->model, option->name, value, sizeof value) != HUDDLE_OK)
+            continue;
+        page_append(rows,
+                    json_pack("[s, s, s, s]", option->name, value, option->fallback, option->help));
+    }
+    return rows;
+}
+
+void report_add_repeat(report_run *run, const char *const *hidden) {
+    char lead[160];
+    add_seconds(run);
+    snprintf(lead, sizeof lead,
+             "Huddle %s. The same command gives the same labels on any number of threads.",
+             huddle_version());
+    report_section *section = page_section(run->page, "repeat", "Repeat this run", lead);
+    add_commands(run, section);
+    page_add(section, "table",
+             json_pack("{s:[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}, {s:s, s:s}], s:o, s:s}", "columns",
+                       "label", "option", "type", "code", "label", "value", "type", "changed",
+                       "label", "default", "type", "code", "label", "meaning", "type", "text",
+                       "rows", options_json(run, hidden), "caption", "Every option of the method"));
+}

@@ -1,0 +1,153 @@
+/* What is shared by the files that put a page together: the run that the page describes, and the
+ * functions that add one section each or make one part of a block.
+ *
+ * A function that returns json_t * returns NULL if there is no memory; the page reports it when it
+ * is written (report/page.h). Functions that call the library return its status.
+ */
+#ifndef HUDDLE_REPORT_RUN_H
+#define HUDDLE_REPORT_RUN_H
+
+#include "report/page.h"
+
+#include <huddle/metrics.h>
+#include <huddle/prepare.h>
+#include <huddle/report.h>
+
+/* Goes to `done` if the call did not succeed. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != HUDDLE_OK)                                                                   \
+            goto done;                                                                             \
+    } while (0)
+
+/* A run to be shown. */
+typedef struct report_run {
+    huddle_context *context;
+    const huddle_model *model;
+    const huddle_points *x; /* or NULL */
+    const huddle_report_options *options;
+    report_page *page;
+    json_t *info; /* of the model, scores and the caller's details included */
+
+    int64_t n;
+    const int32_t *labels; /* n in 0 .. n_clusters - 1 */
+    int32_t n_clusters;
+    int64_t *rows; /* all rows in random order: the first `count` are the sample, and any shorter
+                      beginning is a sample as well */
+    int64_t count;
+
+    huddle_confusion confusion;                   /* n_classes is 0 if no classes are known */
+    huddle_array embedding, shrunk, shrink_graph; /* type HUDDLE_ARRAY_NONE if there is none */
+} report_run;
+
+/* Maximum number of points in the scatter plots, and in the animated path. */
+enum { MAX_VIEW_POINTS = 5000, MAX_PATH_POINTS = 2000 };
+
+/* ---- report.c ---- */
+
+/* The steps of every page. report_begin() checks the model and the file name, begins the page and
+ * reads the info. Then the caller sets labels, n and n_clusters, and report_prepare() checks the
+ * points and classes, scores the labels and draws the sample. report_add_details() merges the
+ * caller's details into the info. report_write() writes the page unless the context has been
+ * cancelled. report_free() is called in any case. */
+huddle_status report_begin(report_run *run, const char *kind, const char *path);
+huddle_status report_prepare(report_run *run);
+huddle_status report_add_details(report_run *run);
+huddle_status report_write(const report_run *run, const char *path);
+void report_free(report_run *run);
+
+/* HUDDLE_INVALID with a message. */
+huddle_status report_invalid(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* HUDDLE_NO_MEMORY with a message. */
+huddle_status report_no_memory(void);
+
+/* An array of the model, of type HUDDLE_ARRAY_NONE if the method has none of that name. */
+huddle_array report_array(const report_run *run, const char *name);
+
+/* The title of the model's method: "spectral clustering". */
+const char *report_method_title(const report_run *run);
+
+/* The name of a class; text that is valid until the next call with the same buffer. */
+const char *report_class_name(const report_run *run, int32_t k, char buffer[16]);
+
+/* A member of a JSON object as a number, or NAN. */
+double report_number(const json_t *object, const char *name);
+
+/* ---- sample.c ---- */
+
+/* Draws the sample, with at least some points of every cluster in it. */
+huddle_status report_draw_sample(report_run *run);
+
+/* {total, count, path, clusters, index, label, class?, classes?, thumbs?}: the sampled points. */
+json_t *report_points_json(const report_run *run);
+
+/* ---- views.c ---- */
+
+/* X, F and G in scatter plots. A view that cannot be computed is replaced by a warning. */
+huddle_status report_add_views(report_run *run);
+
+/* Principal components of x, not scaled to unit rows; x itself if it has at most two columns. */
+huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
+                               huddle_preparation *plane);
+
+/* The given rows of a dense matrix as points; all of them if rows is NULL. */
+huddle_status report_dense_points(huddle_context *context, const huddle_dense *x,
+                                  const int64_t *rows, int64_t count, huddle_points *points);
+
+/* Coordinates quantised to 16 bits: value = low[j] + span * step / 65535. */
+enum { MAX_COMPONENTS = 6 };
+typedef struct report_grid {
+    double low[MAX_COMPONENTS], span;
+} report_grid;
+report_grid report_grid_of(const huddle_points *x);
+void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32_t cols,
+                          uint16_t *steps);
+json_t *report_grid_json(const report_grid *grid, int32_t cols);
+
+/* ---- images.c ---- */
+
+/* Whether the points are images that can be shown. */
+bool report_has_images(const report_run *run);
+
+/* {height, width, count, data}: the first images of the sample, reduced. */
+json_t *report_thumbs_json(const report_run *run);
+
+/* Images of each cluster, the medoid first. */
+void report_add_sheet(report_run *run);
+
+/* ---- clusters.c, trials.c ---- */
+
+void report_add_summary(report_run *run);
+void report_add_clusters(report_run *run);
+void report_add_confusion(report_run *run);
+void report_add_spectrum(report_run *run);
+void report_add_convergence(report_run *run);
+void report_add_trials(report_run *run);
+
+/* Warnings of the run in a section, if there are any. */
+void report_add_warnings(const report_run *run, report_section *section);
+
+/* ---- gamma.c, tree.c ---- */
+
+/* Follows the path of gamma from the model's embedding and adds it. */
+huddle_status report_follow_path(report_run *run);
+
+/* Adds a path as moving points and the number of groups. `used` is a gamma to mark, or NAN, and
+ * `used_label` its name. Nothing if the path does not have the shrunk rows of every level. */
+huddle_status report_add_path(report_run *run, const huddle_path *path, double used,
+                              const char *used_label, const char *lead);
+
+/* [{gamma, objective, gap, groups, n_iter, stop}] of every level. */
+json_t *report_levels_json(const huddle_path *path);
+
+/* {branches: [...], least}: the tree of the larger groups. */
+json_t *report_tree_json(const report_run *run, const huddle_path *path);
+
+/* ---- repeat.c ---- */
+
+/* Time, commands and options. Options in `hidden` (ends with NULL) are omitted. */
+void report_add_repeat(report_run *run, const char *const *hidden);
+
+#endif

@@ -1,0 +1,82 @@
+/* Tables of what was tried: numbers of clusters and preparations. */
+#include "report/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An array of objects with the same members as a table; the row whose first cell equals `chosen`
+ * is marked. */
+static json_t *objects_table(const json_t *list, const json_t *chosen) {
+    int marked = -1;
+    json_t *columns = json_array(), *rows = json_array();
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_array_get(list, 0), name, value) {
+        char label[64];
+        snprintf(label, sizeof label, "%s", strcmp(name, "n_clusters") == 0 ? "clusters" : name);
+        for (char *c = label; (c = strchr(c, '_')) != NULL;)
+            *c = ' ';
+        page_append(columns, json_pack("{s:s}", "label", label));
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *row = json_array();
+        json_object_foreach(json_array_get(list, i), name, value) {
+            page_append(row, json_incref(value));
+        }
+        if (json_equal(json_array_get(row, 0), chosen))
+            marked = (int)i;
+        page_append(rows, row);
+    }
+    return json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", rows, "marked", marked);
+}
+
+static void add_table(report_run *run, const json_t *list, const json_t *chosen, const char *id,
+                      const char *title, const char *lead) {
+    if (json_array_size(list) > 1)
+        page_add(page_section(run->page, id, title, lead), "table", objects_table(list, chosen));
+}
+
+static void add_candidates(report_run *run, const json_t *n_clusters) {
+    static const char by_gap[] =
+        "Candidates for the number of clusters, best first: clear relative eigengaps (0.8 and "
+        "more) from the largest number down, then the others by their gap. Specks are groups of a "
+        "few points away from all others: clusters of their own, but no evidence for a number.";
+    const json_t *choice = json_object_get(run->info, "choice");
+    bool gaps = json_object_get(json_array_get(choice, 0), "relative_gap") != NULL;
+    add_table(run, choice, n_clusters, "choice", "Choice of the number",
+              gaps ? by_gap : "Candidates for the number of clusters, best first.");
+}
+
+/* "3", "3 and 5", "3, 5 and 8". */
+static void list_numbers(const json_t *numbers, char *text, size_t size) {
+    size_t n = json_array_size(numbers), length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < n && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%lld",
+                                   i == 0      ? ""
+                                   : i + 1 < n ? ", "
+                                               : " and ",
+                                   (long long)json_integer_value(json_array_get(numbers, i)));
+}
+
+static void add_preparations(report_run *run) {
+    const json_t *prepare = json_object_get(run->info, "prepare");
+    const json_t *clusters = json_object_get(prepare, "tried_clusters");
+    char lead[512], numbers[128];
+    list_numbers(clusters, numbers, sizeof numbers);
+    snprintf(lead, sizeof lead,
+             "The preparation was chosen without labels: the one whose clustering has the largest "
+             "modularity on its own graph, %s%s clusters.",
+             json_array_size(clusters) > 1 ? "the mean over " : "all judged at ", numbers);
+    add_table(run, json_object_get(prepare, "tried"), json_object_get(prepare, "rule"), "prepare",
+              "Preparations tried", lead);
+}
+
+void report_add_trials(report_run *run) {
+    const json_t *n_clusters = json_object_get(run->info, "n_clusters");
+    add_table(run, json_object_get(run->info, "range"), n_clusters, "range",
+              "Numbers of clusters tried",
+              "Each row is a clustering into so many clusters, judged without labels.");
+    add_candidates(run, n_clusters);
+    add_preparations(run);
+}

@@ -1,0 +1,212 @@
+/* Scatter plots of the points (X), the embedding (F) and the shrunk embedding (G): each by its
+ * principal components, quantised to 16 bits. */
+#include "report/arrays.h"
+#include "report/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- coordinates -------------------------------------------------------------------------- */
+
+huddle_status report_dense_points(huddle_context *context, const huddle_dense *x,
+                                  const int64_t *rows, int64_t count, huddle_points *points) {
+    if (rows == NULL)
+        return huddle_points_from_double(context, count, x->cols, x->values, x->stride, 1, points);
+    huddle_dense taken = {0};
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_new(count, x->cols, &taken));
+    for (int64_t i = 0; i < count; i++)
+        memcpy(taken.values + i * taken.stride, x->values + rows[i] * x->stride,
+               (size_t)x->cols * sizeof(double));
+    TRY(huddle_points_from_double(context, count, x->cols, taken.values, taken.stride, 1, points));
+done:
+    huddle_dense_free(&taken);
+    return status;
+}
+
+/* Points with one or two coordinates are shown as they are. */
+static bool is_planar(const huddle_points *x) {
+    return x->d <= 2 && x->offsets == NULL && x->shift == NULL;
+}
+
+huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
+                               huddle_preparation *plane) {
+    huddle_prepare_options options = huddle_prepare_defaults();
+    int64_t rank = x->d < x->n ? x->d : x->n;
+    if (is_planar(x))
+        options.prepare = (huddle_rule){"none", 0};
+    else
+        options.prepare =
+            (huddle_rule){"pca:R", rank < MAX_COMPONENTS ? (int32_t)rank : MAX_COMPONENTS};
+    huddle_status status = huddle_prepare_fit(run->context, x, &options, plane, NULL);
+    plane->unit_rows = false; /* which the methods want, but a scatter plot does not */
+    return status;
+}
+
+report_grid report_grid_of(const huddle_points *x) {
+    report_grid grid = {.span = 0};
+    for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < x->n; i++) {
+            low = fmin(low, (double)x->values[i * x->stride + j]);
+            high = fmax(high, (double)x->values[i * x->stride + j]);
+        }
+        grid.low[j] = x->n > 0 ? low : 0;
+        grid.span = fmax(grid.span, high - low);
+    }
+    if (!(grid.span > 0))
+        grid.span = 1;
+    return grid;
+}
+
+void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32_t cols,
+                          uint16_t *steps) {
+    for (int64_t i = 0; i < x->n; i++)
+        for (int32_t j = 0; j < cols; j++) {
+            double value = j < x->d ? (double)x->values[i * x->stride + j] : grid->low[j];
+            double step = 65535 * (value - grid->low[j]) / grid->span;
+            steps[i * cols + j] = (uint16_t)lrint(fmin(fmax(step, 0), 65535));
+        }
+}
+
+json_t *report_grid_json(const report_grid *grid, int32_t cols) {
+    json_t *low = json_array();
+    for (int32_t j = 0; j < cols; j++)
+        page_append(low, page_real(grid->low[j]));
+    return json_pack("{s:i, s:o, s:o}", "cols", cols, "low", low, "span", page_real(grid->span));
+}
+
+/* ---- views -------------------------------------------------------------------------------- */
+
+/* The share of the total variance in each component; the preparation knows only the share of all
+ * of them together, `kept`. */
+static json_t *shares_json(const huddle_points *x, double kept) {
+    double variance[MAX_COMPONENTS] = {0}, total = 0;
+    json_t *shares = json_array();
+    for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++) {
+        for (int64_t i = 0; i < x->n; i++)
+            variance[j] += pow((double)x->values[i * x->stride + j], 2);
+        total += variance[j];
+    }
+    for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++)
+        page_append(shares, page_real(total > 0 ? kept * variance[j] / total : 0));
+    return shares;
+}
+
+/* The sample of projected points: {cols, low, span, data}. */
+static huddle_status make_sample_view(const report_run *run, const huddle_points *projected,
+                                      json_t **view) {
+    huddle_points taken = {0};
+    uint16_t *steps = NULL;
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_points_take(projected, run->rows, run->count, &taken));
+    int32_t cols = taken.d < 2 ? 2 : taken.d < MAX_COMPONENTS ? (int32_t)taken.d : MAX_COMPONENTS;
+    size_t count = (size_t)run->count * (size_t)cols;
+    report_grid grid = report_grid_of(&taken);
+    steps = malloc((count + 1) * sizeof *steps);
+    if (steps == NULL) {
+        status = report_no_memory();
+        goto done;
+    }
+    report_grid_quantise(&grid, &taken, cols, steps);
+    *view = report_grid_json(&grid, cols);
+    page_set(*view, "data", page_uint16(steps, count));
+done:
+    free(steps);
+    huddle_points_free(&taken);
+    return status;
+}
+
+/* {cols, low, span, data, share?, name, title} of points. */
+static huddle_status make_view(const report_run *run, const char *name, const char *title,
+                               const huddle_points *x, json_t **view) {
+    huddle_preparation plane = {0};
+    huddle_points projected = {0};
+    huddle_status status = HUDDLE_OK;
+    TRY(report_fit_plane(run, x, &plane));
+    TRY(huddle_prepare_apply(run->context, &plane, x, &projected, NULL));
+    TRY(make_sample_view(run, &projected, view));
+    if (plane.projection.values != NULL)
+        page_set(*view, "share", shares_json(&projected, plane.variance_kept));
+    page_set(*view, "name", json_string(name));
+    page_set(*view, "title", json_string(title));
+done:
+    huddle_points_free(&projected);
+    huddle_preparation_free(&plane);
+    return status;
+}
+
+static huddle_status make_dense_view(const report_run *run, const char *name, const char *title,
+                                     const huddle_array *array, json_t **view) {
+    huddle_dense rows = array_dense(array);
+    huddle_points points = {0};
+    huddle_status status = HUDDLE_OK;
+    TRY(report_dense_points(run->context, &rows, NULL, rows.rows, &points));
+    TRY(make_view(run, name, title, &points, view));
+done:
+    huddle_points_free(&points);
+    return status;
+}
+
+/* Points whose principal components cannot be computed, for example because their values are too
+ * large, must not prevent the rest of the page. Other failures end it. */
+static huddle_status keep_view(huddle_status status, const char *name, json_t *view, json_t *views,
+                               json_t *warnings) {
+    if (status == HUDDLE_OK) {
+        page_append(views, view);
+        return HUDDLE_OK;
+    }
+    json_decref(view);
+    if (status != HUDDLE_NUMERIC && status != HUDDLE_INVALID)
+        return status;
+    page_append(warnings, json_sprintf("%s is not shown: %s", name, huddle_last_error()));
+    return HUDDLE_OK;
+}
+
+/* The points as the method saw them, if the model keeps them; else as they were given. */
+static huddle_status make_points_view(const report_run *run, json_t **view) {
+    huddle_array kept = report_array(run, "points");
+    if (kept.type != HUDDLE_ARRAY_F32)
+        return make_view(run, "X", "Points", run->x, view);
+    huddle_points prepared = array_points(&kept);
+    const json_t *rule = json_object_get(json_object_get(run->info, "prepare"), "rule");
+    bool is_raw = json_is_string(rule) && strcmp(json_string_value(rule), "none") == 0;
+    return make_view(run, "X", is_raw ? "Points" : "Points, prepared", &prepared, view);
+}
+
+static huddle_status make_views(report_run *run, json_t *views, json_t *warnings) {
+    huddle_status status = HUDDLE_OK;
+    json_t *view = NULL;
+    if (run->x != NULL || report_array(run, "points").type == HUDDLE_ARRAY_F32) {
+        status = make_points_view(run, &view);
+        TRY(keep_view(status, "X", view, views, warnings));
+    }
+    if (run->embedding.type == HUDDLE_ARRAY_F64) {
+        view = NULL;
+        status = make_dense_view(run, "F", "Spectral embedding", &run->embedding, &view);
+        TRY(keep_view(status, "F", view, views, warnings));
+    }
+    if (run->shrunk.type == HUDDLE_ARRAY_F64) {
+        view = NULL;
+        status = make_dense_view(run, "G", "Shrunk embedding", &run->shrunk, &view);
+        TRY(keep_view(status, "G", view, views, warnings));
+    }
+done:
+    return status;
+}
+
+huddle_status report_add_views(report_run *run) {
+    json_t *views = json_array(), *warnings = json_array();
+    huddle_status status = make_views(run, views, warnings);
+    if (status == HUDDLE_OK && json_array_size(views) + json_array_size(warnings) > 0) {
+        report_section *section = page_section(run->page, "views", "Views of the points", NULL);
+        if (json_array_size(views) > 0)
+            page_add(section, "views", json_pack("{s:O}", "views", views));
+        if (json_array_size(warnings) > 0)
+            page_add(section, "warnings", json_pack("{s:O}", "warnings", warnings));
+    }
+    json_decref(warnings);
+    json_decref(views);
+    return status;
+}
