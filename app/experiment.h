@@ -7,6 +7,7 @@
 #define HUDDLE_APP_EXPERIMENT_H
 
 #include "arguments.h"
+#include "report/page.h"
 
 #include <huddle/io.h>
 #include <huddle/model.h>
@@ -145,7 +146,7 @@ extern const app_flag experiment_flags[];
 int experiment_page(const experiment *e, const char *file);
 
 /* Sections of it, for other pages. */
-void add_oracle_section(json_t *page, const experiment *e);
-void add_cells_section(json_t *page, const experiment *e);
+void add_oracle_section(report_page *page, const experiment *e);
+void add_cells_section(report_page *page, const experiment *e);
 
 #endif

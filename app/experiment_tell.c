@@ -1,7 +1,7 @@
 /* The results of an experiment for people and programs: stdout and the page. */
 #include "experiment.h"
 #include "output.h"
-#include "report.h"
+#include "report/page.h"
 #include "talk.h"
 #include "text.h"
 
@@ -139,7 +139,7 @@ static json_t *oracle_row(const experiment *e, int data, int entry) {
                      percent(nmi.std), at_nmi);
 }
 
-void add_oracle_section(json_t *page, const experiment *e) {
+void add_oracle_section(report_page *page, const experiment *e) {
     static const char lead[] =
         "For each method the point of its grid at which the best-inertia restart scores highest, "
         "chosen with the labels: what can be had, not what one would get without them. Mean and "
@@ -176,7 +176,7 @@ static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     return row;
 }
 
-void add_cells_section(json_t *page, const experiment *e) {
+void add_cells_section(report_page *page, const experiment *e) {
     static const char lead[] = "Every cell. A click on a heading sorts.";
     static const char *const labels[] = {"data", "method", "grid",  "prepared by", "seed",
                                          "ACC",  "mean",   "±",     "NMI",         "mean",
@@ -195,7 +195,7 @@ void add_cells_section(json_t *page, const experiment *e) {
              json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
 }
 
-static void add_facts(json_t *page, const experiment *e) {
+static void add_facts(report_page *page, const experiment *e) {
     double seconds = 0;
     for (int i = 0; i < e->n_cells; i++)
         seconds += fmax(record_number(e->cells[i].record, "cpu_seconds"), 0);
@@ -210,11 +210,11 @@ static void add_facts(json_t *page, const experiment *e) {
 
 int experiment_page(const experiment *e, const char *file) {
     const char *name = json_string_value(json_object_get(e->plan, "name"));
-    json_t *page = page_new(name == NULL ? e->file : name, "experiment");
+    report_page *page = page_new(name == NULL ? e->file : name, "experiment");
     add_facts(page, e);
     add_oracle_section(page, e);
     add_cells_section(page, e);
-    int result = page_write(page, file);
-    json_decref(page);
-    return result;
+    huddle_status status = page_write(page, file);
+    page_free(page);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, file);
 }

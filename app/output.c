@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "report/page.h"
 #include "talk.h"
 #include "text.h"
 
@@ -77,14 +78,5 @@ json_t *scores_json(const huddle_scores *scores) {
 }
 
 json_t *text_json(const char *text) {
-    json_t *made = json_string(text);
-    if (made != NULL)
-        return made;
-    char *plain = must(strdup(text));
-    for (char *c = plain; *c != '\0'; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    made = json_string(plain);
-    free(plain);
-    return made;
+    return must(page_text(text));
 }

@@ -1,6 +1,7 @@
 /* The page of huddle paper. */
 #include "paper.h"
-#include "report.h"
+#include "report/page.h"
+#include "talk.h"
 #include "text.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ static json_t *row_of(const paper *p, const char *metric, table_kind kind, int m
     return row;
 }
 
-static void add_table(json_t *page, const paper *p, const char *metric, table_kind kind) {
+static void add_table(report_page *page, const paper *p, const char *metric, table_kind kind) {
     static const char *const leads[] = {
         ("The restart of least inertia at the grid point that the labels choose, as in the paper. "
          "In per cent; in brackets the difference from the paper's number. Hover for the single "
@@ -94,8 +95,8 @@ static json_t *reached(const paper *p, const char *metric, int entry) {
     return json_sprintf("%d of %d", count, p->e.n_data);
 }
 
-static void add_summary(json_t *page, const paper *p) {
-    json_t *section = page_section(page, "summary", "", NULL);
+static void add_summary(report_page *page, const paper *p) {
+    report_section *section = page_section(page, "summary", "", NULL);
     page_add(section, "facts",
              json_pack("{s:[{s:o, s:s, s:s}, {s:o, s:s, s:s}, {s:o, s:s, s:s}]}", "facts", "value",
                        reached(p, "acc", ENTRY_DEFAULT + PAPER_METHODS - 1), "label",
@@ -106,7 +107,7 @@ static void add_summary(json_t *page, const paper *p) {
                        "an oracle"));
 }
 
-static void add_notes(json_t *page, const paper *p) {
+static void add_notes(report_page *page, const paper *p) {
     json_t *notes = paper_notes(p), *rows = json_array(), *text;
     size_t index;
     json_array_foreach(notes, index, text) {
@@ -120,7 +121,7 @@ static void add_notes(json_t *page, const paper *p) {
     json_decref(notes);
 }
 
-static void add_figures(json_t *page, char *const svg[2]) {
+static void add_figures(report_page *page, char *const svg[2]) {
     static const char gamma[] =
         "Left of fit no point moves, so nothing changes; from collapse on every component of the "
         "graph is one point. The published grid has two values that do nothing.";
@@ -134,8 +135,9 @@ static void add_figures(json_t *page, char *const svg[2]) {
 }
 
 int paper_page(const paper *p, char *const svg[2], const char *file) {
-    json_t *page = page_new("The published experiments again",
-                            "nine methods, the published grids, and defaults that see no labels");
+    report_page *page =
+        page_new("The published experiments again",
+                 "nine methods, the published grids, and defaults that see no labels");
     add_summary(page, p);
     for (int kind = BY_ORACLE; kind <= BY_PREPARATION; kind++) {
         add_table(page, p, "acc", (table_kind)kind);
@@ -145,7 +147,7 @@ int paper_page(const paper *p, char *const svg[2], const char *file) {
     add_notes(page, p);
     add_oracle_section(page, &p->e);
     add_cells_section(page, &p->e);
-    int result = page_write(page, file);
-    json_decref(page);
-    return result;
+    huddle_status status = page_write(page, file);
+    page_free(page);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, file);
 }

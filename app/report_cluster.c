@@ -13,7 +13,7 @@
 typedef struct cluster_page {
     report_run run;
     json_t *report; /* as --json prints it */
-    json_t *page;
+    report_page *page;
     huddle_confusion confusion;
     bool has_confusion;
     huddle_array f, g, w; /* of type HUDDLE_ARRAY_NONE if the method has none */
@@ -43,7 +43,7 @@ static const char *method_title(const char *name) {
 }
 
 static void add_summary(cluster_page *p) {
-    json_t *section = page_section(p->page, "summary", "", NULL);
+    report_section *section = page_section(p->page, "summary", "", NULL);
     const char *method = huddle_model_method(p->run.fit->model);
     page_add(section, "summary",
              json_pack("{s:O, s:s}", "report", p->report, "method_title", method_title(method)));
@@ -129,7 +129,7 @@ static void add_confusion(cluster_page *p) {
 static void add_sheet(cluster_page *p) {
     if (!has_images(&p->run))
         return;
-    json_t *section = page_section(p->page, "images", "Images of each cluster", NULL);
+    report_section *section = page_section(p->page, "images", "Images of each cluster", NULL);
     page_add(section, "sheet",
              sheet_json(&p->run, json_object_get(p->report, "medoids"),
                         p->has_confusion ? &p->confusion : NULL));
@@ -395,11 +395,11 @@ int report_cluster(const fitting *fit, const char *file) {
     run_sample(&p.run);
     int result = fill_page(&p);
     if (result == EXIT_DONE)
-        result = talk_cancelled() ? failed("cancelled") : page_write(p.page, file);
+        result = write_unless_cancelled(p.page, file);
     if (p.has_confusion)
         huddle_confusion_free(&p.confusion);
     run_free(&p.run);
-    json_decref(p.page);
+    page_free(p.page);
     json_decref(p.report);
     return result;
 }

@@ -1,6 +1,6 @@
 /* Images of a page: small ones for the points of the sample, larger ones for the sheet. Grey, one
  * byte a pixel. */
-#include "report.h"
+#include "report/page.h"
 #include "report_sample.h"
 #include "talk.h"
 

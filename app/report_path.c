@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-static void add_summary(json_t *page, const report_walk *walk) {
-    json_t *section = page_section(page, "summary", "", NULL);
+static void add_summary(report_page *page, const report_walk *walk) {
+    report_section *section = page_section(page, "summary", "", NULL);
     page_add(section, "walk", json_pack("{s:O}", "report", walk->report));
     json_t *warnings = json_object_get(walk->report, "warnings");
     if (json_array_size(warnings) > 0)
@@ -25,7 +25,7 @@ static json_t *level_rows(const huddle_path *path) {
     return rows;
 }
 
-static void add_levels(json_t *page, const report_walk *walk) {
+static void add_levels(report_page *page, const report_walk *walk) {
     static const char lead[] = "Each level is solved from the one before. The gap bounds how far "
                                "the objective can be above the optimum, relative to it.";
     json_t *columns = json_pack("[{s:s}, {s:s}, {s:s, s:s}, {s:s}, {s:s}, {s:s}]", "label", "gamma",
@@ -36,7 +36,7 @@ static void add_levels(json_t *page, const report_walk *walk) {
                        "marked", walk->choice.level));
 }
 
-static void add_pictures(json_t *page, report_run *run, const report_walk *walk) {
+static void add_pictures(report_page *page, report_run *run, const report_walk *walk) {
     static const char path_lead[] =
         "Below gamma_fit no point moves at all; as gamma grows, points of G flow together and fuse "
         "into groups; from the collapse on, each component of the graph is a single point.";
@@ -55,15 +55,15 @@ static void add_pictures(json_t *page, report_run *run, const report_walk *walk)
 int report_path(const fitting *fit, const report_walk *walk, const char *file) {
     report_run run = {
         .fit = fit, .n = walk->path->n, .labels = walk->labels, .n_clusters = walk->n_clusters};
-    json_t *page = page_new(fit->source, "path of gamma");
+    report_page *page = page_new(fit->source, "path of gamma");
     run_sample(&run);
     page_share(page, "points", points_json(&run));
     add_summary(page, walk);
     add_pictures(page, &run, walk);
     add_levels(page, walk);
     add_repeat(page, fit, walk->report);
-    int result = talk_cancelled() ? failed("cancelled") : page_write(page, file);
-    json_decref(page);
+    int result = write_unless_cancelled(page, file);
+    page_free(page);
     run_free(&run);
     return result;
 }

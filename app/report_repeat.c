@@ -10,7 +10,7 @@
 
 /* ---- time --------------------------------------------------------------------------------- */
 
-static void add_seconds(json_t *page, const json_t *report) {
+static void add_seconds(report_page *page, const json_t *report) {
     const char *stage;
     json_t *value, *bars = json_array();
     json_object_foreach(json_object_get(report, "seconds"), stage, value) {
@@ -132,7 +132,7 @@ static char *full_command(const fitting *fit) {
     return out.text;
 }
 
-static void add_commands(json_t *section, const fitting *fit) {
+static void add_commands(report_section *section, const fitting *fit) {
     char *typed = typed_command(fit->arguments), *full = full_command(fit);
     json_t *lines =
         json_pack("[{s:s, s:o}, {s:s, s:o}]", "label", "As given", "text", text_json(typed),
@@ -158,12 +158,13 @@ static json_t *option_rows(const fitting *fit) {
     return rows;
 }
 
-void add_repeat(json_t *page, const fitting *fit, const json_t *report) {
+void add_repeat(report_page *page, const fitting *fit, const json_t *report) {
     add_seconds(page, report);
     json_t *lead = json_sprintf("Huddle %s. The same command gives the same labels on any number "
                                 "of threads.",
                                 huddle_version());
-    json_t *section = page_section(page, "repeat", "Repeat this run", json_string_value(lead));
+    report_section *section =
+        page_section(page, "repeat", "Repeat this run", json_string_value(lead));
     add_commands(section, fit);
     page_add(section, "table",
              json_pack("{s:[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}, {s:s, s:s}], s:o, s:s}", "columns",
@@ -171,4 +172,11 @@ void add_repeat(json_t *page, const fitting *fit, const json_t *report) {
                        "label", "default", "type", "code", "label", "meaning", "type", "text",
                        "rows", option_rows(fit), "caption", "Every option of the method"));
     json_decref(lead);
+}
+
+int write_unless_cancelled(const report_page *page, const char *file) {
+    if (talk_cancelled())
+        return failed("cancelled");
+    huddle_status status = page_write(page, file);
+    return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, file);
 }

@@ -2,7 +2,7 @@
 #ifndef HUDDLE_APP_REPORT_RUN_H
 #define HUDDLE_APP_REPORT_RUN_H
 
-#include "report.h"
+#include "report/page.h"
 #include "report_sample.h"
 
 #include <huddle/path.h>
@@ -33,6 +33,9 @@ json_t *path_json(report_run *run, const huddle_path *path, double used, const c
 json_t *tree_json(const report_run *run, const huddle_path *path);
 
 /* Time, options, command line. */
-void add_repeat(json_t *page, const fitting *fit, const json_t *report);
+void add_repeat(report_page *page, const fitting *fit, const json_t *report);
+
+/* Writes the page, unless Ctrl-C was pressed meanwhile. */
+int write_unless_cancelled(const report_page *page, const char *file);
 
 #endif

@@ -1,7 +1,7 @@
 #include "report_sample.h"
 
 #include "output.h"
-#include "report.h"
+#include "report/page.h"
 #include "talk.h"
 
 #include <math.h>

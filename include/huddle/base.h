@@ -51,6 +51,10 @@ HUDDLE_API const char *huddle_status_name(huddle_status status);
  * thread's next failing call. */
 HUDDLE_API const char *huddle_last_error(void);
 
+/* Makes the message this thread's huddle_last_error(), copied, and returns the status: for
+ * libraries built on this one that report failures in the same way. */
+HUDDLE_API huddle_status huddle_set_error(huddle_status status, const char *message);
+
 /* "0.1.0"; what HUDDLE_VERSION was when the library was built. */
 HUDDLE_API const char *huddle_version(void);
 
@@ -98,6 +102,11 @@ HUDDLE_API void huddle_context_set_log(huddle_context *context, huddle_log_funct
                                        void *user);
 HUDDLE_API void huddle_context_set_progress(huddle_context *context,
                                             huddle_progress_function function, void *user);
+
+/* Reports progress to the context's function, and HUDDLE_CANCELLED once the context is cancelled:
+ * for libraries built on this one. NULL is never cancelled. */
+HUDDLE_API huddle_status huddle_context_progress(huddle_context *context, const char *stage,
+                                                 double done, double total);
 
 /* Asks whatever computes with this context to stop with HUDDLE_CANCELLED; may be called from
  * another thread or a signal handler. huddle_context_resume() withdraws it. */

@@ -207,3 +207,8 @@ huddle_status hd_progress(huddle_context *context, const char *stage, double don
     }
     return hd_check_cancel(context);
 }
+
+huddle_status huddle_context_progress(huddle_context *context, const char *stage, double done,
+                                      double total) {
+    return hd_progress(context, stage, done, total);
+}

@@ -32,6 +32,10 @@ const char *huddle_version(void) {
     return HUDDLE_VERSION;
 }
 
+huddle_status huddle_set_error(huddle_status status, const char *message) {
+    return hd_fail(status, "%s", message);
+}
+
 huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
     /* By way of a copy: an argument may be the old last_error. */
     char text[TEXT_SIZE];

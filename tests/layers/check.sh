@@ -1,11 +1,13 @@
 #!/bin/sh
-# Reads the #includes under include/, src/, app/ and engines/ and fails, naming file and line, when
-# a layer sees one that it must not:
+# Reads the #includes under include/, src/, report/, experiment/, app/ and engines/ and fails, naming
+# file and line, when a layer includes a header that it must not:
 #
-#     base < matrix < stages < methods < model < app, engines
+#     base < matrix < stages < methods < model < report < experiment < app; engines
 #
-# Stages are peers: none includes another. Public headers include only public headers. The tool
-# includes only public headers, its own and those of the system.
+# Stages are peers: none includes another. Public headers include only public headers. Reports,
+# experiments and the tool include only public headers, their own and those of the system; besides
+# these, experiments include report/page.h, and the tool includes any header of report/ and
+# experiment/.
 #
 #     check.sh [ROOT]        checks the project in ROOT, or the one this script belongs to
 #     check.sh --self-test   proves, in a temporary folder, that violations are caught
@@ -13,7 +15,7 @@ set -eu
 
 check() {
     # awk must see at least one file; a tree without sources is no project.
-    files=$(cd "$1" && find include src app engines -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
+    files=$(cd "$1" && find include src report experiment app engines -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
     if [ -z "$files" ]; then
         echo "layers: no sources under $1" >&2
         return 1
@@ -29,6 +31,9 @@ check() {
         rank["methods"] = 4
         rank["model"] = 5
         rank["huddle"] = 6 # the header that includes all others
+        rank["report"] = 7
+        rank["experiment"] = 8
+        rank["app"] = 9
         # Public headers that are not named after a folder.
         room["version"] = "base"
         room["path"] = "shrink"
@@ -72,6 +77,7 @@ check() {
         first = target
         sub(/\/.*$/, "", first)
         public = target ~ /^huddle\/[^\/]*\.h$/
+        outer = first == "report" || first == "experiment"
         internal = target ~ /\// && !public && first in rank
 
         if (target ~ /(^|\/)\.\.?\// || target ~ /^(src|include|app|tests)\//)
@@ -81,8 +87,14 @@ check() {
                 wrong("includes " target ", which is no public header")
             else if (top != "app" && top != "engines" && !sees(here, room_of(target)))
                 wrong(here " must not see " room_of(target) " (" target ")")
-        } else if (internal && top == "app")
-            wrong("the tool must not see the library inside (" target ")")
+        } else if (internal && outer) {
+            if (!(target in exists))
+                wrong("includes " target ", which does not exist")
+            else if (!sees(here, first) || (here == "experiment" && first == "report" &&
+                                            target != "report/page.h"))
+                wrong(here " must not see " first " (" target ")")
+        } else if (internal && (top == "app" || top == "report" || top == "experiment"))
+            wrong(top " must not include internal headers of the library (" target ")")
         else if (internal && top == "include")
             wrong("a public header must not include an internal one (" target ")")
         else if (internal && top == "src" && !sees(here, first))
@@ -129,10 +141,16 @@ self_test() {
         echo '#include <stdio.h>' >"$root/src/$room/own.h"
         echo '#include <stddef.h>' >"$root/include/huddle/$room.h"
     done
+    echo '#include "huddle/model.h"' >"$root/include/huddle/report.h"
     printf '#include "huddle/io.h"\n#include "base/own.h"\n' >>"$root/src/io/own.c"
     printf '#include "huddle/io.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
     printf '#include "huddle/io.h"\n#include "huddle/model.h"\n' >"$root/include/huddle/huddle.h"
+    mkdir -p "$root/report" "$root/experiment"
+    echo '#include <huddle/base.h>' | tee "$root/report/page.h" >"$root/report/own.h"
+    echo '#include "report/page.h"' | tee "$root/report/own.c" >"$root/experiment/own.c"
+    echo '#include <huddle/base.h>' >"$root/experiment/own.h"
     echo '#include "own.h"' >"$root/app/own.c"
+    printf '#include "report/own.h"\n#include "experiment/own.h"\n' >>"$root/app/own.c"
     echo '#include <huddle/huddle.h>' >"$root/app/own.h"
     echo '  #  include "methods.inc"' >>"$root/src/methods/own.c"
     echo '// a comment may say #include "model/own.h"' >>"$root/src/base/own.c"
@@ -153,12 +171,19 @@ self_test() {
     trial include/huddle/io.h '#include "base/own.h"' 'a public header must not include an'
     trial include/huddle/io.h '#include "huddle/graph.h"' 'io must not see graph'
     trial include/huddle/io.h '#include "own.h"' 'a public header must include huddle/'
-    trial app/own.c '#include "base/own.h"' 'the tool must not see the library inside'
-    trial app/own.c '#include <model/own.h>' 'the tool must not see the library inside'
+    trial app/own.c '#include "base/own.h"' 'app must not include internal headers'
+    trial app/own.c '#include <model/own.h>' 'app must not include internal headers'
+    trial report/own.c '#include "base/own.h"' 'report must not include internal headers'
+    trial report/own.c '#include "experiment/own.h"' 'report must not see experiment'
+    trial experiment/own.c '#include "report/own.h"' 'experiment must not see report'
+    trial experiment/own.c '#include "model/own.h"' 'experiment must not include internal headers'
+    trial src/model/own.c '#include "report/own.h"' 'model must not see report'
+    trial include/huddle/model.h '#include "huddle/report.h"' 'model must not see report'
+    trial app/own.c '#include "report/absent.h"' 'includes report/absent.h, which does not exist'
     mkdir "$root/src/attic"
     echo '#include <stdio.h>' >"$root/src/attic/own.c"
     expect 'src/attic/own.c:1: no layer is known for attic' 'an unknown folder'
-    rm -r "$root/src" "$root/include" "$root/app"
+    rm -r "$root/src" "$root/include" "$root/app" "$root/report" "$root/experiment"
     expect 'no sources' 'an empty project'
     echo "layers: self-test passed"
 }

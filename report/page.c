@@ -1,0 +1,259 @@
+#include "report/page.h"
+
+#include <huddle/io.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* page_shell, page_style and page_script: the files of report/page/, embedded by the build. */
+#include "page.inc"
+
+struct report_section {
+    report_page *page;
+    json_t *blocks; /* borrowed from the page's tree */
+    report_section *next;
+};
+
+struct report_page {
+    json_t *tree; /* {title, subtitle, version, shared, sections} */
+    report_section *sections;
+    unsigned long began; /* failures of this thread before the page was begun */
+    bool failed;
+};
+
+/* Parts of blocks are built without a page at hand, by functions that call each other deeply, so
+ * a failed allocation there is counted per thread; page_write() compares the counts. */
+static _Thread_local unsigned long n_failures;
+
+/* ---- the tree of a page ------------------------------------------------------------------- */
+
+json_t *page_text(const char *text) {
+    json_t *made = json_string(text);
+    if (made != NULL || text == NULL)
+        return made;
+    char *plain = strdup(text);
+    for (char *c = plain; c != NULL && *c != '\0'; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    made = json_string(plain);
+    free(plain);
+    return made;
+}
+
+json_t *page_real(double number) {
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+void page_append(json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) != 0)
+        n_failures++;
+}
+
+void page_set(json_t *object, const char *name, json_t *value) {
+    if (json_object_set_new(object, name, value) != 0)
+        n_failures++;
+}
+
+report_page *page_new(const char *title, const char *subtitle) {
+    report_page *page = calloc(1, sizeof *page);
+    if (page == NULL)
+        return NULL;
+    page->began = n_failures;
+    page->tree = json_pack("{s:o, s:o, s:s, s:{}, s:[]}", "title", page_text(title), "subtitle",
+                           page_text(subtitle), "version", huddle_version(), "shared", "sections");
+    page->failed = page->tree == NULL;
+    return page;
+}
+
+void page_free(report_page *page) {
+    if (page == NULL)
+        return;
+    while (page->sections != NULL) {
+        report_section *section = page->sections;
+        page->sections = section->next;
+        free(section);
+    }
+    json_decref(page->tree);
+    free(page);
+}
+
+report_section *page_section(report_page *page, const char *id, const char *title,
+                             const char *lead) {
+    if (page == NULL)
+        return NULL;
+    report_section *section = calloc(1, sizeof *section);
+    json_t *made = json_pack("{s:s, s:o, s:o, s:[]}", "id", id, "title", page_text(title), "lead",
+                             page_text(lead == NULL ? "" : lead), "blocks");
+    if (section == NULL || json_array_append(json_object_get(page->tree, "sections"), made) != 0) {
+        page->failed = true;
+        json_decref(made);
+        free(section);
+        return NULL;
+    }
+    *section = (report_section){page, json_object_get(made, "blocks"), page->sections};
+    page->sections = section;
+    json_decref(made);
+    return section;
+}
+
+void page_add(report_section *section, const char *kind, json_t *block) {
+    page_set(block, "kind", json_string(kind));
+    if (section == NULL)
+        json_decref(block);
+    else if (json_array_append_new(section->blocks, block) != 0)
+        section->page->failed = true;
+}
+
+void page_share(report_page *page, const char *name, json_t *value) {
+    if (page == NULL)
+        json_decref(value);
+    else if (json_object_set_new(json_object_get(page->tree, "shared"), name, value) != 0)
+        page->failed = true;
+}
+
+/* ---- bytes -------------------------------------------------------------------------------- */
+
+json_t *page_bytes(const void *bytes, size_t size) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *in = bytes;
+    size_t length = 0;
+    char *text = malloc((size + 2) / 3 * 4 + 1);
+    if (text == NULL)
+        return NULL;
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t three = (uint32_t)in[i] << 16;
+        three |= i + 1 < size ? (uint32_t)in[i + 1] << 8 : 0;
+        three |= i + 2 < size ? in[i + 2] : 0;
+        for (int k = 0; k < 4; k++)
+            text[length++] = i + (size_t)k > size ? '=' : digits[three >> (18 - 6 * k) & 63];
+    }
+    json_t *made = json_stringn_nocheck(text, length);
+    free(text);
+    return made;
+}
+
+json_t *page_uint16(const uint16_t *values, size_t count) {
+    unsigned char *bytes = malloc(2 * count + 1);
+    for (size_t i = 0; i < count && bytes != NULL; i++) {
+        bytes[2 * i] = (unsigned char)(values[i] & 255);
+        bytes[2 * i + 1] = (unsigned char)(values[i] >> 8);
+    }
+    json_t *made = bytes == NULL ? NULL : page_bytes(bytes, 2 * count);
+    free(bytes);
+    return made;
+}
+
+json_t *page_int32(const int32_t *values, size_t count) {
+    unsigned char *bytes = malloc(4 * count + 1);
+    for (size_t i = 0; i < count && bytes != NULL; i++)
+        for (int k = 0; k < 4; k++)
+            bytes[4 * i + (size_t)k] = (unsigned char)((uint32_t)values[i] >> 8 * k & 255);
+    json_t *made = bytes == NULL ? NULL : page_bytes(bytes, 4 * count);
+    free(bytes);
+    return made;
+}
+
+/* ---- the file ----------------------------------------------------------------------------- */
+
+/* The file under construction. After a failed allocation `text` is NULL and everything appended is
+ * dropped. */
+typedef struct html_buffer {
+    char *text;
+    size_t size, capacity;
+    bool failed;
+} html_buffer;
+
+static void append_bytes(html_buffer *out, const char *text, size_t size) {
+    if (out->failed)
+        return;
+    if (out->size + size > out->capacity) {
+        size_t capacity = 2 * (out->size + size);
+        char *grown = realloc(out->text, capacity);
+        if (grown == NULL) {
+            free(out->text);
+            *out = (html_buffer){.failed = true};
+            return;
+        }
+        out->text = grown;
+        out->capacity = capacity;
+    }
+    memcpy(out->text + out->size, text, size);
+    out->size += size;
+}
+
+static void append_string(html_buffer *out, const char *text) {
+    append_bytes(out, text, strlen(text));
+}
+
+/* Text inside an HTML element. */
+static void append_escaped(html_buffer *out, const char *text) {
+    for (; *text != '\0'; text++)
+        if (*text == '<')
+            append_string(out, "&lt;");
+        else if (*text == '&')
+            append_string(out, "&amp;");
+        else
+            append_bytes(out, text, 1);
+}
+
+/* Receives the JSON from jansson. In JSON a "<" occurs only inside strings; written as an escape it
+ * cannot close the script element that contains the JSON. */
+static int append_json(const char *text, size_t size, void *data) {
+    html_buffer *out = data;
+    size_t start = 0;
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '<') {
+            append_bytes(out, text + start, i - start);
+            append_string(out, "\\u003c");
+            start = i + 1;
+        }
+    append_bytes(out, text + start, size - start);
+    return out->failed ? -1 : 0;
+}
+
+/* Appends what a placeholder of the shell, such as {{title}}, is replaced by. */
+static void append_placeholder(html_buffer *out, const report_page *page, const char *name,
+                               size_t length) {
+    if (strncmp(name, "title", length) == 0)
+        append_escaped(out, json_string_value(json_object_get(page->tree, "title")));
+    else if (strncmp(name, "style", length) == 0)
+        append_bytes(out, (const char *)page_style, sizeof page_style);
+    else if (strncmp(name, "script", length) == 0)
+        append_bytes(out, (const char *)page_script, sizeof page_script);
+    else if (json_dump_callback(page->tree, append_json, out,
+                                JSON_COMPACT | JSON_REAL_PRECISION(8)) != 0)
+        out->failed = true;
+}
+
+/* The shell (page/shell.html) with every placeholder filled in. */
+static void append_page(html_buffer *out, const report_page *page) {
+    const char *at = (const char *)page_shell, *end = at + sizeof page_shell;
+    while (at < end) {
+        const char *mark = at;
+        while (mark < end && !(end - mark > 4 && mark[0] == '{' && mark[1] == '{'))
+            mark++;
+        append_bytes(out, at, (size_t)(mark - at));
+        if (mark == end)
+            break;
+        const char *close = mark + 2;
+        while (*close != '}')
+            close++;
+        append_placeholder(out, page, mark + 2, (size_t)(close - mark - 2));
+        at = close + 2;
+    }
+}
+
+huddle_status page_write(const report_page *page, const char *path) {
+    html_buffer out = {0};
+    huddle_status status = HUDDLE_NO_MEMORY;
+    if (page != NULL && !page->failed && page->began == n_failures) {
+        append_page(&out, page);
+        if (!out.failed)
+            status = huddle_file_write(path, out.text, out.size);
+    }
+    free(out.text);
+    if (status == HUDDLE_NO_MEMORY)
+        return huddle_set_error(status, "no memory for the page");
+    return status;
+}
