@@ -2,6 +2,8 @@
 #include "experiment/paper/paper_figures.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { ROW_HEIGHT = 396, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 214 };
 
@@ -65,6 +67,13 @@ static const json_t *ends_record(const paper *p, int data, bool prepared) {
     return cell == NULL ? NULL : cell->record;
 }
 
+/* One digit and an exponent, written as at the ticks: 5e7. */
+static void format_power(double value, char *text, size_t size) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.0e", value); /* 5e+07 */
+    snprintf(text, size, "%ce%d", digits[0], atoi(digits + 2));
+}
+
 /* Shades the two ranges in which gamma has no effect and marks their limits and n/c. */
 static void draw_ends(const chart_panel *panel, const json_t *record) {
     double fit = record_number(record, "gamma_fit"), collapse = record_number(record, "gamma_up");
@@ -83,16 +92,18 @@ static void draw_ends(const chart_panel *panel, const json_t *record) {
                                 {collapse, chart_ink_light, "collapse"}};
     chart_draw_marks(panel, sizeof marks / sizeof *marks, marks);
     if (isfinite(collapse) && collapse > panel->x_axis.to) {
-        int exponent = (int)floor(log10(collapse)); /* 5e7, as the ticks are written */
+        char text[32];
+        format_power(collapse, text, sizeof text);
         figure_add_text(panel->figure, (figure_point){right, panel->y - 13}, 7, chart_ink_light,
-                        ANCHOR_END, "collapse at %.0fe%d", collapse / pow(10, exponent), exponent);
+                        ANCHOR_END, "collapse at %s", text);
     }
 }
 
-/* The lower end of the axis: the smallest accuracy, rounded down to a multiple of 20. */
+/* The lower end of the axis: the smallest accuracy, ours or published, rounded down to a multiple
+ * of 20. */
 static double find_axis_start(const paper *p, int data) {
     static const int entries[] = {ENTRY_FINE, ENTRY_FINE_AUTO, ENTRY_GRID + PAPER_SSC};
-    double smallest = 100;
+    double smallest = paper_number("acc", PAPER_SSC, p->set[data])->mean;
     for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) {
         curve c;
         read_curve(p, data, entries[k], "acc", &c);
