@@ -1,44 +1,44 @@
-/* huddle experiment: methods x data x grids x seeds, resumable. */
-#include "experiment.h"
+/* huddle experiment: methods x data x grids x seeds. */
+#include "experiment/experiment.h"
+
+#include "experiment_flags.h"
 #include "output.h"
 #include "talk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan's name without folders and ending, or with -results if it has none. */
+/* The plan's name without folders and ending; with -results appended if it has no ending, because
+ * the folder would otherwise have the name of the plan. */
 static char *default_output(const char *file) {
     const char *slash = strrchr(file, '/'), *base = slash == NULL ? file : slash + 1;
     const char *dot = strrchr(base, '.');
-    bool ends = dot != NULL && dot != base;
+    bool has_ending = dot != NULL && dot != base;
     size_t size = strlen(base) + sizeof "-results";
     char *name = must(malloc(size));
-    snprintf(name, size, "%.*s%s", (int)(ends ? dot - base : (long)strlen(base)), base,
-             ends ? "" : "-results");
+    snprintf(name, size, "%.*s%s", (int)(has_ending ? dot - base : (long)strlen(base)), base,
+             has_ending ? "" : "-results");
     return name;
 }
 
-static int write_files(const experiment *e, const char *report) {
-    char *path = output_path(e, "index.html");
-    int result = store_write_csv(e);
-    if (result == EXIT_DONE)
-        result = experiment_page(e, report == NULL ? path : report);
-    free(path);
-    return result;
+static huddle_status run_and_write(huddle_context *context, const app_arguments *arguments,
+                                   experiment *e) {
+    huddle_status status = experiment_run_file(context, arguments->operands[0], e);
+    if (status == HUDDLE_OK)
+        status = experiment_write_csv(e);
+    if (status == HUDDLE_OK)
+        status = experiment_write_page(e, argument(arguments, "report"));
+    return status;
 }
 
-static int run_plan(huddle_context *context, const app_arguments *arguments, experiment *e) {
-    result_store store = {.file = -1};
-    json_t *plan = plan_load(arguments->operands[0]);
-    int result = plan == NULL ? EXIT_FAILED : plan_open(context, arguments->operands[0], plan, e);
-    if (result == EXIT_DONE)
-        result = plan_cells(e);
-    if (result == EXIT_DONE)
-        result = store_open(e, &store);
-    if (result == EXIT_DONE)
-        result = experiment_run(context, e, &store);
-    store_close(&store);
-    return result;
+static void print_results(const experiment *e, bool json) {
+    if (!json) {
+        experiment_print(e, stdout);
+        return;
+    }
+    json_t *report = must(experiment_json(e));
+    print_json(report);
+    json_decref(report);
 }
 
 static int run_experiment(const app_arguments *arguments) {
@@ -48,17 +48,11 @@ static int run_experiment(const app_arguments *arguments) {
                     .alone = argument(arguments, "alone") != NULL};
     int result = EXIT_DONE;
     huddle_context *context = talk_begin(arguments, &result);
-    if (context != NULL)
-        result = run_plan(context, arguments, &e);
-    if (result == EXIT_DONE)
-        result = write_files(&e, argument(arguments, "report"));
+    if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
+        result = failed("%s", huddle_last_error());
     talk_clear();
-    if (result == EXIT_DONE && argument(arguments, "json") != NULL) {
-        json_t *report = experiment_json(&e);
-        print_json(report);
-        json_decref(report);
-    } else if (result == EXIT_DONE)
-        experiment_print(&e);
+    if (result == EXIT_DONE)
+        print_results(&e, argument(arguments, "json") != NULL);
     experiment_free(&e);
     free(own);
     talk_end(context);
@@ -70,11 +64,12 @@ const app_flag experiment_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help = "cells to compute at a time; default: as many as this process may use; results do not "
-             "depend on it"},
+     .help = "cells to compute in parallel; default: as many as this process may use; results do "
+             "not depend on it"},
     {.name = "alone",
      .kind = FLAG_SWITCH,
-     .help = "share no graphs, embeddings or components between cells; to see what that saves"},
+     .help = "do not share graphs, embeddings or components between cells; shows what sharing "
+             "saves"},
     {0}};
 
 static const app_flag output_flags[] = {
@@ -103,12 +98,11 @@ const app_command experiment_command = {
     .least = 1,
     .most = 1,
     .summary = "run methods on data sets over grids of options and seeds",
-    .text =
-        "PLAN is a JSON file: data sets, methods with their options and grids, seeds; "
-        "docs/experiments.md describes it. Every finished cell is written to OUT at once: a run "
-        "that was interrupted goes on where it was, and one that is finished costs nothing. "
-        "Graphs, embeddings and principal components are computed once for all cells that need "
-        "them.",
+    .text = "PLAN is a JSON file with data sets, methods with their options and grids, and seeds; "
+            "docs/experiments.md describes it. Every finished cell is written to OUT at once: an "
+            "interrupted run continues where it stopped, and a finished one is not computed again. "
+            "Graphs, embeddings and principal components are computed once for all cells that "
+            "need them.",
     .groups = experiment_groups,
     .examples = experiment_examples,
     .run = run_experiment};

@@ -2,6 +2,8 @@
 #ifndef HUDDLE_APP_TEXT_H
 #define HUDDLE_APP_TEXT_H
 
+#include "experiment/text.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,28 +15,10 @@ enum { PAGE_WIDTH = 90 };
  * where the first line begins. An empty line in the text stays one. */
 void print_wrapped(FILE *file, const char *text, int indent, int column);
 
-/* Adds to a text in an array of that size, as far as it fits. */
-void append_text(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Words further apart than this are no help to each other. */
-enum { NEAR = 3 };
-
-/* If word is closer to candidate than *distance edits, remembers it. */
-void nearer(const char *word, const char *candidate, int *distance, const char **best);
-
 /* Columns that a text in UTF-8 takes on a terminal. */
 int text_width(const char *text);
 
 /* "1 point", "3 points". */
 const char *plural(int64_t count);
-
-/* A share in per cent, rounded to the one decimal that tables show (halves away from zero). Every
- * table uses it, so that a number reads the same everywhere, and differences are those of the
- * numbers shown. */
-double shown_percent(double share);
-
-/* A number with the fewest of the usual digits that read back as the same. */
-void format_real(double number, char *text, size_t size);
 
 #endif

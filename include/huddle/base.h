@@ -55,6 +55,14 @@ HUDDLE_API const char *huddle_last_error(void);
  * libraries built on this one that report failures in the same way. */
 HUDDLE_API huddle_status huddle_set_error(huddle_status status, const char *message);
 
+/* Writes a number with the fewest of 6, 9, 12, 15, 16 or 17 significant digits that read back as the
+ * same number. */
+HUDDLE_API void huddle_format_real(double number, char *text, size_t size);
+
+/* The insertions, deletions, substitutions and swaps of adjacent characters that turn one word into
+ * the other, to suggest a name for a mistyped one. 64 if a word is longer than that. */
+HUDDLE_API int huddle_edit_distance(const char *a, const char *b);
+
 /* "0.1.0"; what HUDDLE_VERSION was when the library was built. */
 HUDDLE_API const char *huddle_version(void);
 

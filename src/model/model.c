@@ -13,7 +13,7 @@ static huddle_status unknown_method(const char *name) {
     const char *nearest = NULL;
     int best = 4; /* further away is no help */
     for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++) {
-        int distance = hd_edit_distance((*text)->name, name);
+        int distance = huddle_edit_distance((*text)->name, name);
         if (distance < best) {
             best = distance;
             nearest = (*text)->name;

@@ -55,7 +55,7 @@ Where "c" is 2 the two points of the last grid are one cell, computed once.
   {5} {5}
   24 moons kmeans 0 True
 
-A finished run costs nothing and says the same.
+A finished run costs nothing and prints the same.
 
   $ cp out/results.jsonl before.jsonl
   $ huddle experiment plan.json -o out -q > second
@@ -82,7 +82,7 @@ Neither the number of threads nor shared work changes a number.
   $ /usr/bin/python3 same.py out/results.jsonl three/results.jsonl
   same
 
-Killed in the middle, even of a line, it goes on where it was.
+A run that was killed, even in the middle of a line, continues where it stopped.
 
   $ cat > kill.py <<'END'
   > import os, signal, subprocess, time
@@ -121,7 +121,7 @@ Killed in the middle, even of a line, it goes on where it was.
   True 60
   True
 
-Ctrl-C says how far it is.
+Ctrl-C reports how many cells are done.
 
   $ cat > interrupt.py <<'END'
   > import os, signal, subprocess, time
@@ -134,7 +134,7 @@ Ctrl-C says how far it is.
   > process.send_signal(signal.SIGINT)
   > _, said = process.communicate()
   > lines = open(path).read().count("\n")
-  > print(process.returncode, said == f"huddle: cancelled; {lines} of 60 cells are done, and the same command goes on from there\n")
+  > print(process.returncode, said == f"huddle: cancelled; {lines} of 60 cells are done, run the same command again to continue\n")
   > END
   $ /usr/bin/python3 interrupt.py
   1 True
@@ -147,18 +147,18 @@ One JSON object for programs.
   > print(r["cells"], r["computed"], r["found"], r["failed"], len(r["oracle"]), sorted(r["oracle"][0]["acc"]))'
   24 0 24 0 6 ['at', 'best', 'mean', 'std']
 
-Without labels there is nothing to score by, but n_clusters can be given.
+Without labels there are no scores, but n_clusters can be given.
 
   $ echo '{"data": [{"source": "blobs", "y": "none", "n": 60}],
   >        "methods": [{"method": "kmeans", "options": {"n_clusters": 3}}]}' > blind.json
   $ huddle experiment blind.json -q | head -1
-  blobs: 60 points, 2 features; no labels to score by, see results.csv
+  blobs: 60 points, 2 features; no labels to score against, see results.csv
   $ ls blind
   index.html
   results.csv
   results.jsonl
 
-The ends of gamma are those of the loss at hand: with squares every gamma moves something.
+The ends of gamma depend on the loss: with squares every gamma moves some points.
 
   $ cat > ends.json <<'END'
   > {"data": [{"source": "digits", "per_class": 20}],

@@ -1,4 +1,4 @@
-What is wrong with a plan is said in a sentence that names the place.
+A mistake in a plan is reported with its place.
 
   $ try() { echo "$1" > bad.json; huddle experiment bad.json -o nowhere -q; }
   $ try '{"data": ['
@@ -14,13 +14,13 @@ What is wrong with a plan is said in a sentence that names the place.
   huddle: bad.json: data: must be a list of data sets
   [1]
   $ try '{"dat": ["digits"], "methods": ["sc"]}'
-  huddle: bad.json: nothing is named 'dat' here; did you mean 'data'?
+  huddle: bad.json: unknown member 'dat'; did you mean 'data'?
   [1]
   $ try '{"data": ["digits"], "methods": ["scc"]}'
   huddle: bad.json: methods[0]: no method named 'scc'; did you mean '*'? (glob)
   [1]
   $ try '{"data": ["digits"], "methods": ["sc", {"grid": {}}]}'
-  huddle: bad.json: methods[1]: there is no method
+  huddle: bad.json: methods[1]: the member 'method' is missing
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "ssc", "grid": {"gamma": [1, -2]}}]}'
   huddle: bad.json: methods[0].grid.gamma[1]: gamma = -2 * (glob)
@@ -29,37 +29,37 @@ What is wrong with a plan is said in a sentence that names the place.
   huddle: bad.json: methods[0].grid.gamma: must be a list of values
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "ssc", "grid": {"gamma": [[1]]}}]}'
-  huddle: bad.json: methods[0].grid.gamma[0]: must be a number, a text or true or false
+  huddle: bad.json: methods[0].grid.gamma[0]: must be a number, a string, true or false
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "kmeans", "options": {"gamma": 1}}]}'
   huddle: bad.json: methods[0].options.gamma: method kmeans has no option 'gamma'; see huddle options kmeans
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "kmeans", "options": {"seed": 1}}]}'
-  huddle: bad.json: methods[0].options.seed: seeds are given by the plan's member seeds
+  huddle: bad.json: methods[0].options.seed: cannot be set here; use the plan's member 'seeds'
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "ssc", "options": {"gamma": 1}, "grid": {"gamma": [1]}}]}'
-  huddle: bad.json: methods[0].grid.gamma: gamma stands among the options too
+  huddle: bad.json: methods[0].grid.gamma: gamma is also set in options
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "ssc", "keep": ["all"]}]}'
-  huddle: bad.json: methods[0].keep: only trace and ends can be kept
+  huddle: bad.json: methods[0].keep: can contain only 'trace' and 'ends'
   [1]
   $ try '{"data": ["digits"], "methods": ["sc"], "seeds": [-1]}'
-  huddle: bad.json: seeds: must be a list of whole numbers from 0
+  huddle: bad.json: seeds: must be a list of non-negative integers
   [1]
   $ try '{"data": ["digits"], "methods": ["sc"], "n_init": 0}'
-  huddle: bad.json: n_init: must be a whole number from 1
+  huddle: bad.json: n_init: must be an integer of at least 1
   [1]
   $ try '{"data": [{"name": "a"}], "methods": ["sc"]}'
-  huddle: bad.json: data[0]: there is no source
+  huddle: bad.json: data[0]: the member 'source' is missing
   [1]
   $ try '{"data": [{"source": "digits", "per_class": 0}], "methods": ["sc"]}'
-  huddle: bad.json: data[0]: per_class must be a whole number from 1
+  huddle: bad.json: data[0]: per_class must be an integer of at least 1
   [1]
   $ try '{"data": [{"source": "digits", "x": 3}], "methods": ["sc"]}'
   huddle: bad.json: data[0]: x must be a name or a list of names
   [1]
   $ try '{"data": ["digits", "digits"], "methods": ["sc"]}'
-  huddle: bad.json: data[1]: 'digits' is the name of data[0] too
+  huddle: bad.json: data[1]: the name 'digits' is already used by data[0]
   [1]
   $ try '{"data": ["missing.csv"], "methods": ["sc"]}'
   huddle: missing.csv: cannot be opened: No such file or directory
@@ -81,10 +81,10 @@ A cell that cannot be computed does not stop the others, and is tried again the 
 
   $ echo '{"data": ["points.csv"], "methods": [{"method": "kmeans", "grid": {"n_clusters": [2, 9]}}]}' > there/plan.json
   $ huddle experiment there/plan.json -o some -q
-  huddle: 1 of 2 cells failed; the first is points, kmeans: n_clusters = 9 is outside [1, 4]
+  huddle: 1 of 2 cells failed; the first was points, kmeans: n_clusters = 9 is outside [1, 4]
   [1]
   $ huddle experiment there/plan.json -o some -q
-  huddle: 1 of 2 cells failed; the first is points, kmeans: n_clusters = 9 is outside [1, 4]
+  huddle: 1 of 2 cells failed; the first was points, kmeans: n_clusters = 9 is outside [1, 4]
   [1]
   $ grep -c '"error"' some/results.jsonl
   2
@@ -99,9 +99,9 @@ Two runs cannot write to one folder.
   > print(done.returncode, done.stderr, end="")
   > END
   $ /usr/bin/python3 both.py
-  1 huddle: out: another run is writing here
+  1 huddle: out: another process is writing to this folder
 
-A plan that is not there is named once.
+A plan that does not exist is named once.
 
   $ huddle experiment nowhere.json -o results
   huddle: nowhere.json: the plan cannot be opened: No such file or directory

@@ -12,7 +12,7 @@ A folder with stand-ins for two of the published data sets, in two formats.
   
   NMI                                     ORL          UMIST
   
-  Per cent; in brackets the difference from the paper's number. But for the default, the labels chose the grid point, as in the paper.
+  In per cent, with the difference from the paper's number in parentheses. Except for the default, the labels chose the grid point, as in the paper.
   
   AR: not found; expected a file such as AR.mat: 840 faces of 120 people
   JAFFE: not found; expected a file such as JAFFE.mat: 213 faces of 10 people, 26 x 26
@@ -26,8 +26,10 @@ A folder with stand-ins for two of the published data sets, in two formats.
   acc.md
   acc.tex
   figure1.pdf
+  figure1.png
   figure1.svg
   figure2.pdf
+  figure2.png
   figure2.svg
   index.html
   nmi.csv
@@ -40,7 +42,7 @@ A folder with stand-ins for two of the published data sets, in two formats.
 The tables hold all nine methods with the paper's numbers, and agree with the raw results.
 
   $ cat > check.py <<'END'
-  > import csv, json, xml.dom.minidom
+  > import csv, json, struct, xml.dom.minidom
   > records = [json.loads(line) for line in open("out/results.jsonl")]
   > for metric, paper in ("acc", {"ORL": 76.0, "UMIST": 71.1}), ("nmi", {"ORL": 88.6, "UMIST": 84.1}):
   >     rows = list(csv.DictReader(open(f"out/{metric}.csv")))
@@ -60,8 +62,13 @@ The tables hold all nine methods with the paper's numbers, and agree with the ra
   > for k in 1, 2:
   >     svg = xml.dom.minidom.parse(f"out/figure{k}.svg")
   >     pdf = open(f"out/figure{k}.pdf", "rb").read()
-  >     lines = svg.getElementsByTagName("polyline")
-  >     print(len(lines) > 20, pdf.startswith(b"%PDF-1.4"), pdf.endswith(b"%%EOF\n"))
+  >     png = open(f"out/figure{k}.png", "rb").read()
+  >     ids = [e.getAttribute("id") for e in svg.getElementsByTagName("*") if e.hasAttribute("id")]
+  >     lines = svg.getElementsByTagName("path")
+  >     print(len(lines) > 20, len(ids) == len(set(ids)), all(i.startswith(f"figure{k}-") for i in ids))
+  >     print(pdf.startswith(b"%PDF-1."), pdf.endswith(b"%%EOF\n"), b"CreationDate" in pdf)
+  >     width, height = (float(svg.documentElement.getAttribute(n).rstrip("pt")) for n in ("width", "height"))
+  >     print(struct.unpack(">2I", png[16:24]) == (2 * width, 2 * height))
   >     at = int(pdf.split(b"startxref\n")[1].split()[0])
   >     assert pdf[at:at + 4] == b"xref"
   > print("http://" in open("out/index.html").read().replace("http://www.w3.org", ""))
@@ -72,13 +79,20 @@ The tables hold all nine methods with the paper's numbers, and agree with the ra
   True True True
   1 True True
   True True True
+  True True False
+  True
   True True True
+  True True False
+  True
   False
 
-The second time nothing is computed, and the plan can be run by itself.
+The second time nothing is computed, the figures are the same, byte by byte, and the plan can be run by
+itself.
 
+  $ mkdir before && cp out/figure* before
   $ huddle paper data -o out --n-init 3 -q | grep -c ' 0 computed in 0.0 s'
   1
+  $ for file in before/*; do cmp $file out/$(basename $file); done
   $ huddle experiment out/plan.json -o out -q | grep -c ' 0 computed in 0.0 s'
   1
 
@@ -112,7 +126,7 @@ them or 96.25 %, lies between two numbers of one decimal.
   $ /usr/bin/python3 halves.py
   True
 
-BinAlpha with figures is cut to the letters; training and test parts are stacked.
+A BinAlpha file with digits is reduced to the letters; training and test parts are stacked.
 
   $ cat > make.py <<'END'
   > import numpy as np
@@ -127,18 +141,18 @@ BinAlpha with figures is cut to the letters; training and test parts are stacked
   > END
   $ mkdir more && /usr/bin/python3 make.py
   $ huddle paper more -o more-out --n-init 1 -q | grep -E '^(BinAlpha|USPS)'
-  BinAlpha: cut to classes 11-36, the first 30 of each
-  USPS: training and test part are stacked
+  BinAlpha: reduced to classes 11-36, the first 30 points of each
+  USPS: training and test parts are stacked
   $ /usr/bin/python3 -c '
   > import json
   > print(sorted({(r["data"], r["n"], r["n_classes"]) for r in map(json.loads, open("more-out/results.jsonl"))}))'
   [('BinAlpha', 780, 26), ('USPS', 60, 2)]
 
-Nothing to work with is said.
+A folder without data sets, and no folder at all.
 
   $ mkdir empty && huddle paper empty -o no -q
-  huddle: empty: none of the data sets is here
+  huddle: empty: none of the data sets was found
   [1]
   $ huddle paper nowhere -o no -q
-  huddle: nowhere: the folder of the data cannot be opened: No such file or directory
+  huddle: nowhere: the folder cannot be opened: No such file or directory
   [1]

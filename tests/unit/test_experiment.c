@@ -1,97 +1,337 @@
-/* Labels of every restart, which experiments average over. */
+/* The experiment library: plans, cells, keys, the store, cancelling, and its text helpers. */
 #include "support/support.h"
 
-#include "huddle/io.h"
-#include "huddle/metrics.h"
-#include "huddle/model.h"
+#include "experiment/experiment.h"
+#include "experiment/failure.h"
+#include "experiment/plan.h"
+#include "experiment/store.h"
+#include "experiment/text.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static huddle_data points_of(const char *source, int64_t n) {
-    huddle_data data = {0};
-    huddle_read_options options = {.n = n, .noise = HUDDLE_AUTO};
-    assert_ok(huddle_data_read(NULL, source, &options, &data));
-    return data;
+static json_t *parse(const char *text) {
+    json_t *plan = json_loads(text, 0, NULL);
+    assert_non_null(plan);
+    return plan;
 }
 
-static huddle_model *fitted(const char *method, const huddle_data *data, bool keep) {
-    huddle_model *model = NULL;
-    assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "n_init", "7"));
-    huddle_model_keep_starts(model, keep);
-    assert_ok(huddle_model_fit(NULL, model, &data->points));
-    return model;
+/* OUT for a test, a folder that is not there yet. */
+static char *new_output(const char *name) {
+    size_t size = strlen(test_directory()) + strlen(name) + 2;
+    char *path = malloc(size);
+    assert_non_null(path);
+    snprintf(path, size, "%s/%s", test_directory(), name);
+    return path;
 }
 
-/* One of the starts is the one that won. */
-static void starts_hold_the_winner(void **state) {
+static const char small_plan[] =
+    "{\"data\": [{\"source\": \"blobs\", \"n\": 60}, \"moons\"],"
+    " \"methods\": [\"kmeans\","
+    "  {\"method\": \"kmeans\", \"label\": \"grid\", \"options\": {\"tol\": 0},"
+    "   \"grid\": {\"max_iter\": [10, 20], \"n_clusters\": [\"c\", 3, 4]}}],"
+    " \"seeds\": [3, 8], \"n_init\": 2}";
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void text_is_appended_as_far_as_it_fits(void **state) {
     (void)state;
-    static const char *const methods[] = {"kmeans", "sc", "ssc", "pca-kmeans", "llc", "spls", NULL};
-    huddle_data data = points_of("blobs", 120);
-    for (int m = 0; methods[m] != NULL; m++) {
-        huddle_model *model = fitted(methods[m], &data, true);
-        const int32_t *labels = huddle_model_labels(model, NULL);
-        huddle_array starts;
-        bool found = false;
-        assert_ok(huddle_model_get(model, "start_labels", &starts));
-        assert_int_equal(starts.type, HUDDLE_ARRAY_I32);
-        assert_int_equal(starts.cols, 120);
-        assert_true(starts.rows == 7 || starts.rows == 1);
-        for (int64_t r = 0; r < starts.rows; r++) {
-            const int32_t *row = (const int32_t *)starts.values + r * starts.stride;
-            found |= memcmp(row, labels, 120 * sizeof *labels) == 0;
-            for (int64_t i = 0; i < 120; i++)
-                assert_in_range(row[i], 0, 2);
+    char text[8] = "ab";
+    append_text(text, sizeof text, "%s%d", "c", 12);
+    assert_string_equal(text, "abc12");
+    append_text(text, sizeof text, "%s", "3456789");
+    assert_string_equal(text, "abc1234");
+}
+
+static const char *suggest(const char *word, const char *const *candidates) {
+    const char *best = NULL;
+    int distance = NEAR;
+    for (; *candidates != NULL; candidates++)
+        nearer(word, *candidates, &distance, &best);
+    return best;
+}
+
+static void suggestions_are_near(void **state) {
+    (void)state;
+    static const char *const words[] = {"methods", "seeds", "n", "data", NULL};
+    assert_string_equal(suggest("metods", words), "methods");
+    assert_string_equal(suggest("meth", words), "methods"); /* a beginning */
+    assert_string_equal(suggest("sedes", words), "seeds");  /* letters swapped */
+    assert_null(suggest("colour", words));
+    assert_null(suggest("xy", words)); /* everything is near a word of one letter */
+}
+
+static void edits_are_counted(void **state) {
+    (void)state;
+    assert_int_equal(huddle_edit_distance("", ""), 0);
+    assert_int_equal(huddle_edit_distance("abc", ""), 3);
+    assert_int_equal(huddle_edit_distance("", "abcd"), 4);
+    assert_int_equal(huddle_edit_distance("kitten", "sitting"), 3);
+    assert_int_equal(huddle_edit_distance("gamma", "gmama"), 1); /* one swap */
+    assert_int_equal(huddle_edit_distance("ab", "ba"), 1);
+    assert_int_equal(huddle_edit_distance("abcd", "badc"), 2);
+    assert_int_equal(huddle_edit_distance("ca", "abc"), 3); /* no edits inside a swapped pair */
+    char longer[70];
+    memset(longer, 'a', 69);
+    longer[69] = '\0';
+    assert_int_equal(huddle_edit_distance("a", longer), 64);
+}
+
+static void percentages_are_rounded_half_up(void **state) {
+    (void)state;
+    assert_close(shown_percent(0.9625), 96.3, 1e-12);
+    assert_close(shown_percent(0.12345), 12.3, 1e-12);
+    assert_close(shown_percent(1), 100, 1e-12);
+}
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+static void values_depend_on_the_data(void **state) {
+    (void)state;
+    huddle_data data = {.n_classes = 8};
+    data.points.n = 100;
+    static const struct {
+        const char *json, *text;
+    } values[] = {
+        {"3", "3"},         {"0.5", "0.5"},      {"1e6", "1e+06"},      {"true", "true"},
+        {"\"c\"", "8"},     {"\"n/c\"", "12.5"}, {"\"3 n/c\"", "37.5"}, {"\"pca:20\"", "pca:20"},
+        {"\"2*n/c\"", "25"}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char text[64];
+        json_t *value = json_loads(values[i].json, JSON_DECODE_ANY, NULL);
+        assert_true(plan_format_value(value, &data, text, sizeof text));
+        assert_string_equal(text, values[i].text);
+        json_decref(value);
+    }
+    json_t *list = json_array();
+    assert_false(plan_format_value(list, &data, NULL, 0));
+    json_decref(list);
+}
+
+/* Results of earlier releases are found by these digests. */
+static void keys_do_not_change(void **state) {
+    (void)state;
+    char key[KEY_SIZE];
+    plan_make_key("", key);
+    assert_string_equal(key, "cbf29ce4842223252545f4914f6cdd1d");
+    plan_make_key("huddle", key);
+    assert_string_equal(key, "f7bad4f69573fb418a28371d46ea86ea");
+}
+
+static void cells_are_listed_with_their_settings(void **state) {
+    (void)state;
+    experiment e = {.output = "unused"};
+    assert_ok(experiment_open_plan(NULL, "plan.json", parse(small_plan), &e));
+    assert_ok(experiment_list_cells(&e));
+    assert_int_equal(e.n_data, 2);
+    assert_string_equal(e.data[0].name, "blobs");
+    assert_int_equal(experiment_entry_count(&e), 2);
+    assert_int_equal(experiment_grid_size(&e, 0), 1);
+    assert_int_equal(experiment_grid_size(&e, 1), 6);
+    assert_string_equal(experiment_label(&e, 0), "kmeans");
+    assert_string_equal(experiment_label(&e, 1), "grid");
+    assert_int_equal(e.n_cells, 2 * 2 * 7);
+    /* The option named last varies fastest. */
+    static const char *const n_clusters[] = {"5", "3", "4", "5", "3", "4"};
+    for (int p = 0; p < 6; p++) {
+        const experiment_cell *cell = &e.cells[1 + p];
+        char text[64];
+        assert_int_equal(cell->point, p);
+        assert_int_equal(cell->seed, 3);
+        assert_string_equal(record_text(cell->settings, "n_clusters"), n_clusters[p]);
+        assert_string_equal(record_text(cell->settings, "max_iter"), p < 3 ? "10" : "20");
+        assert_string_equal(record_text(cell->settings, "n_init"), "2");
+        assert_string_equal(record_text(cell->settings, "seed"), "3");
+        cell_grid_text(&e, cell, text, sizeof text);
+        char expected[64];
+        snprintf(expected, sizeof expected, "max_iter %s, n_clusters %s", p < 3 ? "10" : "20",
+                 n_clusters[p]);
+        assert_string_equal(text, expected);
+    }
+    /* Data, seed and settings are part of the key. */
+    for (int i = 0; i < e.n_cells; i++)
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(e.cells[i].key, e.cells[j].key);
+    experiment_free(&e);
+}
+
+static void mistakes_are_reported_with_their_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *plan, *message;
+    } mistakes[] = {
+        {"[]", "p.json: must be an object"},
+        {"{\"dat\": []}", "p.json: unknown member 'dat'; did you mean 'data'?"},
+        {"{\"data\": [\"moons\"]}", "p.json: methods: must be a list of methods"},
+        {"{\"data\": [\"moons\"], \"methods\": [{\"method\": \"sc\", \"grid\": {\"tol\": [2]}}]}",
+         "p.json: methods[0].grid.tol[0]: tol = 2"},
+        {"{\"data\": [\"moons\"], \"methods\": [\"sc\"], \"seeds\": [0.5]}",
+         "p.json: seeds: must be a list of non-negative integers"},
+        {"{\"data\": [{\"source\": \"moons\", \"noise\": -1}], \"methods\": [\"sc\"]}",
+         "p.json: data[0]: noise must be a number of at least 0"},
+        {"{\"data\": [{\"source\": \"moons\", \"encode\": 1}], \"methods\": [\"sc\"]}",
+         "p.json: data[0]: encode must be true or false"}};
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        experiment e = {.output = "unused"};
+        assert_refused(experiment_open_plan(NULL, "p.json", parse(mistakes[i].plan), &e),
+                       HUDDLE_INVALID, mistakes[i].message);
+        experiment_free(&e);
+    }
+    json_t *plan = NULL;
+    assert_refused(experiment_load_plan("nowhere/p.json", &plan), HUDDLE_IO,
+                   "nowhere/p.json: the plan cannot be opened");
+    assert_null(plan);
+}
+
+static void context_goes_before_a_message(void **state) {
+    (void)state;
+    assert_int_equal(experiment_fail(HUDDLE_IO, "cannot be read"), HUDDLE_IO);
+    assert_refused(experiment_fail_about(HUDDLE_IO, "a.csv"), HUDDLE_IO, "a.csv: cannot be read");
+    assert_refused(experiment_fail_about(HUDDLE_IO, "a.csv"), HUDDLE_IO, "a.csv: cannot be read");
+    assert_null(strstr(huddle_last_error(), "a.csv: a.csv"));
+    assert_int_equal(experiment_fail_about(HUDDLE_OK, "a.csv"), HUDDLE_OK);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static void finished_cells_are_found_again(void **state) {
+    (void)state;
+    char *output = new_output("again");
+    for (int k = 0; k < 2; k++) {
+        experiment e = {.output = output};
+        assert_ok(experiment_run_plan(NULL, "plan.json", parse(small_plan), &e));
+        assert_int_equal(k == 0 ? e.n_computed : e.n_found, e.n_cells);
+        assert_int_equal(k == 0 ? e.n_found : e.n_computed, 0);
+        grid_result best = grid_oracle(&e, 0, 1, "acc");
+        assert_non_null(best.cell);
+        /* The oracle is the largest mean over the two seeds. */
+        for (int p = 0; p < 6; p++) {
+            double sum = 0;
+            for (int i = 0; i < e.n_cells; i++)
+                if (e.cells[i].data == 0 && e.cells[i].entry == 1 && e.cells[i].point == p)
+                    sum += record_number(e.cells[i].record, "acc");
+            assert_close(grid_point(&e, 0, 1, p, "acc").best, sum / 2, 1e-12);
+            assert_true(best.best >= sum / 2);
         }
-        assert_true(found);
-        huddle_model_free(model);
+        assert_ok(experiment_write_csv(&e));
+        assert_ok(experiment_write_page(&e, NULL));
+        experiment_free(&e);
     }
-    huddle_data_free(&data);
+    free(output);
 }
 
-static void starts_are_kept_only_on_request(void **state) {
+/* What a kill leaves of a line, a line of another plan, and a failed cell are no results. */
+static void other_lines_are_passed_over(void **state) {
     (void)state;
-    huddle_data data = points_of("blobs", 60);
-    huddle_model *plain = fitted("kmeans", &data, false), *keeping = fitted("kmeans", &data, true);
-    huddle_array view;
-    assert_refused(huddle_model_get(plain, "start_labels", &view), HUDDLE_INVALID,
-                   "no array named");
-    assert_memory_equal(huddle_model_labels(plain, NULL), huddle_model_labels(keeping, NULL),
-                        60 * sizeof(int32_t));
-    huddle_model_free(plain);
-    huddle_model_free(keeping);
-    huddle_data_free(&data);
+    char *output = new_output("lines"), path[512], line[4096];
+    experiment e = {.output = output};
+    assert_ok(experiment_run_plan(NULL, "plan.json", parse(small_plan), &e));
+    int n_cells = e.n_cells;
+    snprintf(path, sizeof path, "%s/results.jsonl", output);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "{\"key\": \"%s\", \"error\": \"no\"}\n{\"key\": \"other\"}\nnot JSON\n",
+            e.cells[0].key);
+    fprintf(file, "{\"key\": \"%s\", \"acc\": 0.5}\n{\"key\": \"%s\", \"ac", e.cells[1].key,
+            e.cells[2].key);
+    fclose(file);
+    experiment_free(&e);
+    e = (experiment){.output = output};
+    assert_ok(experiment_run_plan(NULL, "plan.json", parse(small_plan), &e));
+    assert_int_equal(e.n_found, 1);
+    assert_int_equal(e.n_computed, n_cells - 1);
+    assert_close(record_number(e.cells[1].record, "acc"), 0.5, 0);
+    assert_true(isfinite(record_number(e.cells[2].record, "acc")));
+    experiment_free(&e);
+    int n_lines = 0;
+    file = fopen(path, "r");
+    while (fgets(line, sizeof line, file) != NULL)
+        n_lines += strchr(line, '\n') != NULL;
+    fclose(file);
+    assert_int_equal(n_lines, 4 + n_cells - 1); /* the half line is gone */
+    free(output);
 }
 
-/* Equal points are clustered as one, and every start labels all of them. */
-static void equal_points_share_their_start_labels(void **state) {
+static void failed_cells_are_counted(void **state) {
     (void)state;
-    huddle_data data = points_of("blobs", 80);
-    for (int64_t i = 40; i < 80; i++)
-        memcpy(data.points.values + i * data.points.stride,
-               data.points.values + (i - 40) * data.points.stride,
-               (size_t)data.points.d * sizeof(float));
-    huddle_model *model = fitted("ssc", &data, true);
-    huddle_array starts;
-    assert_ok(huddle_model_get(model, "start_labels", &starts));
-    for (int64_t r = 0; r < starts.rows; r++) {
-        const int32_t *row = (const int32_t *)starts.values + r * starts.stride;
-        int same = 0;
-        for (int64_t i = 40; i < 80; i++)
-            same += row[i] == row[i - 40];
-        assert_true(same >= 36);
-    }
-    huddle_model_free(model);
-    huddle_data_free(&data);
+    static const char plan[] =
+        "{\"data\": [{\"source\": \"blobs\", \"n\": 30}],"
+        " \"methods\": [{\"method\": \"kmeans\", \"grid\": {\"n_clusters\": [2, 31, 40]}}]}";
+    char *output = new_output("failed");
+    experiment e = {.output = output};
+    assert_refused(experiment_run_plan(NULL, "plan.json", parse(plan), &e), HUDDLE_NUMERIC,
+                   "2 of 3 cells failed; the first was blobs, kmeans: n_clusters = ");
+    assert_int_equal(e.n_computed, 1);
+    assert_int_equal(e.n_failed, 2);
+    experiment_free(&e);
+    free(output);
+}
+
+typedef struct progress_calls {
+    int count;
+    double last;
+    bool stop;
+} progress_calls;
+
+static int on_progress(void *user, const char *stage, double done, double total) {
+    progress_calls *calls = user;
+    if (strcmp(stage, "cells") != 0)
+        return 0;
+    assert_true(done >= calls->last && done <= total);
+    calls->last = done;
+    calls->count++;
+    return calls->stop;
+}
+
+/* The caller's context learns of progress and cancels all cells; the next run continues. */
+static void a_cancelled_run_continues(void **state) {
+    (void)state;
+    static const char plan[] =
+        "{\"data\": [{\"source\": \"moons\", \"n\": 3000}], \"n_init\": 200,"
+        " \"methods\": [{\"method\": \"kmeans\", \"options\": {\"n_clusters\": 20, \"tol\": 0},"
+        "  \"grid\": {\"max_iter\": [91, 92, 93, 94, 95, 96, 97, 98]}}]}";
+    char *output = new_output("cancelled");
+    huddle_context *context = NULL;
+    progress_calls calls = {.stop = true};
+    experiment e = {.output = output};
+    assert_ok(huddle_context_new(&context));
+    assert_ok(huddle_context_set_threads(context, 2));
+    huddle_context_set_progress(context, on_progress, &calls);
+    assert_refused(experiment_run_plan(context, "plan.json", parse(plan), &e), HUDDLE_CANCELLED,
+                   "cancelled; ");
+    assert_int_equal(calls.count, 1);
+    assert_true(e.n_computed < e.n_cells);
+    int n_computed = e.n_computed;
+    experiment_free(&e);
+    huddle_context_resume(context);
+    calls = (progress_calls){0};
+    e = (experiment){.output = output};
+    assert_ok(experiment_run_plan(context, "plan.json", parse(plan), &e));
+    assert_int_equal(e.n_found, n_computed);
+    assert_int_equal(e.n_computed, e.n_cells - n_computed);
+    assert_true(calls.count > 1);
+    experiment_free(&e);
+    huddle_context_free(context);
+    free(output);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_hold_the_winner),
-        cmocka_unit_test(starts_are_kept_only_on_request),
-        cmocka_unit_test(equal_points_share_their_start_labels),
+        cmocka_unit_test(text_is_appended_as_far_as_it_fits),
+        cmocka_unit_test(suggestions_are_near),
+        cmocka_unit_test(edits_are_counted),
+        cmocka_unit_test(percentages_are_rounded_half_up),
+        cmocka_unit_test(values_depend_on_the_data),
+        cmocka_unit_test(keys_do_not_change),
+        cmocka_unit_test(cells_are_listed_with_their_settings),
+        cmocka_unit_test(mistakes_are_reported_with_their_place),
+        cmocka_unit_test(context_goes_before_a_message),
+        cmocka_unit_test(finished_cells_are_found_again),
+        cmocka_unit_test(other_lines_are_passed_over),
+        cmocka_unit_test(failed_cells_are_counted),
+        cmocka_unit_test(a_cancelled_run_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* Reading results: numbers of records, points of grids, the oracle. */
-#include "experiment.h"
-
-#include "text.h"
+#include "experiment/experiment.h"
+#include "experiment/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +16,8 @@ const char *record_text(const json_t *record, const char *name) {
     return text == NULL ? "" : text;
 }
 
-/* A number to six digits, any other text as it is. */
-static void short_value(const char *text, char *out, size_t size) {
+/* A number with six digits, any other text as it is. */
+static void shorten_value(const char *text, char *out, size_t size) {
     char *end;
     double number = strtod(text, &end);
     if (end != text && *end == '\0')
@@ -28,13 +27,13 @@ static void short_value(const char *text, char *out, size_t size) {
 }
 
 void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size) {
-    const json_t *entry = json_array_get(json_object_get(e->plan, "methods"), (size_t)cell->entry);
+    const json_t *entry = experiment_entry(e, cell->entry);
     const char *name;
     json_t *values;
     char value[64];
     text[0] = '\0';
     json_object_foreach(json_object_get(entry, "grid"), name, values) {
-        short_value(record_text(cell->settings, name), value, sizeof value);
+        shorten_value(record_text(cell->settings, name), value, sizeof value);
         append_text(text, size, "%s%s %s", text[0] == '\0' ? "" : ", ", name, value);
     }
 }
@@ -64,7 +63,7 @@ grid_result grid_point(const experiment *e, int data, int entry, int point, cons
 
 grid_result grid_oracle(const experiment *e, int data, int entry, const char *metric) {
     grid_result best = {NULL, 0, 0, 0};
-    for (int p = 0; p < grid_size(e, entry); p++) {
+    for (int p = 0; p < experiment_grid_size(e, entry); p++) {
         grid_result point = grid_point(e, data, entry, p, metric);
         if (point.cell != NULL && (best.cell == NULL || point.best > best.best))
             best = point;

@@ -1,23 +1,22 @@
-/* One cell: a fit, its scores, and what else the plan wants to keep. */
-#include "experiment.h"
-#include "output.h"
-#include "report/arrays.h"
-#include "talk.h"
+#include "experiment/cell_fit.h"
 
+#include "experiment/failure.h"
+
+#include <huddle/metrics.h>
 #include <huddle/shrink.h>
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-static json_t *real(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
+static double clock_seconds(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static double thread_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+double wall_seconds(void) {
+    return clock_seconds(CLOCK_MONOTONIC);
 }
 
 static void copy_member(json_t *to, const char *name, const json_t *from, const char *member) {
@@ -25,17 +24,19 @@ static void copy_member(json_t *to, const char *name, const json_t *from, const 
     json_object_set(to, name, value == NULL ? json_null() : value);
 }
 
-/* What the model itself reports. */
+/* Members of the model's own report. */
 static huddle_status add_report(const huddle_model *model, json_t *record) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(model, &text);
     if (status != HUDDLE_OK)
         return status;
-    json_t *info = must(json_loads(text, 0, NULL));
+    json_t *info = json_loads(text, 0, NULL);
     huddle_free(text);
+    if (info == NULL)
+        return experiment_no_memory();
     const json_t *shrink = json_object_get(info, "shrink"),
                  *kmeans = json_object_get(info, "kmeans");
-    const json_t *turns = json_object_get(info, "alternation");
+    const json_t *alternation = json_object_get(info, "alternation");
     copy_member(record, "options", info, "options");
     copy_member(record, "n_clusters", info, "n_clusters");
     copy_member(record, "prepare", json_object_get(info, "prepare"), "rule");
@@ -43,10 +44,10 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
     copy_member(record, "restarts", kmeans, "restarts");
     copy_member(record, "gamma", shrink, "gamma");
     copy_member(record, "loss", shrink, "loss");
-    copy_member(record, "objective", turns != NULL ? turns : shrink, "objective");
+    copy_member(record, "objective", alternation != NULL ? alternation : shrink, "objective");
     copy_member(record, "gap", shrink, "gap");
     copy_member(record, "groups", shrink, "groups");
-    copy_member(record, "n_iter", turns != NULL ? turns : shrink, "n_iter");
+    copy_member(record, "n_iter", alternation != NULL ? alternation : shrink, "n_iter");
     copy_member(record, "stages", info, "seconds");
     copy_member(record, "warnings", info, "warnings");
     json_decref(info);
@@ -58,14 +59,14 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
 enum { N_METRICS = 4 };
 static const char *const metric_names[N_METRICS] = {"acc", "nmi", "ari", "purity"};
 
-static void metrics_of(const huddle_scores *scores, double values[N_METRICS]) {
+static void list_metrics(const huddle_scores *scores, double values[N_METRICS]) {
     values[0] = scores->acc;
     values[1] = scores->nmi;
     values[2] = scores->ari;
     values[3] = scores->purity;
 }
 
-/* Mean and spread over the single starts; a method without them counts as one start. */
+/* Mean and standard deviation over the single restarts. A method without them counts as one. */
 static huddle_status add_starts(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_array starts = {0};
@@ -79,7 +80,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
                                   (const int32_t *)starts.values + r * starts.stride, &scores);
         if (status != HUDDLE_OK)
             return status;
-        metrics_of(&scores, values);
+        list_metrics(&scores, values);
         for (int k = 0; k < N_METRICS; k++) {
             sum[k] += values[k];
             squares[k] += values[k] * values[k];
@@ -89,9 +90,10 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
         char name[32];
         double count = (double)starts.rows, mean = sum[k] / count;
         snprintf(name, sizeof name, "%s_mean", metric_names[k]);
-        json_object_set_new(record, name, real(mean));
+        json_object_set_new(record, name, page_real(mean));
         snprintf(name, sizeof name, "%s_std", metric_names[k]);
-        json_object_set_new(record, name, real(sqrt(fmax(squares[k] / count - mean * mean, 0))));
+        json_object_set_new(record, name,
+                            page_real(sqrt(fmax(squares[k] / count - mean * mean, 0))));
     }
     json_object_set_new(record, "starts", json_integer(starts.rows));
     return HUDDLE_OK;
@@ -107,37 +109,38 @@ static huddle_status add_scores(const huddle_model *model, const huddle_data *da
                                                  huddle_model_labels(model, NULL), &scores);
     if (status != HUDDLE_OK)
         return status;
-    metrics_of(&scores, values);
+    list_metrics(&scores, values);
     for (int k = 0; k < N_METRICS; k++)
-        json_object_set_new(record, metric_names[k], real(values[k]));
+        json_object_set_new(record, metric_names[k], page_real(values[k]));
     return add_starts(model, data, record);
 }
 
-/* ---- what else to keep ---------------------------------------------------------------------- */
+/* ---- what the plan asks to keep ------------------------------------------------------------- */
 
-static bool keeps(const experiment_cell *cell, const char *name) {
+static bool is_kept(const experiment_cell *cell, const char *name) {
     for (size_t i = 0; i < json_array_size(cell->keep); i++)
         if (strcmp(json_string_value(json_array_get(cell->keep, i)), name) == 0)
             return true;
     return false;
 }
 
-/* Objective and dual bound, iteration by iteration. */
+/* Objective and dual bound of every iteration. */
 static void add_trace(const huddle_model *model, json_t *record) {
     static const char *const names[] = {"objective", "dual"};
     json_t *trace = json_object();
     for (int k = 0; k < 2; k++) {
         huddle_array view = {0};
         json_t *values = json_array();
-        (void)huddle_model_get(model, names[k], &view); /* none: an empty list */
+        (void)huddle_model_get(model, names[k], &view); /* a method without it: an empty list */
         for (int64_t i = 0; i < view.rows; i++)
-            json_array_append_new(values, real(((const double *)view.values)[i]));
+            json_array_append_new(values, page_real(((const double *)view.values)[i]));
         json_object_set_new(trace, names[k], values);
     }
     json_object_set_new(record, "trace", trace);
 }
 
-/* The two ends of gamma for the loss of the fit, if the method shrinks an embedding. */
+/* The two ends of gamma for the loss of the fit (below gamma_fit no row moves, from gamma_up on all
+ * rows of a component coincide), if the method shrinks an embedding. */
 static huddle_status add_ends(huddle_context *context, const huddle_model *model, json_t *record) {
     const char *loss = json_string_value(json_object_get(record, "loss"));
     huddle_array f, w;
@@ -145,12 +148,14 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
     if (loss == NULL || huddle_model_get(model, "embedding", &f) != HUDDLE_OK ||
         huddle_model_get(model, "shrink_graph", &w) != HUDDLE_OK)
         return HUDDLE_OK;
-    huddle_dense rows = array_dense(&f);
-    huddle_csr graph = array_csr(&w);
+    /* Views that are only read; the containers have no const. */
+    huddle_dense rows = {f.rows, f.cols, f.stride, (double *)(uintptr_t)f.values};
+    huddle_csr graph = {w.rows, w.cols, (int64_t *)(uintptr_t)w.offsets,
+                        (int32_t *)(uintptr_t)w.columns, (double *)(uintptr_t)w.values};
     huddle_status status = huddle_shrink_ends(context, &rows, &graph, loss, &fit, &up);
     if (status == HUDDLE_OK) {
-        json_object_set_new(record, "gamma_fit", real(fit));
-        json_object_set_new(record, "gamma_up", real(up));
+        json_object_set_new(record, "gamma_fit", page_real(fit));
+        json_object_set_new(record, "gamma_up", page_real(up));
     }
     return status;
 }
@@ -159,11 +164,12 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
 
 static json_t *new_record(const experiment *e, const experiment_cell *cell) {
     const experiment_data *data = &e->data[cell->data];
-    json_t *record = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:i, s:s, s:O}", "key", cell->key,
-                               "version", huddle_version(), "data", text_json(data->name), "source",
-                               text_json(data->source), "n", (json_int_t)data->data.points.n, "d",
-                               (json_int_t)data->data.points.d, "n_classes", data->data.n_classes,
-                               "method", plan_method(e, cell->entry), "settings", cell->settings);
+    json_t *record =
+        json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:i, s:s, s:O}", "key", cell->key, "version",
+                  huddle_version(), "data", page_text(data->name), "source",
+                  page_text(data->source), "n", (json_int_t)data->data.points.n, "d",
+                  (json_int_t)data->data.points.d, "n_classes", data->data.n_classes, "method",
+                  experiment_method(e, cell->entry), "settings", cell->settings);
     json_object_set_new(record, "seed", json_integer((json_int_t)cell->seed));
     return record;
 }
@@ -175,22 +181,23 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     const char *name;
     json_t *value;
     huddle_status status = HUDDLE_OK;
-    double began = talk_seconds(), cpu = thread_seconds();
+    double began = wall_seconds(), cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
     json_object_foreach(cell->settings, name, value) {
         if (status == HUDDLE_OK)
             status = huddle_model_set(model, name, json_string_value(value));
     }
     if (status == HUDDLE_OK)
         status = huddle_model_fit(context, model, &data->points);
-    json_object_set_new(record, "seconds", real(talk_seconds() - began));
-    json_object_set_new(record, "cpu_seconds", real(thread_seconds() - cpu));
+    json_object_set_new(record, "seconds", page_real(wall_seconds() - began));
+    json_object_set_new(record, "cpu_seconds",
+                        page_real(clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu));
     if (status == HUDDLE_OK)
         status = add_report(model, record);
     if (status == HUDDLE_OK)
         status = add_scores(model, data, record);
-    if (status == HUDDLE_OK && keeps(cell, "trace"))
+    if (status == HUDDLE_OK && is_kept(cell, "trace"))
         add_trace(model, record);
-    if (status == HUDDLE_OK && keeps(cell, "ends"))
+    if (status == HUDDLE_OK && is_kept(cell, "ends"))
         status = add_ends(context, model, record);
     return status;
 }
@@ -199,18 +206,18 @@ json_t *cell_fit(huddle_context *context, huddle_cache *cache, const experiment 
                  const experiment_cell *cell) {
     huddle_model *model = NULL;
     json_t *record = new_record(e, cell);
-    huddle_status status = huddle_model_new(plan_method(e, cell->entry), &model);
+    huddle_status status = huddle_model_new(experiment_method(e, cell->entry), &model);
     if (status == HUDDLE_OK) {
         huddle_model_set_cache(model, cache);
         huddle_model_keep_starts(model, true);
         status = fit_and_score(context, e, cell, model, record);
     }
     huddle_model_free(model);
-    if (status == HUDDLE_CANCELLED || talk_cancelled()) {
+    if (status == HUDDLE_CANCELLED) {
         json_decref(record);
         return NULL;
     }
     if (status != HUDDLE_OK)
-        json_object_set_new(record, "error", text_json(huddle_last_error()));
+        json_object_set_new(record, "error", page_text(huddle_last_error()));
     return record;
 }

@@ -1,0 +1,9 @@
+/* Flags that huddle experiment and huddle paper share. */
+#ifndef HUDDLE_APP_EXPERIMENT_FLAGS_H
+#define HUDDLE_APP_EXPERIMENT_FLAGS_H
+
+#include "command.h"
+
+extern const app_flag experiment_flags[]; /* --n-threads, --alone */
+
+#endif

@@ -1,0 +1,153 @@
+/* Experiments: methods x data sets x grids of options x seeds.
+ *
+ * A plan (JSON, docs/experiments.md) is expanded into a list of cells. A cell is one fit; its key
+ * is a digest of everything its numbers depend on. Finished cells are lines of OUT/results.jsonl
+ * and are never computed again.
+ *
+ *     plan.c, plan_data.c   read and check a plan, read its data sets
+ *     cells.c               expand a plan into cells
+ *     store.c               OUT/results.jsonl: find and append records
+ *     run.c, cell_fit.c     compute the cells that have no record
+ *     results.c             numbers of records, points of grids, the best point
+ *     tables.c, csv.c, experiment_page.c   output
+ *     figure.h, chart.h     pictures by cairo
+ *     paper/                the published experiments: a plan, its protocol and its tables
+ *
+ * Functions that return a huddle_status leave the message of a failure in huddle_last_error(). */
+#ifndef HUDDLE_EXPERIMENT_H
+#define HUDDLE_EXPERIMENT_H
+
+#include "report/page.h"
+
+#include <huddle/io.h>
+#include <huddle/model.h>
+#include <jansson.h>
+
+#include <stdio.h>
+
+/* A key or fingerprint: 32 hexadecimal digits. */
+enum { KEY_SIZE = 33 };
+
+/* A data set of the plan. */
+typedef struct experiment_data {
+    char *name;    /* in tables */
+    char *source;  /* file or generator */
+    json_t *entry; /* of the plan: how to read it; borrowed */
+    huddle_data data;
+    char fingerprint[KEY_SIZE]; /* of points and labels */
+} experiment_data;
+
+/* One fit. */
+typedef struct experiment_cell {
+    int data;  /* index of the data set */
+    int entry; /* index in the plan's methods */
+    int point; /* index in the grid of that entry */
+    uint64_t seed;
+    json_t *settings; /* the options that the plan sets, as strings, in the plan's order */
+    json_t *keep;     /* names of what else to record; borrowed from the plan */
+    char key[KEY_SIZE];
+    json_t *record; /* its line of the results; NULL until it is computed */
+} experiment_cell;
+
+/* Start from {.output = ..., .alone = ...}. */
+typedef struct experiment {
+    const char *file;   /* name of the plan, for messages */
+    char *folder;       /* the plan's; sources are relative to it */
+    json_t *plan;       /* owned */
+    const char *output; /* OUT */
+    experiment_data *data;
+    int n_data;
+    experiment_cell *cells;
+    int n_cells;
+    int n_computed, n_found, n_failed; /* cells: by this run, by earlier ones, without result */
+    int64_t hits, misses;              /* of the caches that cells share */
+    bool alone;                        /* no caches */
+    double seconds, cpu_seconds;       /* of this run */
+} experiment;
+
+/* ---- commands ------------------------------------------------------------------------------- */
+
+/* Runs the plan in a file: experiment_load_plan() and experiment_run_plan(). */
+huddle_status experiment_run_file(huddle_context *context, const char *file, experiment *e);
+
+/* Takes ownership of the plan, checks it, reads the data, and computes the cells that OUT does not
+ * have yet, on as many threads as the context has. `file` is the plan's name in messages; sources
+ * are relative to its folder. The context's progress function receives the stage "cells". */
+huddle_status experiment_run_plan(huddle_context *context, const char *file, json_t *plan,
+                                  experiment *e);
+void experiment_free(experiment *e);
+
+/* OUT/results.csv. */
+huddle_status experiment_write_csv(const experiment *e);
+
+/* The page: `file`, or OUT/index.html if that is NULL. */
+huddle_status experiment_write_page(const experiment *e, const char *file);
+
+/* The best point of each grid: as tables for people, and as a JSON object (NULL without memory). */
+void experiment_print(const experiment *e, FILE *out);
+json_t *experiment_json(const experiment *e);
+
+/* ---- plans (plan.c, plan_data.c, cells.c) --------------------------------------------------- */
+
+/* Reads a plan's file. */
+huddle_status experiment_load_plan(const char *file, json_t **plan);
+
+/* Takes ownership of the plan, checks everything that can be checked without data, then reads the
+ * data. */
+huddle_status experiment_open_plan(huddle_context *context, const char *file, json_t *plan,
+                                   experiment *e);
+
+/* Expands the plan into e->cells, each with its key. */
+huddle_status experiment_list_cells(experiment *e);
+
+/* Entry `index` of the plan's methods, the name of its method, and its name in tables. */
+const json_t *experiment_entry(const experiment *e, int index);
+const char *experiment_method(const experiment *e, int index);
+const char *experiment_label(const experiment *e, int index);
+int experiment_entry_count(const experiment *e);
+
+/* Points in the grid of an entry: 1 if it has no grid. */
+int experiment_grid_size(const experiment *e, int entry);
+
+/* ---- results (results.c) -------------------------------------------------------------------- */
+
+/* A number of a record, or NAN; a string of a record, or "". */
+double record_number(const json_t *record, const char *name);
+const char *record_text(const json_t *record, const char *name);
+
+/* "gamma 1, prepare none": what the plan's grid sets for this cell. */
+void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size);
+
+/* The scores of one point of a grid, averaged over the seeds. */
+typedef struct grid_result {
+    const experiment_cell *cell; /* of the first seed; NULL if there is no result */
+    double best;                 /* of the restart with the smallest inertia, 0 .. 1 */
+    double mean, std;            /* over the single restarts */
+} grid_result;
+
+/* `metric`: "acc", "nmi", "ari" or "purity". */
+grid_result grid_point(const experiment *e, int data, int entry, int point, const char *metric);
+
+/* The oracle: the grid point with the largest `best`, which needs the labels. */
+grid_result grid_oracle(const experiment *e, int data, int entry, const char *metric);
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+/* Writes a file in OUT. */
+huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
+                                    size_t size);
+
+/* OUT/name, freed by free(); NULL without memory. */
+char *experiment_path(const experiment *e, const char *name);
+
+/* The name of an entry in tables; "(reconstruction)" is appended for methods that are one. */
+const char *experiment_title(const experiment *e, int entry, char *text, size_t size);
+
+/* Sections of the page, which other pages have too. */
+void add_oracle_section(report_page *page, const experiment *e);
+void add_cells_section(report_page *page, const experiment *e);
+
+/* The page's file: `file`, or OUT/index.html if that is NULL. Frees the page. */
+huddle_status experiment_finish_page(const experiment *e, report_page *page, const char *file);
+
+#endif

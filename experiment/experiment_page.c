@@ -1,0 +1,124 @@
+/* The page of an experiment. */
+#include "experiment/experiment.h"
+#include "experiment/failure.h"
+#include "experiment/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A column of a table; the type decides how its numbers are shown, NULL for the default. */
+static json_t *make_column(const char *label, const char *type) {
+    json_t *made = json_pack("{s:s}", "label", label);
+    if (type != NULL)
+        page_set(made, "type", json_string(type));
+    return made;
+}
+
+/* A fraction as a cell of a table: sorted by its value, shown with one decimal. */
+static json_t *make_percent(double value) {
+    if (!isfinite(value))
+        return json_null();
+    return json_pack("{s:f, s:o}", "value", 100 * value, "text",
+                     json_sprintf("%.1f", shown_percent(value)));
+}
+
+static json_t *oracle_row(const experiment *e, int data, int entry) {
+    char at_acc[256] = "", at_nmi[256] = "", title[128];
+    grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
+    cell_grid_text(e, acc.cell, at_acc, sizeof at_acc);
+    cell_grid_text(e, nmi.cell, at_nmi, sizeof at_nmi);
+    return json_pack("[o, s, o, o, o, s, o, o, o, s]", page_text(e->data[data].name),
+                     experiment_title(e, entry, title, sizeof title), make_percent(acc.best),
+                     make_percent(acc.mean), make_percent(acc.std), at_acc, make_percent(nmi.best),
+                     make_percent(nmi.mean), make_percent(nmi.std), at_nmi);
+}
+
+void add_oracle_section(report_page *page, const experiment *e) {
+    static const char lead[] =
+        "For each method, the grid point at which the restart with the smallest inertia scores "
+        "highest. The labels choose it: read it as an upper bound, not as what to expect without "
+        "labels. Mean and standard deviation (±) are over the single restarts of K-means at that "
+        "point. In per cent.";
+    static const char *const labels[] = {"data", "method", "ACC",  "mean", "±",
+                                         "at",   "NMI",    "mean", "±",    "at"};
+    json_t *columns = json_array(), *rows = json_array();
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        page_append(columns, make_column(labels[i], NULL));
+    for (int i = 0; i < e->n_data; i++)
+        for (int k = 0; k < experiment_entry_count(e); k++)
+            if (grid_oracle(e, i, k, "acc").cell != NULL)
+                page_append(rows, oracle_row(e, i, k));
+    page_add(page_section(page, "best", "Best of each grid", lead), "table",
+             json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
+}
+
+static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
+    const json_t *r = cell->record;
+    char text[256], title[128];
+    cell_grid_text(e, cell, text, sizeof text);
+    json_t *row = json_pack("[o, s, s, s, I]", page_text(e->data[cell->data].name),
+                            experiment_title(e, cell->entry, title, sizeof title), text,
+                            record_text(r, "prepare"), (json_int_t)cell->seed);
+    static const char *const metrics[] = {"acc",      "acc_mean", "acc_std", "nmi",
+                                          "nmi_mean", "nmi_std",  "ari",     "purity"};
+    static const char *const numbers[] = {"objective", "gap", "groups", "seconds"};
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        page_append(row, make_percent(record_number(r, metrics[i])));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        page_append(row, page_real(record_number(r, numbers[i])));
+    return row;
+}
+
+void add_cells_section(report_page *page, const experiment *e) {
+    static const char lead[] = "All cells. Click a column heading to sort.";
+    static const char *const labels[] = {"data", "method", "grid",  "prepared by", "seed",
+                                         "ACC",  "mean",   "±",     "NMI",         "mean",
+                                         "±",    "ARI",    "purity"};
+    json_t *columns = json_array(), *rows = json_array();
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        page_append(columns, make_column(labels[i], NULL));
+    page_append(columns, make_column("objective", NULL));
+    page_append(columns, make_column("gap", "gap"));
+    page_append(columns, make_column("groups", NULL));
+    page_append(columns, make_column("seconds", NULL));
+    for (int i = 0; i < e->n_cells; i++)
+        if (e->cells[i].record != NULL)
+            page_append(rows, cell_row(e, &e->cells[i]));
+    page_add(page_section(page, "cells", "Cells", lead), "table",
+             json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
+}
+
+static void add_facts(report_page *page, const experiment *e) {
+    double seconds = 0;
+    for (int i = 0; i < e->n_cells; i++)
+        seconds += fmax(record_number(e->cells[i].record, "cpu_seconds"), 0);
+    page_add(page_section(page, "summary", "", NULL), "facts",
+             json_pack("{s:[{s:o, s:s}, {s:o, s:s}, {s:o, s:s}, {s:o, s:s}]}", "facts", "value",
+                       json_sprintf("%d", e->n_data), "label",
+                       e->n_data == 1 ? "data set" : "data sets", "value",
+                       json_sprintf("%d", experiment_entry_count(e)), "label", "grids", "value",
+                       json_sprintf("%d", e->n_cells), "label", "cells", "value",
+                       json_sprintf("%.1f s", seconds), "label", "of CPU time"));
+}
+
+huddle_status experiment_finish_page(const experiment *e, report_page *page, const char *file) {
+    huddle_status status = HUDDLE_OK;
+    char *path = experiment_path(e, "index.html");
+    TRY_POINTER(path);
+    TRY_POINTER(page);
+    TRY(experiment_fail_about(page_write(page, file == NULL ? path : file),
+                              file == NULL ? path : file));
+done:
+    page_free(page);
+    free(path);
+    return status;
+}
+
+huddle_status experiment_write_page(const experiment *e, const char *file) {
+    const char *name = json_string_value(json_object_get(e->plan, "name"));
+    report_page *page = page_new(name == NULL ? e->file : name, "experiment");
+    add_facts(page, e);
+    add_oracle_section(page, e);
+    add_cells_section(page, e);
+    return experiment_finish_page(e, page, file);
+}

@@ -1,0 +1,222 @@
+/* Which of the published data sets a folder contains. */
+#include "experiment/failure.h"
+#include "experiment/paper/paper.h"
+#include "experiment/text.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* A folder, or a file whose ending is that of a data format. */
+static bool is_data_file(const char *path) {
+    static const char *const endings[] = {".csv", ".tsv", ".txt", ".dat",  ".data", ".npy",
+                                          ".npz", ".mat", ".h5",  ".hdf5", ".hdf",  ".libsvm",
+                                          ".svm", ".mtx", ".idx", ".gz",   NULL};
+    struct stat place;
+    const char *dot = strrchr(path, '.');
+    if (stat(path, &place) != 0)
+        return false;
+    if (S_ISDIR(place.st_mode))
+        return true;
+    for (int i = 0; dot != NULL && endings[i] != NULL; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* "ORL_32x32.mat" is ORL. After a prefix as short as AR no letter may follow: "archive.csv" is not
+ * AR. */
+static bool matches_set(const char *name, const paper_set *set) {
+    size_t length = strlen(set->prefix);
+    if (strncasecmp(name, set->prefix, length) != 0)
+        return false;
+    return length > 3 || !isalpha((unsigned char)name[length]);
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void free_names(char **names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+/* The names in the folder, sorted. */
+static huddle_status list_names(const char *folder, char ***names, size_t *count) {
+    huddle_status status = HUDDLE_OK;
+    size_t capacity = 0;
+    const struct dirent *entry;
+    DIR *open = opendir(folder);
+    if (open == NULL)
+        return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
+                               strerror(errno));
+    while ((entry = readdir(open)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        if (*count == capacity) {
+            capacity = capacity == 0 ? 16 : 2 * capacity;
+            char **larger = realloc(*names, capacity * sizeof *larger);
+            TRY_POINTER(larger);
+            *names = larger;
+        }
+        TRY_POINTER((*names)[*count] = strdup(entry->d_name));
+        (*count)++;
+    }
+    if (*count > 0)
+        qsort(*names, *count, sizeof **names, compare_names);
+done:
+    closedir(open);
+    return status;
+}
+
+/* Finds the first file of each set, and notes the others. */
+static huddle_status match_names(const char *folder, char *const *names, size_t count,
+                                 paper_found *found) {
+    huddle_status status = HUDDLE_OK;
+    for (int s = 0; s < PAPER_SETS; s++)
+        for (size_t i = 0; i < count; i++) {
+            char path[4096];
+            snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+            if (!matches_set(names[i], &paper_sets[s]) || !is_data_file(path))
+                continue;
+            if (found->file[s] == NULL)
+                TRY_POINTER(found->file[s] = strdup(path));
+            else
+                append_text(found->note[s], sizeof found->note[s], "%s%s",
+                            found->note[s][0] == '\0' ? "the first by name is used, not " : ", ",
+                            names[i]);
+        }
+done:
+    return status;
+}
+
+/* ---- contents ------------------------------------------------------------------------------- */
+
+static void add_note(char *note, size_t size, const char *text) {
+    append_text(note, size, "%s%s", note[0] == '\0' ? "" : "; ", text);
+}
+
+/* Reads training and test parts, to be stacked, under their conventional names. */
+static bool read_stacked(huddle_context *context, const char *file, json_t *entry,
+                         huddle_data *data) {
+    static const char *const names[][2] = {
+        {"data", "target"}, {"X", "y"}, {"x", "y"}, {"fea", "gnd"}, {"images", "labels"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char train_x[32], test_x[32], train_y[32], test_y[32];
+        snprintf(train_x, sizeof train_x, "train/%s", names[i][0]);
+        snprintf(test_x, sizeof test_x, "test/%s", names[i][0]);
+        snprintf(train_y, sizeof train_y, "train/%s", names[i][1]);
+        snprintf(test_y, sizeof test_y, "test/%s", names[i][1]);
+        const char *x[] = {train_x, test_x}, *y[] = {train_y, test_y};
+        huddle_read_options options = {.x = x, .n_x = 2, .y = y, .n_y = 2, .noise = HUDDLE_AUTO};
+        if (huddle_data_read(context, file, &options, data) != HUDDLE_OK)
+            continue;
+        json_object_set_new(entry, "x", json_pack("[s, s]", train_x, test_x));
+        json_object_set_new(entry, "y", json_pack("[s, s]", train_y, test_y));
+        return true;
+    }
+    return false;
+}
+
+/* Selects the letters, 30 of each, if the file has the ten digits before them. The paper uses the
+ * letters only. */
+static bool select_letters(const huddle_data *data, json_t *entry) {
+    enum { N_DIGITS = 10, N_ALL = 36 };
+    if (data->n_classes != N_ALL)
+        return false;
+    char list[1024] = "";
+    if (data->classes_numeric)
+        snprintf(list, sizeof list, "%s-%s", data->classes[N_DIGITS], data->classes[N_ALL - 1]);
+    for (int k = N_DIGITS; k < N_ALL && !data->classes_numeric; k++)
+        append_text(list, sizeof list, "%s%s", k == N_DIGITS ? "" : ",", data->classes[k]);
+    json_object_set_new(entry, "classes", json_string(list));
+    json_object_set_new(entry, "per_class", json_integer(30));
+    return true;
+}
+
+/* The absolute path, because the plan may be moved. */
+static json_t *make_absolute(const char *path) {
+    char full[8192] = "";
+    if (path[0] != '/' && getcwd(full, sizeof full / 2) != NULL)
+        append_text(full, sizeof full, "/");
+    append_text(full, sizeof full, "%s", path);
+    return page_text(full);
+}
+
+/* Reads the file to see whether it can be used, and how. */
+static void inspect_file(huddle_context *context, int s, paper_found *found) {
+    huddle_data data = {0};
+    huddle_read_options options = {.noise = HUDDLE_AUTO};
+    char *note = found->note[s];
+    size_t size = sizeof found->note[s];
+    json_t *entry = json_pack("{s:s, s:o}", "name", paper_sets[s].name, "source",
+                              make_absolute(found->file[s]));
+    bool read = huddle_data_read(context, found->file[s], &options, &data) == HUDDLE_OK;
+    if (!read) {
+        char message[400];
+        snprintf(message, sizeof message, "%s", huddle_last_error());
+        read = read_stacked(context, found->file[s], entry, &data);
+        add_note(note, size, read ? "training and test parts are stacked" : message);
+    }
+    if (read && data.labels == NULL)
+        add_note(note, size, "it has no labels to score against");
+    if (read && strcmp(paper_sets[s].name, "BinAlpha") == 0 && select_letters(&data, entry))
+        add_note(note, size, "reduced to classes 11-36, the first 30 points of each");
+    if (read && data.labels != NULL)
+        found->entry[s] = entry;
+    else
+        json_decref(entry);
+    huddle_data_free(&data);
+}
+
+huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found) {
+    huddle_status status = HUDDLE_OK;
+    char **names = NULL;
+    size_t count = 0;
+    int n_usable = 0;
+    TRY(list_names(folder, &names, &count));
+    TRY(match_names(folder, names, count, found));
+    for (int s = 0; s < PAPER_SETS; s++) {
+        if (found->file[s] == NULL)
+            snprintf(found->note[s], sizeof found->note[s],
+                     "not found; expected a file such as %s.mat: %s", paper_sets[s].name,
+                     paper_sets[s].contents);
+        else
+            inspect_file(context, s, found);
+        n_usable += found->entry[s] != NULL;
+    }
+    if (n_usable == 0)
+        status = experiment_fail(HUDDLE_INVALID, "%s: none of the data sets was found", folder);
+done:
+    free_names(names, count);
+    return status;
+}
+
+json_t *paper_notes(const paper_found *found) {
+    json_t *notes = json_array();
+    for (int s = 0; s < PAPER_SETS; s++) {
+        bool unusable = found->file[s] != NULL && found->entry[s] == NULL;
+        if (unusable || found->note[s][0] != '\0')
+            json_array_append_new(notes,
+                                  json_sprintf("%s: %s%s", paper_sets[s].name,
+                                               unusable ? "left out; " : "", found->note[s]));
+    }
+    return notes;
+}
+
+void paper_found_free(paper_found *found) {
+    for (int s = 0; s < PAPER_SETS; s++) {
+        free(found->file[s]);
+        json_decref(found->entry[s]);
+    }
+    *found = (paper_found){0};
+}

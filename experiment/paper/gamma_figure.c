@@ -1,0 +1,156 @@
+/* Figure 1: ACC and NMI of ssc against gamma, with the points unchanged and prepared by auto. */
+#include "experiment/paper/paper_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROW_HEIGHT = 396, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 214 };
+
+/* More than the points of the finer grid (27) and of the published one (5) together. */
+enum { MAX_POINTS = 64 };
+
+/* A score against gamma. */
+typedef struct curve {
+    int n;
+    double gamma[MAX_POINTS], value[MAX_POINTS]; /* value in per cent */
+} curve;
+
+static void read_curve(const paper *p, int data, int entry, const char *metric, curve *c) {
+    int size = experiment_grid_size(&p->e, entry);
+    c->n = 0;
+    for (int k = 0; k < size && c->n < MAX_POINTS; k++) {
+        grid_result point = grid_point(&p->e, data, entry, k, metric);
+        if (point.cell == NULL)
+            continue;
+        c->gamma[c->n] = record_number(point.cell->record, "gamma");
+        c->value[c->n++] = 100 * point.best;
+    }
+}
+
+/* Both in order of gamma: the published grid has points that the finer one lacks. */
+static void merge_curves(const curve *a, const curve *b, curve *all) {
+    int i = 0, j = 0;
+    all->n = 0;
+    while ((i < a->n || j < b->n) && all->n < MAX_POINTS) {
+        bool first = j == b->n || (i < a->n && a->gamma[i] <= b->gamma[j]);
+        const curve *from = first ? a : b;
+        int *at = first ? &i : &j;
+        all->gamma[all->n] = from->gamma[*at];
+        all->value[all->n++] = from->value[(*at)++];
+    }
+}
+
+/* The curve of a metric, the points of the published grid on it, and the published result. */
+static void draw_metric(const paper *p, const chart_panel *panel, int data, bool prepared,
+                        const char *metric, const char *colour) {
+    curve fine, grid = {.n = 0}, all;
+    double published = paper_number(metric, PAPER_SSC, p->set[data])->mean;
+    double ends[2] = {panel->x_axis.from, panel->x_axis.to}, level[2] = {published, published};
+    chart_draw_line(panel, 2, ends, level, colour, 0.8)->dash = 3;
+    read_curve(p, data, prepared ? ENTRY_FINE_AUTO : ENTRY_FINE, metric, &fine);
+    if (!prepared)
+        read_curve(p, data, ENTRY_GRID + PAPER_SSC, metric, &grid);
+    merge_curves(&fine, &grid, &all);
+    chart_draw_line(panel, all.n, all.gamma, all.value, colour, 1.8);
+    for (int i = 0; i < grid.n; i++) {
+        figure_point at = {chart_x(panel, grid.gamma[i]), chart_y(panel, grid.value[i])};
+        figure_shape *dot = figure_add_dot(panel->figure, at, 3, chart_white);
+        dot->stroke = colour;
+        dot->line_width = 1.3;
+    }
+}
+
+static const json_t *ends_record(const paper *p, int data, bool prepared) {
+    int entry = prepared ? ENTRY_ENDS_AUTO : ENTRY_ENDS;
+    const experiment_cell *cell = grid_point(&p->e, data, entry, 0, "acc").cell;
+    return cell == NULL ? NULL : cell->record;
+}
+
+/* One digit and an exponent, written as at the ticks: 5e7. */
+static void format_power(double value, char *text, size_t size) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.0e", value); /* 5e+07 */
+    snprintf(text, size, "%ce%d", digits[0], atoi(digits + 2));
+}
+
+/* Shades the two ranges in which gamma has no effect and marks their limits and n/c. */
+static void draw_ends(const chart_panel *panel, const json_t *record) {
+    double fit = record_number(record, "gamma_fit"), collapse = record_number(record, "gamma_up");
+    double right = panel->x + panel->w;
+    if (isfinite(fit)) {
+        figure_box left = {panel->x, panel->y, chart_x(panel, fit) - panel->x, panel->h};
+        figure_add_box(panel->figure, left, paper_shade);
+    }
+    if (isfinite(collapse) && collapse < panel->x_axis.to) {
+        double from = chart_x(panel, collapse);
+        figure_box rest = {from, panel->y, right - from, panel->h};
+        figure_add_box(panel->figure, rest, paper_shade);
+    }
+    const chart_mark marks[] = {{fit, chart_ink_light, "fit"},
+                                {record_number(record, "gamma"), paper_green, "n/c"},
+                                {collapse, chart_ink_light, "collapse"}};
+    chart_draw_marks(panel, sizeof marks / sizeof *marks, marks);
+    if (isfinite(collapse) && collapse > panel->x_axis.to) {
+        char text[32];
+        format_power(collapse, text, sizeof text);
+        figure_add_text(panel->figure, (figure_point){right, panel->y - 13}, 7, chart_ink_light,
+                        ANCHOR_END, "collapse at %s", text);
+    }
+}
+
+/* The lower end of the axis: the smallest accuracy, ours or published, rounded down to a multiple
+ * of 20. */
+static double find_axis_start(const paper *p, int data) {
+    static const int entries[] = {ENTRY_FINE, ENTRY_FINE_AUTO, ENTRY_GRID + PAPER_SSC};
+    double smallest = paper_number("acc", PAPER_SSC, p->set[data])->mean;
+    for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) {
+        curve c;
+        read_curve(p, data, entries[k], "acc", &c);
+        for (int i = 0; i < c.n; i++)
+            smallest = fmin(smallest, c.value[i]);
+    }
+    return fmax(0, floor(smallest / 20) * 20);
+}
+
+static void draw_panel(const paper *p, figure *f, const panel_layout *layout, int data,
+                       bool prepared) {
+    double down = prepared ? NEXT_DOWN : PANEL_DOWN;
+    chart_panel panel = paper_panel(f, layout, data, down, PANEL_HEIGHT);
+    const json_t *record = ends_record(p, data, prepared);
+    const char *rule = record_text(record, "prepare");
+    panel.x_axis = (chart_axis){1e-6, 1e6, true};
+    panel.y_axis = (chart_axis){find_axis_start(p, data), 100, false};
+    draw_ends(&panel, record);
+    chart_draw_axes(&panel, true, true);
+    draw_metric(p, &panel, data, prepared, "nmi", paper_orange);
+    draw_metric(p, &panel, data, prepared, "acc", paper_blue);
+    if (!prepared)
+        paper_draw_set_name(&panel, 26, p->e.data[data].name);
+    else
+        paper_draw_x_title(&panel, "gamma");
+    figure_add_text(f, (figure_point){panel.x, panel.y - 13}, 8, chart_ink_light, ANCHOR_START,
+                    "%s%s", prepared ? "prepared by " : "points unchanged",
+                    !prepared         ? ""
+                    : rule[0] == '\0' ? "auto"
+                                      : rule);
+    if (paper_is_leftmost(layout, data))
+        paper_draw_y_title(&panel, "per cent");
+}
+
+void paper_draw_gamma(const paper *p, figure *f) {
+    static const legend_entry legend[] = {
+        {"ACC", LEGEND_LINE, paper_blue, 0, false},
+        {"NMI", LEGEND_LINE, paper_orange, 0, false},
+        {"published grid", LEGEND_DOT, chart_ink, 0, false},
+        {"published result", LEGEND_LINE, chart_ink_light, 3, false},
+        {"fit: no point moves below it", LEGEND_TEXT, chart_ink_light, 0, true},
+        {"collapse: points of a component coincide above it", LEGEND_TEXT, chart_ink_light, 0,
+         false}};
+    panel_layout layout =
+        paper_start_figure(f, "figure1", "Spectral shrunk clustering against gamma", p->e.n_data,
+                           ROW_HEIGHT, sizeof legend / sizeof *legend, legend);
+    for (int i = 0; i < p->e.n_data; i++)
+        for (int prepared = 0; prepared < 2; prepared++)
+            draw_panel(p, f, &layout, i, prepared == 1);
+}

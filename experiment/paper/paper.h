@@ -1,0 +1,96 @@
+/* The published experiments (Chang, Nie, Ma, Yang and Zhou, "A Convex Formulation for Spectral
+ * Shrunk Clustering", AAAI 2015), run again on whichever of their data sets are available.
+ *
+ *     published.c   the published numbers
+ *     datasets.c    which of the data sets a folder contains
+ *     protocol.c    the published protocol as a plan
+ *     paper.c       running it, and writing all files
+ *     score_tables.c, gamma_figure.c, convergence_figure.c, paper_page.c   output */
+#ifndef HUDDLE_EXPERIMENT_PAPER_H
+#define HUDDLE_EXPERIMENT_PAPER_H
+
+#include "experiment/experiment.h"
+
+/* ---- published numbers (published.c) -------------------------------------------------------- */
+
+enum { PAPER_SETS = 8, PAPER_METHODS = 9, PAPER_SSC = PAPER_METHODS - 1 };
+
+typedef struct paper_set {
+    const char *name;     /* in tables */
+    const char *prefix;   /* of the file's name, in any case */
+    const char *contents; /* what to look for if it is missing */
+} paper_set;
+
+typedef struct paper_score {
+    double mean, std; /* in per cent */
+} paper_score;
+
+extern const paper_set paper_sets[PAPER_SETS];
+extern const char *const paper_methods[PAPER_METHODS]; /* Huddle's names, in the paper's order */
+
+/* `metric`: "acc" or "nmi". */
+const paper_score *paper_number(const char *metric, int method, int set);
+
+/* ---- data sets (datasets.c) ----------------------------------------------------------------- */
+
+typedef struct paper_found {
+    char *file[PAPER_SETS];     /* or NULL */
+    json_t *entry[PAPER_SETS];  /* for a plan's data; NULL unless the file can be used */
+    char note[PAPER_SETS][512]; /* remarks on the file, or what is expected; may be "" */
+} paper_found;
+
+/* Looks for the data sets in a folder. HUDDLE_INVALID if it contains none of them; the notes are
+ * set in that case too. */
+huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found);
+void paper_found_free(paper_found *found);
+
+/* The notes as an array of strings, "NAME: note". NULL without memory. */
+json_t *paper_notes(const paper_found *found);
+
+/* ---- the protocol (protocol.c) -------------------------------------------------------------- */
+
+/* Entries of the plan's methods, in this order. */
+enum {
+    ENTRY_GRID = 0,                     /* + method: over the published grid */
+    ENTRY_DEFAULT = PAPER_METHODS,      /* + method: no option set, no label used */
+    ENTRY_PREPARED = 2 * PAPER_METHODS, /* ssc over preparations and gamma around n/c */
+    ENTRY_FINE,                         /* ssc over a finer grid of gamma, points unchanged */
+    ENTRY_FINE_AUTO,                    /* the same, points prepared by auto */
+    ENTRY_ENDS,                         /* ssc at n/c with the two ends of gamma */
+    ENTRY_ENDS_AUTO,
+    ENTRY_TRACE, /* ssc at gamma 1 and n/c, by the plain and the accelerated iteration */
+    N_ENTRIES
+};
+
+/* The plan for these data sets, with n_init restarts. NULL without memory. */
+json_t *paper_plan(const paper_found *found, int n_init);
+
+/* ---- running and writing (paper.c) ---------------------------------------------------------- */
+
+/* Start from {.e = {.output = ..., .alone = ...}}, and fill `found` by paper_find(). */
+typedef struct paper {
+    experiment e;
+    paper_found found;
+    int set[PAPER_SETS]; /* of each data set of the experiment: its index in paper_sets */
+} paper;
+
+/* Runs the protocol on the data sets found. */
+huddle_status paper_run(huddle_context *context, int n_init, paper *p);
+
+/* Writes plan, results, tables, figures and the page to OUT; the page to `page`, unless that is
+ * NULL. */
+huddle_status paper_write(const paper *p, const char *page);
+void paper_free(paper *p);
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+/* acc.* and nmi.* in OUT. */
+huddle_status paper_write_tables(const paper *p);
+
+/* The tables for people. */
+void paper_print(const paper *p, FILE *out);
+
+/* The page, with the two figures as SVG. */
+huddle_status paper_write_page(const paper *p, char *const svg[2], const char *file);
+
+#endif

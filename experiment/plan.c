@@ -1,0 +1,312 @@
+/* The plan of an experiment: reading it and checking its methods. */
+#include "experiment/plan.h"
+
+#include "experiment/failure.h"
+#include "experiment/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const plan_members[] = {"name", "data", "methods", "seeds", "n_init", NULL};
+static const char *const method_members[] = {"method", "label", "options", "grid", "keep", NULL};
+static const char *const keep_names[] = {"trace", "ends", NULL};
+
+/* json_object_foreach() takes an object that could be changed; these loops only read it. */
+static json_t *readable(const json_t *object) {
+    return (json_t *)(uintptr_t)object;
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+huddle_status plan_fail(const char *file, const char *place, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return experiment_fail(HUDDLE_INVALID, "%s: %s%s%s", file, place, place[0] == '\0' ? "" : ": ",
+                           text);
+}
+
+huddle_status plan_check_members(const char *file, const char *place, const json_t *object,
+                                 const char *const *known) {
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object))
+        return plan_fail(file, place, "must be an object");
+    json_object_foreach(readable(object), key, value) {
+        const char *best = NULL;
+        int distance = NEAR;
+        bool found = false;
+        for (int i = 0; known[i] != NULL; i++) {
+            found |= strcmp(known[i], key) == 0;
+            nearer(key, known[i], &distance, &best);
+        }
+        if (!found && best != NULL)
+            return plan_fail(file, place, "unknown member '%s'; did you mean '%s'?", key, best);
+        if (!found)
+            return plan_fail(file, place, "unknown member '%s'", key);
+    }
+    return HUDDLE_OK;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+bool plan_format_value(const json_t *value, const huddle_data *data, char *text, size_t size) {
+    double c = data == NULL || data->n_classes == 0 ? 2 : data->n_classes;
+    double n = data == NULL ? 100 : (double)data->points.n;
+    if (json_is_boolean(value))
+        snprintf(text, size, "%s", json_is_true(value) ? "true" : "false");
+    else if (json_is_integer(value))
+        snprintf(text, size, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        huddle_format_real(json_real_value(value), text, size);
+    else if (json_is_string(value)) {
+        const char *given = json_string_value(value);
+        char *rest;
+        double factor = strtod(given, &rest);
+        factor = rest == given ? 1 : factor;
+        rest += strspn(rest, " *");
+        if (strcmp(rest, "n/c") == 0)
+            huddle_format_real(factor * n / c, text, size);
+        else if (strcmp(given, "c") == 0)
+            snprintf(text, size, "%.0f", c);
+        else
+            snprintf(text, size, "%s", given);
+    } else
+        return false;
+    return true;
+}
+
+/* Sets the option in a model of the method, which checks the value. */
+static huddle_status check_value(const char *file, const char *place, huddle_model *model,
+                                 const char *name, const json_t *value) {
+    char text[128];
+    if (!plan_format_value(value, NULL, text, sizeof text))
+        return plan_fail(file, place, "must be a number, a string, true or false");
+    if (huddle_model_set(model, name, text) != HUDDLE_OK)
+        return plan_fail(file, place, "%s", huddle_last_error());
+    return HUDDLE_OK;
+}
+
+static huddle_status check_option(const char *file, const char *place, const huddle_model *model,
+                                  const char *name) {
+    if (strcmp(name, "seed") == 0)
+        return plan_fail(file, place, "cannot be set here; use the plan's member 'seeds'");
+    if (huddle_option_find(huddle_model_options(model), name) == NULL)
+        return plan_fail(file, place, "method %s has no option '%s'; see huddle options %s",
+                         huddle_model_method(model), name, huddle_model_method(model));
+    return HUDDLE_OK;
+}
+
+/* ---- methods -------------------------------------------------------------------------------- */
+
+const json_t *experiment_entry(const experiment *e, int index) {
+    return json_array_get(json_object_get(e->plan, "methods"), (size_t)index);
+}
+
+int experiment_entry_count(const experiment *e) {
+    return (int)json_array_size(json_object_get(e->plan, "methods"));
+}
+
+const char *experiment_method(const experiment *e, int index) {
+    return json_string_value(json_object_get(experiment_entry(e, index), "method"));
+}
+
+const char *experiment_label(const experiment *e, int index) {
+    const char *label = json_string_value(json_object_get(experiment_entry(e, index), "label"));
+    return label != NULL ? label : experiment_method(e, index);
+}
+
+/* One option of a grid and the list of its values. */
+static huddle_status check_axis(const char *file, const char *place, huddle_model *model,
+                                const json_t *entry, const char *name) {
+    huddle_status status = HUDDLE_OK;
+    const json_t *values = json_object_get(json_object_get(entry, "grid"), name);
+    char where[160];
+    snprintf(where, sizeof where, "%s.%s", place, name);
+    TRY(check_option(file, where, model, name));
+    if (json_array_size(values) == 0)
+        return plan_fail(file, where, "must be a list of values");
+    if (json_object_get(json_object_get(entry, "options"), name) != NULL)
+        return plan_fail(file, where, "%s is also set in options", name);
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        snprintf(where, sizeof where, "%s.%s[%zu]", place, name, i);
+        TRY(check_value(file, where, model, name, json_array_get(values, i)));
+    }
+done:
+    return status;
+}
+
+static huddle_status check_grid(const char *file, const char *place, huddle_model *model,
+                                const json_t *entry) {
+    huddle_status status = HUDDLE_OK;
+    const json_t *grid = json_object_get(entry, "grid");
+    const char *name;
+    json_t *values;
+    if (grid != NULL && !json_is_object(grid))
+        return plan_fail(file, place, "must be an object of lists");
+    json_object_foreach(readable(grid), name, values) {
+        TRY(check_axis(file, place, model, entry, name));
+    }
+done:
+    return status;
+}
+
+static huddle_status check_options(const char *file, const char *place, huddle_model *model,
+                                   const json_t *options) {
+    huddle_status status = HUDDLE_OK;
+    const char *name;
+    json_t *value;
+    if (options != NULL && !json_is_object(options))
+        return plan_fail(file, place, "must be an object");
+    json_object_foreach(readable(options), name, value) {
+        char where[160];
+        snprintf(where, sizeof where, "%s.%s", place, name);
+        TRY(check_option(file, where, model, name));
+        TRY(check_value(file, where, model, name, value));
+    }
+done:
+    return status;
+}
+
+static huddle_status check_keep(const char *file, const char *place, const json_t *keep) {
+    if (keep != NULL && !json_is_array(keep))
+        return plan_fail(file, place, "must be a list");
+    for (size_t i = 0; i < json_array_size(keep); i++) {
+        const char *name = json_string_value(json_array_get(keep, i));
+        bool known = false;
+        for (int k = 0; name != NULL && keep_names[k] != NULL; k++)
+            known |= strcmp(keep_names[k], name) == 0;
+        if (!known)
+            return plan_fail(file, place, "can contain only 'trace' and 'ends'");
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status check_entry(const experiment *e, const char *place, const json_t *entry) {
+    huddle_status status = HUDDLE_OK;
+    char where[96];
+    const char *method = json_string_value(json_object_get(entry, "method"));
+    const json_t *label = json_object_get(entry, "label");
+    huddle_model *model = NULL;
+    if (method == NULL)
+        return plan_fail(e->file, place, "the member 'method' is missing");
+    if (label != NULL && !json_is_string(label))
+        return plan_fail(e->file, place, "label must be a string");
+    if (huddle_model_new(method, &model) != HUDDLE_OK)
+        return plan_fail(e->file, place, "%s", huddle_last_error());
+    snprintf(where, sizeof where, "%s.options", place);
+    TRY(check_options(e->file, where, model, json_object_get(entry, "options")));
+    snprintf(where, sizeof where, "%s.grid", place);
+    TRY(check_grid(e->file, where, model, entry));
+    snprintf(where, sizeof where, "%s.keep", place);
+    TRY(check_keep(e->file, where, json_object_get(entry, "keep")));
+done:
+    huddle_model_free(model);
+    return status;
+}
+
+static huddle_status check_methods(experiment *e) {
+    huddle_status status = HUDDLE_OK;
+    json_t *list = json_object_get(e->plan, "methods");
+    if (json_array_size(list) == 0)
+        return plan_fail(e->file, "methods", "must be a list of methods");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        char place[64];
+        snprintf(place, sizeof place, "methods[%zu]", i);
+        if (json_is_string(json_array_get(list, i))) /* short for {"method": ...} */
+            json_array_set_new(list, i, json_pack("{s:O}", "method", json_array_get(list, i)));
+        TRY(plan_check_members(e->file, place, json_array_get(list, i), method_members));
+        TRY(check_entry(e, place, json_array_get(list, i)));
+    }
+done:
+    return status;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+huddle_status experiment_load_plan(const char *file, json_t **plan) {
+    json_error_t error;
+    *plan = NULL;
+    if (access(file, R_OK) != 0)
+        return experiment_fail(HUDDLE_IO, "%s: the plan cannot be opened: %s", file,
+                               strerror(errno));
+    *plan = json_load_file(file, JSON_REJECT_DUPLICATES, &error);
+    if (*plan == NULL && error.line < 0)
+        return experiment_fail(HUDDLE_FORMAT, "%s: %s", file, error.text);
+    if (*plan == NULL)
+        return experiment_fail(HUDDLE_FORMAT, "%s: line %d, column %d: %s", file, error.line,
+                               error.column, error.text);
+    return HUDDLE_OK;
+}
+
+static huddle_status check_numbers(const experiment *e) {
+    const json_t *seeds = json_object_get(e->plan, "seeds"),
+                 *n_init = json_object_get(e->plan, "n_init");
+    if (seeds == NULL)
+        json_object_set_new(e->plan, "seeds", json_pack("[i]", 0));
+    else if (json_array_size(seeds) == 0)
+        return plan_fail(e->file, "seeds", "must be a list of non-negative integers");
+    for (size_t i = 0; i < json_array_size(seeds); i++)
+        if (!json_is_integer(json_array_get(seeds, i)) ||
+            json_integer_value(json_array_get(seeds, i)) < 0)
+            return plan_fail(e->file, "seeds", "must be a list of non-negative integers");
+    if (n_init != NULL && (!json_is_integer(n_init) || json_integer_value(n_init) < 1 ||
+                           json_integer_value(n_init) > INT32_MAX))
+        return plan_fail(e->file, "n_init", "must be an integer of at least 1");
+    return HUDDLE_OK;
+}
+
+/* The folder of a file; "" for the working folder. */
+static char *folder_of(const char *file) {
+    char *folder = strdup(file);
+    char *slash = folder == NULL ? NULL : strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder] = '\0'; /* "/" keeps its slash */
+    else if (folder != NULL)
+        folder[0] = '\0';
+    return folder;
+}
+
+huddle_status experiment_open_plan(huddle_context *context, const char *file, json_t *plan,
+                                   experiment *e) {
+    huddle_status status = HUDDLE_OK;
+    e->file = file;
+    e->plan = plan;
+    TRY_POINTER(plan);
+    TRY_POINTER(e->folder = folder_of(file));
+    TRY(plan_check_members(file, "", plan, plan_members));
+    size_t n_data = json_array_size(json_object_get(plan, "data"));
+    if (n_data == 0)
+        return plan_fail(file, "data", "must be a list of data sets");
+    TRY(check_methods(e));
+    TRY(check_numbers(e));
+    TRY_POINTER(e->data = calloc(n_data, sizeof *e->data));
+    e->n_data = (int)n_data;
+    for (int i = 0; i < e->n_data; i++)
+        TRY(plan_check_data(e, i));
+    TRY(plan_read_data(context, e));
+done:
+    return status;
+}
+
+void experiment_free(experiment *e) {
+    for (int i = 0; i < e->n_data; i++) {
+        huddle_data_free(&e->data[i].data);
+        free(e->data[i].name);
+        free(e->data[i].source);
+    }
+    for (int i = 0; i < e->n_cells; i++) {
+        json_decref(e->cells[i].settings);
+        json_decref(e->cells[i].record);
+    }
+    free(e->data);
+    free(e->cells);
+    free(e->folder);
+    json_decref(e->plan);
+    *e = (experiment){0};
+}

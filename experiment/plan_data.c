@@ -1,0 +1,227 @@
+/* The data sets of a plan: checking their entries, reading them, and their fingerprints. */
+#include "experiment/failure.h"
+#include "experiment/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const data_members[] = {"name",    "source", "x",       "y",         "transpose",
+                                           "missing", "encode", "classes", "per_class", "n",
+                                           "noise",   "seed",   NULL};
+
+/* ---- digests -------------------------------------------------------------------------------- */
+
+/* Two multiplicative hashes over the same bytes: FNV-1a, and one with another multiplier and a
+ * shift that carries high bits down. Keys of finished results depend on both, so they must not
+ * change. */
+typedef struct digest {
+    uint64_t a, b;
+} digest;
+
+static const digest digest_start = {0xcbf29ce484222325, 0x2545f4914f6cdd1d};
+
+static void digest_add(digest *d, const void *bytes, size_t size) {
+    const unsigned char *in = bytes;
+    for (size_t i = 0; i < size; i++) {
+        d->a = (d->a ^ in[i]) * 0x100000001b3; /* NOLINT: all bytes are set */
+        d->b = (d->b + in[i]) * 0x9e3779b97f4a7c15;
+        d->b ^= d->b >> 29;
+    }
+}
+
+static void format_digest(digest d, char text[KEY_SIZE]) {
+    snprintf(text, KEY_SIZE, "%016llx%016llx", (unsigned long long)d.a, (unsigned long long)d.b);
+}
+
+void plan_make_key(const char *text, char key[KEY_SIZE]) {
+    digest d = digest_start;
+    digest_add(&d, text, strlen(text));
+    format_digest(d, key);
+}
+
+/* The digest of points and labels. Rows of dense points are added one by one, because the padding
+ * between them is not part of the data. */
+static void set_fingerprint(experiment_data *data) {
+    const huddle_points *x = &data->data.points;
+    digest d = digest_start;
+    int64_t shape[2] = {x->n, x->d};
+    digest_add(&d, shape, sizeof shape);
+    if (x->offsets != NULL) {
+        digest_add(&d, x->offsets, (size_t)(x->n + 1) * sizeof *x->offsets);
+        digest_add(&d, x->columns, (size_t)x->offsets[x->n] * sizeof *x->columns);
+        digest_add(&d, x->values, (size_t)x->offsets[x->n] * sizeof *x->values);
+    }
+    for (int64_t i = 0; i < x->n && x->offsets == NULL; i++)
+        digest_add(&d, x->values + i * x->stride, (size_t)x->d * sizeof *x->values);
+    if (x->shift != NULL)
+        digest_add(&d, x->shift, (size_t)x->d * sizeof *x->shift);
+    if (data->data.labels != NULL)
+        digest_add(&d, data->data.labels, (size_t)x->n * sizeof *data->data.labels);
+    format_digest(d, data->fingerprint);
+}
+
+/* ---- checking ------------------------------------------------------------------------------- */
+
+static bool is_generator(const char *source) {
+    for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
+        if (strcmp(*kind, source) == 0)
+            return true;
+    return false;
+}
+
+/* A file's name without folders and ending. */
+static char *short_name(const char *source) {
+    const char *slash = strrchr(source, '/');
+    char *name = strdup(slash == NULL || slash[1] == '\0' ? source : slash + 1);
+    char *dot = name == NULL ? NULL : strrchr(name, '.');
+    if (dot != NULL && dot != name && !is_generator(source))
+        *dot = '\0';
+    return name;
+}
+
+/* The source relative to the plan's folder. */
+static char *join_path(const char *folder, const char *source) {
+    size_t size = strlen(folder) + strlen(source) + 2;
+    char *path = malloc(size);
+    if (path == NULL)
+        return NULL;
+    if (folder[0] == '\0' || source[0] == '/' || is_generator(source))
+        snprintf(path, size, "%s", source);
+    else
+        snprintf(path, size, "%s/%s", folder, source);
+    return path;
+}
+
+static huddle_status check_numbers(const char *file, const char *place, const json_t *entry) {
+    static const struct {
+        const char *name;
+        double min;
+        bool fraction;
+    } numbers[] = {
+        {"per_class", 1, false}, {"n", 1, false}, {"noise", 0, true}, {"seed", 0, false}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const json_t *value = json_object_get(entry, numbers[i].name);
+        if (value != NULL &&
+            (!json_is_number(value) || (!numbers[i].fraction && !json_is_integer(value)) ||
+             json_number_value(value) < numbers[i].min))
+            return plan_fail(file, place, "%s must be %s of at least %g", numbers[i].name,
+                             numbers[i].fraction ? "a number" : "an integer", numbers[i].min);
+    }
+    return HUDDLE_OK;
+}
+
+/* x and y: a name, or several for parts to be stacked. */
+static huddle_status check_names(const char *file, const char *place, const json_t *entry) {
+    static const char *const names[] = {"x", "y"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const json_t *value = json_object_get(entry, names[k]);
+        bool fits = value == NULL || json_is_string(value) || json_array_size(value) > 0;
+        for (size_t i = 0; fits && i < json_array_size(value); i++)
+            fits = json_is_string(json_array_get(value, i));
+        if (!fits)
+            return plan_fail(file, place, "%s must be a name or a list of names", names[k]);
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status check_types(const char *file, const char *place, const json_t *entry) {
+    static const char *const strings[] = {"name", "classes", "missing"}, *const booleans[] = {
+                                                                             "transpose", "encode"};
+    for (size_t k = 0; k < sizeof strings / sizeof *strings; k++) {
+        const json_t *value = json_object_get(entry, strings[k]);
+        if (value != NULL && !json_is_string(value))
+            return plan_fail(file, place, "%s must be a string", strings[k]);
+    }
+    for (size_t k = 0; k < sizeof booleans / sizeof *booleans; k++) {
+        const json_t *value = json_object_get(entry, booleans[k]);
+        if (value != NULL && !json_is_boolean(value))
+            return plan_fail(file, place, "%s must be true or false", booleans[k]);
+    }
+    return HUDDLE_OK;
+}
+
+/* Names identify data sets in tables and records, so each may occur only once. */
+static huddle_status check_name(const experiment *e, const char *place, int index) {
+    for (int i = 0; i < index; i++)
+        if (strcmp(e->data[i].name, e->data[index].name) == 0)
+            return plan_fail(e->file, place, "the name '%s' is already used by data[%d]",
+                             e->data[index].name, i);
+    return HUDDLE_OK;
+}
+
+huddle_status plan_check_data(experiment *e, int index) {
+    huddle_status status = HUDDLE_OK;
+    char place[64];
+    json_t *list = json_object_get(e->plan, "data"), *entry = json_array_get(list, (size_t)index);
+    experiment_data *data = &e->data[index];
+    snprintf(place, sizeof place, "data[%d]", index);
+    if (json_is_string(entry)) { /* short for {"source": ...} */
+        json_array_set_new(list, (size_t)index, json_pack("{s:O}", "source", entry));
+        entry = json_array_get(list, (size_t)index);
+    }
+    TRY(plan_check_members(e->file, place, entry, data_members));
+    const char *source = json_string_value(json_object_get(entry, "source"));
+    const char *name = json_string_value(json_object_get(entry, "name"));
+    if (source == NULL || source[0] == '\0')
+        return plan_fail(e->file, place, "the member 'source' is missing");
+    TRY(check_numbers(e->file, place, entry));
+    TRY(check_names(e->file, place, entry));
+    TRY(check_types(e->file, place, entry));
+    data->entry = entry;
+    data->source = join_path(e->folder, source);
+    data->name = name != NULL ? strdup(name) : short_name(source);
+    TRY_POINTER(data->source);
+    TRY_POINTER(data->name);
+    TRY(check_name(e, place, index));
+done:
+    return status;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* The strings of a string or of an array of strings; freed by free(). NULL without memory. */
+static const char **list_strings(const json_t *value, int64_t *count) {
+    size_t n = json_is_array(value) ? json_array_size(value) : json_is_string(value) ? 1 : 0;
+    const char **strings = calloc(n + 1, sizeof *strings);
+    for (size_t i = 0; i < n && strings != NULL; i++)
+        strings[i] = json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
+    *count = (int64_t)n;
+    return strings;
+}
+
+static int64_t integer_member(const json_t *entry, const char *name) {
+    return (int64_t)json_integer_value(json_object_get(entry, name));
+}
+
+static huddle_status read_entry(huddle_context *context, experiment_data *data) {
+    huddle_status status = HUDDLE_OK;
+    const json_t *entry = data->entry, *noise = json_object_get(entry, "noise");
+    huddle_read_options options = {.transpose = json_is_true(json_object_get(entry, "transpose")),
+                                   .classes = json_string_value(json_object_get(entry, "classes")),
+                                   .per_class = integer_member(entry, "per_class"),
+                                   .n = integer_member(entry, "n"),
+                                   .noise = noise == NULL ? HUDDLE_AUTO : json_number_value(noise),
+                                   .seed = (uint64_t)integer_member(entry, "seed"),
+                                   .missing = json_string_value(json_object_get(entry, "missing")),
+                                   .encode = json_is_true(json_object_get(entry, "encode"))};
+    const char **x = list_strings(json_object_get(entry, "x"), &options.n_x);
+    const char **y = list_strings(json_object_get(entry, "y"), &options.n_y);
+    TRY_POINTER(x);
+    TRY_POINTER(y);
+    options.x = x;
+    options.y = y;
+    TRY(experiment_fail_about(huddle_data_read(context, data->source, &options, &data->data),
+                              data->source));
+    set_fingerprint(data);
+done:
+    free(x);
+    free(y);
+    return status;
+}
+
+huddle_status plan_read_data(huddle_context *context, experiment *e) {
+    huddle_status status = HUDDLE_OK;
+    for (int i = 0; i < e->n_data && status == HUDDLE_OK; i++)
+        status = read_entry(context, &e->data[i]);
+    return status;
+}

@@ -1,0 +1,117 @@
+#include "experiment/store.h"
+
+#include "experiment/failure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- files of OUT --------------------------------------------------------------------------- */
+
+char *experiment_path(const experiment *e, const char *name) {
+    size_t size = strlen(e->output) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s/%s", e->output, name);
+    return path;
+}
+
+huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
+                                    size_t size) {
+    huddle_status status = HUDDLE_OK;
+    char *path = experiment_path(e, name);
+    TRY_POINTER(path);
+    TRY_POINTER(bytes);
+    TRY(experiment_fail_about(huddle_file_write(path, bytes, size), path));
+done:
+    free(path);
+    return status;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Gives a finished record to every cell with its key: a plan may name one fit in several places.
+ * Cells that failed are computed again. */
+static void assign_record(experiment *e, json_t *record) {
+    const char *key = record_text(record, "key");
+    if (json_object_get(record, "error") != NULL)
+        return;
+    for (int i = 0; i < e->n_cells; i++)
+        if (e->cells[i].record == NULL && strcmp(e->cells[i].key, key) == 0) {
+            e->cells[i].record = json_incref(record);
+            e->n_found++;
+        }
+}
+
+/* Reads all complete lines and cuts off an incomplete last one, which a killed run may leave. */
+static bool read_records(experiment *e, int file) {
+    FILE *lines = fdopen(dup(file), "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    off_t complete = 0;
+    if (lines == NULL)
+        return false;
+    rewind(lines);
+    while ((length = getline(&line, &capacity, lines)) > 0) {
+        if (line[length - 1] != '\n')
+            break;
+        json_t *record = json_loadb(line, (size_t)length, 0, NULL);
+        if (record != NULL)
+            assign_record(e, record);
+        json_decref(record);
+        complete += (off_t)length;
+    }
+    free(line);
+    bool fine = !ferror(lines);
+    fclose(lines);
+    return fine && ftruncate(file, complete) == 0;
+}
+
+/* ---- opening and appending ------------------------------------------------------------------ */
+
+huddle_status store_open(experiment *e, result_store *store) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    *store = (result_store){.file = -1, .path = experiment_path(e, "results.jsonl")};
+    if (store->path == NULL)
+        return experiment_no_memory();
+    if (mkdir(e->output, 0777) != 0 && errno != EEXIST)
+        return experiment_fail(HUDDLE_IO, "%s: %s", e->output, strerror(errno));
+    store->file = open(store->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (store->file < 0)
+        return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
+    if (fcntl(store->file, F_SETLK, &lock) != 0)
+        return experiment_fail(HUDDLE_IO, "%s: another process is writing to this folder",
+                               e->output);
+    if (!read_records(e, store->file))
+        return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
+    return HUDDLE_OK;
+}
+
+void store_close(result_store *store) {
+    if (store->file >= 0)
+        close(store->file);
+    free(store->path);
+    *store = (result_store){.file = -1};
+}
+
+bool store_append(const result_store *store, const json_t *record) {
+    char *text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (text == NULL) {
+        errno = ENOMEM;
+        return false;
+    }
+    size_t size = strlen(text), done = 0;
+    text[size] = '\n'; /* in place of the null byte; size + 1 bytes are written */
+    while (done <= size) {
+        ssize_t written = write(store->file, text + done, size + 1 - done);
+        if (written < 0 && errno != EINTR)
+            break;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    free(text);
+    return done > size && fsync(store->file) == 0;
+}

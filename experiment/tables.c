@@ -1,0 +1,106 @@
+/* The best points of the grids, as tables for people and as JSON. */
+#include "experiment/experiment.h"
+#include "experiment/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A published method without published code is a reconstruction, and every table says so. */
+static bool is_reconstruction(const char *name) {
+    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
+        if (strcmp((*method)->name, name) == 0)
+            return strstr((*method)->title, "reconstruction") != NULL;
+    return false;
+}
+
+const char *experiment_title(const experiment *e, int entry, char *text, size_t size) {
+    snprintf(text, size, "%s%s", experiment_label(e, entry),
+             is_reconstruction(experiment_method(e, entry)) ? " (reconstruction)" : "");
+    return text;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void print_score(FILE *out, const grid_result *result) {
+    if (result->cell == NULL)
+        fprintf(out, " %6s %14s", "-", "");
+    else
+        fprintf(out, " %6.1f %6.1f +- %4.1f", shown_percent(result->best),
+                shown_percent(result->mean), shown_percent(result->std));
+}
+
+static int label_width(const experiment *e) {
+    size_t width = 6;
+    for (int k = 0; k < experiment_entry_count(e); k++) {
+        char title[128];
+        size_t own = strlen(experiment_title(e, k, title, sizeof title));
+        width = own > width ? own : width;
+    }
+    return (int)width;
+}
+
+static void print_entry(FILE *out, const experiment *e, int data, int entry, int width) {
+    char text[256] = "", title[128];
+    grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
+    fprintf(out, "  %-*s", width, experiment_title(e, entry, title, sizeof title));
+    print_score(out, &acc);
+    print_score(out, &nmi);
+    if (acc.cell != NULL)
+        cell_grid_text(e, acc.cell, text, sizeof text);
+    fprintf(out, "%s%s\n", text[0] == '\0' ? "" : "  ", text);
+}
+
+static void print_data(FILE *out, const experiment *e, int data, int width) {
+    const huddle_data *d = &e->data[data].data;
+    fprintf(out, "%s: %lld points, %lld features", e->data[data].name, (long long)d->points.n,
+            (long long)d->points.d);
+    if (d->labels == NULL) {
+        fprintf(out, "; no labels to score against, see results.csv\n\n");
+        return;
+    }
+    fprintf(out, ", %d classes\n  %-*s %6s %14s %6s %14s\n", d->n_classes, width, "", "ACC",
+            "single starts", "NMI", "single starts");
+    for (int k = 0; k < experiment_entry_count(e); k++)
+        print_entry(out, e, data, k, width);
+    fprintf(out, "\n");
+}
+
+void experiment_print(const experiment *e, FILE *out) {
+    int width = label_width(e);
+    for (int i = 0; i < e->n_data; i++)
+        print_data(out, e, i, width);
+    fprintf(out, "%d cells: %d computed in %.1f s, %d found in %s\n", e->n_cells, e->n_computed,
+            e->seconds, e->n_found, e->output);
+    if (e->hits > 0)
+        fprintf(out, "shared work: %lld stages computed, %lld reused from an earlier cell\n",
+                (long long)e->misses, (long long)e->hits);
+}
+
+json_t *experiment_json(const experiment *e) {
+    json_t *object =
+        json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:{s:I, s:I}}", "plan",
+                  page_text(e->file), "output", page_text(e->output), "cells", e->n_cells,
+                  "computed", e->n_computed, "found", e->n_found, "failed", e->n_failed, "seconds",
+                  page_real(e->seconds), "cpu_seconds", page_real(e->cpu_seconds), "shared",
+                  "computed", (json_int_t)e->misses, "found", (json_int_t)e->hits);
+    json_t *best = json_array();
+    for (int i = 0; i < e->n_data; i++)
+        for (int k = 0; k < experiment_entry_count(e); k++) {
+            static const char *const metrics[] = {"acc", "nmi"};
+            json_t *row = json_pack("{s:o, s:s, s:s}", "data", page_text(e->data[i].name), "method",
+                                    experiment_method(e, k), "label", experiment_label(e, k));
+            for (int m = 0; m < 2; m++) {
+                grid_result r = grid_oracle(e, i, k, metrics[m]);
+                char text[256] = "";
+                if (r.cell == NULL)
+                    continue;
+                cell_grid_text(e, r.cell, text, sizeof text);
+                json_object_set_new(row, metrics[m],
+                                    json_pack("{s:f, s:f, s:f, s:s}", "best", r.best, "mean",
+                                              r.mean, "std", r.std, "at", text));
+            }
+            json_array_append_new(best, row);
+        }
+    json_object_set_new(object, "oracle", best);
+    return object;
+}

@@ -1,0 +1,97 @@
+/* Labels of every restart, which experiments average over. */
+#include "support/support.h"
+
+#include "huddle/io.h"
+#include "huddle/metrics.h"
+#include "huddle/model.h"
+
+#include <math.h>
+#include <string.h>
+
+static huddle_data points_of(const char *source, int64_t n) {
+    huddle_data data = {0};
+    huddle_read_options options = {.n = n, .noise = HUDDLE_AUTO};
+    assert_ok(huddle_data_read(NULL, source, &options, &data));
+    return data;
+}
+
+static huddle_model *fitted(const char *method, const huddle_data *data, bool keep) {
+    huddle_model *model = NULL;
+    assert_ok(huddle_model_new(method, &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set(model, "n_init", "7"));
+    huddle_model_keep_starts(model, keep);
+    assert_ok(huddle_model_fit(NULL, model, &data->points));
+    return model;
+}
+
+/* One of the starts is the one that won. */
+static void starts_hold_the_winner(void **state) {
+    (void)state;
+    static const char *const methods[] = {"kmeans", "sc", "ssc", "pca-kmeans", "llc", "spls", NULL};
+    huddle_data data = points_of("blobs", 120);
+    for (int m = 0; methods[m] != NULL; m++) {
+        huddle_model *model = fitted(methods[m], &data, true);
+        const int32_t *labels = huddle_model_labels(model, NULL);
+        huddle_array starts;
+        bool found = false;
+        assert_ok(huddle_model_get(model, "start_labels", &starts));
+        assert_int_equal(starts.type, HUDDLE_ARRAY_I32);
+        assert_int_equal(starts.cols, 120);
+        assert_true(starts.rows == 7 || starts.rows == 1);
+        for (int64_t r = 0; r < starts.rows; r++) {
+            const int32_t *row = (const int32_t *)starts.values + r * starts.stride;
+            found |= memcmp(row, labels, 120 * sizeof *labels) == 0;
+            for (int64_t i = 0; i < 120; i++)
+                assert_in_range(row[i], 0, 2);
+        }
+        assert_true(found);
+        huddle_model_free(model);
+    }
+    huddle_data_free(&data);
+}
+
+static void starts_are_kept_only_on_request(void **state) {
+    (void)state;
+    huddle_data data = points_of("blobs", 60);
+    huddle_model *plain = fitted("kmeans", &data, false), *keeping = fitted("kmeans", &data, true);
+    huddle_array view;
+    assert_refused(huddle_model_get(plain, "start_labels", &view), HUDDLE_INVALID,
+                   "no array named");
+    assert_memory_equal(huddle_model_labels(plain, NULL), huddle_model_labels(keeping, NULL),
+                        60 * sizeof(int32_t));
+    huddle_model_free(plain);
+    huddle_model_free(keeping);
+    huddle_data_free(&data);
+}
+
+/* Equal points are clustered as one, and every start labels all of them. */
+static void equal_points_share_their_start_labels(void **state) {
+    (void)state;
+    huddle_data data = points_of("blobs", 80);
+    for (int64_t i = 40; i < 80; i++)
+        memcpy(data.points.values + i * data.points.stride,
+               data.points.values + (i - 40) * data.points.stride,
+               (size_t)data.points.d * sizeof(float));
+    huddle_model *model = fitted("ssc", &data, true);
+    huddle_array starts;
+    assert_ok(huddle_model_get(model, "start_labels", &starts));
+    for (int64_t r = 0; r < starts.rows; r++) {
+        const int32_t *row = (const int32_t *)starts.values + r * starts.stride;
+        int same = 0;
+        for (int64_t i = 40; i < 80; i++)
+            same += row[i] == row[i - 40];
+        assert_true(same >= 36);
+    }
+    huddle_model_free(model);
+    huddle_data_free(&data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(starts_hold_the_winner),
+        cmocka_unit_test(starts_are_kept_only_on_request),
+        cmocka_unit_test(equal_points_share_their_start_labels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
