@@ -159,7 +159,7 @@ void hd_json_real(hd_json_writer *json, double value) {
         snprintf(text, sizeof text - 2, "%.*g", json->style.digits < 17 ? json->style.digits : 17,
                  value);
     else
-        hd_format_real(value, text, sizeof text - 2);
+        huddle_format_real(value, text, sizeof text - 2);
     use_point(text);
     shorten_exponent(text);
     if (strpbrk(text, ".e") == NULL)

@@ -1,0 +1,177 @@
+/* --report: the page of a run, written by libhuddle-report, with the command lines that repeat
+ * it. */
+#include "report.h"
+
+#include "catalogue.h"
+#include "output.h"
+#include "talk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- command lines ------------------------------------------------------------------------ */
+
+/* A command line under construction. */
+typedef struct command_text {
+    char *text;
+    size_t size;
+} command_text;
+
+/* Appends a word, in quotes if the shell would change it. */
+static void append_word(command_text *out, const char *dashes, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./:=,+%@";
+    size_t length = strlen(word), size = strlen(dashes);
+    bool quoted = word[strspn(word, plain)] != '\0' || length == 0;
+    out->text = must(realloc(out->text, out->size + size + 4 * length + 5));
+    char *at = out->text + out->size;
+    if (out->size > 0)
+        *at++ = ' ';
+    memcpy(at, dashes, size);
+    at += size;
+    if (quoted)
+        *at++ = '\'';
+    for (const char *c = word; *c != '\0'; c++)
+        if (*c == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else
+            *at++ = *c;
+    if (quoted)
+        *at++ = '\'';
+    *at = '\0';
+    out->size = (size_t)(at - out->text);
+}
+
+static void append_option(command_text *out, const char *name, const char *value) {
+    append_word(out, "--", name);
+    if (value != NULL)
+        append_word(out, "", value);
+}
+
+static void append_head(command_text *out, const app_arguments *arguments) {
+    append_word(out, "", "huddle");
+    append_word(out, "", arguments->command->name);
+    for (int i = 0; i < arguments->n_operands; i++)
+        append_word(out, "", arguments->operands[i]);
+}
+
+/* Flags that say where results go do not change them. */
+static bool is_output(const char *name) {
+    static const char *const outputs[] = {"output", "labels", "save",  "dump",
+                                          "report", "json",   "quiet", NULL};
+    for (const char *const *output = outputs; *output != NULL; output++)
+        if (strcmp(*output, name) == 0)
+            return true;
+    return false;
+}
+
+/* The command line as it was given. */
+static char *given_command(const app_arguments *arguments) {
+    command_text out = {0};
+    append_head(&out, arguments);
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const app_setting *setting = &arguments->settings[i];
+        char flag[64];
+        if (setting->flag == NULL) {
+            option_flag(setting->option, flag, sizeof flag);
+            append_option(&out, flag, setting->value);
+        } else
+            append_option(&out, setting->flag->name,
+                          setting->flag->kind == FLAG_SWITCH ? NULL : setting->value);
+    }
+    return out.text;
+}
+
+/* `path` sets some options of its fit itself and does not accept them. */
+static bool is_accepted(const app_arguments *arguments, const char *option) {
+    bool is_path = strcmp(arguments->command->name, "path") == 0;
+    return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
+}
+
+/* The command line with every option of the method. */
+static char *full_command(const fitting *fit) {
+    const app_arguments *arguments = fit->arguments;
+    command_text out = {0};
+    append_head(&out, arguments);
+    if (strcmp(arguments->command->name, "cluster") == 0)
+        append_option(&out, "method", huddle_model_method(fit->model));
+    for (int i = 0; i < arguments->n_settings; i++) {
+        const app_flag *flag = arguments->settings[i].flag;
+        if (flag != NULL && strcmp(flag->name, "method") != 0 && !is_output(flag->name))
+            append_option(&out, flag->name,
+                          flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);
+    }
+    const huddle_option *option = huddle_model_options(fit->model);
+    for (; option->type != HUDDLE_OPTION_END; option++) {
+        char flag[64], value[128];
+        if (!is_accepted(arguments, option->name) ||
+            huddle_model_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
+            continue;
+        option_flag(option->name, flag, sizeof flag);
+        append_option(&out, flag, value);
+    }
+    return out.text;
+}
+
+/* ---- pages -------------------------------------------------------------------------------- */
+
+/* What both pages are told of the data. */
+static huddle_report_options data_options(const fitting *fit) {
+    const huddle_data *data = &fit->data;
+    huddle_report_options options = huddle_report_defaults();
+    options.source = fit->source;
+    if (data->labels != NULL) {
+        options.classes = data->labels;
+        options.n_classes = data->n_classes;
+        options.class_names = (const char *const *)data->classes;
+    }
+    /* Columns may have been selected, so that the points are no longer the file's images. */
+    if (data->points.offsets == NULL && data->points.d == (int64_t)data->height * data->width) {
+        options.image_height = data->height;
+        options.image_width = data->width;
+        options.image_column_major = data->column_major;
+    }
+    return options;
+}
+
+/* Writes the page of a clustering, or of a path if `walk` is not NULL. */
+static int write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
+                      const char *file) {
+    huddle_report_options options = data_options(fit);
+    char *given = given_command(fit->arguments), *full = full_command(fit);
+    char *details = must(json_dumps(report, 0));
+    const huddle_report_command lines[] = {{"As given", given},
+                                           {"With every option spelled out", full}};
+    json_t *unused = json_array(); /* the fit has reported its warnings already */
+    options.details = details;
+    options.commands = lines;
+    options.n_commands = 2;
+    talk_collect(unused);
+    huddle_status status =
+        walk == NULL
+            ? huddle_report_write(fit->context, fit->model, fitting_points(fit), &options, file)
+            : huddle_report_write_path(fit->context, fit->model, fitting_points(fit), walk,
+                                       &options, file);
+    talk_collect(NULL);
+    json_decref(unused);
+    free(details);
+    free(full);
+    free(given);
+    return status == HUDDLE_OK ? EXIT_DONE
+                               : failed_call(status, status == HUDDLE_IO ? file : fit->source);
+}
+
+int report_cluster(const fitting *fit, const char *file) {
+    json_t *report = fitting_report(fit);
+    if (report == NULL)
+        return EXIT_FAILED;
+    int result = write_page(fit, NULL, report, file);
+    json_decref(report);
+    return result;
+}
+
+int report_path(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
+                const char *file) {
+    return write_page(fit, walk, report, file);
+}
