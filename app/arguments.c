@@ -229,14 +229,14 @@ const char *argument(const app_arguments *arguments, const char *name) {
     return NULL;
 }
 
-int64_t argument_count(const app_arguments *arguments, const char *name, int64_t fallback) {
+int64_t argument_count(const app_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);
-    return text == NULL ? fallback : strtoll(text, NULL, 10);
+    return text == NULL ? default_value : strtoll(text, NULL, 10);
 }
 
-double argument_number(const app_arguments *arguments, const char *name, double fallback) {
+double argument_number(const app_arguments *arguments, const char *name, double default_value) {
     const char *text = argument(arguments, name);
-    return text == NULL ? fallback : strtod(text, NULL);
+    return text == NULL ? default_value : strtod(text, NULL);
 }
 
 const char **argument_all(const app_arguments *arguments, const char *name, int64_t *count) {

@@ -23,10 +23,10 @@ static const char *type_name(huddle_option_type type) {
 static json_t *default_json(const huddle_option *option) {
     char *end;
     if (option->type == HUDDLE_OPTION_BOOL)
-        return json_boolean(strcmp(option->fallback, "true") == 0);
-    double number = strtod(option->fallback, &end);
-    if (option->choices != NULL || *end != '\0' || end == option->fallback)
-        return json_string(option->fallback);
+        return json_boolean(strcmp(option->default_text, "true") == 0);
+    double number = strtod(option->default_text, &end);
+    if (option->choices != NULL || *end != '\0' || end == option->default_text)
+        return json_string(option->default_text);
     return option->type == HUDDLE_OPTION_REAL ? json_real(number)
                                               : json_integer((json_int_t)number);
 }

@@ -152,8 +152,8 @@ static json_t *option_rows(const fitting *fit) {
         if (!is_taken(fit->arguments, option->name) ||
             huddle_model_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
-        json_array_append_new(
-            rows, json_pack("[s, s, s, s]", option->name, value, option->fallback, option->help));
+        json_array_append_new(rows, json_pack("[s, s, s, s]", option->name, value,
+                                              option->default_text, option->help));
     }
     return rows;
 }

@@ -170,7 +170,7 @@ typedef struct huddle_option {
     const char *name; /* n_clusters; the tool's flag is --n-clusters */
     huddle_option_type type;
     size_t offset;              /* where the value lives in the options struct */
-    const char *fallback;       /* the default, as text */
+    const char *default_text;   /* the default, as text */
     double min, max;            /* bounds of INT, REAL, RANGE and of a RULE's number */
     bool allows_auto;           /* INT, REAL, RANGE: "auto" is a value, stored as HUDDLE_AUTO */
     const char *const *choices; /* CHOICE, RULE: ends with NULL */

@@ -325,7 +325,7 @@ static huddle_status misfit(const huddle_option *option, const char *text) {
 void huddle_options_default(const huddle_option *table, void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value parsed;
-        (void)parse(table, table->fallback, &parsed);
+        (void)parse(table, table->default_text, &parsed);
         memcpy((char *)options + table->offset, &parsed, value_size(table->type));
     }
 }

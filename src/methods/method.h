@@ -27,7 +27,7 @@ const huddle_option *hd_common_table(void);
 /* A stage's option under another name, with another default or explanation (NULL: the stage's). */
 typedef struct hd_rename {
     const char *from, *to; /* from == NULL ends the list */
-    const char *fallback, *help;
+    const char *default_text, *help;
 } hd_rename;
 
 /* A stage's options inside a method's. All of the stage's table is taken, except n_clusters,
