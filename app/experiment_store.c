@@ -137,7 +137,7 @@ static void put_row(FILE *out, const experiment *e, const experiment_cell *cell)
     put_field(out, record_text(cell->record, "prepare"));
     for (int i = 0; csv_numbers[i] != NULL; i++) {
         double x = record_number(cell->record, csv_numbers[i]);
-        format_real(x, number, sizeof number);
+        huddle_format_real(x, number, sizeof number);
         fprintf(out, ",%s", isfinite(x) ? number : "");
     }
     fprintf(out, ",%s\n", record_text(cell->record, "version"));

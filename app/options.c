@@ -7,6 +7,7 @@
 #include "talk.h"
 #include "text.h"
 
+#include <huddle/base.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,11 +100,11 @@ static void print_options(int method) {
 static int find_method(const char *name) {
     const catalogue_of_methods *all = catalogue();
     const char *best = NULL;
-    int distance = NEAR;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
     for (int i = 0; i < all->n_methods; i++) {
         if (strcmp(all->names[i], name) == 0)
             return i;
-        nearer(name, all->names[i], &distance, &best);
+        huddle_suggest_name(name, all->names[i], &distance, &best);
     }
     if (best != NULL)
         (void)usage_error("no method named '%s'; did you mean '%s'?", name, best);

@@ -10,7 +10,7 @@ static void print_value(const json_t *value, int indent);
 
 static void print_real(double number) {
     char text[40];
-    format_real(number, text, sizeof text);
+    huddle_format_real(number, text, sizeof text);
     fputs(text, stdout);
     if (strpbrk(text, ".e") == NULL)
         fputs(".0", stdout);

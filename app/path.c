@@ -154,7 +154,7 @@ static huddle_status write_tree_csv(const huddle_path_fusion *fusions, int64_t c
     size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
     for (int64_t i = 0; i < count; i++) {
         const huddle_path_fusion *fusion = &fusions[i];
-        format_real(fusion->gamma, gamma, sizeof gamma);
+        huddle_format_real(fusion->gamma, gamma, sizeof gamma);
         size += (size_t)snprintf(text + size, LINE, "%d,%d,%s,%lld\n", fusion->a, fusion->b, gamma,
                                  (long long)fusion->size);
     }

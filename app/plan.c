@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <huddle/base.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -39,11 +40,11 @@ static int check_members(const char *file, const char *place, const json_t *obje
         return wrong(file, place, "must be an object");
     json_object_foreach((json_t *)(uintptr_t)object, key, value) {
         const char *best = NULL;
-        int distance = NEAR;
+        int distance = HUDDLE_SUGGEST_DISTANCE;
         int found = 0;
         for (int i = 0; known[i] != NULL; i++) {
             found |= strcmp(known[i], key) == 0;
-            nearer(key, known[i], &distance, &best);
+            huddle_suggest_name(key, known[i], &distance, &best);
         }
         if (!found && best != NULL)
             return wrong(file, place, "nothing is named '%s' here; did you mean '%s'?", key, best);
@@ -271,7 +272,7 @@ bool plan_value(const json_t *value, const huddle_data *data, char *text, size_t
     else if (json_is_integer(value))
         snprintf(text, size, "%lld", (long long)json_integer_value(value));
     else if (json_is_real(value))
-        format_real(json_real_value(value), text, size);
+        huddle_format_real(json_real_value(value), text, size);
     else if (json_is_string(value)) {
         const char *given = json_string_value(value);
         char *rest;
@@ -279,7 +280,7 @@ bool plan_value(const json_t *value, const huddle_data *data, char *text, size_t
         factor = rest == given ? 1 : factor;
         rest += strspn(rest, " *");
         if (strcmp(rest, "n/c") == 0)
-            format_real(factor * n / c, text, size);
+            huddle_format_real(factor * n / c, text, size);
         else if (strcmp(given, "c") == 0)
             snprintf(text, size, "%.0f", c);
         else

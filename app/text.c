@@ -44,42 +44,6 @@ void append_text(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Insertions, deletions, changes and swaps of neighbours that turn one word into the other. */
-static int edit_distance(const char *a, const char *b) {
-    enum { MOST = 40 };
-    int table[MOST + 1][MOST + 1];
-    int n = (int)strlen(a), m = (int)strlen(b);
-    if (n > MOST || m > MOST)
-        return MOST;
-    for (int i = 0; i <= n; i++)
-        for (int j = 0; j <= m; j++) {
-            if (i == 0 || j == 0) {
-                table[i][j] = i + j;
-                continue;
-            }
-            int least = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            int gap = (table[i - 1][j] < table[i][j - 1] ? table[i - 1][j] : table[i][j - 1]) + 1;
-            least = gap < least ? gap : least;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                table[i - 2][j - 2] + 1 < least)
-                least = table[i - 2][j - 2] + 1;
-            table[i][j] = least;
-        }
-    return table[n][m];
-}
-
-void nearer(const char *word, const char *candidate, int *distance, const char **best) {
-    int found = edit_distance(word, candidate);
-    /* The beginning of a word is near to it, however long the rest. */
-    if (strlen(word) >= NEAR && strncmp(word, candidate, strlen(word)) == 0)
-        found = found < NEAR - 1 ? found : NEAR - 1;
-    /* A two-letter word is two edits from any other: no help. */
-    if (found < *distance && found < (int)strlen(candidate)) {
-        *distance = found;
-        *best = candidate;
-    }
-}
-
 /* Code points that take no column or two on a terminal; all others take one. */
 static int point_width(uint32_t c) {
     static const struct {
@@ -115,13 +79,4 @@ const char *plural(int64_t count) {
 
 double shown_percent(double share) {
     return round(1000 * share) / 10;
-}
-
-void format_real(double number, char *text, size_t size) {
-    static const int digits[] = {6, 9, 12, 15, 16, 17};
-    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
-        snprintf(text, size, "%.*g", digits[i], number);
-        if (strtod(text, NULL) == number)
-            return;
-    }
 }

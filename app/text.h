@@ -17,12 +17,6 @@ void print_wrapped(FILE *file, const char *text, int indent, int column);
 void append_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Words further apart than this are no help to each other. */
-enum { NEAR = 3 };
-
-/* If word is closer to candidate than *distance edits, remembers it. */
-void nearer(const char *word, const char *candidate, int *distance, const char **best);
-
 /* Columns that a text in UTF-8 takes on a terminal. */
 int text_width(const char *text);
 
@@ -33,8 +27,5 @@ const char *plural(int64_t count);
  * table uses it, so that a number reads the same everywhere, and differences are those of the
  * numbers shown. */
 double shown_percent(double share);
-
-/* A number with the fewest of the usual digits that read back as the same. */
-void format_real(double number, char *text, size_t size);
 
 #endif

@@ -199,6 +199,20 @@ HUDDLE_API void huddle_option_allowed(const huddle_option *option, char *text, s
 /* The entry of that name, or NULL. */
 HUDDLE_API const huddle_option *huddle_option_find(const huddle_option *table, const char *name);
 
+/* ---- text -------------------------------------------------------------------------------- */
+
+/* Writes a number with as few of 6, 9, 12, 15, 16 or 17 digits as read back as the same number. A
+ * text of 32 bytes is long enough. */
+HUDDLE_API void huddle_format_real(double number, char *text, size_t size);
+
+/* Finds the name a misspelt word was meant to be. Call it for every candidate, starting with
+ * *distance = HUDDLE_SUGGEST_DISTANCE and *nearest = NULL: afterwards *nearest is the candidate
+ * fewest edits away, or NULL if none is near. An edit inserts, deletes or changes a letter, or
+ * swaps two adjacent ones; the first letters of a name, at least three, are near to it. */
+enum { HUDDLE_SUGGEST_DISTANCE = 3 };
+HUDDLE_API void huddle_suggest_name(const char *word, const char *candidate, int *distance,
+                                    const char **nearest);
+
 #ifdef __cplusplus
 }
 #endif

@@ -165,16 +165,6 @@ static bool parse(const huddle_option *option, const char *text, value *out) {
 
 /* ---- value to text ------------------------------------------------------------------------ */
 
-void hd_format_real(double number, char *text, size_t size) {
-    /* The shortest of the usual lengths that reads back as the same number. */
-    static const int digits[] = {6, 9, 12, 15, 16, 17};
-    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
-        snprintf(text, size, "%.*g", digits[i], number);
-        if (strtod(text, NULL) == number)
-            return;
-    }
-}
-
 static void format(const huddle_option *option, const value *in, char *text, size_t size) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:
@@ -190,7 +180,7 @@ static void format(const huddle_option *option, const value *in, char *text, siz
         if (option->allows_auto && in->real == HUDDLE_AUTO)
             snprintf(text, size, "auto");
         else
-            hd_format_real(in->real, text, size);
+            huddle_format_real(in->real, text, size);
         break;
     case HUDDLE_OPTION_BOOL:
         snprintf(text, size, "%s", in->boolean ? "true" : "false");
@@ -227,8 +217,8 @@ static void append(char *text, size_t size, const char *more) {
 static void format_bounds(const huddle_option *option, char *text, size_t size) {
     char low[40], high[40], bounds[128];
     bool whole = option->type != HUDDLE_OPTION_REAL;
-    hd_format_real(option->min, low, sizeof low);
-    hd_format_real(option->max, high, sizeof high);
+    huddle_format_real(option->min, low, sizeof low);
+    huddle_format_real(option->max, high, sizeof high);
     bool open = !isfinite(option->max) || (whole && option->max >= INT32_MAX);
     if (open)
         snprintf(bounds, sizeof bounds, "a %snumber from %s", whole ? "whole " : "", low);
@@ -278,40 +268,13 @@ const huddle_option *huddle_option_find(const huddle_option *table, const char *
     return NULL;
 }
 
-int hd_edit_distance(const char *a, const char *b) {
-    enum { MOST = 64 };
-    int row[MOST + 1];
-    int n = (int)strlen(b);
-    if (n > MOST || strlen(a) > MOST)
-        return MOST;
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    for (int i = 1; a[i - 1] != '\0'; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            int changed = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            int shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = changed < shorter ? changed : shorter;
-        }
-    }
-    return row[n];
-}
-
 static huddle_status unknown_option(const huddle_option *table, const char *name) {
-    const huddle_option *nearest = NULL;
-    int best = 3; /* further away is no help */
-    for (; table->type != HUDDLE_OPTION_END; table++) {
-        int distance = hd_edit_distance(table->name, name);
-        if (distance < best) {
-            best = distance;
-            nearest = table;
-        }
-    }
+    const char *nearest = NULL;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
+    for (; table->type != HUDDLE_OPTION_END; table++)
+        huddle_suggest_name(name, table->name, &distance, &nearest);
     if (nearest != NULL)
-        return hd_fail(HUDDLE_INVALID, "no option named '%s'; did you mean '%s'?", name,
-                       nearest->name);
+        return hd_fail(HUDDLE_INVALID, "no option named '%s'; did you mean '%s'?", name, nearest);
     return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
 }
 

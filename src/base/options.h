@@ -55,10 +55,4 @@
 
 int64_t hd_options_count(const huddle_option *table);
 
-/* A number as the shortest usual text that reads back as itself. */
-void hd_format_real(double number, char *text, size_t size);
-
-/* Insertions, deletions and changes from a to b: for "did you mean". */
-int hd_edit_distance(const char *a, const char *b);
-
 #endif

@@ -303,15 +303,6 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const huddle_points *points, const huddle_csr *graph,
                            hd_cluster_step step, void *argument, hd_fit *fit);
 
-/* Keeps the context from talking and from collecting warnings, between the two calls. */
-typedef struct hd_silence {
-    huddle_log_function log;
-    hd_warnings *warnings;
-} hd_silence;
-
-hd_silence hd_silence_begin(huddle_context *context);
-void hd_silence_end(huddle_context *context, hd_silence before);
-
 /* Of several alignments the largest number of clusters that is as good as the best is taken. */
 bool hd_alignment_as_good(double alignment, double best);
 
