@@ -289,7 +289,7 @@ static void check_shrink(const char *mode, const char *loss, const double *weigh
     huddle_shrink_info info, cpu;
     huddle_shrink_options options = huddle_shrink_defaults();
     options.loss = loss;
-    options.gamma = 0.4;
+    options.gamma = 3;
     options.weights = weights;
     options.gap = 1e-5;
     options.keep_dual = true;
@@ -306,7 +306,7 @@ static void check_shrink(const char *mode, const char *loss, const double *weigh
     double objective, dual;
     assert_ok(huddle_dense_fetch(&g.g));
     assert_ok(huddle_dense_fetch(&g.z));
-    assert_ok(huddle_shrink_certificate_weighted(NULL, &f, &b, weights, 0.4, loss, &g.g, &g.z,
+    assert_ok(huddle_shrink_certificate_weighted(NULL, &f, &b, weights, 3, loss, &g.g, &g.z,
                                                  &objective, &dual));
     assert_close(info.objective, objective, 1e-12);
     assert_close(info.dual, dual, 1e-9);
@@ -343,7 +343,7 @@ static void a_wrong_answer_is_not_certified(void **state) {
     huddle_shrunk g;
     huddle_shrink_info info;
     huddle_shrink_options options = huddle_shrink_defaults();
-    options.gamma = 0.4;
+    options.gamma = 3;
     assert_ok(huddle_shrink(context, &f, &w, &options, &g, &info));
     assert_int_equal(calls(context, COUNTING_SHRINK), 1);
     assert_true(info.stop != HUDDLE_STOP_CONVERGED && info.stop != HUDDLE_STOP_EXACT);
