@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <ctype.h>
+#include <huddle/base.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +44,14 @@ static const char *find_option_letter(const app_command *command, char letter) {
 
 static int unknown_flag(const app_command *command, const char *word, size_t length) {
     const char *best = NULL;
-    int distance = NEAR;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            nearer(name, flag->name, &distance, &best);
+            huddle_suggest_name(name, flag->name, &distance, &best);
     FOR_EACH_OPTION(option, command->methods)
-    nearer(name, option->flag, &distance, &best);
+    huddle_suggest_name(name, option->flag, &distance, &best);
     if (best != NULL)
         return usage_error("%s has no option --%s; did you mean --%s?", command->name, name, best);
     return usage_error("%s has no option --%s; see huddle help %s", command->name, name,
@@ -71,10 +72,10 @@ static bool is_number(const char *text, double min, bool whole) {
 
 static int wrong_choice(const app_flag *flag, const char *value) {
     const char *best = NULL;
-    int distance = NEAR;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
     char names[256] = "";
     for (const char *const *choice = flag->choices(); *choice != NULL; choice++) {
-        nearer(value, *choice, &distance, &best);
+        huddle_suggest_name(value, *choice, &distance, &best);
         append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : "|", *choice);
     }
     if (best != NULL)
@@ -229,14 +230,14 @@ const char *argument(const app_arguments *arguments, const char *name) {
     return NULL;
 }
 
-int64_t argument_count(const app_arguments *arguments, const char *name, int64_t fallback) {
+int64_t argument_count(const app_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);
-    return text == NULL ? fallback : strtoll(text, NULL, 10);
+    return text == NULL ? default_value : strtoll(text, NULL, 10);
 }
 
-double argument_number(const app_arguments *arguments, const char *name, double fallback) {
+double argument_number(const app_arguments *arguments, const char *name, double default_value) {
     const char *text = argument(arguments, name);
-    return text == NULL ? fallback : strtod(text, NULL);
+    return text == NULL ? default_value : strtod(text, NULL);
 }
 
 const char **argument_all(const app_arguments *arguments, const char *name, int64_t *count) {

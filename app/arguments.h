@@ -29,9 +29,9 @@ void arguments_free(app_arguments *arguments);
  * NULL if it was not given. */
 const char *argument(const app_arguments *arguments, const char *name);
 
-/* The same as a number, or the fallback. The parser has checked it. */
-int64_t argument_count(const app_arguments *arguments, const char *name, int64_t fallback);
-double argument_number(const app_arguments *arguments, const char *name, double fallback);
+/* The same as a number, or the default. The parser has checked it. */
+int64_t argument_count(const app_arguments *arguments, const char *name, int64_t default_value);
+double argument_number(const app_arguments *arguments, const char *name, double default_value);
 
 /* All values given for a flag, in order; ends with NULL; freed by free(). */
 const char **argument_all(const app_arguments *arguments, const char *name, int64_t *count);

@@ -173,12 +173,12 @@ void option_default(const catalogue_option *entry, char *text, size_t size) {
         snprintf(text, size, "the number of classes if the data have labels, else auto");
         return;
     }
-    snprintf(text, size, "%s", entry->option->fallback);
+    snprintf(text, size, "%s", entry->option->default_text);
     for (int i = 0; i < store.made.n_methods; i++) {
         const huddle_option *own = huddle_option_find(store.made.tables[i], entry->name);
         if (own != NULL && (entry->methods >> i & 1) &&
-            strcmp(own->fallback, entry->option->fallback) != 0)
-            append_text(text, size, "; %s: %s", store.made.names[i], own->fallback);
+            strcmp(own->default_text, entry->option->default_text) != 0)
+            append_text(text, size, "; %s: %s", store.made.names[i], own->default_text);
     }
 }
 

@@ -27,9 +27,9 @@ typedef struct app_flag {
     double min;
     bool repeats; /* may be given several times, and all of them count */
     const char *const *(*choices)(void);
-    const char *fallback;              /* the default as text, or NULL if there is none to tell */
-    const char *(*fallback_now)(void); /* the same, when it must be asked for */
-    const char *help;                  /* half a sentence, no full stop */
+    const char *default_text;         /* the default as text, or NULL if there is none to tell */
+    const char *(*get_default)(void); /* the same, when it must be asked for */
+    const char *help;                 /* half a sentence, no full stop */
 } app_flag;
 
 typedef struct flag_group {

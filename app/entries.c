@@ -17,9 +17,9 @@ static void flag_entry(const char *group, const app_flag *flag, app_entry *out) 
     snprintf(out->help, sizeof out->help, "%s", flag->help);
     for (int i = 0; out->choices != NULL && out->choices[i] != NULL; i++)
         append_text(out->help, sizeof out->help, "%s%s", i == 0 ? "; " : "|", out->choices[i]);
-    const char *fallback = flag->fallback_now != NULL ? flag->fallback_now() : flag->fallback;
-    if (fallback != NULL)
-        append_text(out->help, sizeof out->help, " [%s]", fallback);
+    const char *default_text = flag->get_default != NULL ? flag->get_default() : flag->default_text;
+    if (default_text != NULL)
+        append_text(out->help, sizeof out->help, " [%s]", default_text);
 }
 
 void method_entry(const huddle_option *option, app_entry *out) {
@@ -32,7 +32,8 @@ void method_entry(const huddle_option *option, app_entry *out) {
                        .kind = FLAG_TEXT};
     option_flag(option->name, out->name, sizeof out->name);
     huddle_option_allowed(option, allowed, sizeof allowed);
-    snprintf(out->help, sizeof out->help, "%s; %s [%s]", option->help, allowed, option->fallback);
+    snprintf(out->help, sizeof out->help, "%s; %s [%s]", option->help, allowed,
+             option->default_text);
 }
 
 static void group_name(const catalogue_option *option, char *text, size_t size) {
@@ -47,7 +48,7 @@ static void group_name(const catalogue_option *option, char *text, size_t size) 
 
 /* `methods`: those the command takes options of. */
 static void option_entry(const catalogue_option *option, const char *methods, app_entry *out) {
-    char allowed[512], fallback[256], owners[200] = "";
+    char allowed[512], default_text[256], owners[200] = "";
     method_entry(option->option, out);
     if (strcmp(methods, "*") == 0)
         group_name(option, out->group, sizeof out->group);
@@ -58,9 +59,9 @@ static void option_entry(const catalogue_option *option, const char *methods, ap
         append_text(owners, sizeof owners, ": ");
     }
     huddle_option_allowed(option->option, allowed, sizeof allowed);
-    option_default(option, fallback, sizeof fallback);
+    option_default(option, default_text, sizeof default_text);
     snprintf(out->help, sizeof out->help, "%s%s; %s [%s]", owners, option->option->help, allowed,
-             fallback);
+             default_text);
 }
 
 /* The command has a flag of that name itself. */

@@ -13,7 +13,7 @@ const app_flag method_flags[] = {{.name = "method",
                                   .kind = FLAG_CHOICE,
                                   .value = "METHOD",
                                   .choices = method_names,
-                                  .fallback_now = huddle_default_method,
+                                  .get_default = huddle_default_method,
                                   .help = "how to cluster; huddle methods explains them"},
                                  {0}};
 
@@ -45,7 +45,7 @@ const app_flag compute_flags[] = {
      .kind = FLAG_CHOICE,
      .value = "NAME",
      .choices = engine_names,
-     .fallback = "cpu",
+     .default_text = "cpu",
      .help = "where to compute"},
     {0}};
 

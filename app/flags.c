@@ -26,7 +26,7 @@ const app_flag input_flags[] = {
      .kind = FLAG_CHOICE,
      .value = "RULE",
      .choices = missing_rules,
-     .fallback = "error",
+     .default_text = "error",
      .help = "missing values of a table (empty, NA, ?): refuse them, drop their rows, or fill in "
              "the column's mean or median"},
     {.name = "encode",
@@ -45,7 +45,7 @@ const app_flag input_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .fallback = "1000",
+     .default_text = "1000",
      .help = "points to generate"},
     {.name = "noise",
      .kind = FLAG_NUMBER,
@@ -56,7 +56,7 @@ const app_flag input_flags[] = {
 const app_flag seeded_flags[] = {{.name = "seed",
                                   .kind = FLAG_COUNT,
                                   .value = "N",
-                                  .fallback = "0",
+                                  .default_text = "0",
                                   .help = "random stream of generated points"},
                                  {0}};
 

@@ -3,6 +3,7 @@
 #include "talk.h"
 #include "text.h"
 
+#include <huddle/base.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,11 +51,11 @@ static int write_data(huddle_context *context, const huddle_data *data, const ch
 
 static int check_kind(const char *kind) {
     const char *best = NULL;
-    int distance = NEAR;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
     for (const char *const *known = huddle_data_kinds(); *known != NULL; known++) {
         if (strcmp(kind, *known) == 0)
             return EXIT_DONE;
-        nearer(kind, *known, &distance, &best);
+        huddle_suggest_name(kind, *known, &distance, &best);
     }
     if (best != NULL)
         return usage_error("no kind named '%s'; did you mean '%s'?", kind, best);
@@ -88,13 +89,17 @@ static const app_flag generate_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .fallback = "1000",
+     .default_text = "1000",
      .help = "points to generate"},
     {.name = "noise",
      .kind = FLAG_NUMBER,
      .value = "NUMBER",
      .help = "their noise; default: the kind's own"},
-    {.name = "seed", .kind = FLAG_COUNT, .value = "N", .fallback = "0", .help = "random stream"},
+    {.name = "seed",
+     .kind = FLAG_COUNT,
+     .value = "N",
+     .default_text = "0",
+     .help = "random stream"},
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,

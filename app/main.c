@@ -5,6 +5,7 @@
 #include "talk.h"
 #include "text.h"
 
+#include <huddle/base.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +23,11 @@ const char *const *command_names(void) {
 
 const app_command *find_command(const char *name) {
     const char *best = NULL;
-    int distance = NEAR;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
     for (const app_command *const *entry = commands; *entry != NULL; entry++) {
         if (strcmp((*entry)->name, name) == 0)
             return *entry;
-        nearer(name, (*entry)->name, &distance, &best);
+        huddle_suggest_name(name, (*entry)->name, &distance, &best);
     }
     if (best != NULL)
         (void)usage_error("no command named '%s'; did you mean '%s'?", name, best);

@@ -7,6 +7,7 @@
 #include "talk.h"
 #include "text.h"
 
+#include <huddle/base.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,10 @@ static const char *type_name(huddle_option_type type) {
 static json_t *default_json(const huddle_option *option) {
     char *end;
     if (option->type == HUDDLE_OPTION_BOOL)
-        return json_boolean(strcmp(option->fallback, "true") == 0);
-    double number = strtod(option->fallback, &end);
-    if (option->choices != NULL || *end != '\0' || end == option->fallback)
-        return json_string(option->fallback);
+        return json_boolean(strcmp(option->default_text, "true") == 0);
+    double number = strtod(option->default_text, &end);
+    if (option->choices != NULL || *end != '\0' || end == option->default_text)
+        return json_string(option->default_text);
     return option->type == HUDDLE_OPTION_REAL ? json_real(number)
                                               : json_integer((json_int_t)number);
 }
@@ -99,11 +100,11 @@ static void print_options(int method) {
 static int find_method(const char *name) {
     const catalogue_of_methods *all = catalogue();
     const char *best = NULL;
-    int distance = NEAR;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
     for (int i = 0; i < all->n_methods; i++) {
         if (strcmp(all->names[i], name) == 0)
             return i;
-        nearer(name, all->names[i], &distance, &best);
+        huddle_suggest_name(name, all->names[i], &distance, &best);
     }
     if (best != NULL)
         (void)usage_error("no method named '%s'; did you mean '%s'?", name, best);

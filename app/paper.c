@@ -59,7 +59,7 @@ static const app_flag output_flags[] = {
      .letter = 'o',
      .kind = FLAG_FOLDER,
      .value = "OUT",
-     .fallback = "paper",
+     .default_text = "paper",
      .help = "folder for tables, figures, the page and the raw results"},
     {.name = "report",
      .kind = FLAG_FILE,
@@ -72,7 +72,7 @@ static const app_flag protocol_flags[] = {{.name = "n-init",
                                            .kind = FLAG_COUNT,
                                            .value = "N",
                                            .min = 1,
-                                           .fallback = "50",
+                                           .default_text = "50",
                                            .help = "restarts of K-means; 50 in the paper"},
                                           {0}};
 

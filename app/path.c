@@ -330,7 +330,7 @@ static int run_path(const app_arguments *arguments) {
 }
 
 static const char *default_levels(void) {
-    return huddle_option_find(huddle_path_options_table(), "n_gamma")->fallback;
+    return huddle_option_find(huddle_path_options_table(), "n_gamma")->default_text;
 }
 
 static const app_flag path_flags[] = {
@@ -338,7 +338,7 @@ static const app_flag path_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .fallback_now = default_levels,
+     .get_default = default_levels,
      .help = "levels of gamma, evenly spaced in log gamma"},
     {.name = "output",
      .letter = 'o',

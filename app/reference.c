@@ -75,7 +75,7 @@ static void print_option_row(const huddle_option *option) {
     char text[512];
     option_flag(option->name, text, sizeof text);
     printf("| `--%s` | ", text);
-    print_cell(option->fallback);
+    print_cell(option->default_text);
     huddle_option_allowed(option, text, sizeof text);
     printf(" | ");
     print_cell(text);

@@ -86,8 +86,8 @@ static huddle_csr synthetic_graph(int64_t n) {
     return graph;
 }
 
-static const char *argument(int argc, char **argv, int k, const char *fallback) {
-    return k < argc ? argv[k] : fallback;
+static const char *argument(int argc, char **argv, int k, const char *default_text) {
+    return k < argc ? argv[k] : default_text;
 }
 
 int main(int argc, char **argv) {

@@ -39,11 +39,11 @@ huddle_status plan_check_members(const char *file, const char *place, const json
         return plan_fail(file, place, "must be an object");
     json_object_foreach(readable(object), key, value) {
         const char *best = NULL;
-        int distance = NEAR;
+        int distance = HUDDLE_SUGGEST_DISTANCE;
         bool found = false;
         for (int i = 0; known[i] != NULL; i++) {
             found |= strcmp(known[i], key) == 0;
-            nearer(key, known[i], &distance, &best);
+            huddle_suggest_name(key, known[i], &distance, &best);
         }
         if (!found && best != NULL)
             return plan_fail(file, place, "unknown member '%s'; did you mean '%s'?", key, best);

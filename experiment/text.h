@@ -8,13 +8,6 @@
 void append_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Words at least this many edits apart are not suggested for each other. */
-enum { NEAR = 3 };
-
-/* Makes the candidate the best suggestion for a mistyped word if it is fewer than *distance edits
- * away. Begin with *distance = NEAR and *best = NULL. */
-void nearer(const char *word, const char *candidate, int *distance, const char **best);
-
 /* A fraction in per cent, rounded to the one decimal that tables show (halves away from zero). All
  * tables use it: a number then reads the same everywhere, and a difference is that of the two
  * numbers shown. */

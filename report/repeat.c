@@ -53,7 +53,7 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
             huddle_model_option(run->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
         page_append(rows,
-                    json_pack("[s, s, s, s]", option->name, value, option->fallback, option->help));
+                    json_pack("[s, s, s, s]", option->name, value, option->default_text, option->help));
     }
     return rows;
 }

@@ -55,14 +55,6 @@ HUDDLE_API const char *huddle_last_error(void);
  * libraries built on this one that report failures in the same way. */
 HUDDLE_API huddle_status huddle_set_error(huddle_status status, const char *message);
 
-/* Writes a number with the fewest of 6, 9, 12, 15, 16 or 17 significant digits that read back as the
- * same number. */
-HUDDLE_API void huddle_format_real(double number, char *text, size_t size);
-
-/* The insertions, deletions, substitutions and swaps of adjacent characters that turn one word into
- * the other, to suggest a name for a mistyped one. 64 if a word is longer than that. */
-HUDDLE_API int huddle_edit_distance(const char *a, const char *b);
-
 /* "0.1.0"; what HUDDLE_VERSION was when the library was built. */
 HUDDLE_API const char *huddle_version(void);
 
@@ -187,7 +179,7 @@ typedef struct huddle_option {
     const char *name; /* n_clusters; the tool's flag is --n-clusters */
     huddle_option_type type;
     size_t offset;              /* where the value lives in the options struct */
-    const char *fallback;       /* the default, as text */
+    const char *default_text;   /* the default, as text */
     double min, max;            /* bounds of INT, REAL, RANGE and of a RULE's number */
     bool allows_auto;           /* INT, REAL, RANGE: "auto" is a value, stored as HUDDLE_AUTO */
     const char *const *choices; /* CHOICE, RULE: ends with NULL */
@@ -215,6 +207,20 @@ HUDDLE_API void huddle_option_allowed(const huddle_option *option, char *text, s
 
 /* The entry of that name, or NULL. */
 HUDDLE_API const huddle_option *huddle_option_find(const huddle_option *table, const char *name);
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+/* Writes a number with as few of 6, 9, 12, 15, 16 or 17 digits as read back as the same number. A
+ * text of 32 bytes is long enough. */
+HUDDLE_API void huddle_format_real(double number, char *text, size_t size);
+
+/* Finds the name a misspelt word was meant to be. Call it for every candidate, starting with
+ * *distance = HUDDLE_SUGGEST_DISTANCE and *nearest = NULL: afterwards *nearest is the candidate
+ * fewest edits away, or NULL if none is near. An edit inserts, deletes or changes a letter, or
+ * swaps two adjacent ones; the first letters of a name, at least three, are near to it. */
+enum { HUDDLE_SUGGEST_DISTANCE = 3 };
+HUDDLE_API void huddle_suggest_name(const char *word, const char *candidate, int *distance,
+                                    const char **nearest);
 
 #ifdef __cplusplus
 }

@@ -76,7 +76,7 @@ class Array(Structure):
 
 class Option(Structure):
     END, INT, SEED, REAL, BOOL, CHOICE, RULE, RANGE = range(8)
-    _fields_ = [("name", c_char_p), ("type", c_int), ("offset", c_size_t), ("fallback", c_char_p),
+    _fields_ = [("name", c_char_p), ("type", c_int), ("offset", c_size_t), ("default_text", c_char_p),
                 ("min", c_double), ("max", c_double), ("allows_auto", c_bool),
                 ("choices", POINTER(c_char_p)), ("help", c_char_p)]
 

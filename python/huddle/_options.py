@@ -22,7 +22,7 @@ class Parameter:
 
 
 def _default(option):
-    text = option.fallback.decode()
+    text = option.default_text.decode()
     if option.type == Option.BOOL:
         return text == "true"
     for convert in (int, float):

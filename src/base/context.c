@@ -13,7 +13,7 @@
 
 enum { MAX_THREADS = 1024 };
 
-/* Seconds between two reports of progress. */
+/* Seconds between two progress reports: smooth for a person, cheap for a callback in Python. */
 static const double progress_interval = 0.1;
 
 double hd_seconds(void) {
@@ -22,26 +22,29 @@ double hd_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* CPUs granted by one cpu.max file ("200000 100000" or "max 100000"), or `most` if none. */
-static int32_t read_quota(const char *path, int32_t most) {
+/* The CPUs that a cpu.max file of cgroup v2 grants ("200000 100000": microseconds of CPU time per
+ * period), rounded up and at most `limit`. The file contains "max" if there is no quota. */
+static int32_t read_quota(const char *path, int32_t limit) {
     double quota, period;
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return most;
+        return limit;
     int fields = fscanf(file, "%lf %lf", &quota, &period);
     fclose(file);
     if (fields != 2 || period <= 0 || quota <= 0)
-        return most;
+        return limit;
     double cpus = (quota + period - 1) / period;
-    return cpus < 1 ? 1 : cpus < most ? (int32_t)cpus : most;
+    return cpus < 1 ? 1 : cpus < limit ? (int32_t)cpus : limit;
 }
 
-/* Walks from this process's cgroup up to the root; the tightest limit counts. */
-static int32_t cgroup_limit(int32_t most) {
+/* Every cgroup between this process's and the root may have a quota; the smallest one holds. A
+ * container that limits CPU time does not change the CPU affinity, so counting CPUs alone would
+ * start too many threads there. */
+static int32_t apply_cgroup_limit(int32_t limit) {
     char line[512], path[600];
     FILE *file = fopen("/proc/self/cgroup", "re");
     if (file == NULL)
-        return most;
+        return limit;
     while (fgets(line, sizeof line, file) != NULL) {
         if (strncmp(line, "0::/", 4) != 0)
             continue;
@@ -49,7 +52,7 @@ static int32_t cgroup_limit(int32_t most) {
         group[strcspn(group, "\n")] = '\0';
         for (;;) {
             snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
-            most = read_quota(path, most);
+            limit = read_quota(path, limit);
             char *slash = strrchr(group, '/');
             if (slash == NULL)
                 break;
@@ -57,16 +60,17 @@ static int32_t cgroup_limit(int32_t most) {
         }
     }
     fclose(file);
-    return most;
+    return limit;
 }
 
-static int32_t available_threads(void) {
+/* CPUs of the affinity mask, within the cgroup's quota. */
+static int32_t count_available_threads(void) {
     cpu_set_t set;
     int32_t count = 1;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         count = CPU_COUNT(&set);
-    count = cgroup_limit(count);
+    count = apply_cgroup_limit(count);
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : count;
 }
 
@@ -74,7 +78,7 @@ huddle_status huddle_context_new(huddle_context **context) {
     huddle_status status = HUDDLE_OK;
     huddle_context *made = NULL;
     ALLOC_ZERO(made, 1);
-    made->n_threads = available_threads();
+    made->n_threads = count_available_threads();
     pthread_mutex_init(&made->logging, NULL);
     atomic_init(&made->cancelled, 0);
 done:
@@ -93,7 +97,7 @@ void huddle_context_free(huddle_context *context) {
 
 huddle_status huddle_context_set_threads(huddle_context *context, int32_t n_threads) {
     if (n_threads == HUDDLE_AUTO)
-        n_threads = available_threads();
+        n_threads = count_available_threads();
     if (n_threads < 1 || n_threads > MAX_THREADS)
         return hd_fail(HUDDLE_INVALID, "n_threads = %d is outside [1, %d]", n_threads, MAX_THREADS);
     if (n_threads != context->n_threads) {
@@ -149,7 +153,7 @@ huddle_status hd_warnings_add(hd_warnings *warnings, huddle_warning_code code, c
     char *copy = hd_copy_text(text);
     if (copy == NULL ||
         !hd_grow(&warnings->items, &warnings->capacity, warnings->count + 1, sizeof(hd_warning)))
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a line of text");
+        FAIL(HUDDLE_NO_MEMORY, "no memory for the text of a warning");
     warnings->items[warnings->count++] = (hd_warning){code, copy};
     copy = NULL;
 done:
@@ -164,8 +168,10 @@ void hd_warnings_free(hd_warnings *warnings) {
     memset(warnings, 0, sizeof *warnings);
 }
 
-static void log_line(huddle_context *context, huddle_log_level level, huddle_warning_code code,
-                     const char *format, va_list arguments) {
+/* The lock keeps lines of different threads apart and guards the list of warnings. A warning that
+ * cannot be kept for lack of memory is still logged. */
+static void write_line(huddle_context *context, huddle_log_level level, huddle_warning_code code,
+                       const char *format, va_list arguments) {
     char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
     pthread_mutex_lock(&context->logging);
@@ -181,7 +187,7 @@ void hd_warn(huddle_context *context, huddle_warning_code code, const char *form
         return;
     va_list arguments;
     va_start(arguments, format);
-    log_line(context, HUDDLE_LOG_WARNING, code, format, arguments);
+    write_line(context, HUDDLE_LOG_WARNING, code, format, arguments);
     va_end(arguments);
 }
 
@@ -190,8 +196,25 @@ void hd_log(huddle_context *context, const char *format, ...) {
         return;
     va_list arguments;
     va_start(arguments, format);
-    log_line(context, HUDDLE_LOG_INFO, HUDDLE_WARNING_NONE, format, arguments);
+    write_line(context, HUDDLE_LOG_INFO, HUDDLE_WARNING_NONE, format, arguments);
     va_end(arguments);
+}
+
+hd_silence hd_silence_begin(huddle_context *context) {
+    hd_silence before = {0};
+    if (context == NULL)
+        return before;
+    before = (hd_silence){context->log, context->warnings};
+    context->log = NULL;
+    context->warnings = NULL;
+    return before;
+}
+
+void hd_silence_end(huddle_context *context, hd_silence before) {
+    if (context == NULL)
+        return;
+    context->log = before.log;
+    context->warnings = before.warnings;
 }
 
 huddle_status hd_check_cancel(huddle_context *context) {

@@ -1,4 +1,5 @@
-/* The inside of a context, and what stages use of it. */
+/* The inside of a context, and the part of it that stages use: warnings, log lines, progress and
+ * cancelling. */
 #ifndef HUDDLE_SRC_CONTEXT_H
 #define HUDDLE_SRC_CONTEXT_H
 
@@ -29,8 +30,8 @@ struct huddle_context {
     void *log_user;
     huddle_progress_function progress;
     void *progress_user;
-    double progress_next;    /* earliest moment of the next report */
-    hd_warnings *warnings;   /* where warnings are also kept, or NULL */
+    double progress_next;    /* earliest time of the next progress report */
+    hd_warnings *warnings;   /* also receives every warning, or NULL */
     pthread_mutex_t logging; /* one line at a time */
     atomic_int cancelled;
     struct hd_pool *pool; /* started on first use */
@@ -40,22 +41,32 @@ struct huddle_context {
 huddle_status hd_warnings_add(hd_warnings *warnings, huddle_warning_code code, const char *text);
 void hd_warnings_free(hd_warnings *warnings);
 
-/* Write a line to the caller's log. A warning is also added to context->warnings. */
+/* Write a line to the caller's log; a warning is also added to context->warnings. */
 void hd_warn(huddle_context *context, huddle_warning_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void hd_log(huddle_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Between these two calls the context neither logs nor collects warnings: for trial computations
+ * whose warnings are not about the result. Keep what begin returns, and pass it to end. */
+typedef struct hd_silence {
+    huddle_log_function log;
+    hd_warnings *warnings;
+} hd_silence;
+
+hd_silence hd_silence_begin(huddle_context *context);
+void hd_silence_end(huddle_context *context, hd_silence before);
+
 /* HUDDLE_CANCELLED if the caller asked to stop. Cheap; call it in every long loop. */
 huddle_status hd_check_cancel(huddle_context *context);
 
-/* Reports progress, at most about ten times a second, and checks for cancelling. Only on the
- * thread that called the library. */
+/* Reports progress, at most about ten times a second, and returns HUDDLE_CANCELLED if the caller
+ * asked to stop. Only for the thread that called the library. */
 huddle_status hd_progress(huddle_context *context, const char *stage, double done, double total);
 
-/* Part of huddle_context_free(). */
+/* Closes the engine; part of huddle_context_free(). */
 void hd_context_close_engine(huddle_context *context);
 
-/* Seconds on a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double hd_seconds(void);
 
 #endif

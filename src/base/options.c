@@ -165,16 +165,6 @@ static bool parse(const huddle_option *option, const char *text, value *out) {
 
 /* ---- value to text ------------------------------------------------------------------------ */
 
-void huddle_format_real(double number, char *text, size_t size) {
-    /* The shortest of the usual lengths that reads back as the same number. */
-    static const int digits[] = {6, 9, 12, 15, 16, 17};
-    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
-        snprintf(text, size, "%.*g", digits[i], number);
-        if (strtod(text, NULL) == number)
-            return;
-    }
-}
-
 static void format(const huddle_option *option, const value *in, char *text, size_t size) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:
@@ -278,47 +268,13 @@ const huddle_option *huddle_option_find(const huddle_option *table, const char *
     return NULL;
 }
 
-/* The optimal string alignment distance: row i of its table from the two rows above. */
-int huddle_edit_distance(const char *a, const char *b) {
-    enum { MAX_LENGTH = 64 };
-    int rows[3][MAX_LENGTH + 1];
-    int *before = rows[0], *above = rows[1], *row = rows[2];
-    int n = (int)strlen(b);
-    if (n > MAX_LENGTH || strlen(a) > MAX_LENGTH)
-        return MAX_LENGTH;
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    for (int i = 1; a[i - 1] != '\0'; i++) {
-        int *unused = before;
-        before = above;
-        above = row;
-        row = unused;
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            int changed = above[j - 1] + (a[i - 1] != b[j - 1]);
-            int shifted = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1;
-            row[j] = changed < shifted ? changed : shifted;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before[j - 2] + 1 < row[j])
-                row[j] = before[j - 2] + 1;
-        }
-    }
-    return row[n];
-}
-
 static huddle_status unknown_option(const huddle_option *table, const char *name) {
-    const huddle_option *nearest = NULL;
-    int best = 3; /* further away is no help */
-    for (; table->type != HUDDLE_OPTION_END; table++) {
-        int distance = huddle_edit_distance(table->name, name);
-        if (distance < best) {
-            best = distance;
-            nearest = table;
-        }
-    }
+    const char *nearest = NULL;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
+    for (; table->type != HUDDLE_OPTION_END; table++)
+        huddle_suggest_name(name, table->name, &distance, &nearest);
     if (nearest != NULL)
-        return hd_fail(HUDDLE_INVALID, "no option named '%s'; did you mean '%s'?", name,
-                       nearest->name);
+        return hd_fail(HUDDLE_INVALID, "no option named '%s'; did you mean '%s'?", name, nearest);
     return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
 }
 
@@ -332,7 +288,7 @@ static huddle_status misfit(const huddle_option *option, const char *text) {
 void huddle_options_default(const huddle_option *table, void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value parsed;
-        (void)parse(table, table->fallback, &parsed);
+        (void)parse(table, table->default_text, &parsed);
         memcpy((char *)options + table->offset, &parsed, value_size(table->type));
     }
 }

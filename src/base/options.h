@@ -7,50 +7,50 @@
 #include <math.h>
 
 /* Rows of a table, so that each option is one line. S is the options struct, F its field. */
-#define HD_INT(S, F, FALLBACK, MIN, MAX, HELP)                                                     \
+#define HD_INT(S, F, DEFAULT, MIN, MAX, HELP)                                                      \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_INT, .offset = offsetof(S, F), .fallback = FALLBACK,     \
+        .name = #F, .type = HUDDLE_OPTION_INT, .offset = offsetof(S, F), .default_text = DEFAULT,  \
         .min = MIN, .max = MAX, .help = HELP                                                       \
     }
-#define HD_INT_AUTO(S, F, FALLBACK, MIN, MAX, HELP)                                                \
+#define HD_INT_AUTO(S, F, DEFAULT, MIN, MAX, HELP)                                                 \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_INT, .offset = offsetof(S, F), .fallback = FALLBACK,     \
+        .name = #F, .type = HUDDLE_OPTION_INT, .offset = offsetof(S, F), .default_text = DEFAULT,  \
         .min = MIN, .max = MAX, .allows_auto = true, .help = HELP                                  \
     }
-#define HD_REAL(S, F, FALLBACK, MIN, MAX, HELP)                                                    \
+#define HD_REAL(S, F, DEFAULT, MIN, MAX, HELP)                                                     \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_REAL, .offset = offsetof(S, F), .fallback = FALLBACK,    \
+        .name = #F, .type = HUDDLE_OPTION_REAL, .offset = offsetof(S, F), .default_text = DEFAULT, \
         .min = MIN, .max = MAX, .help = HELP                                                       \
     }
-#define HD_REAL_AUTO(S, F, FALLBACK, MIN, MAX, HELP)                                               \
+#define HD_REAL_AUTO(S, F, DEFAULT, MIN, MAX, HELP)                                                \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_REAL, .offset = offsetof(S, F), .fallback = FALLBACK,    \
+        .name = #F, .type = HUDDLE_OPTION_REAL, .offset = offsetof(S, F), .default_text = DEFAULT, \
         .min = MIN, .max = MAX, .allows_auto = true, .help = HELP                                  \
     }
 #define HD_SEED(S, F, HELP)                                                                        \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_SEED, .offset = offsetof(S, F), .fallback = "0",         \
+        .name = #F, .type = HUDDLE_OPTION_SEED, .offset = offsetof(S, F), .default_text = "0",     \
         .help = HELP                                                                               \
     }
-#define HD_BOOL(S, F, FALLBACK, HELP)                                                              \
+#define HD_BOOL(S, F, DEFAULT, HELP)                                                               \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_BOOL, .offset = offsetof(S, F), .fallback = FALLBACK,    \
+        .name = #F, .type = HUDDLE_OPTION_BOOL, .offset = offsetof(S, F), .default_text = DEFAULT, \
         .help = HELP                                                                               \
     }
-#define HD_CHOICE(S, F, FALLBACK, CHOICES, HELP)                                                   \
+#define HD_CHOICE(S, F, DEFAULT, CHOICES, HELP)                                                    \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_CHOICE, .offset = offsetof(S, F), .fallback = FALLBACK,  \
-        .choices = CHOICES, .help = HELP                                                           \
+        .name = #F, .type = HUDDLE_OPTION_CHOICE, .offset = offsetof(S, F),                        \
+        .default_text = DEFAULT, .choices = CHOICES, .help = HELP                                  \
     }
-#define HD_RULE(S, F, FALLBACK, CHOICES, HELP)                                                     \
+#define HD_RULE(S, F, DEFAULT, CHOICES, HELP)                                                      \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_RULE, .offset = offsetof(S, F), .fallback = FALLBACK,    \
+        .name = #F, .type = HUDDLE_OPTION_RULE, .offset = offsetof(S, F), .default_text = DEFAULT, \
         .min = 1, .max = INT32_MAX, .choices = CHOICES, .help = HELP                               \
     }
-#define HD_RANGE_AUTO(S, F, FALLBACK, MIN, MAX, HELP)                                              \
+#define HD_RANGE_AUTO(S, F, DEFAULT, MIN, MAX, HELP)                                               \
     {                                                                                              \
-        .name = #F, .type = HUDDLE_OPTION_RANGE, .offset = offsetof(S, F), .fallback = FALLBACK,   \
-        .min = MIN, .max = MAX, .allows_auto = true, .help = HELP                                  \
+        .name = #F, .type = HUDDLE_OPTION_RANGE, .offset = offsetof(S, F),                         \
+        .default_text = DEFAULT, .min = MIN, .max = MAX, .allows_auto = true, .help = HELP         \
     }
 
 int64_t hd_options_count(const huddle_option *table);

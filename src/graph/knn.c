@@ -18,7 +18,7 @@ static const huddle_option table[] = {
     {.name = "knn_solver",
      .type = HUDDLE_OPTION_CHOICE,
      .offset = offsetof(huddle_knn_options, solver),
-     .fallback = "auto",
+     .default_text = "auto",
      .choices = solvers,
      .help = "how neighbours are found; all ways are exact"},
     HD_INT(huddle_knn_options, n_neighbors, "5", 1, INT32_MAX, "neighbours of each point"),

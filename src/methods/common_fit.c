@@ -420,23 +420,6 @@ done:
     return status;
 }
 
-hd_silence hd_silence_begin(huddle_context *context) {
-    hd_silence before = {0};
-    if (context == NULL)
-        return before;
-    before = (hd_silence){context->log, context->warnings};
-    context->log = NULL;
-    context->warnings = NULL;
-    return before;
-}
-
-void hd_silence_end(huddle_context *context, hd_silence before) {
-    if (context == NULL)
-        return;
-    context->log = before.log;
-    context->warnings = before.warnings;
-}
-
 /* Every number of the range, as trials. */
 static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
                                 const huddle_points *points, const huddle_csr *graph,

@@ -27,7 +27,7 @@ const huddle_option *hd_common_table(void);
 /* A stage's option under another name, with another default or explanation (NULL: the stage's). */
 typedef struct hd_rename {
     const char *from, *to; /* from == NULL ends the list */
-    const char *fallback, *help;
+    const char *default_text, *help;
 } hd_rename;
 
 /* A stage's options inside a method's. All of the stage's table is taken, except n_clusters,
@@ -302,15 +302,6 @@ typedef huddle_status (*hd_cluster_step)(huddle_context *context, void *argument
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const huddle_points *points, const huddle_csr *graph,
                            hd_cluster_step step, void *argument, hd_fit *fit);
-
-/* Keeps the context from talking and from collecting warnings, between the two calls. */
-typedef struct hd_silence {
-    huddle_log_function log;
-    hd_warnings *warnings;
-} hd_silence;
-
-hd_silence hd_silence_begin(huddle_context *context);
-void hd_silence_end(huddle_context *context, hd_silence before);
 
 /* Of several alignments the largest number of clusters that is as good as the best is taken. */
 bool hd_alignment_as_good(double alignment, double best);

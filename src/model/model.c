@@ -11,14 +11,9 @@
 
 static huddle_status unknown_method(const char *name) {
     const char *nearest = NULL;
-    int best = 4; /* further away is no help */
-    for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++) {
-        int distance = huddle_edit_distance((*text)->name, name);
-        if (distance < best) {
-            best = distance;
-            nearest = (*text)->name;
-        }
-    }
+    int distance = HUDDLE_SUGGEST_DISTANCE;
+    for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++)
+        huddle_suggest_name(name, (*text)->name, &distance, &nearest);
     if (nearest != NULL)
         return hd_fail(HUDDLE_INVALID, "no method named '%s'; did you mean '%s'?", name, nearest);
     return hd_fail(HUDDLE_INVALID, "no method named '%s'", name);

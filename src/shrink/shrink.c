@@ -33,7 +33,7 @@ const huddle_option *huddle_shrink_options_table(void) {
         {.name = "shrink_max_iter",
          .type = HUDDLE_OPTION_INT,
          .offset = offsetof(O, max_iter),
-         .fallback = "auto",
+         .default_text = "auto",
          .min = 1,
          .max = INT32_MAX,
          .allows_auto = true,

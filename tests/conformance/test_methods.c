@@ -239,7 +239,7 @@ static void option_names_are_unique_and_defaults_fit(const char *method) {
         assert_ptr_equal(huddle_option_find(table, o->name), o);
         assert_non_null(o->help);
         assert_ok(huddle_model_option(model, o->name, text, sizeof text));
-        assert_ok(huddle_model_set(model, o->name, o->fallback));
+        assert_ok(huddle_model_set(model, o->name, o->default_text));
         assert_ok(huddle_model_option(model, o->name, again, sizeof again));
         assert_string_equal(text, again);
     }

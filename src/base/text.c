@@ -1,0 +1,60 @@
+/* Numbers as text, and suggestions for misspelt names. The tool and the Python package use these
+ * too, so that a number and a suggestion read the same everywhere. */
+#include "huddle/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void huddle_format_real(double number, char *text, size_t size) {
+    /* 17 digits always identify a double (IEEE 754); most numbers that people write need 6. */
+    static const int digits[] = {6, 9, 12, 15, 16, 17};
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
+        snprintf(text, size, "%.*g", digits[i], number);
+        if (strtod(text, NULL) == number)
+            return;
+    }
+}
+
+/* Longer words are not compared: no option, method or command has a name of that length. */
+enum { MAX_WORD = 40 };
+
+static int smaller(int a, int b) {
+    return a < b ? a : b;
+}
+
+/* The number of insertions, deletions, changes and swaps of adjacent letters that turn a into b
+ * ("optimal string alignment"). table[i][j] is the distance between the first i letters of a and
+ * the first j of b. */
+static int edit_distance(const char *a, const char *b) {
+    int table[MAX_WORD + 1][MAX_WORD + 1];
+    size_t n = strlen(a), m = strlen(b);
+    if (n > MAX_WORD || m > MAX_WORD)
+        return MAX_WORD;
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                table[i][j] = (int)(i + j);
+                continue;
+            }
+            int changed = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            int shifted = smaller(table[i - 1][j], table[i][j - 1]) + 1;
+            table[i][j] = smaller(changed, shifted);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                table[i][j] = smaller(table[i][j], table[i - 2][j - 2] + 1);
+        }
+    return table[n][m];
+}
+
+void huddle_suggest_name(const char *word, const char *candidate, int *distance,
+                         const char **nearest) {
+    int found = edit_distance(word, candidate);
+    /* Whoever typed the beginning of a name meant that name, however long the rest is. */
+    if (strlen(word) >= HUDDLE_SUGGEST_DISTANCE && strncmp(word, candidate, strlen(word)) == 0)
+        found = smaller(found, HUDDLE_SUGGEST_DISTANCE - 1);
+    /* Replacing every letter of a short name is no resemblance. */
+    if (found < *distance && found < (int)strlen(candidate)) {
+        *distance = found;
+        *nearest = candidate;
+    }
+}

@@ -1,0 +1,304 @@
+/* Every method on the counting engine: the labels are the CPU's, and the counters show that each
+ * stage the method uses went through the seam. */
+#include "base/context.h"
+#include "base/rng.h"
+#include "engines/counting.h"
+#include "huddle/huddle.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 96, N_NEW = 24, D = 4, C = 3 };
+
+static const char *const modes[] = {"", "resident"};
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* Three separate clouds, and between each two of them a few points of one or the other, so that the
+ * graph is connected. */
+static huddle_points clouds(int64_t n, uint64_t seed) {
+    static const double centres[C][D] = {{0, 0, 0, 1}, {7, 0, 2, 1}, {3, 6, 0, 1}};
+    huddle_points x;
+    assert_ok(huddle_points_new(n, D, &x));
+    for (int64_t i = 0; i < n; i++) {
+        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
+        int64_t own = i % C, other = (i / C + own) % C;
+        double way = i >= C * 28 ? .36 : 0;
+        for (int64_t j = 0; j < D; j++)
+            x.values[i * D + j] = (float)((1 - way) * centres[own][j] + way * centres[other][j] +
+                                          .6 * hd_rng_normal(&rng));
+    }
+    return x;
+}
+
+/* Options that are set where a method has them. */
+static void set_options(huddle_model *model) {
+    static const char *const options[][2] = {{"n_clusters", "3"},
+                                             {"n_init", "3"},
+                                             {"connect", "true"},
+                                             {"n_landmarks", "20"},
+                                             {"prepare", "none"}};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        if (huddle_option_find(huddle_model_options(model), options[k][0]) != NULL)
+            assert_ok(huddle_model_set(model, options[k][0], options[k][1]));
+}
+
+static huddle_model *fit_model(huddle_context *context, const char *method,
+                               const huddle_points *x) {
+    huddle_model *model;
+    assert_ok(huddle_model_new(method, &model));
+    set_options(model);
+    assert_ok(huddle_model_fit(context, model, x));
+    return model;
+}
+
+static bool has_array(huddle_model *model, const char *name) {
+    for (const char *const *array = huddle_model_arrays(model); *array != NULL; array++)
+        if (strcmp(*array, name) == 0)
+            return true;
+    return false;
+}
+
+static huddle_context *context_for(const char *options) {
+    huddle_context *context;
+    assert_ok(huddle_context_new(&context));
+    assert_ok(hd_context_use_engine(context, &counting_engine, options));
+    return context;
+}
+
+static long long calls(const huddle_context *context, counting_stage stage) {
+    return atomic_load(&counting_state_of(context)->calls[stage]);
+}
+
+/* ---- what a method must ask of the engine ---------------------------------------------------- */
+
+/* At least one call of each; queries of either kind count when predicting. A method that is not in
+ * the list is checked by its results alone. */
+typedef struct expectation {
+    const char *method;
+    counting_stage fit[6]; /* ends with N_COUNTING_STAGES */
+    counting_stage predict[4];
+} expectation;
+
+#define END N_COUNTING_STAGES
+
+static const expectation expectations[] = {
+    {"diskmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
+    {"kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
+    {"lda-kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
+    {"lda-sc",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
+    {"llc",
+     {COUNTING_NEIGHBORS, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
+    {"lsc", {COUNTING_QUERIES, COUNTING_CLUSTER_ROWS, END}, {COUNTING_QUERIES, END}},
+    {"ncut",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, END},
+     {COUNTING_QUERIES, END}},
+    {"pca-kmeans", {COUNTING_CLUSTER_ROWS, END}, {COUNTING_ASSIGN_ROWS, END}},
+    {"pca-sc",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
+    {"sc",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
+    {"selftune-sc",
+     {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
+     {COUNTING_QUERIES, END}},
+    {"spls", {COUNTING_NEIGHBORS, COUNTING_SHRINK, COUNTING_CLUSTER_ROWS, END}, {END}},
+    {"ssc",
+     {COUNTING_NEIGHBORS, COUNTING_ROW_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS,
+      COUNTING_SHRINK, END},
+     {COUNTING_QUERIES, COUNTING_ROW_QUERIES, COUNTING_SHRINK_POINTS, END}},
+};
+
+static void check_calls(const huddle_context *context, const char *method, const char *when,
+                        const counting_stage *stages) {
+    for (int k = 0; stages[k] != END; k++)
+        if (calls(context, stages[k]) == 0)
+            fail_msg("%s, %s: %s was not asked of the engine", method, when,
+                     counting_stage_name(stages[k]));
+}
+
+static const expectation *expectation_of(const char *method) {
+    for (size_t k = 0; k < sizeof expectations / sizeof *expectations; k++)
+        if (strcmp(expectations[k].method, method) == 0)
+            return &expectations[k];
+    return NULL;
+}
+
+/* The CPU's solvers report their progress under these names, and the engine's functions report
+ * none: a report shows that a solver of the CPU ran. */
+static int note_cpu_work(void *user, const char *stage, double done, double total) {
+    static const char *const names[] = {"graph", "embed", "shrink", "kmeans"};
+    char *seen = user;
+    (void)done, (void)total;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp(stage, names[k]) == 0 && strstr(seen, stage) == NULL) {
+            strcat(seen, " ");
+            strcat(seen, stage);
+        }
+    return 0;
+}
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+static void check_same_partition(const char *method, const char *what, const int32_t *a,
+                                 const int32_t *b, int64_t n) {
+    huddle_scores scores;
+    assert_ok(huddle_metrics_scores(n, a, b, &scores));
+    if (scores.ari != 1)
+        fail_msg("%s: the %s differ, ARI %g", method, what, scores.ari);
+}
+
+static void check_same_eigenvalues(huddle_model *a, huddle_model *b) {
+    huddle_array x, y;
+    if (!has_array(b, "eigenvalues"))
+        return;
+    assert_ok(huddle_model_get(a, "eigenvalues", &x));
+    assert_ok(huddle_model_get(b, "eigenvalues", &y));
+    for (int64_t k = 0; k < C; k++)
+        assert_close(((const double *)x.values)[k], ((const double *)y.values)[k], 1e-8);
+}
+
+static void check_method(const char *method, const char *mode) {
+    huddle_context *context = context_for(mode), *cpu;
+    huddle_points x = clouds(N, 1), y = clouds(N_NEW, 2);
+    const expectation *expected = expectation_of(method);
+    char cpu_work[64] = "";
+    int32_t labels[N + N_NEW], known[N + N_NEW];
+    char *json = NULL;
+    assert_ok(huddle_context_new(&cpu));
+    huddle_context_set_progress(context, note_cpu_work, cpu_work);
+    huddle_model *b = fit_model(cpu, method, &x), *a = fit_model(context, method, &x);
+    check_same_partition(method, "labels", huddle_model_labels(a, NULL),
+                         huddle_model_labels(b, NULL), N);
+    check_same_eigenvalues(a, b);
+    if (expected != NULL)
+        check_calls(context, method, "fit", expected->fit);
+    for (int k = 0; k < N_COUNTING_STAGES; k++)
+        atomic_store(&counting_state_of(context)->calls[k], 0);
+    /* Old points and new ones together: their labels must agree in name too. */
+    assert_ok(huddle_model_predict(context, a, &x, labels));
+    assert_ok(huddle_model_predict(context, a, &y, labels + N));
+    assert_ok(huddle_model_predict(cpu, b, &x, known));
+    assert_ok(huddle_model_predict(cpu, b, &y, known + N));
+    check_same_partition(method, "predicted labels", labels, known, N + N_NEW);
+    if (expected != NULL)
+        check_calls(context, method, "predict", expected->predict);
+    assert_string_equal(cpu_work, "");
+    huddle_context_set_progress(context, NULL, NULL);
+    assert_ok(huddle_model_judge(context, a, &x));
+    assert_ok(huddle_model_info_json(a, &json));
+    huddle_free(json);
+    huddle_model_free(a);
+    huddle_model_free(b);
+    huddle_context_free(context);
+    huddle_context_free(cpu);
+    huddle_points_free(&x);
+    huddle_points_free(&y);
+}
+
+static void methods_agree_with_the_cpu(void **state) {
+    (void)state;
+    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
+        for (size_t m = 0; m < 2; m++)
+            check_method((*method)->name, modes[m]);
+}
+
+/* Every array that a model hands out is on the host, and a saved model is whole. */
+static void arrays_are_on_the_host(void **state) {
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s/model.huddle", test_directory());
+    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
+        huddle_context *context = context_for("resident");
+        huddle_points x = clouds(N, 1);
+        huddle_model *model = fit_model(context, (*method)->name, &x), *loaded;
+        int32_t labels[N], again[N];
+        for (const char *const *name = huddle_model_arrays(model); *name != NULL; name++) {
+            huddle_array view;
+            assert_ok(huddle_model_get(model, *name, &view));
+            assert_non_null(view.values);
+        }
+        assert_ok(huddle_model_predict(NULL, model, &x, labels));
+        assert_ok(huddle_model_save(model, path));
+        assert_ok(huddle_model_load(path, &loaded));
+        assert_ok(huddle_model_predict(NULL, loaded, &x, again));
+        assert_memory_equal(labels, again, sizeof labels);
+        huddle_model_free(loaded);
+        huddle_model_free(model);
+        huddle_points_free(&x);
+        huddle_context_free(context);
+    }
+}
+
+/* ---- engines that do not answer -------------------------------------------------------------- */
+
+/* An engine that declines everything leaves the CPU's results, bit for bit. */
+static void a_declining_engine_changes_nothing(void **state) {
+    (void)state;
+    for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++) {
+        huddle_context *context = context_for("decline"), *cpu;
+        huddle_points x = clouds(N, 3);
+        assert_ok(huddle_context_new(&cpu));
+        huddle_model *a = fit_model(context, (*method)->name, &x);
+        huddle_model *b = fit_model(cpu, (*method)->name, &x);
+        int32_t one[N], two[N];
+        assert_memory_equal(huddle_model_labels(a, NULL), huddle_model_labels(b, NULL), sizeof one);
+        for (const char *const *name = huddle_model_arrays(b); *name != NULL; name++) {
+            huddle_array v, w;
+            assert_ok(huddle_model_get(a, *name, &v));
+            assert_ok(huddle_model_get(b, *name, &w));
+            assert_int_equal(v.rows, w.rows);
+            if (v.type == HUDDLE_ARRAY_F64 && v.stride == v.cols)
+                assert_memory_equal(v.values, w.values, (size_t)(v.rows * v.cols) * sizeof(double));
+        }
+        assert_ok(huddle_model_predict(context, a, &x, one));
+        assert_ok(huddle_model_predict(cpu, b, &x, two));
+        assert_memory_equal(one, two, sizeof one);
+        huddle_model_free(a);
+        huddle_model_free(b);
+        huddle_points_free(&x);
+        huddle_context_free(context);
+        huddle_context_free(cpu);
+    }
+}
+
+/* Any other failure of an engine is the failure of the call, with its message. */
+static void a_failing_engine_is_reported(void **state) {
+    (void)state;
+    static const counting_stage stages[] = {COUNTING_NEIGHBORS,  COUNTING_WEIGH,
+                                            COUNTING_EIGENPAIRS, COUNTING_ROW_NEIGHBORS,
+                                            COUNTING_SHRINK,     COUNTING_CLUSTER_ROWS};
+    for (size_t k = 0; k < sizeof stages / sizeof *stages; k++) {
+        char options[64], message[96];
+        snprintf(options, sizeof options, "fail:%s", counting_stage_name(stages[k]));
+        snprintf(message, sizeof message, "the device has no memory for %s",
+                 counting_stage_name(stages[k]));
+        huddle_context *context = context_for(options);
+        huddle_points x = clouds(N, 4);
+        huddle_model *model;
+        assert_ok(huddle_model_new(stages[k] == COUNTING_CLUSTER_ROWS ? "kmeans" : "ssc", &model));
+        set_options(model);
+        assert_refused(huddle_model_fit(context, model, &x), HUDDLE_NO_MEMORY, message);
+        assert_null(huddle_model_labels(model, NULL));
+        huddle_model_free(model);
+        huddle_points_free(&x);
+        huddle_context_free(context);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods_agree_with_the_cpu),
+        cmocka_unit_test(arrays_are_on_the_host),
+        cmocka_unit_test(a_declining_engine_changes_nothing),
+        cmocka_unit_test(a_failing_engine_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

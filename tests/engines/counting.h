@@ -1,0 +1,97 @@
+/* An engine for tests that owns every stage: a second implementation of each, in plain loops that
+ * follow the definitions in the public headers and share no code with the library's. It counts its
+ * calls, so that a test can show that a method reaches each of its stages through the seam. Slow,
+ * and meant for a few hundred rows.
+ *
+ * Options of open():
+ *
+ *   ""            results are in ordinary arrays
+ *   "resident"    results stay in the engine's memory: containers have `resident` set and NULL
+ *                 arrays, so that code which reads them without fetching crashes
+ *   "decline"     every function returns HUDDLE_UNSUPPORTED
+ *   "fail:STAGE"  the function of that name returns HUDDLE_NO_MEMORY
+ *   "forge"       shrink returns the rows of F and a dual point of zeros, as a broken engine may */
+#ifndef HUDDLE_TESTS_COUNTING_H
+#define HUDDLE_TESTS_COUNTING_H
+
+#include "base/engine.h"
+#include "huddle/embed.h"
+#include "huddle/graph.h"
+#include "huddle/kmeans.h"
+#include "huddle/shrink.h"
+
+#include <stdatomic.h>
+
+typedef enum counting_stage {
+    COUNTING_NEIGHBORS,     /* find_neighbors: points among themselves */
+    COUNTING_ROW_NEIGHBORS, /* rows of doubles among themselves */
+    COUNTING_QUERIES,       /* new points among points */
+    COUNTING_ROW_QUERIES,   /* new rows among rows */
+    COUNTING_BRIDGES,       /* the nearest of another part */
+    COUNTING_WEIGH,
+    COUNTING_EIGENPAIRS,
+    COUNTING_SHRINK,
+    COUNTING_SHRINK_POINTS,
+    COUNTING_CLUSTER_ROWS,
+    COUNTING_ASSIGN_ROWS,
+    N_COUNTING_STAGES
+} counting_stage;
+
+typedef struct counting_state {
+    atomic_llong calls[N_COUNTING_STAGES];
+    atomic_llong kept;    /* containers that were left resident */
+    atomic_llong reused;  /* resident inputs that the engine found in its memory */
+    atomic_llong fetched; /* containers copied to the host */
+    bool resident, decline, forge;
+    char failing[32]; /* the stage that fails, or "" */
+} counting_state;
+
+extern const hd_engine counting_engine;
+
+/* "find_neighbors", ... */
+const char *counting_stage_name(counting_stage stage);
+
+/* The counters of a context with this engine. */
+counting_state *counting_state_of(const huddle_context *context);
+
+/* ---- for the files of this engine ------------------------------------------------------------ */
+
+/* Counts a call; fails if the options say so. */
+huddle_status counting_enter(huddle_context *context, counting_stage stage);
+
+/* Inputs as they are in the engine's memory, or else as they are on the host. */
+huddle_points counting_points(huddle_context *context, const huddle_points *x);
+huddle_dense counting_dense(huddle_context *context, const huddle_dense *x);
+huddle_csr counting_csr(huddle_context *context, const huddle_csr *x);
+huddle_neighbors counting_neighbors(huddle_context *context, const huddle_neighbors *x);
+
+/* Under "resident": moves the arrays of a result into the engine's memory. */
+huddle_status counting_keep_dense(huddle_context *context, huddle_dense *x);
+huddle_status counting_keep_csr(huddle_context *context, huddle_csr *x);
+huddle_status counting_keep_neighbors(huddle_context *context, huddle_neighbors *x);
+
+/* Row i of points as d doubles, dense or sparse, the shift added. */
+void counting_row(const huddle_points *x, int64_t i, double *row);
+
+/* sqrt(sum (a_k - b_k)^2). */
+double counting_distance(const double *a, const double *b, int64_t count);
+
+/* The stage functions. */
+huddle_status counting_find_neighbors(huddle_context *context, const hd_neighbor_request *request,
+                                      huddle_neighbors *out, huddle_knn_info *info);
+huddle_status counting_weigh(huddle_context *context, const huddle_neighbors *neighbors,
+                             const huddle_weight_options *options, huddle_csr *graph,
+                             huddle_scale *scale);
+huddle_status counting_find_eigenpairs(huddle_context *context, const hd_eigen_request *request,
+                                       hd_eigen_result *result);
+huddle_status counting_shrink(huddle_context *context, const hd_shrink_request *request,
+                              hd_shrink_result *result);
+huddle_status counting_shrink_points(huddle_context *context,
+                                     const hd_shrink_points_request *request, huddle_dense *g);
+huddle_status counting_cluster_rows(huddle_context *context, const huddle_points *x,
+                                    const double *row_weights, const huddle_kmeans_options *options,
+                                    huddle_kmeans_result *result, huddle_kmeans_info *info);
+huddle_status counting_assign_rows(huddle_context *context, const huddle_points *x,
+                                   const huddle_dense *centres, int32_t *labels);
+
+#endif
