@@ -71,34 +71,81 @@ void print_commands_markdown(void) {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static void print_option_row(const huddle_option *option) {
-    char text[512];
-    option_flag(option->name, text, sizeof text);
-    printf("| `--%s` | ", text);
-    print_cell(option->default_text);
-    huddle_option_allowed(option, text, sizeof text);
-    printf(" | ");
-    print_cell(text);
-    printf(" | ");
-    print_cell(option->help);
-    printf(" |\n");
+static void print_methods_table(const catalogue_of_methods *all) {
+    printf("\n| method | | what it does |\n|---|---|---|\n");
+    for (int i = 0; i < all->n_methods; i++) {
+        printf("| `%s` | %s | ", all->names[i], all->methods[i]->title);
+        print_cell(all->methods[i]->summary);
+        printf(" |\n");
+    }
 }
 
-static void print_method(const catalogue_of_methods *all, int method) {
-    printf("\n## %s\n\n**%s.** %s\n\n| option | default | takes | meaning |\n|---|---|---|---|\n",
-           all->names[method], all->methods[method]->title, all->methods[method]->summary);
-    for (const huddle_option *row = all->tables[method]; row->type != HUDDLE_OPTION_END; row++)
-        print_option_row(row);
+/* Whether an entry before this one has the same name: an option that some methods understand
+ * differently has several entries. */
+static bool is_repeated(const catalogue_option *entry) {
+    FOR_EACH_OPTION(earlier, "*") {
+        if (earlier == entry)
+            return false;
+        if (strcmp(earlier->name, entry->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One row per option, one column per method, the method's default in each cell. */
+static void print_matrix(const catalogue_of_methods *all) {
+    printf("\n| option |");
+    for (int i = 0; i < all->n_methods; i++)
+        printf(" %s |", all->names[i]);
+    printf("\n|---|");
+    for (int i = 0; i < all->n_methods; i++)
+        printf("---|");
+    printf("\n");
+    FOR_EACH_OPTION(entry, "*") {
+        if (is_repeated(entry))
+            continue;
+        printf("| [`--%s`](#%s) |", entry->flag, entry->flag);
+        for (int i = 0; i < all->n_methods; i++) {
+            const huddle_option *row = huddle_option_find(all->tables[i], entry->name);
+            printf(" ");
+            print_cell(row != NULL ? row->default_text : "");
+            printf(" |");
+        }
+        printf("\n");
+    }
+}
+
+static void print_meanings(const char *name) {
+    FOR_EACH_OPTION(entry, "*") {
+        char owners[512], allowed[512];
+        if (strcmp(entry->name, name) != 0)
+            continue;
+        option_owners(entry, owners, sizeof owners);
+        huddle_option_allowed(entry->option, allowed, sizeof allowed);
+        printf("\n%s: %s.  \nValues: `%s`.\n",
+               entry->rank == OF_EVERY_METHOD ? "All methods" : owners, entry->option->help,
+               allowed);
+    }
 }
 
 void print_options_markdown(void) {
     const catalogue_of_methods *all = catalogue();
     printf("# Methods and their options\n\n"
            "Written by `huddle options --markdown` from the library's tables; do not edit.\n\n"
-           "An option is called the same everywhere: `--n-clusters` of the tool is `n_clusters` "
-           "in C, Python and JSON. The default method is `%s`. The tool takes the number of "
-           "classes as `n_clusters` if the data have labels.\n",
+           "An option has the same name everywhere: `--n-clusters` of the tool is `n_clusters` in "
+           "C, Python and JSON. The default method is `%s`. If the data have labels, the tool uses "
+           "the number of classes where `n_clusters` is not given.\n\n"
+           "## Methods\n",
            huddle_default_method());
-    for (int i = 0; i < all->n_methods; i++)
-        print_method(all, i);
+    print_methods_table(all);
+    printf("\n## Defaults\n\nEach cell is the default of an option for a method; an empty cell "
+           "means that the method does not have the option.\n");
+    print_matrix(all);
+    printf("\n## Meanings\n");
+    FOR_EACH_OPTION(entry, "*") {
+        if (is_repeated(entry))
+            continue;
+        printf("\n### %s\n", entry->flag);
+        print_meanings(entry->name);
+    }
 }
