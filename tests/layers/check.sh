@@ -4,8 +4,10 @@
 #
 #     base < matrix < archive < stages < methods < model < app, engines
 #
-# Stages are peers: none includes another. Public headers include only public headers. The tool
-# includes only public headers, its own and those of the system.
+# Stages are peers: none includes another. io, the readers and writers, is a library above them:
+# nothing else under src/ includes it, and it sees base, matrix and archive only. Public headers
+# include only public headers. The tool includes only public headers, its own and those of the
+# system.
 #
 #     check.sh [ROOT]        checks the project in ROOT, or the one this script belongs to
 #     check.sh --self-test   proves, in a temporary folder, that violations are caught
@@ -27,6 +29,8 @@ check() {
         split("io prepare graph embed shrink kmeans metrics", stages, " ")
         for (i in stages)
             rank[stages[i]] = 4
+        # Model files are still written with the HDF5 part of io.
+        exempt["src/model/file.c"] = 1
         rank["methods"] = 5
         rank["model"] = 6
         rank["huddle"] = 7 # the header that includes all others
@@ -52,6 +56,8 @@ check() {
 
     # May a file of room `here` look into room `there`?
     function sees(here, there) {
+        if (there == "io" && here != "io" && here != "huddle")
+            return FILENAME in exempt
         return here == there || rank[there] < rank[here]
     }
 
@@ -131,7 +137,7 @@ self_test() {
         echo '#include <stddef.h>' >"$root/include/huddle/$room.h"
     done
     printf '#include "huddle/io.h"\n#include "base/own.h"\n' >>"$root/src/io/own.c"
-    printf '#include "huddle/io.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
+    printf '#include "huddle/graph.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
     printf '#include "huddle/io.h"\n#include "huddle/model.h"\n' >"$root/include/huddle/huddle.h"
     echo '#include "own.h"' >"$root/app/own.c"
     echo '#include <huddle/huddle.h>' >"$root/app/own.h"
@@ -152,6 +158,8 @@ self_test() {
     trial src/io/own.c '#include "src/graph/own.h"' 'includes src/graph/own.h by a way around'
     trial src/io/own.c '#include "huddle/absent.h"' 'includes huddle/absent.h, which is no'
     trial src/io/own.c '#include "absent.h"' 'no "absent.h" beside this file'
+    trial src/methods/own.c '#include "io/own.h"' 'methods must not see io'
+    trial src/model/own.c '#include "huddle/io.h"' 'model must not see io'
     trial src/methods/own.c '#include "model/own.h"' 'methods must not see model'
     trial include/huddle/io.h '#include "base/own.h"' 'a public header must not include an'
     trial include/huddle/io.h '#include "huddle/graph.h"' 'io must not see graph'
