@@ -14,8 +14,8 @@ enum { CSV, NPY, NPZ, MAT5, MAT73, HDF5, IDX, MATRIXMARKET, LIBSVM, PGM, PNG, N_
 
 /* HUDDLE_WITH_* are 0 or 1 and come from the build. */
 static const huddle_format formats[N_FORMATS + 1] = {
-    [CSV] = {"csv", "table, columns separated by commas, tabs or blanks",
-             ".csv .tsv .txt", ".csv .tsv .txt", true, false, NULL, true},
+    [CSV] = {"csv", "table, columns separated by commas, tabs or blanks", ".csv .tsv .txt",
+             ".csv .tsv .txt", true, false, NULL, true},
     [NPY] = {"npy", "NumPy array", ".npy", ".npy", true, false, NULL, true},
     [NPZ] = {"npz", "NumPy archive, also of scipy.sparse", ".npz", ".npz", true, true, NULL, true},
     [MAT5] = {"mat", "MATLAB up to v7", ".mat", ".mat", true, true, NULL, true},

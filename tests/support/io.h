@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <zlib.h>
 
 enum { IO_N = 6, IO_D = 4 };
@@ -103,7 +102,7 @@ static inline void io_assert_labels(const huddle_data *data, const char *first,
                                     const char *second) {
     assert_non_null(data->labels);
     assert_int_equal(data->n_classes, 2);
-    assert_string_equal(data->classes[0], strcasecmp(first, second) < 0 ? first : second);
+    assert_string_equal(data->classes[0], strcmp(first, second) < 0 ? first : second);
     for (int i = 0; i < IO_N; i++)
         assert_string_equal(data->classes[data->labels[i]], i % 2 == 0 ? first : second);
 }

@@ -180,7 +180,7 @@ static void labels_are_explained(void **state) {
     assert_string_equal(column_of(&data, 2)->reason, "the only text column");
     huddle_data_free(&data);
     assert_ok(read_text("a,b,class\n1,5,0\n4,5,1\n3,6,0\n", NULL, &data));
-    assert_string_equal(column_of(&data, 2)->reason, "a usual name for labels");
+    assert_string_equal(column_of(&data, 2)->reason, "a conventional name for labels");
     assert_string_equal(column_of(&data, 2)->name, "class");
     huddle_data_free(&data);
     assert_ok(
