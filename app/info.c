@@ -185,8 +185,47 @@ static int tell(const app_arguments *arguments, const huddle_data *data) {
     return EXIT_DONE;
 }
 
+/* ---- formats ------------------------------------------------------------------------------- */
+
+static json_t *formats_json(void) {
+    json_t *array = json_array();
+    for (const huddle_format *f = huddle_formats(); f->name != NULL; f++)
+        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?, s:b, s:b, s:s?, s:b}", "name",
+                                               f->name, "title", f->title, "endings", f->endings,
+                                               "write_endings", f->write_endings, "dense", f->dense,
+                                               "sparse", f->sparse, "library", f->library,
+                                               "present", f->present));
+    return array;
+}
+
+/* One line per format; what this build lacks is marked. */
+static int print_formats(bool json) {
+    if (json) {
+        json_t *array = formats_json();
+        print_json(array);
+        json_decref(array);
+        return EXIT_DONE;
+    }
+    printf("%-13s %-11s %-14s %s\n", "format", "access", "values", "files");
+    for (const huddle_format *f = huddle_formats(); f->name != NULL; f++) {
+        const char *values = f->dense && f->sparse ? "dense, sparse"
+                             : f->dense            ? "dense"
+                                                   : "sparse";
+        printf("%-13s %-11s %-14s %s (%s)", f->name,
+               f->write_endings != NULL ? "read, write" : "read", values, f->endings, f->title);
+        if (f->library != NULL)
+            printf("; %s %s", f->present ? "uses" : "not available: this build has no", f->library);
+        printf("\n");
+    }
+    return EXIT_DONE;
+}
+
 static int run_info(const app_arguments *arguments) {
     int result = EXIT_DONE;
+    if (argument(arguments, "formats") != NULL)
+        return print_formats(argument(arguments, "json") != NULL);
+    if (arguments->n_operands == 0)
+        return usage_error("info needs DATA, or --formats");
     huddle_data data = {0};
     huddle_status status = HUDDLE_OK;
     huddle_context *context = talk_begin(arguments, &result);
@@ -203,7 +242,9 @@ static int run_info(const app_arguments *arguments) {
 }
 
 static const app_flag info_flags[] = {
-    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
+    {.name = "formats", .kind = FLAG_SWITCH, .help = "list the file formats of this build instead"},
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
+    {0}};
 
 static const flag_group info_groups[] = {{"Options", info_flags},
                                          {"Input", input_flags},
@@ -217,7 +258,6 @@ static const char *const info_examples[] = {
 
 const app_command info_command = {.name = "info",
                                   .operands = "DATA",
-                                  .least = 1,
                                   .most = 1,
                                   .summary = "say what a file holds",
                                   .text = data_text,

@@ -68,7 +68,7 @@ static void print_choice(const json_t *report) {
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
-/* "species, a usual name for labels; its 3 values set -c" */
+/* "species, a conventional name for labels; its 3 values set -c" */
 static void print_label_column(const json_t *report, const json_t *column, const char *name) {
     char text[512];
     double classes = number(report, "n_classes");

@@ -2,8 +2,8 @@
  *
  *   #include <huddle/huddle.h>
  *
- * The way of the data, one header a stage; each stage takes plain matrices, gives plain matrices
- * and can be used alone:
+ * The data flow, one header per stage; each stage takes plain matrices, returns plain matrices and
+ * can be used alone:
  *
  *   huddle/io.h        files, the embedded digits, generators -> points and labels
  *   huddle/prepare.h   scaling, PCA, whitening                -> points
@@ -14,13 +14,18 @@
  *   huddle/kmeans.h    K-means with restarts                  -> labels
  *   huddle/metrics.h   scores with and without known classes
  *
- * and the simple way, which runs them in order for a method chosen by name:
+ * and the simple interface, which runs them in order for a method chosen by name:
  *
  *   huddle/methods.h   what methods there are
  *   huddle/model.h     new, set, fit, labels, predict, save, load
  *
  * Below all of them: huddle/matrix.h (the three containers) and huddle/base.h (status, context,
- * options). A whole program:
+ * options).
+ *
+ * The functions of huddle/io.h are in a library of their own, libhuddle-io, because readers need
+ * more than the rest: link huddle-io (pkg-config) or huddle::io (CMake), which bring libhuddle with
+ * them. Everything else is in libhuddle: huddle (pkg-config) or huddle::huddle (CMake). A whole
+ * program:
  *
  *   huddle_data data;
  *   huddle_model *model;

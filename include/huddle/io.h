@@ -1,45 +1,47 @@
-/* Huddle, io: data sets and labels in files, the embedded digits, and generators.
+/* Huddle, io: data sets and labels in files, the embedded digits, and generators. These functions
+ * are in libhuddle-io (pkg-config huddle-io, CMake huddle::io).
  *
- *   read    CSV, TSV, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX, all but
- *           HDF5 also packed by gzip, a folder of PGM or PNG images with one sub-folder a class
- *   write   CSV, TSV, NPY, NPZ, MAT (v5), HDF5, LIBSVM
- *   make    digits (embedded), moons, rings, spirals, blobs, swissroll
+ *   read      CSV, TSV, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX, all but HDF5
+ *             also compressed by gzip; a folder of PGM or PNG images with one sub-folder per class
+ *   write     CSV, TSV, NPY, NPZ, MAT (v5), HDF5, LIBSVM
+ *   generate  digits (embedded), moons, rings, spirals, blobs, swissroll
  *
- * What a file holds decides its format, not its name. A failure's sentence begins with the
- * file's name and says where and what: "faces.csv: line 12, column 3 (age): the value is
- * missing". Every output is written beside its place and moved there when complete.
+ * The content of a file decides its format, not its name. An error message begins with the file's
+ * name, the place and the reason: "faces.csv: line 12, column 3 (age): the value is missing".
+ * Output is written to a temporary file that is renamed when complete.
  *
- * Containers (NPZ, MAT, HDF5): the points are the array named X, fea, data, features or alike, or
- * the only array that is not a vector; the labels are the vector named gnd, labels, target, class,
- * y or alike beside it, in any case. Samples stand in columns when there are as many labels as
- * columns and not as rows. Three dimensions are n images of h x w; otherwise their size is read
- * from im_height and im_width, and im_order (1: pixels run along rows, 2: down columns; by itself
- * down columns in MAT, along rows elsewhere). It is never guessed.
+ * Containers (NPZ, MAT, HDF5): the points are the array with a conventional name (X, fea, data,
+ * features, ...), or the only array that is not a vector. The labels are the vector beside it with
+ * a conventional name (gnd, labels, target, class, y, ...). Case does not matter. Samples are
+ * columns if there are as many labels as columns and not as many as rows. An array of three
+ * dimensions is n images of h x w; otherwise the image size is read from im_height and im_width,
+ * and the order of the pixels from im_order (1: along rows, 2: down columns; the default is down
+ * columns for MAT, along rows for the others). The size is never guessed.
  *
- * Tables (CSV, TSV): the separator is a comma, semicolon, tab or blanks, a header is recognised,
- * fields may be quoted. Unless options name the features (x) and the labels (y):
+ * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs or blanks, a header is
+ * recognised, fields may be quoted. Unless the options name the features (x) and the labels (y):
  *
- *   labels      the column with a usual name, if it holds texts or whole numbers; else the only
- *               column of texts whose values repeat: in more than 20 rows, texts of which more than
- *               half are different are names of the rows. In a table of x and y, or x, y and z, y
- *               is no label. Dates are never labels.
- *   left out    row numbers: a first column of 0 .. n - 1 or 1 .. n, or different whole numbers
- *               under a name such as id, index or Unnamed: 0, or under none; names of rows; dates;
+ *   labels      the column with a conventional name, if it contains texts or whole numbers; else
+ *               the only text column whose values repeat (in more than 20 rows, texts of which more
+ *               than half are different are row names). In a table of x and y, or x, y and z, y is
+ *               not a label. Dates are never labels.
+ *   left out    row numbers (a first column of 0 .. n - 1 or 1 .. n, or different whole numbers
+ *               under a name such as id, index or Unnamed: 0, or without a name); row names; dates;
  *               columns without values; columns that map one to one onto the labels
- *   features    all other columns; texts are refused with a sentence that says what to do, or
- *               encoded (huddle_read_options.encode)
+ *   features    all other columns; text columns are refused with a message that suggests what to
+ *               do, or encoded (huddle_read_options.encode)
  *
- * huddle_data.columns tells what became of each column and why. The same is reported to the
- * context's log.
+ * huddle_data.columns describes how each column was used and why. The context's log receives the
+ * same.
  *
  * Numbers may have thousands separators, a currency sign or a per cent sign ($1,000.50; 5 % is
- * 0.05). The decimal sign, point or comma, is found for each column: 1,5 and 1.234,56 have a
- * decimal comma, 1.5 and 1,234.56 a decimal point. Where all values of a column are like 1,234 or
- * 1.234 the other columns decide; if they do not either, a comma is decimal in a file with
- * semicolons and separates thousands in others, a point is decimal, and a warning says so.
+ * 0.05). The decimal sign, point or comma, is determined for each column: 1,5 and 1.234,56 have a
+ * decimal comma, 1.5 and 1,234.56 a decimal point. Where all values of a column look like 1,234 or
+ * 1.234, the other columns decide; if they do not either, a comma is decimal in a file with
+ * semicolons and a thousands separator in others, a point is decimal, and a warning is issued.
  *
- * Generators: moons (2 classes), rings and spirals (3), blobs (5) in the plane; swissroll in
- * space, cut across into four strips that are the classes. Point i is of class i mod c.
+ * Generators: moons (2 classes), rings and spirals (3), blobs (5) in the plane; swissroll in space,
+ * cut across into four strips, which are the classes. Point i is of class i mod c.
  */
 #ifndef HUDDLE_IO_H
 #define HUDDLE_IO_H
@@ -58,7 +60,7 @@ typedef struct huddle_format {
     const char *title;         /* "NumPy archive" */
     const char *endings;       /* of file names, separated by blanks: ".h5 .hdf5" */
     const char *write_endings; /* those that huddle_data_write() accepts; NULL: not written */
-    bool dense, sparse;        /* what it can contain */
+    bool dense, sparse;        /* points that it can contain */
     const char *library;       /* the outside library it needs, or NULL */
     bool present;              /* this build has that library */
 } huddle_format;
@@ -69,7 +71,7 @@ HUDDLE_API const huddle_format *huddle_formats(void);
 
 /* ---- data sets ---------------------------------------------------------------------------- */
 
-/* What became of a column of a table. */
+/* How a column of a table was used. */
 typedef enum huddle_column_role {
     HUDDLE_COLUMN_FEATURE,
     HUDDLE_COLUMN_LABEL,
@@ -79,12 +81,12 @@ typedef enum huddle_column_role {
 typedef struct huddle_column {
     char *name; /* "" if it has none */
     huddle_column_role role;
-    char *reason; /* why it is the label or left out, how a text was encoded; or NULL */
+    char *reason; /* why it is the label or left out, how texts were encoded; or NULL */
 } huddle_column;
 
 /* A data set: points, and labels if there are any. */
 typedef struct huddle_data {
-    char *name;         /* the file, or what was generated */
+    char *name;         /* of the file or the generator */
     const char *format; /* "csv", "npy", ..., "digits", "moons"; static text */
     huddle_points points;
     int32_t *labels;      /* n in 0 .. n_classes - 1 by ascending value, or NULL */
@@ -92,7 +94,7 @@ typedef struct huddle_data {
     char **classes;       /* n_classes texts: the labels as the file has them */
     bool classes_numeric; /* the labels are whole numbers there */
     char **features;      /* d column names, or NULL */
-    char **names;         /* names found in a container; of a table's columns */
+    char **names;         /* of the variables of a container or the columns of a table */
     int64_t n_names;
     int32_t height, width;  /* of images, in rows and columns of pixels; 0 if unknown */
     bool column_major;      /* pixels of an image run down its columns */
@@ -103,38 +105,38 @@ typedef struct huddle_data {
     int64_t n_dropped;
 } huddle_data;
 
-/* How to read. Zeroed means: find everything by conventional names. */
+/* How to read. Zeroed: everything is found by conventional names. */
 typedef struct huddle_read_options {
     const char *const *x; /* names, stacked in order (CSV: columns by name, 1-based position or
                              range of positions, such as 2-64) */
     int64_t n_x;
     const char *const *y; /* likewise; {"none"} ignores labels; a file's name reads them there */
     int64_t n_y;
-    bool transpose;      /* samples stand in columns, whatever it looks like */
+    bool transpose;      /* samples are columns, whatever the labels suggest */
     const char *classes; /* keep these classes, by their value in the file: "11-36,40" */
-    int64_t per_class;   /* keep the first so many of each class; 0 = all */
+    int64_t per_class;   /* keep only the first so many points of each class; 0 = all */
     int64_t n;           /* generators: points, 0 = 1000 */
-    double noise;        /* generators: HUDDLE_AUTO = the kind's own */
+    double noise;        /* generators: HUDDLE_AUTO = the default of the generator */
     uint64_t seed;       /* generators */
     const double *shift; /* with n_shift features: round columns of doubles relative to this, or
                             to 0 if it is NULL, as the points of a model were: take both from
                             huddle_model_shift() */
     int64_t n_shift;     /* 0, or another number than the points have: shift as the values need */
     const char *missing; /* tables: what to do with missing values (empty, NA, NaN, null, None, ?,
-                            -): NULL or "error" refuses them, naming the place; "drop" leaves out
-                            rows with one; "mean" and "median" fill in that of the column. A missing
+                            -): NULL or "error" refuses them, with the place; "drop" leaves out
+                            their rows; "mean" and "median" fill in that of the column. A missing
                             label can only be dropped. */
     bool encode;         /* tables: a column of texts becomes a feature for each of its texts (at
                             most 100), named COLUMN=TEXT: sqrt(1/2) in rows with that text, else 0,
-                            so that rows with different texts are 1 apart. Labels are then only what
-                            y or a usual name says. */
+                            so that rows with different texts are 1 apart. Labels are then found
+                            by y or a conventional name only. */
     bool x_by_name; /* x are the features of another table, as huddle_data.features has them: the
                        points have them in that order, found by name and never by position.
                        COLUMN=TEXT is a text of a column that was encoded, whatever encode says: a
                        text that does not occur is 0 in all rows, one that x lacks is reported in a
                        warning. A table without names, or another kind of file, is read as if x
                        were not given. */
-    bool hints_as_flags; /* suggestions in sentences are flags of the tool, "--missing drop", not
+    bool hints_as_flags; /* messages suggest flags of the tool, "--missing drop", instead of
                             missing = "drop" */
 } huddle_read_options;
 
@@ -144,13 +146,13 @@ HUDDLE_API huddle_status huddle_data_read(huddle_context *context, const char *s
                                           const huddle_read_options *options, huddle_data *data);
 HUDDLE_API void huddle_data_free(huddle_data *data);
 
-/* What a container holds. A table holds nothing in this sense. */
+/* The variables of a container. A table has none. */
 typedef struct huddle_listing {
     const char *format; /* as in huddle_data */
     int64_t count;
     char **names;
     int64_t (*dims)[3]; /* shapes; 0 after the last dimension */
-    bool has_points;    /* huddle_data_read() finds the points without being told their name */
+    bool has_points;    /* huddle_data_read() finds the points without options->x */
 } huddle_listing;
 
 HUDDLE_API huddle_status huddle_data_list(huddle_context *context, const char *path,
@@ -162,18 +164,19 @@ HUDDLE_API const char *const *huddle_data_kinds(void);
 
 /* Writes points and labels in the format of path's extension: csv, tsv, txt, npy, npz, mat, h5,
  * hdf5, svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY holds no
- * labels, LIBSVM none that are texts: a warning says so. Sparse points can be written as npz (which
- * scipy.sparse reads), mat and svm; HUDDLE_UNSUPPORTED otherwise: they are never made dense. */
+ * labels, LIBSVM none that are texts: a warning is issued. Sparse points can be written as npz
+ * (which scipy.sparse reads), mat and svm; HUDDLE_UNSUPPORTED otherwise: they are never made dense.
+ */
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                            const char *path);
 
-/* One whole number a row, as .csv or .txt (text) or .npy (int32). values[i] is written as
+/* One whole number per row, as .csv or .txt (text) or .npy (int32). values[i] is written as
  * texts[values[i]] in text formats if texts is not NULL. */
 HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                              const char *const *texts);
 
-/* Reads one label a row from any supported file: whole numbers or strings, mapped to
- * 0 .. n_classes - 1 by ascending value; classes gets their texts. All are the caller's to free. */
+/* Reads one label per row from any supported file: whole numbers or texts, mapped to
+ * 0 .. n_classes - 1 by ascending value; *classes receives their texts. The caller frees all. */
 HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
                                             int32_t **labels, int32_t *n_classes, char ***classes);
 
@@ -187,7 +190,7 @@ HUDDLE_API huddle_status huddle_dense_read(huddle_context *context, const char *
 HUDDLE_API huddle_status huddle_csr_read(huddle_context *context, const char *path,
                                          huddle_csr *matrix);
 
-/* Writes bytes to path as a whole or not at all. */
+/* Writes a file completely or not at all. */
 HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, size_t size);
 
 #ifdef __cplusplus

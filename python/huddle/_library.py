@@ -9,6 +9,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import ctypes.util
+import functools
 import os
 import pathlib
 import threading
@@ -49,6 +50,13 @@ def _load():
 
 
 lib, library_path = _load()
+
+
+@functools.lru_cache(maxsize=None)
+def io_library():
+    """libhuddle-io, the readers of data files: it is installed beside libhuddle."""
+    folder, name = os.path.split(library_path)
+    return ctypes.CDLL(os.path.join(folder, name.replace("libhuddle", "libhuddle-io", 1)))
 
 
 class Points(Structure):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ._library import AUTO, Context, LogFunction, Points, check, lib
+from ._library import AUTO, Context, LogFunction, Points, check, io_library, lib
 from ._points import copy_values
 
 __all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
@@ -65,7 +65,8 @@ def _read(source, options, said=None):
     log = LogFunction(lambda user, level, code, text: said.append(text.decode(errors="replace")))
     if said is not None:
         lib.huddle_context_set_log(context.handle, log, None)
-    check(lib.huddle_data_read(context.handle, os.fsencode(source), byref(options), byref(data)))
+    io = io_library()
+    check(io.huddle_data_read(context.handle, os.fsencode(source), byref(options), byref(data)))
     try:
         x, y = _points(data.points), None
         if data.labels:
@@ -76,7 +77,7 @@ def _read(source, options, said=None):
             y = values[index]
         return x, y
     finally:
-        lib.huddle_data_free(byref(data))
+        io.huddle_data_free(byref(data))
 
 
 def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,

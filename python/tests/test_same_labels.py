@@ -30,6 +30,7 @@ def c_program(tmp_path_factory):
     program = tmp_path_factory.mktemp("program") / "labels"
     subprocess.run(["cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT / 'include'}",
                     str(pathlib.Path(__file__).parent / "labels.c"), _library.library_path,
+                    _library.io_library()._name,
                     f"-Wl,-rpath,{pathlib.Path(_library.library_path).parent}", "-o", str(program)],
                    check=True)
     return program

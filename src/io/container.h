@@ -1,6 +1,6 @@
 /* A file with named arrays inside, whatever its format, and how data is found in it. A reader
- * lists its variables; which of them are points and labels, which way round they stand and how
- * parts are stacked is decided here, once for all formats. */
+ * lists its variables; which of them are points and labels, how they are oriented and stacked is
+ * decided here, once for all formats. */
 #ifndef HUDDLE_SRC_IO_CONTAINER_H
 #define HUDDLE_SRC_IO_CONTAINER_H
 
@@ -19,7 +19,7 @@ typedef struct hd_io_variable {
     char *name;
     hd_io_kind kind;
     const char *trouble; /* HD_IO_OTHER: "holds complex numbers"; static text */
-    bool part;           /* of another variable: not listed, and not found by habit */
+    bool part;           /* of another variable: not listed, and not found by its name */
     hd_io_array array;   /* HD_IO_ARRAY; for the others only rank and dims count */
     huddle_csr sparse;   /* HD_IO_SPARSE, when loaded */
     hd_io_labels texts;  /* HD_IO_TEXTS, when loaded */
@@ -31,7 +31,8 @@ typedef struct hd_io_variable {
 typedef struct hd_io_request {
     huddle_context *context;
     const huddle_read_options *options; /* never NULL */
-    const char *culprit; /* the file a failure is about; NULL once the sentence names one */
+    const char
+        *failing_path; /* the file that a failure is about; NULL if its message contains one */
 } hd_io_request;
 
 typedef struct hd_io_container hd_io_container;
@@ -66,10 +67,10 @@ void hd_io_variable_unload(const hd_io_container *container, hd_io_variable *var
 huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *container,
                                    huddle_data *data);
 
-/* Only the labels: the variable with a usual name, or the only vector. */
+/* Only the labels: the variable with a conventional name, or the only vector. */
 huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels);
 
-/* Names and shapes, and whether points are found by habit. */
+/* Names and shapes, and whether points are found by conventional names. */
 huddle_status hd_io_container_list(const hd_io_container *container, huddle_listing *listing);
 
 /* The one variable for huddle_dense_read() and huddle_csr_read(), loaded. */

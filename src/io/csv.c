@@ -110,7 +110,7 @@ static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *lab
     if (status != HUDDLE_OK || data->n_dropped == 0)
         return status;
     if (labels->n != rows) {
-        request->culprit = request->options->y[0];
+        request->failing_path = request->options->y[0];
         return hd_fail(HUDDLE_INVALID, "there are %lld labels for %lld samples",
                        (long long)labels->n, (long long)rows);
     }
@@ -251,7 +251,7 @@ static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, in
 }
 
 static void tell_left_out(const hd_io_request *request, const hd_io_plan *plan) {
-    enum { MOST = 8 };
+    enum { MAX_REPORTED = 8 };
     int64_t told = 0;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         char place[160], use[400];
@@ -265,11 +265,12 @@ static void tell_left_out(const hd_io_request *request, const hd_io_plan *plan) 
         if (notable)
             hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s is left out: %s%s", place,
                     column->reason, use);
-        else if (told++ < MOST)
+        else if (told++ < MAX_REPORTED)
             hd_log(request->context, "%s is left out: %s%s", place, column->reason, use);
     }
-    if (told > MOST)
-        hd_log(request->context, "%lld more columns are left out", (long long)(told - MOST));
+    if (told > MAX_REPORTED)
+        hd_log(request->context, "%lld more columns are left out",
+               (long long)(told - MAX_REPORTED));
 }
 
 static double value_of(const char *text, char decimal) {

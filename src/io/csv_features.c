@@ -101,9 +101,9 @@ done:
 /* ---- their values --------------------------------------------------------------------------- */
 
 /* The texts of a column that no feature stands for: the first few, and in how many rows. */
-enum { MOST_UNKNOWN = 4 };
+enum { MAX_UNKNOWN = 4 };
 typedef struct unknown_texts {
-    hd_io_span texts[MOST_UNKNOWN];
+    hd_io_span texts[MAX_UNKNOWN];
     int count;
     bool more;
     int64_t rows;
@@ -120,7 +120,7 @@ static void note_unknown(unknown_texts *unknown, hd_io_span text) {
         if (unknown->texts[k].length == text.length &&
             memcmp(unknown->texts[k].begin, text.begin, (size_t)text.length) == 0)
             return;
-    if (unknown->count < MOST_UNKNOWN)
+    if (unknown->count < MAX_UNKNOWN)
         unknown->texts[unknown->count++] = text;
     else
         unknown->more = true;

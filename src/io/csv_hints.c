@@ -73,14 +73,14 @@ static bool has_false_positions(const hd_io_layout *layout) {
 
 /* True if the columns should be chosen by their names. */
 static bool has_good_names(const hd_io_layout *layout, const int64_t *columns, int64_t count) {
-    enum { MOST_NAMES = 12, LONGEST = 100 };
+    enum { MAX_NAMES = 12, LONGEST = 100 };
     for (int64_t k = 0; k < count; k++) {
         const char *name = hd_io_layout_name(layout, columns[k]);
         if (name[0] == '\0' || strlen(name) > LONGEST ||
             hd_io_layout_column(layout, name) != columns[k])
             return false;
     }
-    return count <= MOST_NAMES || has_false_positions(layout);
+    return count <= MAX_NAMES || has_false_positions(layout);
 }
 
 void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,

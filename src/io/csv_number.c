@@ -74,10 +74,10 @@ typedef struct plain_text {
     int length;
 } plain_text;
 
-enum { MOST_DIGITS = 60 };
+enum { MAX_DIGITS = 60 };
 
 static const char *copy_digits(const char *p, const char *end, plain_text *to) {
-    for (; p < end && hd_io_is_digit(*p) && to->length < MOST_DIGITS; p++)
+    for (; p < end && hd_io_is_digit(*p) && to->length < MAX_DIGITS; p++)
         to->text[to->length++] = *p;
     return p;
 }

@@ -96,7 +96,7 @@ static int64_t count_words(const hd_io_layout *layout, int64_t *last) {
 int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason) {
     int64_t column = find_label_by_name(layout);
     *guessed = false;
-    *reason = "a usual name for labels";
+    *reason = "a conventional name for labels";
     if (column >= 0)
         return column;
     *guessed = count_words(layout, &column) == 1;

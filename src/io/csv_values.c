@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* More texts than this are names, not categories. */
-enum { MOST_CATEGORIES = 100 };
+enum { MAX_CATEGORIES = 100 };
 
 huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy) {
     static const char *const names[] = {"error", "drop", "mean", "median"};
@@ -159,12 +159,12 @@ static huddle_status find_categories(const hd_io_plan *plan, int64_t column,
     for (int64_t i = 0; i < n && found->missing < 0; i++)
         if (texts[i].length == 0)
             found->missing = found->of[i];
-    if (found->count > MOST_CATEGORIES) {
+    if (found->count > MAX_CATEGORIES) {
         hd_io_layout_place(plan->layout, column, place, sizeof place);
         FAIL(HUDDLE_FORMAT,
              "%s has %d different texts, and more than %d are not encoded; leave it "
              "out by choosing the other columns as x",
-             place, found->count, MOST_CATEGORIES);
+             place, found->count, MAX_CATEGORIES);
     }
 done:
     hd_io_labels_free(&labels);

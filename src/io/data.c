@@ -74,11 +74,11 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
 }
 
 /* Puts the file's name before a sentence that is about it. */
-static huddle_status blame(const hd_io_request *request, huddle_status status) {
+static huddle_status locate_failure(const hd_io_request *request, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
-        request->culprit == NULL)
+        request->failing_path == NULL)
         return status;
-    return hd_fail_at(status, "%s", request->culprit);
+    return hd_fail_at(status, "%s", request->failing_path);
 }
 
 /* What is not in a file has the labels it was made with, or none. */
@@ -119,8 +119,8 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
         status = make_kind(&request, source, data);
     else
         status = read_source(&request, source, data);
-    TRY(blame(&request, status));
-    TRY(blame(&request, hd_io_data_select(context, request.options, data)));
+    TRY(locate_failure(&request, status));
+    TRY(locate_failure(&request, hd_io_data_select(context, request.options, data)));
 done:
     if (status != HUDDLE_OK)
         huddle_data_free(data);
@@ -163,7 +163,7 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         hd_io_labels_free(labels);
-    return blame(&(hd_io_request){context, NULL, path}, status);
+    return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }
 
 huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
@@ -207,7 +207,7 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_listing_free(listing);
-    return blame(&(hd_io_request){context, NULL, path}, status);
+    return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_dense_free(matrix);
-    return blame(&(hd_io_request){context, NULL, path}, status);
+    return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }
 
 /* The entries that are not zero. */
@@ -319,5 +319,5 @@ done:
         hd_file_close(&file);
     if (status != HUDDLE_OK)
         huddle_csr_free(matrix);
-    return blame(&(hd_io_request){context, NULL, path}, status);
+    return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }

@@ -14,8 +14,8 @@ enum { CSV, NPY, NPZ, MAT5, MAT73, HDF5, IDX, MATRIXMARKET, LIBSVM, PGM, PNG, N_
 
 /* HUDDLE_WITH_* are 0 or 1 and come from the build. */
 static const huddle_format formats[N_FORMATS + 1] = {
-    [CSV] = {"csv", "table of values separated by commas, tabs, semicolons or blanks",
-             ".csv .tsv .txt", ".csv .tsv .txt", true, false, NULL, true},
+    [CSV] = {"csv", "table, columns separated by commas, tabs or blanks", ".csv .tsv .txt",
+             ".csv .tsv .txt", true, false, NULL, true},
     [NPY] = {"npy", "NumPy array", ".npy", ".npy", true, false, NULL, true},
     [NPZ] = {"npz", "NumPy archive, also of scipy.sparse", ".npz", ".npz", true, true, NULL, true},
     [MAT5] = {"mat", "MATLAB up to v7", ".mat", ".mat", true, true, NULL, true},
@@ -24,7 +24,7 @@ static const huddle_format formats[N_FORMATS + 1] = {
     [IDX] = {"idx", "IDX, as of MNIST", ".idx .idx3-ubyte .idx1-ubyte", NULL, true, false, NULL,
              true},
     [MATRIXMARKET] = {"matrixmarket", "MatrixMarket", ".mtx .mm", NULL, true, true, NULL, true},
-    [LIBSVM] = {"libsvm", "LIBSVM and SVMlight", ".svm .libsvm .svmlight", ".svm .libsvm", false,
+    [LIBSVM] = {"libsvm", "LIBSVM and SVMlight", ".svm .libsvm .svmlight", ".svm .libsvm", true,
                 true, NULL, true},
     [PGM] = {"images", "folder of PGM images", ".pgm", NULL, true, false, NULL, true},
     [PNG] = {"images", "folder of PNG images", ".png", NULL, true, false, "libpng",

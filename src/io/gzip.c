@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 /* Deflate makes nothing smaller than this part of it. */
-enum { MOST_RATIO = 1032, STEP = 1 << 30 };
+enum { MAX_RATIO = 1032, STEP = 1 << 30 };
 
 static bool is_packed(const char *bytes, int64_t size) {
     return size >= 18 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0;
@@ -17,7 +17,7 @@ static bool is_packed(const char *bytes, int64_t size) {
 static int64_t likely_size(const hd_file *file) {
     const unsigned char *b = (const unsigned char *)file->text + file->size - 4;
     int64_t size = (int64_t)b[0] | (int64_t)b[1] << 8 | (int64_t)b[2] << 16 | (int64_t)b[3] << 24;
-    return size <= file->size * MOST_RATIO ? size : file->size;
+    return size <= file->size * MAX_RATIO ? size : file->size;
 }
 
 /* Unpacks all parts of a file, one after the other; *size bytes of *bytes are in use. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Deflate cannot shrink further than this; what is less than SMALL need not be stored at all. */
-enum { MOST_RATIO = 1032, SMALL = 1 << 16 };
+enum { MAX_RATIO = 1032, SMALL = 1 << 16 };
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
@@ -87,7 +87,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
         variable->array.rank = rank;
         for (int k = 0; k < rank; k++)
             variable->array.dims[k] = dims[k] > INT64_MAX / 2 ? -1 : (int64_t)dims[k];
-        int64_t room = stored > (hsize_t)file_size ? -1 : (int64_t)stored * MOST_RATIO + SMALL;
+        int64_t room = stored > (hsize_t)file_size ? -1 : (int64_t)stored * MAX_RATIO + SMALL;
         if (hd_io_array_count(&variable->array, room) < 0) {
             variable->kind = HD_IO_OTHER;
             variable->trouble = "claims more elements than the file can hold";
@@ -179,7 +179,7 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
         read = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers) >= 0;
     } else {
         if (width < 1 || count > INT64_MAX / 2 / width ||
-            (hsize_t)(count * width) / MOST_RATIO > H5Dget_storage_size(set) + SMALL)
+            (hsize_t)(count * width) / MAX_RATIO > H5Dget_storage_size(set) + SMALL)
             TRY(damaged(variable));
         ALLOC_ZERO(block, count * width);
         read = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, block) >= 0;

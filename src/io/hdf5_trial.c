@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Elements read in the trial, and what it may use: seconds, bytes. */
-enum { SMALL = 1 << 17, MOST_SECONDS = 20, MOST_BYTES = 1 << 30 };
+enum { SMALL = 1 << 17, MAX_SECONDS = 20, MAX_BYTES = 1 << 30 };
 
 /* Crashes are silent, leave no core, and cannot take the machine's memory with them. */
 static void confine(void) {
@@ -26,13 +26,13 @@ static void confine(void) {
     if (quiet >= 0)
         (void)dup2(quiet, 2);
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    (void)setrlimit(RLIMIT_CPU, &(struct rlimit){MOST_SECONDS, MOST_SECONDS});
+    (void)setrlimit(RLIMIT_CPU, &(struct rlimit){MAX_SECONDS, MAX_SECONDS});
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return;
     if (fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) == 1) {
-        rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MOST_BYTES;
+        rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MAX_BYTES;
         (void)setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
     }
     fclose(file);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { MOST_RATIO = 1032 };
+enum { MAX_RATIO = 1032 };
 
 static bool is_packed(const hd_file *file) {
     return file->size >= 18 && memcmp(file->text, "\x1f\x8b\x08", 3) == 0;
@@ -94,7 +94,7 @@ static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     else
         memcpy(head, file->text, (size_t)there);
     TRY(parse_header(head, there, &variable->array, &length));
-    int64_t room = packed ? file->size * MOST_RATIO : file->size - length;
+    int64_t room = packed ? file->size * MAX_RATIO : file->size - length;
     int64_t count = hd_io_array_count(&variable->array, room);
     if (count < 0)
         FAIL(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
@@ -153,7 +153,7 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
     status = read_array(&labels, variable);
     if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY) {
         status = hd_fail_at(status, "%s", path);
-        request->culprit = NULL;
+        request->failing_path = NULL;
     }
     TRY(status);
     if (variable->owned == NULL) {

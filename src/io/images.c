@@ -128,8 +128,8 @@ static huddle_status read_pixels(hd_io_request *request, const list *images, hud
     huddle_status status = HUDDLE_OK;
     hd_io_image first = {0};
     reading r = {images, data};
-    const char *culprit = request->culprit;
-    request->culprit = NULL; /* sentences name the image */
+    const char *failing_path = request->failing_path;
+    request->failing_path = NULL; /* sentences name the image */
     if (images->items == NULL)
         FAIL(HUDDLE_FORMAT, "there are no images in it");
     TRY(hd_io_image_read(images->items[0], &first));
@@ -137,7 +137,7 @@ static huddle_status read_pixels(hd_io_request *request, const list *images, hud
     data->width = first.width;
     TRY(hd_io_points_reserve(images->count, (int64_t)first.height * first.width, &data->points));
     TRY(hd_parallel(request->context, "read", images->count, 8, read_some, &r));
-    request->culprit = culprit;
+    request->failing_path = failing_path;
 done:
     huddle_free(first.pixels);
     return status;

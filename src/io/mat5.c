@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { HEADER = 128, HEAD = 1024, MOST_RATIO = 1032 };
+enum { HEADER = 128, HEAD = 1024, MAX_RATIO = 1032 };
 enum { MI_INT8 = 1, MI_UINT8, MI_INT16, MI_UINT16, MI_INT32, MI_UINT32, MI_SINGLE, MI_DOUBLE = 9 };
 enum { MI_INT64 = 12, MI_UINT64, MI_MATRIX, MI_COMPRESSED, MI_UTF8, MI_UTF16, MI_UTF32 };
 enum { CLASS_CELL = 1, CLASS_STRUCT, CLASS_CHAR = 4, CLASS_SPARSE, CLASS_DOUBLE };
@@ -171,7 +171,7 @@ static huddle_status open_element(const hd_file *file, int64_t place, bool whole
     if (unpack(matrix->bytes, element.length, tag, 8) < 8 || word_at(&inner, 0) != MI_MATRIX)
         FAIL(HUDDLE_FORMAT, "a packed variable is damaged");
     int64_t size = word_at(&inner, 4);
-    if (size / MOST_RATIO > element.length)
+    if (size / MAX_RATIO > element.length)
         FAIL(HUDDLE_FORMAT, "a packed variable claims an impossible %lld bytes", (long long)size);
     if (whole || size < wanted)
         wanted = size;

@@ -9,7 +9,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 /* 5^27 is the last power of five that fits 64 bits. */
-enum { MOST_FIVES = 27 };
+enum { MAX_FIVES = 27 };
 
 static uint64_t power_of_five(int64_t k) {
     uint64_t power = 1;
@@ -72,7 +72,7 @@ double hd_io_number_hard(const char *begin, const char *end, bool exact, uint64_
                          int64_t exponent) {
     if (exact && mantissa == 0)
         return 0;
-    if (exact && exponent >= -MOST_FIVES && exponent <= MOST_FIVES)
+    if (exact && exponent >= -MAX_FIVES && exponent <= MAX_FIVES)
         return scale(mantissa, exponent);
     return read_any(begin, end);
 }

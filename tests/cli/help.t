@@ -63,6 +63,7 @@ Help for a command, by three roads.
   --y give them.
   
   Options
+        --formats             list the file formats of this build instead
         --json                print JSON instead of text
   
   Input

@@ -39,7 +39,7 @@ Row numbers are left out, which is said, and --x brings them back.
   points    150
   features  4
   classes   3: setosa versicolor virginica
-  labels    species, a usual name for labels; its 3 values would set -c
+  labels    species, a conventional name for labels; its 3 values would set -c
   left out  Id: row numbers 1 .. 150
   names     Id, sepal_length, sepal_width, petal_length, petal_width, species
   $ huddle cluster plain.csv -q | grep -E 'scores' > expected
@@ -67,7 +67,7 @@ Row numbers are left out, which is said, and --x brings them back.
   species
   {'name': 'Id', 'role': 'left out', 'reason': 'row numbers 1 .. 150'}
   {'name': 'sepal_length', 'role': 'feature'}
-  {'name': 'species', 'role': 'label', 'reason': 'a usual name for labels'}
+  {'name': 'species', 'role': 'label', 'reason': 'a conventional name for labels'}
 
 Label leak: a column that maps one to one onto the labels is left out with a warning.
 

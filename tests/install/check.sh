@@ -1,6 +1,6 @@
 #!/bin/sh
-# check.sh BUILD: installs BUILD into a scratch tree, then builds and runs consumer.c against it
-# twice, by CMake's find_package and by pkg-config; checks that only huddle_* is exported.
+# check.sh BUILD: installs BUILD into a temporary tree, then builds and runs consumer.c against it
+# twice, through CMake's find_package and through pkg-config; checks what the libraries export.
 set -eu
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,15 +14,25 @@ cmake --build "$scratch/cmake" >/dev/null
 "$scratch/cmake/consumer_cxx"
 
 pc=$(dirname "$(find "$scratch/usr" -name huddle.pc)")
-flags=$(PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs huddle)
-library=$(PKG_CONFIG_PATH="$pc" pkg-config --variable=libdir huddle)
-# shellcheck disable=SC2086
-cc -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/consumer" $flags -Wl,-rpath,"$library"
+export PKG_CONFIG_PATH="$pc"
+library=$(pkg-config --variable=libdir huddle)
+# shellcheck disable=SC2046
+cc -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/consumer" \
+    $(pkg-config --cflags --libs huddle-io) -Wl,-rpath,"$library"
 "$scratch/consumer"
+# shellcheck disable=SC2046
+c++ -Wall -Wextra -Werror "$here/consumer.cpp" -o "$scratch/consumer_cxx" \
+    $(pkg-config --cflags --libs huddle) -Wl,-rpath,"$library"
+"$scratch/consumer_cxx"
 
+# Public functions begin with huddle_; internal ones that libhuddle-io uses have a version of their
+# own, so that no program comes to depend on them without showing it.
 "$scratch/usr/bin/huddle" --version
-foreign=$(nm -D --defined-only "$library/libhuddle.so" | awk '$2 != "A" && $3 !~ /^huddle_/ { print $3 }')
-[ -z "$foreign" ] || { echo "exported without the prefix huddle_: $foreign" >&2; exit 1; }
+for name in libhuddle libhuddle-io; do
+    foreign=$(nm -D --defined-only "$library/$name.so" |
+        awk '$2 != "A" && $3 !~ /^huddle_/ && $3 !~ /@@HUDDLE_PRIVATE$/ { print $3 }')
+    [ -z "$foreign" ] || { echo "$name exports without the prefix huddle_: $foreign" >&2; exit 1; }
+done
 for file in include/huddle/huddle.h share/man/man1/huddle.1; do
     [ -s "$scratch/usr/$file" ] || { echo "not installed: $file" >&2; exit 1; }
 done
@@ -32,4 +42,6 @@ package=$(dirname "$(find "$scratch/usr" -path '*/huddle/__init__.py')")
 import sys, huddle
 from huddle import _library
 assert _library.library_path.startswith(sys.argv[1]), _library.library_path
+from huddle import datasets
+assert _library.io_library()._name.startswith(sys.argv[1]), _library.io_library()
 print("python", huddle.__version__, huddle.KMeans(2).fit_predict([[0.0], [1.0]]))' "$scratch/usr")

@@ -4,10 +4,11 @@
 #
 #     base < matrix < archive < stages < methods < model < report < experiment < app; engines
 #
-# Stages are peers: none includes another. Public headers include only public headers. Reports,
-# experiments and the tool include only public headers, their own and those of the system; besides
-# these, experiments include report/page.h, and the tool includes any header of report/ and
-# experiment/.
+# Stages are peers: none includes another. io, the readers and writers, is a library above them:
+# nothing else under src/ includes it, and it sees base, matrix and archive only. Public headers
+# include only public headers. Reports, experiments and the tool include only public headers, their
+# own and those of the system; besides these, experiments include report/page.h, and the tool
+# includes any header of report/ and experiment/.
 #
 #     check.sh [ROOT]        checks the project in ROOT, or the one this script belongs to
 #     check.sh --self-test   proves, in a temporary folder, that violations are caught
@@ -30,6 +31,8 @@ check() {
         for (i in stages)
             rank[stages[i]] = 4
         rank["engines"] = 5 # the registry
+        # Model files are still written with the HDF5 part of io.
+        exempt["src/model/file.c"] = 1
         rank["methods"] = 5
         rank["model"] = 6
         rank["huddle"] = 7 # the header that includes all others
@@ -58,6 +61,8 @@ check() {
 
     # May a file of room `here` look into room `there`?
     function sees(here, there) {
+        if (there == "io" && here != "io" && here != "huddle")
+            return FILENAME in exempt
         return here == there || rank[there] < rank[here]
     }
 
@@ -145,7 +150,7 @@ self_test() {
     done
     echo '#include "huddle/model.h"' >"$root/include/huddle/report.h"
     printf '#include "huddle/io.h"\n#include "base/own.h"\n' >>"$root/src/io/own.c"
-    printf '#include "huddle/io.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
+    printf '#include "huddle/graph.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
     printf '#include "huddle/io.h"\n#include "huddle/model.h"\n' >"$root/include/huddle/huddle.h"
     mkdir -p "$root/report" "$root/experiment"
     echo '#include <huddle/base.h>' | tee "$root/report/page.h" >"$root/report/own.h"
@@ -171,6 +176,8 @@ self_test() {
     trial src/io/own.c '#include "src/graph/own.h"' 'includes src/graph/own.h by a way around'
     trial src/io/own.c '#include "huddle/absent.h"' 'includes huddle/absent.h, which is no'
     trial src/io/own.c '#include "absent.h"' 'no "absent.h" beside this file'
+    trial src/methods/own.c '#include "io/own.h"' 'methods must not see io'
+    trial src/model/own.c '#include "huddle/io.h"' 'model must not see io'
     trial src/methods/own.c '#include "model/own.h"' 'methods must not see model'
     trial include/huddle/io.h '#include "base/own.h"' 'a public header must not include an'
     trial include/huddle/io.h '#include "huddle/graph.h"' 'io must not see graph'

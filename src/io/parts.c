@@ -1,0 +1,214 @@
+/* The variables that were chosen as points become one set of points: orientation, values, image
+ * size. */
+#include "io/parts.h"
+
+#include "base/check.h"
+#include "io/sparse.h"
+
+#include <string.h>
+
+int64_t hd_io_variable_count(const hd_io_variable *variable) {
+    int64_t size = 1;
+    for (int32_t k = 0; k < variable->array.rank; k++)
+        size *= variable->array.dims[k];
+    return size;
+}
+
+/* ---- orientation ---------------------------------------------------------------------------- */
+
+static int64_t samples_in(const hd_io_variable *variable, bool in_columns) {
+    int32_t rank = variable->array.rank;
+    return rank == 0 ? 1 : variable->array.dims[in_columns ? rank - 1 : 0];
+}
+
+static int64_t features_in(const hd_io_variable *variable, bool in_columns) {
+    int64_t n = samples_in(variable, in_columns);
+    return n == 0 ? 0 : hd_io_variable_count(variable) / n;
+}
+
+huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *container,
+                                 const hd_io_parts *points, int64_t n_labels, bool *in_columns) {
+    int64_t down = 0, across = 0;
+    for (int64_t k = 0; k < points->count; k++) {
+        down += samples_in(points->items[k], false);
+        across += samples_in(points->items[k], true);
+    }
+    *in_columns = request->options->transpose || (n_labels == across && n_labels != down);
+    int64_t n = *in_columns ? across : down, d = features_in(points->items[0], *in_columns);
+    for (int64_t k = 1; k < points->count; k++)
+        if (features_in(points->items[k], *in_columns) != d)
+            return hd_fail(HUDDLE_INVALID,
+                           "'%s' has %lld features and '%s' %lld, so they cannot be stacked",
+                           points->items[0]->name, (long long)d, points->items[k]->name,
+                           (long long)features_in(points->items[k], *in_columns));
+    if (n_labels >= 0 && n_labels != n && request->options->n_y > 0 &&
+        hd_io_container_find(container, request->options->y[0]) == NULL)
+        request->failing_path = request->options->y[0];
+    if (n_labels >= 0 && n_labels != n)
+        return hd_fail(HUDDLE_INVALID, "there are %lld labels for %lld samples",
+                       (long long)n_labels, (long long)n);
+    return HUDDLE_OK;
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+/* Checks rows that were read straight into place: all values must be finite. */
+static huddle_status check_rows(huddle_context *context, const huddle_points *points, int64_t first,
+                                int64_t count) {
+    huddle_points view = *points;
+    view.n = count;
+    view.values = points->values + first * points->stride;
+    return huddle_points_check(context, &view);
+}
+
+/* Reads one variable into rows from first_row on: straight from the file where its elements are
+ * those of the points, else through the intake, which converts and checks. */
+static huddle_status fill_part(hd_io_request *request, hd_io_container *container,
+                               hd_io_variable *variable, bool in_columns, hd_io_intake *intake,
+                               int64_t first_row) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points *points = intake->points;
+    hd_io_samples samples = hd_io_array_samples(&variable->array, in_columns);
+    bool placed = false, checked = false;
+    if (container->read_floats != NULL && points->shift == NULL &&
+        hd_io_element_narrow(variable->array.element) && hd_io_samples_packed(&samples))
+        TRY(container->read_floats(request, container, variable,
+                                   points->values + first_row * points->stride, &placed, &checked));
+    if (placed && !checked)
+        TRY(check_rows(request->context, points, first_row, samples.n));
+    if (placed)
+        goto done;
+    TRY(hd_io_variable_load(container, variable));
+    samples = hd_io_array_samples(&variable->array, in_columns);
+    TRY(hd_io_intake_samples(request->context, intake, &samples, first_row));
+done:
+    hd_io_variable_unload(container, variable);
+    return status;
+}
+
+/* Reads everything again as doubles, because some column has to be shifted: which is only known
+ * after all values have been seen, and rare. */
+static huddle_status fill_shifted(hd_io_request *request, hd_io_container *container,
+                                  const hd_io_parts *parts, bool in_columns,
+                                  huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    double *values = NULL;
+    int64_t n = points->n, d = points->d, row = 0;
+    huddle_points_free(points);
+    ALLOC(values, n * d);
+    for (int64_t k = 0; k < parts->count; k++) {
+        TRY(hd_io_variable_load(container, parts->items[k]));
+        hd_io_samples samples = hd_io_array_samples(&parts->items[k]->array, in_columns);
+        TRY(hd_io_samples_to_double(request->context, &samples, values + row * d));
+        hd_io_variable_unload(container, parts->items[k]);
+        row += samples.n;
+    }
+    TRY(huddle_points_from_double(request->context, n, d, values, d, 1, points));
+done:
+    huddle_free(values);
+    return status;
+}
+
+static huddle_status fill_dense(hd_io_request *request, hd_io_container *container,
+                                const hd_io_parts *parts, bool in_columns, huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    hd_io_intake intake = {0};
+    int64_t n = 0, row = 0;
+    bool narrow = true;
+    for (int64_t k = 0; k < parts->count; k++) {
+        n += samples_in(parts->items[k], in_columns);
+        narrow = narrow && hd_io_element_narrow(parts->items[k]->array.element);
+    }
+    TRY(hd_io_points_reserve(n, features_in(parts->items[0], in_columns), points));
+    TRY(hd_io_intake_begin(request->context, points, narrow, request->options, &intake));
+    for (int64_t k = 0; k < parts->count; k++) {
+        TRY(fill_part(request, container, parts->items[k], in_columns, &intake, row));
+        row += samples_in(parts->items[k], in_columns);
+    }
+    if (hd_io_intake_shifts(request->context, &intake))
+        TRY(fill_shifted(request, container, parts, in_columns, points));
+done:
+    hd_io_intake_free(&intake);
+    return status;
+}
+
+static huddle_status fill_sparse(hd_io_container *container, const hd_io_parts *parts,
+                                 bool in_columns, huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points part = {0};
+    for (int64_t k = 0; k < parts->count; k++) {
+        TRY(hd_io_variable_load(container, parts->items[k]));
+        TRY(hd_io_points_from_csr(&parts->items[k]->sparse, in_columns, &part));
+        hd_io_variable_unload(container, parts->items[k]);
+        if (k == 0 && parts->count == 1) {
+            *points = part;
+            part = (huddle_points){0};
+        } else {
+            TRY(hd_io_points_append(points, &part));
+        }
+        huddle_points_free(&part);
+    }
+done:
+    huddle_points_free(&part);
+    return status;
+}
+
+huddle_status hd_io_parts_read(hd_io_request *request, hd_io_container *container,
+                               const hd_io_parts *parts, bool in_columns, huddle_points *points) {
+    int64_t sparse = 0;
+    for (int64_t k = 0; k < parts->count; k++)
+        sparse += parts->items[k]->kind == HD_IO_SPARSE;
+    if (sparse == 0)
+        return fill_dense(request, container, parts, in_columns, points);
+    if (sparse < parts->count)
+        return hd_fail(HUDDLE_UNSUPPORTED, "sparse and dense parts cannot be stacked");
+    return fill_sparse(container, parts, in_columns, points);
+}
+
+/* ---- image size ----------------------------------------------------------------------------- */
+
+/* The whole number in the first of these variables that has one; 0 if there is none. */
+static huddle_status read_number(hd_io_container *container, const char *const *names,
+                                 int64_t *value) {
+    huddle_status status = HUDDLE_OK;
+    double ignored;
+    *value = 0;
+    for (; *names != NULL; names++) {
+        hd_io_variable *v = hd_io_container_find(container, *names);
+        if (v == NULL || v->kind != HD_IO_ARRAY || hd_io_variable_count(v) != 1)
+            continue;
+        TRY(hd_io_variable_load(container, v));
+        if (!hd_io_array_whole(&v->array, 0, value, &ignored))
+            *value = 0;
+        hd_io_variable_unload(container, v);
+        break;
+    }
+done:
+    return status;
+}
+
+huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_variable *points,
+                                     bool in_columns, huddle_data *data) {
+    static const char *const heights[] = {"im_height", "image_height", "imheight", "height", NULL};
+    static const char *const widths[] = {"im_width", "image_width", "imwidth", "width", NULL};
+    static const char *const orders[] = {"im_order", NULL};
+    huddle_status status = HUDDLE_OK;
+    int64_t height, width, order;
+    if (points->array.rank == 3 && points->kind == HD_IO_ARRAY) {
+        int32_t first = in_columns ? 0 : 1;
+        data->height = (int32_t)points->array.dims[first];
+        data->width = (int32_t)points->array.dims[first + 1];
+        goto done;
+    }
+    TRY(read_number(container, heights, &height));
+    TRY(read_number(container, widths, &width));
+    TRY(read_number(container, orders, &order));
+    if (height < 1 || width < 1 || height > data->points.d || data->points.d % height != 0 ||
+        data->points.d / height != width)
+        goto done;
+    data->height = (int32_t)height;
+    data->width = (int32_t)width;
+    data->column_major = order == 2 || (order != 1 && container->down_columns);
+done:
+    return status;
+}

@@ -1,0 +1,33 @@
+/* The variables of a container that are stacked to become the points. */
+#ifndef HUDDLE_SRC_IO_PARTS_H
+#define HUDDLE_SRC_IO_PARTS_H
+
+#include "io/container.h"
+
+typedef struct hd_io_parts {
+    hd_io_variable **items; /* owned by the container */
+    int64_t count, capacity;
+} hd_io_parts;
+
+/* The variable of that name, with or without a slash in front, or NULL. */
+hd_io_variable *hd_io_container_find(const hd_io_container *container, const char *name);
+
+/* Elements of a variable, by its shape. */
+int64_t hd_io_variable_count(const hd_io_variable *variable);
+
+/* Decides whether samples are columns: if options->transpose says so, or if there are as many
+ * labels as columns and not as many as rows. n_labels is -1 without labels. HUDDLE_INVALID if the
+ * parts cannot be stacked or the labels do not fit. */
+huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *container,
+                                 const hd_io_parts *parts, int64_t n_labels, bool *in_columns);
+
+/* Reads the values of all parts. */
+huddle_status hd_io_parts_read(hd_io_request *request, hd_io_container *container,
+                               const hd_io_parts *parts, bool in_columns, huddle_points *points);
+
+/* Height, width and pixel order: from an array of three dimensions, or from im_height, im_width and
+ * im_order (1: pixels along rows, 2: down columns). Left at 0 if they do not fit the features. */
+huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_variable *points,
+                                     bool in_columns, huddle_data *data);
+
+#endif
