@@ -38,13 +38,13 @@ def build_library(folder):
 
 
 def install_library(build, target):
-    """Puts the library under its one run-time name, and the tool, into target."""
+    """Puts the libraries under their run-time names, and the tool, into target."""
     with tempfile.TemporaryDirectory() as prefix:
         subprocess.run(["cmake", "--install", str(build), "--prefix", prefix], check=True,
                        stdout=subprocess.DEVNULL)
         installed = pathlib.Path(prefix)
-        soname = sorted(installed.glob("lib/**/libhuddle.so.?"))[0]
-        for source in (soname, installed / "bin" / "huddle"):
+        libraries = sorted(installed.glob("lib/**/libhuddle*.so.?"))
+        for source in (*libraries, installed / "bin" / "huddle"):
             place = target / source.relative_to(installed)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source.resolve(), place)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# check.sh BUILD: installs BUILD into a scratch tree, then builds and runs consumer.c against it
-# twice, by CMake's find_package and by pkg-config; checks that only huddle_* is exported.
+# check.sh BUILD: installs BUILD into a scratch tree, then builds and runs consumer.c and
+# consumer_report.c against it twice, by CMake's find_package and by pkg-config; checks that only
+# huddle_* is exported.
 set -eu
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,6 +13,7 @@ cmake -G Ninja -S "$here" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$scratch/usr"
 cmake --build "$scratch/cmake" >/dev/null
 "$scratch/cmake/consumer"
 "$scratch/cmake/consumer_cxx"
+"$scratch/cmake/consumer_report" "$scratch/cmake.html"
 
 pc=$(dirname "$(find "$scratch/usr" -name huddle.pc)")
 flags=$(PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs huddle)
@@ -20,8 +22,15 @@ library=$(PKG_CONFIG_PATH="$pc" pkg-config --variable=libdir huddle)
 cc -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/consumer" $flags -Wl,-rpath,"$library"
 "$scratch/consumer"
 
+flags=$(PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs huddle-report)
+# shellcheck disable=SC2086
+cc -std=c11 -Wall -Wextra -Werror "$here/consumer_report.c" -o "$scratch/consumer_report" $flags \
+    -Wl,-rpath,"$library"
+"$scratch/consumer_report" "$scratch/pc.html"
+grep -q 'K-means' "$scratch/cmake.html" "$scratch/pc.html"
+
 "$scratch/usr/bin/huddle" --version
-foreign=$(nm -D --defined-only "$library/libhuddle.so" | awk '$2 != "A" && $3 !~ /^huddle_/ { print $3 }')
+foreign=$(nm -D --defined-only "$library/libhuddle.so" "$library/libhuddle-report.so" | awk '$2 != "A" && $3 !~ /^huddle_/ { print $3 }')
 [ -z "$foreign" ] || { echo "exported without the prefix huddle_: $foreign" >&2; exit 1; }
 for file in include/huddle/huddle.h share/man/man1/huddle.1; do
     [ -s "$scratch/usr/$file" ] || { echo "not installed: $file" >&2; exit 1; }
