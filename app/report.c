@@ -142,7 +142,7 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
     char *given = given_command(fit->arguments), *full = full_command(fit);
     char *details = must(json_dumps(report, 0));
     const huddle_report_command lines[] = {{"As given", given},
-                                           {"With every option spelled out", full}};
+                                           {"With every option", full}};
     json_t *unused = json_array(); /* the fit has reported its warnings already */
     options.details = details;
     options.commands = lines;

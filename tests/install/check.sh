@@ -27,10 +27,12 @@ flags=$(PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs huddle-report)
 cc -std=c11 -Wall -Wextra -Werror "$here/consumer_report.c" -o "$scratch/consumer_report" $flags \
     -Wl,-rpath,"$library"
 "$scratch/consumer_report" "$scratch/pc.html"
-grep -q 'K-means' "$scratch/cmake.html" "$scratch/pc.html"
+for page in "$scratch/cmake.html" "$scratch/pc.html"; do
+    grep -q 'id="data"' "$page"
+done
 
 "$scratch/usr/bin/huddle" --version
-foreign=$(nm -D --defined-only "$library/libhuddle.so" "$library/libhuddle-report.so" | awk '$2 != "A" && $3 !~ /^huddle_/ { print $3 }')
+foreign=$(nm -D --defined-only "$library/libhuddle.so" "$library/libhuddle-report.so" | awk 'NF == 3 && $2 != "A" && $3 !~ /^huddle_/ { print $3 }')
 [ -z "$foreign" ] || { echo "exported without the prefix huddle_: $foreign" >&2; exit 1; }
 for file in include/huddle/huddle.h share/man/man1/huddle.1; do
     [ -s "$scratch/usr/$file" ] || { echo "not installed: $file" >&2; exit 1; }
