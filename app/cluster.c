@@ -1,4 +1,4 @@
-/* huddle cluster: fits a method and tells how it went. */
+/* huddle cluster: fits a method and reports the result. */
 #include "fitting.h"
 #include "output.h"
 #include "report.h"
@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-/* What would only be found out after the work. */
+/* Finds outputs that cannot be written before the work, not after it. */
 static int check_outputs(const app_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
@@ -48,8 +48,8 @@ static int write_page(const fitting *fit) {
     return page == NULL ? EXIT_DONE : report_cluster(fit, page);
 }
 
-static int tell(const fitting *fit) {
-    json_t *report = fitting_report(fit);
+static int print_result(const fitting *fit) {
+    json_t *report = fitting_json(fit);
     if (report == NULL)
         return EXIT_FAILED;
     talk_clear();
@@ -61,8 +61,8 @@ static int tell(const fitting *fit) {
     return EXIT_DONE;
 }
 
-/* Label-free scores belong to the report for programs; they take time of their own. */
-static int judge(fitting *fit) {
+/* Scores that need no labels are part of --json only, because they take additional time. */
+static int score_without_labels(fitting *fit) {
     if (argument(fit->arguments, "json") == NULL)
         return EXIT_DONE;
     huddle_status status = huddle_model_judge(fit->context, fit->model, fitting_points(fit));
@@ -82,15 +82,15 @@ static int run_cluster(const app_arguments *arguments) {
     if (result == EXIT_DONE)
         result = fitting_read(&fit);
     if (result == EXIT_DONE)
-        result = fitting_run(&fit);
+        result = fitting_fit(&fit);
     if (result == EXIT_DONE)
-        result = judge(&fit);
+        result = score_without_labels(&fit);
     if (result == EXIT_DONE)
         result = write_outputs(&fit);
     if (result == EXIT_DONE)
         result = write_page(&fit);
     if (result == EXIT_DONE)
-        result = tell(&fit);
+        result = print_result(&fit);
     fitting_free(&fit);
     return result;
 }
@@ -100,7 +100,7 @@ static const app_flag output_flags[] = {
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the labels, one a row in the order of the input, as .npy, .csv or .txt"},
+     .help = "write the labels, one per row in the order of the input, as .npy, .csv or .txt"},
     {.name = "save",
      .kind = FLAG_FILE,
      .value = "FILE",
@@ -108,12 +108,13 @@ static const app_flag output_flags[] = {
     {.name = "dump",
      .kind = FLAG_FOLDER,
      .value = "DIR",
-     .help = "write every intermediate there: X.npy, A.npz, F.npy, eigenvalues.npy, W.npz, G.npy, "
+     .help = "write all intermediate results to this folder: X.npy, A.npz, F.npy, eigenvalues.npy, "
+             "W.npz, G.npy, "
              "centres.npy, labels.npy"},
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write a page (HTML, one file) that shows the clusters and how they came about"},
+     .help = "write an HTML page (one file) that shows the clusters and how they were found"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the summary"},
     {0}};
 
@@ -129,7 +130,7 @@ static const char *const cluster_examples[] = {
 const app_command cluster_command = {.name = "cluster",
                                      .operands = "DATA",
                                      .most = 1,
-                                     .summary = "cluster a data set and tell how it went",
+                                     .summary = "cluster a data set and report the result",
                                      .text = data_text,
                                      .words = huddle_data_kinds,
                                      .groups = cluster_groups,

@@ -14,7 +14,7 @@ const app_flag method_flags[] = {{.name = "method",
                                   .value = "METHOD",
                                   .choices = method_names,
                                   .get_default = huddle_default_method,
-                                  .help = "how to cluster; huddle methods explains them"},
+                                  .help = "clustering method; huddle methods describes them"},
                                  {0}};
 
 static const char *const *engine_names(void) {
@@ -30,28 +30,29 @@ const app_flag compute_flags[] = {
      .kind = FLAG_FILE,
      .value = "FILE",
      .help = "use this graph (SciPy's .npz, MatrixMarket, MAT) instead of building one; DATA may "
-             "be left out"},
+             "be omitted"},
     {.name = "embedding",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "use this embedding, a row for each point, instead of finding one"},
+     .help = "use this embedding, one row per point, instead of computing one"},
     {.name = "n-threads",
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help = "threads to compute with; default: as many as this process may use; labels do not "
-             "depend on it"},
+     .help =
+         "number of threads; default: as many as this process may use; labels do not depend on it"},
     {.name = "engine",
      .kind = FLAG_CHOICE,
      .value = "NAME",
      .choices = engine_names,
      .default_text = "cpu",
-     .help = "where to compute"},
+     .help = "compute engine"},
     {0}};
 
 /* ---- the model ---------------------------------------------------------------------------- */
 
-static int foreign_option(const fitting *fit, const app_setting *setting) {
+/* A usage error: the method does not have this option. */
+static int refuse_option(const fitting *fit, const app_setting *setting) {
     const char *method = huddle_model_method(fit->model);
     char flag[64];
     option_flag(setting->option, flag, sizeof flag);
@@ -68,7 +69,7 @@ int fitting_configure(fitting *fit, const char *method) {
         if (setting->option == NULL)
             continue;
         if (huddle_option_find(huddle_model_options(fit->model), setting->option) == NULL)
-            return foreign_option(fit, setting);
+            return refuse_option(fit, setting);
         if (huddle_model_set(fit->model, setting->option, setting->value) != HUDDLE_OK)
             return usage_error("%s", huddle_last_error());
     }
@@ -77,33 +78,34 @@ int fitting_configure(fitting *fit, const char *method) {
 
 /* ---- the data ----------------------------------------------------------------------------- */
 
-/* A method that has no use for it is a mistake of the command line. */
-static int given(huddle_status status, const char *path) {
+/* The exit status after a graph or an embedding was handed to the model. A method that cannot use
+ * it is a usage error. */
+static int check_given(huddle_status status, const char *path) {
     if (status == HUDDLE_UNSUPPORTED)
         return usage_error("%s: %s", path, huddle_last_error());
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
 }
 
-static int give_graph(fitting *fit, const char *path) {
+static int read_graph(fitting *fit, const char *path) {
     huddle_csr graph = {0};
     huddle_status status = huddle_csr_read(fit->context, path, &graph);
     if (status == HUDDLE_OK)
         status = huddle_model_give_graph(fit->model, &graph);
     huddle_csr_free(&graph);
-    return given(status, path);
+    return check_given(status, path);
 }
 
-static int give_embedding(fitting *fit, const char *path) {
+static int read_embedding(fitting *fit, const char *path) {
     huddle_dense embedding = {0};
     huddle_status status = huddle_dense_read(fit->context, path, &embedding);
     if (status == HUDDLE_OK)
         status = huddle_model_give_embedding(fit->model, &embedding);
     huddle_dense_free(&embedding);
-    return given(status, path);
+    return check_given(status, path);
 }
 
-/* Labels of points that are known by their graph only. */
-static int read_labels(fitting *fit) {
+/* Reads classes from a file of their own, for points that are given by their graph only. */
+static int read_classes(fitting *fit) {
     const char *path = argument(fit->arguments, "y");
     huddle_data *data = &fit->data;
     if (path == NULL || strcmp(path, "none") == 0)
@@ -124,11 +126,11 @@ static int read_files(fitting *fit) {
     if (arguments->n_operands == 1)
         result = input_read(fit->context, arguments, fit->source, NULL, &fit->data);
     else
-        result = read_labels(fit);
+        result = read_classes(fit);
     if (result == EXIT_DONE && graph != NULL)
-        result = give_graph(fit, graph);
+        result = read_graph(fit, graph);
     if (result == EXIT_DONE && embedding != NULL)
-        result = give_embedding(fit, embedding);
+        result = read_embedding(fit, embedding);
     return result;
 }
 
@@ -140,9 +142,10 @@ int fitting_read(fitting *fit) {
     talk_collect(NULL);
     fit->read_seconds = talk_seconds() - began;
     if (result == EXIT_DONE && fit->data.features != NULL)
-        result = given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
-                                                      (const char *const *)fit->data.features),
-                       fit->source);
+        result =
+            check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
+                                                       (const char *const *)fit->data.features),
+                        fit->source);
     if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
         fit->data.labels == NULL)
         return result;
@@ -159,7 +162,7 @@ const huddle_points *fitting_points(const fitting *fit) {
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
-static int score(fitting *fit) {
+static int score_labels(fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
     if (fit->data.labels == NULL)
@@ -172,19 +175,20 @@ static int score(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
-int fitting_run(fitting *fit) {
-    /* The model keeps its own warnings; said here only when the report is for a program. */
+int fitting_fit(fitting *fit) {
+    /* The summary prints the warnings that the model keeps. With --json they also go to stderr,
+     * where a person may see them. */
     bool json = argument(fit->arguments, "json") != NULL;
-    json_t *unheard = json ? NULL : json_array();
-    talk_collect(unheard);
+    json_t *collected = json ? NULL : json_array();
+    talk_collect(collected);
     huddle_status status = huddle_model_fit(fit->context, fit->model, fitting_points(fit));
     talk_collect(NULL);
-    json_decref(unheard);
+    json_decref(collected);
     if (status != HUDDLE_OK)
         return failed_call(status, fit->source);
     if (talk_cancelled())
         return failed("cancelled");
-    return score(fit);
+    return score_labels(fit);
 }
 
 void fitting_free(fitting *fit) {
@@ -196,7 +200,7 @@ void fitting_free(fitting *fit) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-/* The tool read the data, so its seconds begin with that and its total includes it. */
+/* Puts the time for reading the data in front of the model's stages and adds it to the total. */
 static void add_read_seconds(json_t *report, double read) {
     json_t *old = json_object_get(report, "seconds");
     json_t *seconds = json_pack("{s:f}", "read", read);
@@ -206,7 +210,7 @@ static void add_read_seconds(json_t *report, double read) {
     json_object_set_new(report, "seconds", seconds);
 }
 
-json_t *fitting_report(const fitting *fit) {
+json_t *fitting_json(const fitting *fit) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(fit->model, &text);
     if (status != HUDDLE_OK) {

@@ -1,4 +1,5 @@
-/* Fitting a model as the command line says: shared by the commands that do. */
+/* Reading the data, fitting a model and describing the fit as the command line asks: shared by
+ * `cluster` and `path`. */
 #ifndef HUDDLE_APP_FITTING_H
 #define HUDDLE_APP_FITTING_H
 
@@ -11,37 +12,37 @@
 typedef struct fitting {
     const app_arguments *arguments;
     huddle_context *context;
-    const char *source; /* DATA, or the file of the graph or embedding instead */
-    huddle_data data;   /* without points if a graph or an embedding stands for them */
+    const char *source; /* DATA, or the file of the graph or embedding if there is no DATA */
+    huddle_data data;   /* without points if only a graph or an embedding is given */
     huddle_model *model;
-    json_t *warnings; /* of the reading */
+    json_t *warnings; /* issued while reading */
     double read_seconds;
-    bool counted_classes; /* n_clusters is the number of classes */
+    bool counted_classes; /* n_clusters was set to the number of classes */
     bool has_scores;
     huddle_scores scores;
 } fitting;
 
-/* Makes the model and sets its options, which needs no data. */
+/* Creates the model and sets its options; needs no data. */
 int fitting_configure(fitting *fit, const char *method);
 
-/* Reads DATA, the graph and the embedding, and settles n_clusters. */
+/* Reads DATA, the graph and the embedding; sets n_clusters if the classes determine it. */
 int fitting_read(fitting *fit);
 
-/* Fits, and scores the labels if the classes are known. */
-int fitting_run(fitting *fit);
+/* Fits the model, and scores the labels if the classes are known. */
+int fitting_fit(fitting *fit);
 
-/* The report of `cluster --json`; NULL after a sentence. */
-json_t *fitting_report(const fitting *fit);
+/* What `cluster --json` prints; NULL after a message. */
+json_t *fitting_json(const fitting *fit);
 
 void fitting_free(fitting *fit);
 
-/* Points to fit, or NULL if there are none. */
+/* The points, or NULL if there are none. */
 const huddle_points *fitting_points(const fitting *fit);
 
-/* Every intermediate as a file in this folder, which is made if need be. */
+/* Writes all intermediate results to this folder, which is created if necessary. */
 int fitting_dump(const fitting *fit, const char *folder);
 
-/* The report for people, on stdout. */
+/* Prints the summary of fitting_json() for people to stdout. */
 void print_summary(const json_t *report);
 
 extern const app_flag method_flags[];  /* -m */

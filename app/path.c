@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A path and what was read from it. */
+/* A path and the labels taken from it. */
 typedef struct gamma_walk {
     fitting fit;
     huddle_path_options options;
@@ -27,19 +27,19 @@ typedef struct gamma_walk {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* The fit is there for F and W only: it need not shrink, and one start of K-means will do. */
+/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough. */
 static int configure_fit(gamma_walk *walk) {
-    static const char *const settled[][2] = {{"gamma", "0"}, {"n_init", "1"}};
+    static const char *const fixed[][2] = {{"gamma", "0"}, {"n_init", "1"}};
     if (argument(walk->fit.arguments, "gamma") != NULL)
-        return usage_error("path goes through every gamma: it takes no --gamma");
+        return usage_error("path covers all values of gamma and does not accept --gamma");
     int result = fitting_configure(&walk->fit, "ssc");
-    for (size_t i = 0; i < sizeof settled / sizeof *settled && result == EXIT_DONE; i++)
-        if (huddle_model_set(walk->fit.model, settled[i][0], settled[i][1]) != HUDDLE_OK)
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed && result == EXIT_DONE; i++)
+        if (huddle_model_set(walk->fit.model, fixed[i][0], fixed[i][1]) != HUDDLE_OK)
             result = failed("%s", huddle_last_error());
     return result;
 }
 
-/* What the shrink stage understands goes to it as well. The method's table has checked it. */
+/* Options of the shrink stage apply to the path too. The method's table has checked them. */
 static int configure_path(gamma_walk *walk) {
     const app_arguments *arguments = walk->fit.arguments;
     const huddle_option *table = huddle_shrink_options_table();
@@ -61,7 +61,8 @@ static int configure_path(gamma_walk *walk) {
 
 /* ---- the path ----------------------------------------------------------------------------- */
 
-static huddle_status follow(gamma_walk *walk) {
+/* Solves the path from the fitted F and W, and takes the labels from it. */
+static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
     huddle_status status = huddle_model_get(walk->fit.model, "embedding", &f);
     if (status == HUDDLE_OK)
@@ -84,12 +85,12 @@ static huddle_status follow(gamma_walk *walk) {
     return status;
 }
 
-static int run_walk(gamma_walk *walk) {
-    int result = fitting_run(&walk->fit);
+static int compute_path(gamma_walk *walk) {
+    int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
         return result;
     double began = talk_seconds();
-    huddle_status status = follow(walk);
+    huddle_status status = solve_path(walk);
     walk->seconds = talk_seconds() - began;
     if (status != HUDDLE_OK)
         return failed_call(status, walk->fit.source);
@@ -100,10 +101,10 @@ static int run_walk(gamma_walk *walk) {
 
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
-/* The fusions, and further ones that join the trees that remain at the top: n - 1 in all, so that
- * SciPy takes them for a linkage. Those trees never fuse; they are joined at ten times the last
- * gamma of the path, because SciPy draws no infinite heights. */
-static huddle_path_fusion *whole_tree(const huddle_path *path) {
+/* The fusions, and further ones that join the trees which remain at the end of the path: n - 1 in
+ * total, as SciPy requires of a linkage. Those trees never fuse; they are joined at ten times the
+ * last gamma of the path, because SciPy cannot draw infinite heights. */
+static huddle_path_fusion *complete_tree(const huddle_path *path) {
     int64_t n = path->n, count = path->n_fusions, root = -1;
     huddle_path_fusion *tree = must(calloc((size_t)n + 1, sizeof *tree));
     bool *inside = must(calloc((size_t)(n + count) + 1, sizeof *inside));
@@ -128,7 +129,7 @@ static huddle_path_fusion *whole_tree(const huddle_path *path) {
     return tree;
 }
 
-/* Four columns: what fuses (two), where, how many rows. SciPy calls this a linkage. */
+/* Four columns, SciPy's linkage matrix: the two parts, gamma, number of rows. */
 static huddle_status write_tree_npy(const huddle_path_fusion *fusions, int64_t count,
                                     const char *file) {
     huddle_dense tree = {0};
@@ -165,7 +166,7 @@ static huddle_status write_tree_csv(const huddle_path_fusion *fusions, int64_t c
 }
 
 static huddle_status write_tree(const huddle_path *path, const char *file) {
-    huddle_path_fusion *tree = whole_tree(path);
+    huddle_path_fusion *tree = complete_tree(path);
     bool npy = strcasecmp(file + strlen(file) - 4, ".npy") == 0;
     huddle_status status =
         npy ? write_tree_npy(tree, path->n - 1, file) : write_tree_csv(tree, path->n - 1, file);
@@ -202,11 +203,11 @@ static json_t *levels_json(const huddle_path *path) {
     return levels;
 }
 
-/* The fit's report up to where shrinking begins, then the path's. */
-static json_t *path_report(const gamma_walk *walk) {
+/* What --json prints: the info of the fit up to the shrinking, then that of the path. */
+static json_t *path_json(const gamma_walk *walk) {
     static const char *const kept[] = {"file",  "n",         "d",      "graph",
                                        "embed", "n_classes", "scores", "warnings"};
-    json_t *fit = fitting_report(&walk->fit), *report = json_object();
+    json_t *fit = fitting_json(&walk->fit), *report = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
         if (json_object_get(fit, kept[i]) != NULL)
             json_object_set(report, kept[i], json_object_get(fit, kept[i]));
@@ -230,7 +231,7 @@ static int write_page(const gamma_walk *walk) {
     const char *page = argument(walk->fit.arguments, "report");
     if (page == NULL)
         return EXIT_DONE;
-    json_t *report = path_report(walk);
+    json_t *report = path_json(walk);
     huddle_report_walk shown = {&walk->path, walk->labels, walk->n_clusters, walk->choice,
                                 walk->seconds};
     int result = report_path(&walk->fit, &shown, report, page);
@@ -244,21 +245,21 @@ static void print_choice(const gamma_walk *walk) {
         printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", walk->n_clusters,
                plural(walk->n_clusters), choice->n_found, choice->gamma);
     else
-        printf("\n  no level has %d large groups; the most are %d\n", walk->n_clusters,
+        printf("\n  no level has %d large groups; the maximum is %d\n", walk->n_clusters,
                choice->n_found);
     if (walk->fit.has_scores)
         printf("  acc %.4f  nmi %.4f  ari %.4f  purity %.4f\n", walk->fit.scores.acc,
                walk->fit.scores.nmi, walk->fit.scores.ari, walk->fit.scores.purity);
 }
 
-/* Where every component of the graph is one point from the beginning, no edge pulls. */
+/* If the rows of each component of the graph coincide from the beginning, no edge pulls. */
 static void print_ends(const huddle_path *path) {
     double last = path->n_levels > 0 ? path->levels[path->n_levels - 1].gamma : 0;
     if (path->gamma_fit < last)
         printf("exact fit up to gamma %.4g, collapse from %.4g\n\n", path->gamma_fit,
                path->gamma_up);
     else
-        printf("exact fit at every gamma: rows that the graph joins are one already\n\n");
+        printf("exact fit at every gamma: rows connected by the graph coincide already\n\n");
 }
 
 static void print_path(const gamma_walk *walk) {
@@ -276,13 +277,13 @@ static void print_path(const gamma_walk *walk) {
     print_choice(walk);
 }
 
-static int tell(const gamma_walk *walk) {
+static int print_result(const gamma_walk *walk) {
     talk_clear();
     if (argument(walk->fit.arguments, "json") == NULL) {
         print_path(walk);
         return EXIT_DONE;
     }
-    json_t *report = path_report(walk);
+    json_t *report = path_json(walk);
     print_json(report);
     json_decref(report);
     return EXIT_DONE;
@@ -316,13 +317,13 @@ static int run_path(const app_arguments *arguments) {
     if (result == EXIT_DONE)
         result = fitting_read(&walk.fit);
     if (result == EXIT_DONE)
-        result = run_walk(&walk);
+        result = compute_path(&walk);
     if (result == EXIT_DONE)
         result = write_files(&walk);
     if (result == EXIT_DONE)
         result = write_page(&walk);
     if (result == EXIT_DONE)
-        result = tell(&walk);
+        result = print_result(&walk);
     free(walk.labels);
     huddle_path_free(&walk.path);
     fitting_free(&walk.fit);
@@ -344,17 +345,17 @@ static const app_flag path_flags[] = {
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the tree of fusions: two parts, their gamma and their size a row, as .csv or "
-             ".npy (a linkage to SciPy: trees that remain apart are joined at ten times the last "
-             "gamma)"},
+     .help =
+         "write the tree of fusions, one fusion per row (two parts, gamma, size), as .csv or .npy "
+         "(a SciPy linkage; trees that remain separate are joined at ten times the last gamma)"},
     {.name = "labels",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the labels for --n-clusters groups, read from the path, as .npy, .csv or .txt"},
+     .help = "write the labels for --n-clusters groups of the path, as .npy, .csv or .txt"},
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write a page (HTML, one file) that shows the path, with a slider, and the tree"},
+     .help = "write an HTML page (one file) that shows the path, with a slider, and the tree"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
     {0}};
 
@@ -373,11 +374,11 @@ const app_command path_command = {
     .least = 1,
     .most = 1,
     .summary = "shrink for every gamma, from exact fit to collapse",
-    .text = "Finds the embedding as huddle cluster -m ssc does, then follows the shrink problem "
-            "from the gamma below which nothing moves to the one from which each component of the "
-            "graph is one point, but not beyond 1000 n / c. The groups of fused rows make a tree; "
-            "labels for a wanted number of clusters are "
-            "read from it.",
+    .text = "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem "
+            "for increasing gamma: from the gamma up to which no point moves to the gamma from "
+            "which each component of the graph is a single point, but at most 1000 n / c. The "
+            "groups of fused rows form a tree, from which the labels for the requested number of "
+            "clusters are taken.",
     .words = huddle_data_kinds,
     .groups = path_groups,
     .methods = "ssc",

@@ -141,8 +141,7 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
     huddle_report_options options = data_options(fit);
     char *given = given_command(fit->arguments), *full = full_command(fit);
     char *details = must(json_dumps(report, 0));
-    const huddle_report_command lines[] = {{"As given", given},
-                                           {"With every option spelled out", full}};
+    const huddle_report_command lines[] = {{"As given", given}, {"With every option", full}};
     json_t *unused = json_array(); /* the fit has reported its warnings already */
     options.details = details;
     options.commands = lines;
@@ -163,7 +162,7 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
 }
 
 int report_cluster(const fitting *fit, const char *file) {
-    json_t *report = fitting_report(fit);
+    json_t *report = fitting_json(fit);
     if (report == NULL)
         return EXIT_FAILED;
     int result = write_page(fit, NULL, report, file);

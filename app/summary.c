@@ -1,14 +1,14 @@
-/* The report of a fit, for people. */
+/* The summary of a fit: `cluster` without --json. */
 #include "fitting.h"
 #include "text.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Where what is said of each thing begins. */
+/* The column at which the text after each label begins. */
 enum { INDENT = 13 };
 
-static void label(const char *name) {
+static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
 }
 
@@ -36,14 +36,14 @@ static void print_title(const json_t *report) {
 static void print_method(const json_t *report) {
     double c = number(report, "n_clusters");
     const char *rule = text_of(json_object_get(report, "prepare"), "rule");
-    label("method");
+    print_label("method");
     printf("%s, %.0f cluster%s", text_of(report, "method"), c, plural((int64_t)c));
     if (rule[0] != '\0' && strcmp(rule, "none") != 0)
         printf(", prepared by %s", rule);
     printf("\n");
 }
 
-/* How the number of clusters was chosen, and the numbers that come next. */
+/* How the number of clusters was chosen, and the next best numbers. */
 static void print_choice(const json_t *report) {
     char text[512];
     const json_t *choice = json_object_get(report, "choice"), *best = json_array_get(choice, 0);
@@ -52,23 +52,23 @@ static void print_choice(const json_t *report) {
     bool aligned = json_object_get(best, "alignment") != NULL;
     const char *score = aligned ? "alignment" : "relative_gap";
     int digits = aligned ? 4 : 2;
-    double specks = number(best, "specks");
+    double small = number(best, "specks");
     snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number(best, "n_clusters"),
              aligned ? "alignment of the eigenvectors" : "relative eigengap", digits,
              number(best, score));
-    if (specks > 0)
-        append_text(text, sizeof text, "; %.0f of them %s of a few points", specks,
-                    specks == 1 ? "is a speck" : "are specks");
+    if (small > 0)
+        append_text(text, sizeof text, ", including %.0f small component%s", small,
+                    plural((int64_t)small));
     for (size_t i = 1; i < json_array_size(choice); i++) {
         const json_t *other = json_array_get(choice, i);
         append_text(text, sizeof text, "%s %.0f (%.*f)", i == 1 ? "; next" : ",",
                     number(other, "n_clusters"), digits, number(other, score));
     }
-    label("clusters");
+    print_label("clusters");
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
-/* "species, a conventional name for labels; its 3 values set -c" */
+/* Which column contains the labels and why: "species, ...; its 3 values set -c". */
 static void print_label_column(const json_t *report, const json_t *column, const char *name) {
     char text[512];
     double classes = number(report, "n_classes");
@@ -76,13 +76,14 @@ static void print_label_column(const json_t *report, const json_t *column, const
     if (strcmp(text_of(report, "n_clusters_from"), "classes") == 0)
         append_text(text, sizeof text, "; its %.0f value%s set -c", classes,
                     plural((int64_t)classes));
-    label("labels");
+    print_label("labels");
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
-/* Which column of a table became the labels, or which were left out without being asked. */
+/* The columns of a table that have this role, with the reason: the label, encoded features, or
+ * columns that were left out automatically. */
 static void print_columns(const json_t *report, const char *role) {
-    enum { MOST = 12 };
+    enum { MAX_COLUMNS = 12 };
     size_t i, count = 0;
     json_t *column;
     json_array_foreach(json_object_get(report, "columns"), i, column) {
@@ -91,37 +92,37 @@ static void print_columns(const json_t *report, const char *role) {
         if (name[0] == '\0')
             snprintf(name, sizeof name, "column %zu", i + 1);
         const char *reason = text_of(column, "reason");
-        /* Of the features only those that were encoded have something to say. */
+        /* Among the features only those that were encoded have a reason. */
         if (strcmp(text_of(column, "role"), role) != 0 || reason[0] == '\0' ||
-            strcmp(reason, "not chosen") == 0 || count++ >= MOST)
+            strcmp(reason, "not chosen") == 0 || count++ >= MAX_COLUMNS)
             continue;
         if (strcmp(role, "label") == 0) {
             print_label_column(report, column, name);
             continue;
         }
         snprintf(text, sizeof text, "%s: %s", name, reason);
-        label(role);
+        print_label(role);
         print_wrapped(stdout, text, INDENT, INDENT);
     }
-    if (count > MOST) {
-        label(role);
-        printf("%zu more columns\n", count - MOST);
+    if (count > MAX_COLUMNS) {
+        print_label(role);
+        printf("%zu more columns\n", count - MAX_COLUMNS);
     }
 }
 
-/* Labels that are no column of a table: of a container, of another file, of the digits. */
+/* Labels that are not a column of a table: those of a container, of another file, of digits. */
 static void print_labels(const json_t *report) {
     double classes = number(report, "n_classes");
     if (json_object_get(report, "label_column") != NULL ||
         strcmp(text_of(report, "n_clusters_from"), "classes") != 0)
         return;
-    label("labels");
-    printf("their %.0f class%s set%s -c\n", classes, classes == 1 ? "" : "es",
+    print_label("labels");
+    printf("%.0f class%s, which set%s -c\n", classes, classes == 1 ? "" : "es",
            classes == 1 ? "s" : "");
 }
 
-/* What stands before a member: nothing before the first. */
-static const char *name_gap(const json_t *object, const char *name) {
+/* The separator in front of a member: none before the first. */
+static const char *separator(const json_t *object, const char *name) {
     void *first = json_object_iter((json_t *)(uintptr_t)object);
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
 }
@@ -131,9 +132,9 @@ static void print_scores(const json_t *scores) {
     json_t *value;
     if (scores == NULL)
         return;
-    label("scores");
+    print_label("scores");
     json_object_foreach((json_t *)(uintptr_t)scores, name, value)
-        printf("%s%s %.4f", name_gap(scores, name), name, json_number_value(value));
+        printf("%s%s %.4f", separator(scores, name), name, json_number_value(value));
     printf("\n");
 }
 
@@ -145,22 +146,22 @@ static void print_sizes(const json_t *sizes) {
                     (long long)json_integer_value(json_array_get(sizes, i)));
     if (n > 200)
         append_text(text, sizeof text, " ...");
-    label("sizes");
+    print_label("sizes");
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
-/* Said only where some points are equal. */
+/* Printed only if some points are equal. */
 static void print_distinct(const json_t *report) {
     double n = number(report, "n"), distinct = number(report, "n_distinct");
     double vertices = number(json_object_get(report, "graph"), "vertices");
     if (isnan(distinct) && isnan(vertices))
         return;
     distinct = isnan(distinct) ? n : distinct;
-    label("distinct");
-    printf("%.0f of the %.0f points differ", distinct, n);
+    print_label("distinct");
+    printf("%.0f of %.0f points", distinct, n);
     if (vertices < distinct)
-        printf(", %.0f once they are prepared", vertices);
-    printf("; equal points share one label\n");
+        printf(", %.0f after preparation", vertices);
+    printf("; equal points have the same label\n");
 }
 
 static void print_graph(const json_t *graph) {
@@ -168,7 +169,7 @@ static void print_graph(const json_t *graph) {
         return;
     double components = number(graph, "components"), bridges = number(graph, "bridges");
     double recall = number(graph, "recall");
-    label("graph");
+    print_label("graph");
     printf("%.0f edges, %.0f component%s", number(graph, "edges"), components,
            plural((int64_t)components));
     if (bridges > 0)
@@ -181,7 +182,7 @@ static void print_graph(const json_t *graph) {
 static void print_embedding(const json_t *embed) {
     if (embed == NULL)
         return;
-    label("embedding");
+    print_label("embedding");
     printf("%s", text_of(embed, "stop"));
     if (!isnan(number(embed, "residual")))
         printf(", residual %.1e", number(embed, "residual"));
@@ -190,17 +191,17 @@ static void print_embedding(const json_t *embed) {
     printf("\n");
 }
 
-/* A bound in per cent with two digits: rounded up, or it would not be one. */
+/* A bound in per cent with two digits, rounded up so that it remains a bound. */
 static double percent_at_most(double share) {
     double unit = pow(10, floor(log10(100 * share)) - 1);
     return ceil(100 * share / unit * (1 - 1e-12)) * unit;
 }
 
-/* The certificate is of the shrink step, never of the clusters, and where the guard has discarded
- * the step it is of something that the labels do not come from. */
+/* The certificate is about the shrink step, never about the clusters. If the guard has discarded
+ * the step, the labels do not even come from it. */
 static void print_certificate(const json_t *shrink) {
     double gap = number(shrink, "gap");
-    label("");
+    print_label("");
     if (gap <= 1e-12)
         printf("the shrink step is certified optimal\n");
     else if (gap >= 1)
@@ -210,15 +211,15 @@ static void print_certificate(const json_t *shrink) {
                percent_at_most(gap), text_of(shrink, "stop"));
     if (!json_is_true(json_object_get(shrink, "guarded")))
         return;
-    label("");
-    printf("but discarded: the labels are those of the embedding\n");
+    print_label("");
+    printf("but discarded: the labels come from the embedding\n");
 }
 
 static void print_shrink(const json_t *shrink) {
     if (shrink == NULL)
         return;
     double groups = number(shrink, "groups");
-    label("shrink");
+    print_label("shrink");
     printf("gamma %.4g, %.0f group%s, objective %.6g\n", number(shrink, "gamma"), groups,
            plural((int64_t)groups), number(shrink, "objective"));
     print_certificate(shrink);
@@ -227,13 +228,13 @@ static void print_shrink(const json_t *shrink) {
 static void print_seconds(const json_t *seconds) {
     const char *stage;
     json_t *value;
-    label("seconds");
+    print_label("seconds");
     json_object_foreach((json_t *)(uintptr_t)seconds, stage, value)
-        printf("%s%s %.2f", name_gap(seconds, stage), stage, json_number_value(value));
+        printf("%s%s %.2f", separator(seconds, stage), stage, json_number_value(value));
     printf("\n");
 }
 
-/* One line for each number of clusters that was tried. */
+/* One line per number of clusters that was tried. */
 static void print_range(const json_t *report) {
     const json_t *range = json_object_get(report, "range");
     size_t n = json_array_size(range);
@@ -260,7 +261,7 @@ static void print_range(const json_t *report) {
 
 static void print_warnings(const json_t *warnings) {
     for (size_t i = 0; i < json_array_size(warnings); i++) {
-        label("warning");
+        print_label("warning");
         print_wrapped(stdout, json_string_value(json_array_get(warnings, i)), INDENT, INDENT);
     }
 }

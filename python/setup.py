@@ -43,8 +43,7 @@ def install_library(build, target):
         subprocess.run(["cmake", "--install", str(build), "--prefix", prefix], check=True,
                        stdout=subprocess.DEVNULL)
         installed = pathlib.Path(prefix)
-        libraries = [sorted(installed.glob(f"lib/**/{name}.so.?"))[0]
-                     for name in ("libhuddle", "libhuddle-io")]
+        libraries = sorted(installed.glob("lib/**/libhuddle*.so.?"))
         for source in (*libraries, installed / "bin" / "huddle"):
             place = target / source.relative_to(installed)
             place.parent.mkdir(parents=True, exist_ok=True)

@@ -97,8 +97,8 @@ void report_add_confusion(report_run *run) {
     enum { MAX_SIDE = 120 }; /* a larger table cannot be read */
     const huddle_confusion *table = &run->confusion;
     if (table->n_classes > 0 && table->n_classes <= MAX_SIDE && table->n_clusters <= MAX_SIDE)
-        page_add(page_section(run->page, "confusion", "Clusters against classes", NULL),
-                 "confusion", confusion_json(run));
+        page_add(page_section(run->page, "confusion", "Clusters and classes", NULL), "confusion",
+                 confusion_json(run));
 }
 
 /* ---- embedding and shrinking -------------------------------------------------------------- */
@@ -127,7 +127,7 @@ void report_add_convergence(report_run *run) {
     if (objective.type != HUDDLE_ARRAY_F64 || dual.type != HUDDLE_ARRAY_F64 || objective.rows < 2)
         return;
     double target = report_number(json_object_get(run->info, "options"), "gap");
-    page_add(page_section(run->page, "convergence", "Convergence of the shrinking", NULL),
+    page_add(page_section(run->page, "convergence", "Convergence of the shrink step", NULL),
              "convergence",
              json_pack("{s:o, s:o, s:o}", "objective", history_json(&objective), "dual",
                        history_json(&dual), "target", page_real(target)));

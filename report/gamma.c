@@ -168,10 +168,9 @@ static huddle_status solve_path(const report_run *run, double used, huddle_path 
 
 huddle_status report_follow_path(report_run *run) {
     static const char lead[] =
-        "Shrinking has one parameter, gamma. Below gamma_fit no point moves at all; as gamma "
-        "grows, "
-        "points of G flow together and fuse into groups; from the collapse on, each component of "
-        "the graph is a single point.";
+        "The shrink step has one parameter, gamma. Up to gamma_fit the points of G are those of F. "
+        "As gamma grows they move together and fuse into groups, until each component of the graph "
+        "is a single point.";
     const huddle_array *f = &run->embedding;
     double used = report_number(json_object_get(run->info, "shrink"), "gamma");
     huddle_path path = {0};
@@ -187,7 +186,7 @@ huddle_status report_follow_path(report_run *run) {
     }
     TRY(solve_path(run, used, &path));
     if (path.n_levels > 1)
-        TRY(report_add_path(run, &path, used, "gamma of this run", lead));
+        TRY(report_add_path(run, &path, used, "this run", lead));
 done:
     huddle_path_free(&path);
     return status;

@@ -1,6 +1,6 @@
 #include "report/page.h"
 
-#include <huddle/io.h>
+#include <huddle/base.h>
 
 #include <math.h>
 #include <stdlib.h>

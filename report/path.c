@@ -33,18 +33,17 @@ static void add_summary(report_run *run) {
 }
 
 static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
-    static const char lead[] =
-        "Below gamma_fit no point moves at all; as gamma grows, points of G flow together and fuse "
-        "into groups; from the collapse on, each component of the graph is a single point.";
+    static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
+                               "they move together and fuse "
+                               "into groups, until each component of the graph is a single point.";
     bool chosen = walk->choice.level >= 0;
-    return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN,
-                           "gamma the clusters are read at", lead);
+    return report_add_path(run, walk->path, chosen ? walk->choice.gamma : NAN, "the clusters",
+                           lead);
 }
 
 static void add_tree(report_run *run, const huddle_path *path) {
-    static const char lead[] = "Groups in the order they fuse. Two points count as fused from "
-                               "the gamma on from which they "
-                               "stay together.";
+    static const char lead[] = "Groups in the order in which they fuse. Two points are fused from "
+                               "the smallest gamma from which they stay together.";
     page_add(page_section(run->page, "tree", "Tree of fusions", lead), "tree",
              report_tree_json(run, path));
 }
@@ -61,11 +60,12 @@ static json_t *level_rows(const huddle_path *path) {
 }
 
 static void add_levels(report_run *run, const huddle_report_walk *walk) {
-    static const char lead[] = "Each level is solved from the one before. The gap bounds how far "
-                               "the objective can be above the optimum, relative to it.";
+    static const char lead[] =
+        "Each level starts from the solution of the one before. The gap is "
+        "a bound on the relative distance of the objective from the optimum.";
     json_t *columns = json_pack("[{s:s}, {s:s}, {s:s, s:s}, {s:s}, {s:s}, {s:s}]", "label", "gamma",
                                 "label", "objective", "label", "gap", "type", "gap", "label",
-                                "groups", "label", "iterations", "label", "ended");
+                                "groups", "label", "iterations", "label", "stop");
     page_add(page_section(run->page, "levels", "Levels", lead), "table",
              json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", level_rows(walk->path),
                        "marked", walk->choice.level));

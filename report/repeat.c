@@ -17,10 +17,9 @@ static void add_seconds(report_run *run) {
                     json_pack("{s:s, s:O, s:s}", "label", stage, "value", value, "text", text));
     }
     char lead[128];
-    snprintf(lead, sizeof lead,
-             "%.2f seconds in all, reading included; the making of this page "
-             "is not counted.",
-             report_number(times, "total"));
+    snprintf(lead, sizeof lead, "%.2f seconds in total%s. Writing this page is not included.",
+             report_number(times, "total"),
+             json_object_get(times, "read") != NULL ? ", including reading the data" : "");
     page_add(page_section(run->page, "time", "Time", lead), "bars",
              json_pack("{s:o}", "bars", bars));
 }
@@ -61,8 +60,7 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
 void report_add_repeat(report_run *run, const char *const *hidden) {
     char lead[160];
     add_seconds(run);
-    snprintf(lead, sizeof lead,
-             "Huddle %s. The same command gives the same labels on any number of threads.",
+    snprintf(lead, sizeof lead, "Huddle %s. The labels do not depend on the number of threads.",
              huddle_version());
     report_section *section = page_section(run->page, "repeat", "Repeat this run", lead);
     add_commands(run, section);
@@ -70,5 +68,5 @@ void report_add_repeat(report_run *run, const char *const *hidden) {
              json_pack("{s:[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}, {s:s, s:s}], s:o, s:s}", "columns",
                        "label", "option", "type", "code", "label", "value", "type", "changed",
                        "label", "default", "type", "code", "label", "meaning", "type", "text",
-                       "rows", options_json(run, hidden), "caption", "Every option of the method"));
+                       "rows", options_json(run, hidden), "caption", "All options of the method"));
 }

@@ -129,6 +129,10 @@ huddle_status report_add_details(report_run *run) {
     json_t *details = json_loads(run->options->details, 0, &error);
     if (details == NULL)
         return report_invalid("the details are not a JSON object: %s", error.text);
+    if (!json_is_object(details)) {
+        json_decref(details);
+        return report_invalid("the details are not a JSON object");
+    }
     int updated = json_object_update(run->info, details);
     json_decref(details);
     return updated == 0 ? HUDDLE_OK : report_no_memory();

@@ -135,7 +135,8 @@ void report_add_warnings(const report_run *run, report_section *section);
 huddle_status report_follow_path(report_run *run);
 
 /* Adds a path as moving points and the number of groups. `used` is a gamma to mark, or NAN, and
- * `used_label` its name. Nothing if the path does not have the shrunk rows of every level. */
+ * `used_label` completes "the gamma of". Nothing if the path does not have the shrunk rows of every
+ * level. */
 huddle_status report_add_path(report_run *run, const huddle_path *path, double used,
                               const char *used_label, const char *lead);
 

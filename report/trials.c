@@ -13,7 +13,10 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
     json_t *value;
     json_object_foreach(json_array_get(list, 0), name, value) {
         char label[64];
-        snprintf(label, sizeof label, "%s", strcmp(name, "n_clusters") == 0 ? "clusters" : name);
+        snprintf(label, sizeof label, "%s",
+                 strcmp(name, "n_clusters") == 0 ? "clusters"
+                 : strcmp(name, "specks") == 0   ? "small components"
+                                                 : name);
         for (char *c = label; (c = strchr(c, '_')) != NULL;)
             *c = ' ';
         page_append(columns, json_pack("{s:s}", "label", label));
@@ -38,12 +41,14 @@ static void add_table(report_run *run, const json_t *list, const json_t *chosen,
 
 static void add_candidates(report_run *run, const json_t *n_clusters) {
     static const char by_gap[] =
-        "Candidates for the number of clusters, best first: clear relative eigengaps (0.8 and "
-        "more) from the largest number down, then the others by their gap. Specks are groups of a "
-        "few points away from all others: clusters of their own, but no evidence for a number.";
+        "Candidates for the number of clusters, best first: relative eigengaps of at least 0.8 "
+        "from "
+        "the largest number down, then the others by decreasing gap. Small components (a few "
+        "points apart from all others) are clusters of their own, but are not taken as evidence "
+        "for a number of clusters.";
     const json_t *choice = json_object_get(run->info, "choice");
     bool gaps = json_object_get(json_array_get(choice, 0), "relative_gap") != NULL;
-    add_table(run, choice, n_clusters, "choice", "Choice of the number",
+    add_table(run, choice, n_clusters, "choice", "Choice of the number of clusters",
               gaps ? by_gap : "Candidates for the number of clusters, best first.");
 }
 
@@ -67,7 +72,7 @@ static void add_preparations(report_run *run) {
     snprintf(lead, sizeof lead,
              "The preparation was chosen without labels: the one whose clustering has the largest "
              "modularity on its own graph, %s%s clusters.",
-             json_array_size(clusters) > 1 ? "the mean over " : "all judged at ", numbers);
+             json_array_size(clusters) > 1 ? "averaged over " : "each with ", numbers);
     add_table(run, json_object_get(prepare, "tried"), json_object_get(prepare, "rule"), "prepare",
               "Preparations tried", lead);
 }
@@ -76,7 +81,7 @@ void report_add_trials(report_run *run) {
     const json_t *n_clusters = json_object_get(run->info, "n_clusters");
     add_table(run, json_object_get(run->info, "range"), n_clusters, "range",
               "Numbers of clusters tried",
-              "Each row is a clustering into so many clusters, judged without labels.");
+              "One row per number of clusters, with scores that use no labels.");
     add_candidates(run, n_clusters);
     add_preparations(run);
 }

@@ -208,6 +208,11 @@ HUDDLE_API void huddle_option_allowed(const huddle_option *option, char *text, s
 /* The entry of that name, or NULL. */
 HUDDLE_API const huddle_option *huddle_option_find(const huddle_option *table, const char *name);
 
+/* ---- files ------------------------------------------------------------------------------- */
+
+/* Writes a file completely or not at all: under a temporary name beside it, renamed at the end. */
+HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, size_t size);
+
 /* ---- text -------------------------------------------------------------------------------- */
 
 /* Writes a number with as few of 6, 9, 12, 15, 16 or 17 digits as read back as the same number. A

@@ -190,9 +190,6 @@ HUDDLE_API huddle_status huddle_dense_read(huddle_context *context, const char *
 HUDDLE_API huddle_status huddle_csr_read(huddle_context *context, const char *path,
                                          huddle_csr *matrix);
 
-/* Writes a file completely or not at all. */
-HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, size_t size);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,100 +1,177 @@
-"""A page about a model, written by the tool."""
+"""HTML pages of fitted models, written by libhuddle-report."""
 from __future__ import annotations
 
+import ctypes
+import ctypes.util
+import functools
+import inspect
 import os
 import pathlib
-import shutil
-import subprocess
-import tempfile
+from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_int32, c_void_p
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ._library import HuddleError, library_path
+from . import _library
+from ._points import PointsView
+from ._running import running
 
 __all__ = ["report"]
 
 
-def find_tool():
-    """The tool: $HUDDLE_TOOL, beside the library, in bin/ beside its folder, or on the PATH."""
-    if os.environ.get("HUDDLE_TOOL"):
-        return os.environ["HUDDLE_TOOL"]
-    if os.path.sep in library_path:
-        folder = pathlib.Path(library_path).absolute().parent
-        for place in (folder / "huddle", folder.parent / "bin" / "huddle"):
-            if place.is_file() and os.access(place, os.X_OK):
-                return str(place)
-    found = shutil.which("huddle")
-    if found is None:
-        raise FileNotFoundError("report() needs the tool huddle; name it in HUDDLE_TOOL")
-    return found
+class _Command(Structure):
+    _fields_ = [("label", c_char_p), ("text", c_char_p)]
 
 
-def _text(value):
-    return str(value).lower() if isinstance(value, bool) else str(value)
+class _ReportOptions(Structure):
+    _fields_ = [("title", c_char_p), ("source", c_char_p), ("classes", POINTER(c_int32)),
+                ("n_classes", c_int32), ("class_names", POINTER(c_char_p)),
+                ("image_height", c_int32), ("image_width", c_int32),
+                ("image_column_major", c_bool), ("follow_path", c_bool),
+                ("commands", POINTER(_Command)), ("n_commands", c_int32), ("details", c_char_p)]
 
 
-def _flags(options):
-    return [word for name, value in options.items()
-            for word in (f"--{name.replace('_', '-')}", _text(value))]
+def _candidates():
+    """libhuddle-report: beside libhuddle, with the same suffix if it has one."""
+    path = _library.library_path
+    if os.path.sep in path:
+        place = pathlib.Path(path)
+        suffix = place.name.partition(".so")[2]
+        yield str(place.with_name(f"libhuddle-report.so{suffix}"))
+        yield str(place.with_name("libhuddle-report.so"))
+    else:
+        yield path.replace("libhuddle", "libhuddle-report")
 
 
-def _write_points(x, folder):
-    if scipy.sparse.issparse(x):
-        path = os.path.join(folder, "points.npz")
-        scipy.sparse.save_npz(path, x.tocsr())
-        return path
-    path = os.path.join(folder, "points.npy")
-    np.save(path, x)
-    return path
+@functools.cache
+def _load():
+    """The functions of libhuddle-report; loaded when the first page is written."""
+    tried = []
+    for path in _candidates():
+        try:
+            lib = ctypes.CDLL(path)
+        except OSError as error:
+            tried.append(str(error))
+            continue
+        lib.huddle_report_defaults.argtypes = []
+        lib.huddle_report_defaults.restype = _ReportOptions
+        lib.huddle_report_write.argtypes = [c_void_p, c_void_p, POINTER(_library.Points),
+                                            POINTER(_ReportOptions), c_char_p]
+        lib.huddle_report_write.restype = ctypes.c_int
+        return lib
+    raise ImportError("libhuddle-report.so was not found: " + "; ".join(tried))
 
 
-def _data(model, x, folder):
-    if not model._is_pairwise():
-        return [_write_points(x, folder)]
-    graph = os.path.join(folder, "graph.npz")
-    scipy.sparse.save_npz(graph, scipy.sparse.csr_matrix(x))
-    return ["--graph", graph]
+def _encode(text):
+    return None if text is None else str(text).encode()
 
 
-def _run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise HuddleError(done.stderr.strip() or f"the tool ended with {done.returncode}")
+def _set_classes(options, y, n):
+    """Known classes as numbers and names."""
+    y = np.asarray(y).ravel()
+    if y.shape[0] != n:
+        raise ValueError(f"y has {y.shape[0]} values, but the model was fitted to {n} points")
+    names, codes = np.unique(y, return_inverse=True)
+    codes = np.ascontiguousarray(codes.ravel(), np.int32)
+    texts = (c_char_p * len(names))(*(str(name).encode() for name in names))
+    options.classes = codes.ctypes.data_as(POINTER(c_int32))
+    options.n_classes = len(names)
+    options.class_names = texts
+    options.keep_classes = codes, texts  # alive as long as the options are
 
 
-def report(model, path: str | os.PathLike, X=None, y=None) -> None:
-    """Writes a page (HTML, one file) that shows a model's clusters and how they came about.
+def _statement(model, values):
+    return f"{type(model).__name__}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
 
-    The page is the tool's: it repeats the fit with the model's options and seed, and the labels are
-    compared.
+
+def _set_commands(options, model):
+    """Python expressions that make the estimator: as given, and with every option."""
+    parameters = inspect.signature(type(model)).parameters
+    given = {name: value for name, value in model.get_params(deep=False).items()
+             if name not in ("n_jobs", "progress") and value is not parameters[name].default
+             and value != parameters[name].default}
+    full = {"random_state" if name == "seed" else name: value
+            for name, value in model.info_["options"].items()}
+    lines = (_Command * 2)(
+        (b"As given", _statement(model, given).encode()),
+        (b"With every option", _statement(model, full).encode()))
+    options.commands = lines
+    options.n_commands = len(lines)
+    options.keep_commands = lines
+
+
+def _equal(a, b):
+    if a.shape != b.shape or scipy.sparse.issparse(a) != scipy.sparse.issparse(b):
+        return False
+    return (a != b).nnz == 0 if scipy.sparse.issparse(a) else np.array_equal(a, b)
+
+
+def _points_of(model, X):
+    """The validated points to show, or None: X, or what the model was fitted to."""
+    fitted = getattr(model, "_fit_X", None)
+    if X is None:
+        return fitted
+    X = model._validate(X, reset=False)
+    if fitted is not None and not _equal(X, fitted):
+        raise ValueError("X is not what the model was fitted to")
+    return X
+
+
+def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = None, *,
+           source: str | None = None, image_shape: tuple[int, int] | None = None,
+           follow_path: bool = True) -> None:
+    """Writes an HTML page that shows the clusters of a fitted model and how they were found.
+
+    The page is one file that loads nothing from the network. The model is only read; it is not
+    fitted again.
 
     Parameters
     ----------
     model : a fitted estimator
     path : str or path-like
         The file to write.
-    X : what the model was fitted to, optional
-        Needed only for a model that was pickled and loaded since: one fitted here remembers it.
+    X : array-like or sparse matrix, optional
+        What the model was fitted to. By default the points that ``fit`` was called with, which a
+        pickled and loaded model no longer has; then the page omits what needs the points
+        themselves: images, and for some methods the scatter plot of the points.
     y : array-like of shape (n_samples,), optional
-        Known classes, to score the labels with.
+        Known classes of the points, of any type, to score the labels against.
+    title : str, optional
+        The heading of the page. By default the source, or the name of the method.
+    source : str, optional
+        The name of the data.
+    image_shape : tuple of two int, optional
+        Height and width in pixels, if each row of X is a grey image, stored row by row.
+    follow_path : bool
+        Whether to animate the shrinking for a range of gamma, if the method shrinks. The shrink
+        problem is then solved for each of these values, which takes longer than the shrink step
+        itself.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from huddle import SpectralClustering, report
+    >>> from huddle.datasets import load_digits
+    >>> X, y = load_digits()
+    >>> model = SpectralClustering(n_clusters=10).fit(X)
+    >>> path = os.path.join(tempfile.mkdtemp(), "digits.html")
+    >>> report(model, path, y=y, title="Handwritten digits", image_shape=(8, 8))
     """
     check_is_fitted(model)
-    if X is None:
-        X = getattr(model, "_fit_X", None)
-    if X is None:
-        raise ValueError("this model does not remember its points: pass X, what it was fitted to")
-    x = model._validate(X, reset=False)
-    with tempfile.TemporaryDirectory() as folder:
-        labels = os.path.join(folder, "labels.npy")
-        command = [find_tool(), "cluster", "--method", model._method,
-                   *_flags(model.info_["options"]), *_data(model, x, folder), "--quiet",
-                   "--report", os.path.abspath(path), "--output", labels]
-        classes = "none"
-        if y is not None:
-            classes = os.path.join(folder, "classes.csv")
-            np.savetxt(classes, np.unique(np.asarray(y).ravel(), return_inverse=True)[1], fmt="%d")
-        _run([*command, "--y", classes])
-        if not np.array_equal(np.load(labels), model.labels_):
-            raise HuddleError("the tool's labels are not the model's: was X what it was fitted to?")
+    points, lib = _points_of(model, X), _load()
+    options = lib.huddle_report_defaults()
+    options.title, options.source = _encode(title), _encode(source)
+    options.follow_path = follow_path
+    if image_shape is not None:
+        options.image_height, options.image_width = image_shape
+    if y is not None:
+        _set_classes(options, y, model.labels_.shape[0])
+    _set_commands(options, model)
+    with running(model.n_jobs, model.progress) as context:
+        view = None
+        if points is not None and not model._is_pairwise():
+            view = PointsView(context, points, model=model._model)
+        _library.call(context, lib.huddle_report_write, context.handle, model._model.handle,
+                      byref(view.struct) if view is not None else None, byref(options),
+                      os.fsencode(path))

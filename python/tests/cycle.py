@@ -5,7 +5,9 @@
 import ctypes
 import gc
 import pickle
+import os
 import sys
+import tempfile
 import warnings
 
 import numpy as np
@@ -34,6 +36,9 @@ def cycle():
         model = estimator(5, n_init=3) if "n_init" in estimator().get_params() else estimator(5)
         model.fit(X).predict(X[:20].astype(np.float64))
         pickle.loads(pickle.dumps(model)).predict(X)
+        with tempfile.TemporaryDirectory() as folder:
+            huddle.report(model, os.path.join(folder, "page.html"), y=y, image_shape=(1, X.shape[1]))
+            refuse(lambda: huddle.report(model, os.path.join(folder, "absent", "page.html")))
         del model
         refuse(lambda: estimator(0).fit(X))
         refuse(lambda: estimator(5, progress=lambda *words: True).fit(np.tile(X, (50, 1))))

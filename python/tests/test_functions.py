@@ -1,8 +1,6 @@
 """The stages alone, the path, the page."""
 import inspect
 
-import pickle
-
 import numpy as np
 import pytest
 import scipy.optimize
@@ -11,8 +9,8 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
-from huddle import (KMeans, SpectralClustering, SpectralShrunkClustering, cluster_path, knn_graph,
-                    report, shrink, spectral_embedding)
+from huddle import (SpectralClustering, SpectralShrunkClustering, cluster_path, knn_graph,
+                    shrink, spectral_embedding)
 from huddle.datasets import load_digits, make_blobs, make_moons
 from huddle.metrics import accuracy
 
@@ -165,25 +163,3 @@ def test_path_plot(tmp_path, moons, keep):
     if not keep:
         with pytest.raises(ValueError, match="keep_shrunk"):
             path.plot(kind="rows")
-
-
-def test_page(tmp_path):
-    X, y = load_digits()
-    model = SpectralShrunkClustering(10, random_state=3).fit(X)
-    report(model, tmp_path / "page.html", X, y)
-    text = (tmp_path / "page.html").read_text()
-    assert text.lstrip().lower().startswith("<!doctype html") and len(text) > 10000
-    with pytest.raises(RuntimeError, match="not the model's"):
-        report(model, tmp_path / "other.html", X[::-1])
-
-
-def test_page_of_sparse_points_and_graphs(tmp_path):
-    X, y = load_digits()
-    X = scipy.sparse.csr_matrix(X[:300])
-    report(KMeans(4).fit(X), tmp_path / "page.html")
-    loaded = pickle.loads(pickle.dumps(KMeans(4).fit(X)))
-    with pytest.raises(ValueError, match="pass X"):
-        report(loaded, tmp_path / "page.html")
-    report(loaded, tmp_path / "page.html", X)
-    A = knn_graph(X)
-    report(SpectralClustering(4, affinity="precomputed").fit(A), tmp_path / "page.html", A, y[:300])

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from huddle import _library, datasets
+from huddle import _library, _report, datasets
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRUCTS = {
@@ -24,11 +24,12 @@ STRUCTS = {
     "huddle_path_choice": _library.PathChoice, "huddle_data": datasets._Data,
     "huddle_column": datasets._Column,
     "huddle_read_options": datasets._ReadOptions,
+    "huddle_report_options": _report._ReportOptions, "huddle_report_command": _report._Command,
 }
 
 
 def test_every_struct_is_listed():
-    defined = [value for module in (_library, datasets) for value in vars(module).values()
+    defined = [value for module in (_library, datasets, _report) for value in vars(module).values()
                if isinstance(value, type) and issubclass(value, ctypes.Structure)
                and value is not ctypes.Structure]
     assert set(defined) == set(STRUCTS.values())
@@ -37,7 +38,7 @@ def test_every_struct_is_listed():
 def test_layout(tmp_path):
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
-    lines = ["#include <huddle/huddle.h>", "#include <stdio.h>", "int main(void) {"]
+    lines = ["#include <huddle/huddle.h>", "#include <huddle/report.h>", "#include <stdio.h>", "int main(void) {"]
     expected = []
     for name, struct in STRUCTS.items():
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')

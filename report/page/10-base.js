@@ -1,4 +1,4 @@
-/* Small things everything else uses. */
+/* Helpers for the other files: elements, number formats, decoding, themes, the tooltip. */
 const page = JSON.parse(document.getElementById("data").textContent);
 const points = page.shared.points;
 
@@ -28,7 +28,7 @@ function svg(tag, attributes, ...children) {
 const whole = (value) => Math.round(value).toLocaleString("en-US");
 const plural = (count, one, many) => `${whole(count)} ${count === 1 ? one : many || one + "s"}`;
 
-/* So many significant digits, without needless zeros or exponents. */
+/* A number with the given significant digits, without trailing zeros; exponents only where needed. */
 function short(value, digits = 4) {
   if (value === null || value === undefined || !isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -38,11 +38,11 @@ function short(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
-/* A percentage of two significant digits. */
+/* A percentage with two significant digits. */
 function percent(share) {
   const value = 100 * share;
   if (!(value > 0)) return "0 %";
-  if (value < 1e-6) return "0.000001 %"; /* rounding; a bound, so it may be rounded up */
+  if (value < 1e-6) return "0.000001 %"; /* rounding error; a bound may be rounded up */
   const digits = Math.max(value >= 10 ? 1 : 0, 1 - Math.floor(Math.log10(value)));
   return `${Number(value.toFixed(digits)).toFixed(digits).replace(/\.?0+$/, "")} %`;
 }
@@ -90,7 +90,7 @@ document.documentElement.dataset.theme = theme.dark() ? "dark" : "light";
 function themeButton() {
   const names = { auto: "Auto", light: "Light", dark: "Dark" };
   const next = { auto: "light", light: "dark", dark: "auto" };
-  const button = element("button.theme", { type: "button", title: "Light, dark, or as the system has it" });
+  const button = element("button.theme", { type: "button", title: "Light, dark or system theme" });
   const show = () => { button.textContent = names[theme.choice]; };
   button.onclick = () => { theme.choice = next[theme.choice]; show(); theme.apply(); };
   show();
@@ -99,12 +99,12 @@ function themeButton() {
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* Calls draw(width) now and whenever the width of the element changes. For paper it is drawn anew
- * in the width it will have there, so that its letters keep their size, unless it is a photograph. */
-function onWidth(root, draw, photograph) {
+/* Calls draw(width) now and whenever the width of the element changes. For printing it is drawn
+ * again at its width on paper, so that text keeps its size; a bitmap is scaled instead. */
+function onWidth(root, draw, bitmap) {
   let last = 0;
   const paper = 690;
-  if (!photograph)
+  if (!bitmap)
     theme.listeners.push(() => {
       const whole = document.getElementById("page").clientWidth;
       if (last > 0) draw(theme.printing && whole > paper ? Math.round((last * paper) / whole) : last);
@@ -117,7 +117,7 @@ function onWidth(root, draw, photograph) {
   again();
 }
 
-/* ---- the tip beside the pointer ---- */
+/* ---- the tooltip ---- */
 
 const tip = element("div.tip", { hidden: "", role: "status" });
 document.body.append(tip);

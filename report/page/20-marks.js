@@ -1,6 +1,6 @@
-/* How a cluster looks: a colour that colour-blind readers can tell from its neighbours, and from
- * the eleventh cluster on another shape as well. The colours are Paul Tol's muted scheme and a grey, the dark
- * ones raised for a dark page. */
+/* Colours and shapes of clusters. Ten colours that colour-blind readers can distinguish (Paul Tol's
+ * muted scheme and a grey, lighter on a dark page); from the eleventh cluster on the shape changes
+ * as well. */
 const palette = {
   light: ["#cc6677", "#332288", "#117733", "#d9a521", "#4aa8d8", "#882255", "#2f9e8f", "#8a8a1f", "#aa4499", "#7d858f"],
   dark: ["#ea8794", "#9b8ff2", "#43b56f", "#ecd06a", "#88ccee", "#d9609a", "#4fc9b5", "#c3c34f", "#d783cc", "#aeb6c0"],
@@ -9,7 +9,7 @@ const shapes = ["circle", "square", "triangle", "diamond", "cross", "ring", "dow
 const clusterColor = (k) => palette[theme.dark() ? "dark" : "light"][k % 10];
 const clusterShape = (k) => shapes[Math.floor(k / 10) % shapes.length];
 
-/* The outline of a shape of radius r around 0, 0, as commands of a path. */
+/* The outline of a shape of radius r around the origin, as SVG path data. */
 function shapePath(shape, r) {
   const a = r * 0.9, t = r * 0.4;
   switch (shape) {
@@ -32,7 +32,7 @@ function swatch(k) {
   return svg("svg", { class: "swatch", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, shape);
 }
 
-/* A picture of a mark, drawn once and stamped for every point. */
+/* The bitmap of a mark: drawn once, then copied for every point. */
 const sprites = new Map();
 theme.listeners.push(() => sprites.clear());
 function sprite(k, r, ratio) {
@@ -54,7 +54,7 @@ function sprite(k, r, ratio) {
 
 /* ---- images ---- */
 
-/* Image i of a block {height, width, data} as a canvas; data is decoded once. */
+/* Image i of a block {height, width, data} as a canvas; the data are decoded once. */
 function image(block, i) {
   block.bytes = block.bytes || bytes(block.data);
   const { height, width } = block, size = height * width;
@@ -69,7 +69,7 @@ function image(block, i) {
   return canvas;
 }
 
-/* ---- who the points are ---- */
+/* ---- points ---- */
 
 if (points) {
   points.index = int32(points.index);
@@ -77,7 +77,7 @@ if (points) {
   points.class = points.class && int32(points.class);
 }
 
-/* What is said of point i of the sample. */
+/* The tooltip of point i of the sample. */
 function pointTip(i) {
   const lines = element("div", {}, element("b", {}, `point ${whole(points.index[i])}`), element("br"));
   lines.append(`cluster ${points.label[i]}`);
@@ -86,7 +86,7 @@ function pointTip(i) {
   return thumbs && i < thumbs.count ? [image(thumbs, i), lines] : [lines];
 }
 
-/* The point under the pointer and the cluster held in the legend, for all pictures at once. */
+/* The point under the pointer and the cluster selected in the legend, shared by all plots. */
 const focus = { point: -1, cluster: -1, held: -1, listeners: [] };
 focus.set = (name, value) => {
   if (focus[name] === value) return;
@@ -96,7 +96,7 @@ focus.set = (name, value) => {
 focus.shown = () => (focus.cluster >= 0 ? focus.cluster : focus.held);
 
 function legend(names) {
-  const root = element("div.legend", { role: "group", "aria-label": "Clusters; press to highlight" });
+  const root = element("div.legend", { role: "group", "aria-label": "Clusters: click to highlight" });
   for (let k = 0; k < points.clusters; k++) {
     const button = element("button", { type: "button", "aria-pressed": "false" }, swatch(k), String(k));
     if (names && names[k]) button.append(element("i", {}, names[k]));

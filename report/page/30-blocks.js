@@ -1,4 +1,4 @@
-/* Blocks that serve any page: text, large numbers, tables, bars, commands, warnings, figures. */
+/* General blocks: text, large numbers, tables, bars, commands, warnings, figures. */
 
 blocks.text = (root, block) => { root.append(Object.assign(element("div"), { innerHTML: block.html })); };
 
@@ -16,7 +16,7 @@ blocks.warnings = (root, block) => {
 
 /* ---- tables ---- */
 
-/* A cell's text by the type of its column. */
+/* The text of a cell by the type of its column. */
 const cells = {
   number: (value) => short(value, 6),
   gap: (value) => `${(100 * value).toFixed(4)} %`,
@@ -60,7 +60,7 @@ function table(block) {
   return element("div.scroll", {}, made);
 }
 
-/* Texts that are the same, or the same number. */
+/* Whether two texts are equal, or equal as numbers. */
 const same = (a, b) => a === b || (a !== "" && Number(a) === Number(b));
 
 function tableCell(cell, value, type, row) {
@@ -85,7 +85,7 @@ blocks.bars = (root, block) => {
   root.append(made);
 };
 
-/* Copies without the clipboard interface too, which pages opened from a file may not have. */
+/* Copies text to the clipboard, also where a page opened from a file has no clipboard interface. */
 function copy(text) {
   if (navigator.clipboard && isSecureContext) return navigator.clipboard.writeText(text).catch(() => {});
   const area = element("textarea", { style: "position:fixed;opacity:0" });
@@ -98,7 +98,7 @@ function copy(text) {
 }
 
 blocks.command = (root, block) => {
-  /* Lines break between options, not inside them. */
+  /* Break lines between options, not inside them. */
   const words = (text) => text.split(/ (?=--)/).flatMap((part, i) =>
     [i ? " " : "", part.length < 30 ? element("span", { style: "white-space:nowrap" }, part) : part]);
   for (const command of block.commands) {

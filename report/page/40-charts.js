@@ -1,6 +1,6 @@
-/* Charts of lines in SVG, axes plain or logarithmic. */
+/* Line charts in SVG, with linear or logarithmic axes. */
 
-/* Maps values to places; ticks are round numbers. */
+/* Maps values to coordinates; ticks are round numbers. */
 function scale(low, high, from, to, log) {
   if (log) { low = Math.log10(low); high = Math.log10(high); }
   if (!(high > low)) { low -= 0.5; high += 0.5; }
@@ -49,7 +49,7 @@ function frame(width, height, spec) {
   return { svg: root, x, y, box };
 }
 
-/* Where the names of marks go: above the chart, on as many lines as keep them apart. */
+/* Places the labels of marks above the chart, on as many lines as needed to avoid overlap. */
 function layMarks(chart, marks) {
   const ends = [];
   return marks.filter((mark) => isFinite(mark.x)).sort((a, b) => a.x - b.x).map((mark) => {
@@ -63,7 +63,7 @@ function layMarks(chart, marks) {
   });
 }
 
-/* Vertical marks with their names. */
+/* Vertical marks with labels. */
 function drawMarks(chart, marks) {
   layMarks(chart, marks).forEach((mark) => {
     const y = chart.box.top - 8 - 15 * mark.line;

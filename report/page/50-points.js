@@ -1,5 +1,5 @@
-/* Pictures of points on a canvas. Points that fall on one spot are one larger mark, so that fused
- * groups show how many they are. */
+/* Scatter plots on a canvas. Points at the same position are drawn as one larger mark, which shows
+ * the size of fused groups. */
 
 class Scatter {
   constructor(root, title) {
@@ -22,7 +22,7 @@ class Scatter {
     this.draw();
   }
 
-  /* Points x, y on a grid of 65536 steps. The box, if given, keeps the scale as they move. */
+  /* Sets the points: x and y on a grid of 65536 steps. A given box fixes the scale while they move. */
   place(count, x, y, box) {
     this.count = count;
     this.x = x;
@@ -37,7 +37,7 @@ class Scatter {
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
   }
 
-  /* Where points stand on the canvas. */
+  /* Positions of the points on the canvas. */
   project() {
     const { size, box, count } = this, pad = 0.075 * size;
     const unit = (size - 2 * pad) / Math.max(box.width, box.height, 1);
@@ -62,7 +62,7 @@ class Scatter {
     this.drawFocus(pen);
   }
 
-  /* Marks by spot: {x, y, label, count}. */
+  /* One mark per position and label: {x, y, label, count}. */
   spots() {
     const cells = new Map(), cell = 1.4, across = Math.ceil(this.size / cell) + 2;
     for (let i = 0; i < this.count; i++) {
@@ -84,7 +84,7 @@ class Scatter {
     pen.globalAlpha = 1;
   }
 
-  /* The number of each cluster at the median of its points, moved apart where they collide. */
+  /* The number of each cluster at the median of its points; overlapping numbers are moved apart. */
   drawNames(pen) {
     const names = clusterMedians(this), held = focus.shown();
     const half = points.clusters > 30 ? 8 : 10;
@@ -93,7 +93,7 @@ class Scatter {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     for (const name of names) {
-      /* A name far from its cluster would be taken for another's. */
+      /* A number far from its cluster would be mistaken for that of another. */
       if ((held >= 0 && name.label !== held) || (held < 0 && name.moved > 26)) continue;
       pen.lineWidth = 3.5;
       pen.lineJoin = "round";
@@ -175,15 +175,15 @@ function spread(names, apart, size) {
 }
 
 function sampleNote(shown) {
-  return shown < points.total ? `Shown are ${whole(shown)} of ${whole(points.total)} points, drawn at random with at least 8 of each cluster.` : `All ${whole(points.total)} points are shown.`;
+  return shown < points.total ? `A random sample of ${whole(shown)} of ${whole(points.total)} points is shown, with at least 8 per cluster.` : `All ${whole(points.total)} points are shown.`;
 }
 
-/* ---- X, F and G beside each other ---- */
+/* ---- X, F and G side by side ---- */
 
 const viewNotes = {
-  X: "What was clustered. If clusters already lie apart here, K-means alone would do.",
-  F: "Each point by the leading eigenvectors of the graph: near means well connected.",
-  G: "F after shrinking along the graph: points of a group lie on one spot, and the larger the mark, the more of them.",
+  X: "The data that were clustered. If the clusters are already separate here, K-means alone may suffice.",
+  F: "The leading eigenvectors of the graph: well-connected points are close to each other.",
+  G: "F after shrinking: the points of a group coincide. Larger marks are more points.",
 };
 
 blocks.views = (root, block) => {
@@ -199,7 +199,7 @@ blocks.views = (root, block) => {
   const show = (first) => panels.forEach(({ view, plot, note }) => {
     const a = first < view.cols ? first : 0, b = a + 1 < view.cols ? a + 1 : a;
     plot.place(points.count, column(view, a), column(view, b));
-    const share = view.share ? `Principal components ${a + 1} and ${b + 1}, ${percent((view.share[a] || 0) + (view.share[b] || 0))} of the variance. ` : "Both coordinates as they are. ";
+    const share = view.share ? `Principal components ${a + 1} and ${b + 1}, ${percent((view.share[a] || 0) + (view.share[b] || 0))} of the variance. ` : "The original coordinates. ";
     note.textContent = share + (viewNotes[view.name] || "");
   });
   root.append(grid);
@@ -215,7 +215,7 @@ function column(view, j) {
   return made;
 }
 
-/* Which two principal components are shown. */
+/* Buttons that choose which two principal components are shown. */
 function pairChoice(most, show) {
   const root = element("span.choice", { role: "group", "aria-label": "Principal components shown" });
   for (let first = 0; first + 1 < most; first += 2) {
@@ -229,7 +229,7 @@ function pairChoice(most, show) {
   return element("span.pick", {}, "Components ", root);
 }
 
-/* The class each cluster is mapped to, if classes are known. */
+/* The most frequent class of each cluster, if classes are known. */
 function clusterNames() {
   for (const section of page.sections)
     for (const block of section.blocks)
@@ -266,7 +266,7 @@ blocks.path = (root, block) => {
   chart.onPick = (gamma) => { player.stop(); input.value = (Math.log(gamma) - low) / (high - low); show(); };
   const player = makePlayer(play, input, show);
   right.append(element("p.caption", {}, pathCaption(block)));
-  left.append(element("p.caption", {}, `G in a plane of principal components of F. ${sampleNote(Math.min(moves.count, points.total))} Larger marks are several points on one spot.`));
+  left.append(element("p.caption", {}, `G projected onto principal components of F. ${sampleNote(Math.min(moves.count, points.total))} Larger marks are coinciding points.`));
   if (moves.cols >= 4)
     left.append(element("div.tools", {}, pairChoice(moves.cols, (first) => { view.first = first; box = levelBox(steps, moves, first); show(); })));
   if (!page.sections.some((section) => section.blocks.some((other) => other.kind === "views"))) left.append(legend(clusterNames()));
@@ -279,7 +279,7 @@ function levelBox(steps, moves, first) {
   return boxOf(moves.count, x, y);
 }
 
-/* The place of gamma among the levels, a whole number on a level. */
+/* The position of gamma among the levels: an integer at a level, a fraction between two. */
 function levelAt(gammas, gamma) {
   let l = 0;
   while (l + 2 < gammas.length && gammas[l + 1] <= gamma) l++;
@@ -287,7 +287,7 @@ function levelAt(gammas, gamma) {
   return Math.max(0, Math.min(gammas.length - 1, l + share));
 }
 
-/* Points between two levels: a straight line from one to the other. Two of the components. */
+/* Interpolates two components of the points linearly between two levels. */
 function between(steps, moves, at, first, x, y) {
   const cols = moves.cols, size = cols * moves.count, l = Math.floor(at), share = at - l;
   const one = l * size, two = share > 0 ? one + size : one;
@@ -308,7 +308,7 @@ function pathReadout(root, play) {
   };
 }
 
-/* The number of groups against gamma; dragging in it moves the slider. */
+/* The number of groups against gamma; dragging in the chart moves the slider. */
 function groupsChart(root, block) {
   const holder = element("div"), gammas = block.levels.map((level) => level.gamma);
   const groups = block.levels.map((level) => Math.max(1, level.groups));
@@ -350,21 +350,21 @@ function pathMarks(block, gammas) {
   return [
     { x: block.gamma_fit, label: "gamma_fit" },
     { x: block.mean_size, label: "n / c" },
-    { x: block.used, label: block.used_label.startsWith("gamma of") ? "this run" : "clusters", strong: true },
+    { x: block.used, label: block.used_label, strong: true },
     block.gamma_up > high ? { x: high / 1.001, label: "collapse →" } : { x: block.gamma_up, label: "collapse" },
   ].filter((mark) => mark.x >= low && mark.x <= high)
     .filter((mark, i, all) => mark.label !== "n / c" || !all.some((other) => other.strong && Math.abs(Math.log(other.x / mark.x)) < 0.02));
 }
 
 function pathCaption(block) {
-  const parts = [`Groups of fused points at ${block.levels.length} values of gamma; the slider moves points in a straight line between them.`];
-  if (block.gamma_fit > 0) parts.push(`gamma_fit = ${short(block.gamma_fit, 3)}: below it G equals F.`);
-  if (block.gamma_up !== null) parts.push(`Collapse is certain from ${short(block.gamma_up, 3)} on.`);
-  if (block.used > 0) parts.push(`The ${block.used_label} is ${short(block.used, 4)}${Math.abs(block.used / block.mean_size - 1) < 1e-6 ? " = n / c, the mean cluster size" : ""}.`);
+  const parts = [`Groups of fused points at ${block.levels.length} values of gamma; between them the slider interpolates linearly.`];
+  if (block.gamma_fit > 0) parts.push(`gamma_fit = ${short(block.gamma_fit, 3)}: up to there G equals F.`);
+  if (block.gamma_up !== null) parts.push(`From ${short(block.gamma_up, 3)} on each component of the graph is a single point (collapse).`);
+  if (block.used > 0) parts.push(`The gamma of ${block.used_label} is ${short(block.used, 4)}${Math.abs(block.used / block.mean_size - 1) < 1e-6 ? " = n / c, the mean cluster size" : ""}.`);
   return parts.join(" ");
 }
 
-/* Runs the slider from its place, or from the start, to the end. */
+/* Animates the slider from its position, or from the start, to the end. */
 function makePlayer(button, input, show) {
   let before = 0, running = false;
   const player = {

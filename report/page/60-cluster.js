@@ -1,6 +1,6 @@
 /* Blocks of a clustering. */
 
-/* How good the objective of the shrink step is, in words. A bound is rounded up. */
+/* The certificate of the shrink step as a phrase. The bound is rounded up, never down. */
 function certificate(shrink) {
   if (shrink.gap <= 1e-12) return "proven optimal";
   if (shrink.gap >= 1) return "no useful bound was found";
@@ -18,49 +18,49 @@ function scoreFacts(report) {
 
 blocks.summary = (root, block) => {
   const r = block.report, list = [{ value: whole(r.n_clusters), label: "clusters", note: sizesNote(r.sizes) }, ...scoreFacts(r)];
-  if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: r.shrink.guarded ? "the shrink step, which the labels do not come from" : "the shrink step", note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
-  else if (r.embed) list.push({ wide: true, value: verified(r.embed), label: "the spectral embedding", note: `largest residual ${short(r.embed.residual, 2)}` });
+  if (r.shrink) list.push({ wide: true, value: certificate(r.shrink), label: r.shrink.guarded ? "shrink step, discarded: the labels come from the embedding" : "shrink step", note: `objective ${short(r.shrink.objective, 6)}, lower bound ${short(r.shrink.dual, 6)}` });
+  else if (r.embed) list.push({ wide: true, value: verified(r.embed), label: "spectral embedding", note: `largest residual ${short(r.embed.residual, 2)}` });
   if (r.internal) list.push({ value: short(r.internal.silhouette, 3), label: "silhouette", note: r.internal.stability !== null ? `stability ${short(r.internal.stability, 3)}` : "" });
-  list.push({ value: seconds(r.seconds.total), label: "in all", note: `${Math.round(r.peak_bytes / 1048576)} MB of memory at most` });
+  list.push({ value: seconds(r.seconds.total), label: "total time", note: `peak memory ${Math.round(r.peak_bytes / 1048576)} MB` });
   root.append(facts(list), stages(r, block.method_title));
 };
 
 const sizesNote = (sizes) => (sizes.length < 2 ? "" : Math.min(...sizes) === Math.max(...sizes) ? `${whole(sizes[0])} points each` : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
 
 function verified(embed) {
-  const how = { inertia: "no eigenvector missed: proven", probe: "no eigenvector missed: probed" };
-  return how[embed.verified] || "eigenvectors found";
+  const how = { inertia: "proven: no eigenvector missed", probe: "no eigenvector missed in random probes" };
+  return how[embed.verified] || "eigenvectors computed";
 }
 
-/* What was done, a line for each stage. */
+/* What was done: one line per stage. */
 function stages(r, title) {
   const o = r.options, lines = [];
-  const say = (name, text) => lines.push(element("li", {}, element("b", {}, name), element("span", {}, text)));
-  say("Method", `${title} (${r.method}), seed ${o.seed}.`);
-  say("Points", `${plural(r.n, "point")}${r.d > 0 ? ` with ${plural(r.d, "feature")}` : ""}${r.n_classes ? ` of ${plural(r.n_classes, "known class", "known classes")} (${r.n_clusters_from === "classes" ? "which set the number of clusters and score the result" : "used only to score the result"})` : ""}; ${prepared(r)}.`);
+  const add = (name, text) => lines.push(element("li", {}, element("b", {}, name), element("span", {}, text)));
+  add("Method", `${title} (${r.method}), seed ${o.seed}.`);
+  add("Points", `${plural(r.n, "point")}${r.d > 0 ? ` with ${plural(r.d, "feature")}` : ""}${r.n_classes ? `, ${plural(r.n_classes, "known class", "known classes")} (${r.n_clusters_from === "classes" ? "used for the number of clusters and for scoring" : "used for scoring only"})` : ""}; ${prepared(r)}.`);
   const columns = r.columns ? columnsText(r.columns) : "";
-  if (columns) say("Columns", columns);
-  if (r.reduce) say("Reduction", `To ${plural(r.reduce.dim, "dimension")}${r.reduce.variance_kept < 1 ? `, keeping ${percent(r.reduce.variance_kept)} of the variance` : ""}.`);
-  if (r.graph) say("Graph A", graphText(r));
-  if (r.embed) say("Embedding F", embedText(r));
-  if (r.shrink) say("Shrinking G", shrinkText(r));
-  if (r.kmeans && r.kmeans.inertia !== null) say("K-means", `Best of ${plural(r.kmeans.restarts, "start")}, inertia ${short(r.kmeans.inertia, 5)}.`);
+  if (columns) add("Columns", columns);
+  if (r.reduce) add("Reduction", `To ${plural(r.reduce.dim, "dimension")}${r.reduce.variance_kept < 1 ? `, keeping ${percent(r.reduce.variance_kept)} of the variance` : ""}.`);
+  if (r.graph) add("Graph A", graphText(r));
+  if (r.embed) add("Embedding F", embedText(r));
+  if (r.shrink) add("Shrinking G", shrinkText(r));
+  if (r.kmeans && r.kmeans.inertia !== null) add("K-means", `Best of ${plural(r.kmeans.restarts, "restart")}, inertia ${short(r.kmeans.inertia, 5)}.`);
   return element("ol.stages", {}, ...lines);
 }
 
-/* What became of the columns of a table that are not features. */
+/* The columns of a table that are not features. */
 function columnsText(columns) {
   const named = (role) => columns.map((c, i) => ({ ...c, name: c.name || `column ${i + 1}` })).filter((c) => c.role === role && c.reason !== "not chosen");
-  const told = (list) => list.map((c) => `${c.name} (${c.reason})`).join(", ");
+  const listed = (list) => list.map((c) => `${c.name} (${c.reason})`).join(", ");
   const labels = named("label"), left = named("left out"), lines = [];
-  if (labels.length) lines.push(`Classes: ${told(labels)}.`);
-  if (left.length) lines.push(`Left out: ${told(left)}.`);
+  if (labels.length) lines.push(`Classes: ${listed(labels)}.`);
+  if (left.length) lines.push(`Left out: ${listed(left)}.`);
   return lines.join(" ");
 }
 
 function prepared(r) {
   const rule = r.prepare ? r.prepare.rule : "none";
-  const how = { none: "taken as they are", standard: "columns scaled to mean 0 and variance 1", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
+  const how = { none: "not transformed", standard: "columns scaled to mean 0 and variance 1", unit: "rows scaled to length 1", "center-rows": "rows centred and scaled to length 1", "center-columns": "columns centred, rows scaled to length 1" };
   const chosen = r.options.prepare === "auto" ? " (chosen without labels)" : "";
   if (how[rule]) return how[rule] + chosen;
   const [name, dim] = rule.split(":");
@@ -69,10 +69,10 @@ function prepared(r) {
 
 function graphText(r) {
   const g = r.graph, o = r.options;
-  let text = o.n_neighbors ? `Each point joined to its ${o.n_neighbors} nearest neighbours: ` : "";
+  let text = o.n_neighbors ? `Each point is connected to its ${o.n_neighbors} nearest neighbours: ` : "";
   text += `${plural(g.edges, "edge")}, ${g.components === 1 ? "connected" : plural(g.components, "component")}`;
-  if (g.bridges > 0) text += ` after adding ${plural(g.bridges, "bridge")} between ${plural(g.components_before, "part")}`;
-  if (g.recall !== null && g.recall < 1) text += `; neighbours searched approximately, recall ${g.recall.toFixed(3)}`;
+  if (g.bridges > 0) text += ` after adding ${plural(g.bridges, "bridge")} between ${plural(g.components_before, "component")}`;
+  if (g.recall !== null && g.recall < 1) text += `; approximate neighbours, recall ${g.recall.toFixed(3)}`;
   return text + ".";
 }
 
@@ -80,18 +80,18 @@ function embedText(r) {
   const e = r.embed;
   let text = `The ${plural(r.n_clusters, "leading eigenvector")} of the normalised graph, residual ${short(e.residual, 2)}`;
   if (e.gap !== null && e.gap !== undefined) text += `, eigengap ${short(e.gap, 3)}`;
-  if (e.verified === "inertia") text += "; that none was missed is proven by counting";
-  if (e.verified === "probe") text += "; that none was missed was checked by random probes";
-  return text + (e.stop === "max_iter" ? "; stopped at the limit of iterations." : ".");
+  if (e.verified === "inertia") text += "; proven complete by an inertia count";
+  if (e.verified === "probe") text += "; checked for completeness by random probes";
+  return text + (e.stop === "max_iter" ? "; stopped at the iteration limit." : ".");
 }
 
 function shrinkText(r) {
   const s = r.shrink;
   let text = `gamma = ${short(s.gamma, 5)}${r.options.gamma === "auto" ? " (automatic)" : ""}: ${plural(r.n, "point")} fused into ${plural(s.groups, "group")}, ${certificate(s)} after ${plural(s.n_iter, "iteration")}`;
-  if (s.stop === "max_iter") text += " (stopped at their limit)";
-  if (s.stop === "stalled") text += " (no further progress in this arithmetic)";
-  if (s.stop === "rounding") text += " (all that double precision can tell)";
-  return text + (s.guarded ? ". It made the clusters much less even and was discarded: the labels are those of the embedding F." : ".");
+  if (s.stop === "max_iter") text += " (the iteration limit)";
+  if (s.stop === "stalled") text += " (no further progress)";
+  if (s.stop === "rounding") text += " (the limit of double precision)";
+  return text + (s.guarded ? ". It made the cluster sizes much less even and was discarded: the labels come from the embedding F." : ".");
 }
 
 /* ---- clusters ---- */
@@ -124,7 +124,7 @@ function clusterRow(row, block, most) {
   return line;
 }
 
-/* The sheet holds the medoids' images; it comes later on the page, so it is looked up. */
+/* The images of the medoids are in the sheet, which is a later block of the page. */
 function medoidImage(row) {
   for (const section of page.sections)
     for (const sheet of section.blocks) {
@@ -140,9 +140,9 @@ function medoidImage(row) {
 }
 
 function clusterCaption(block) {
-  let text = "The medoid is the point nearest the centre of its cluster";
-  text += block.fused ? "; of points that shrinking has fused there, the one nearest their mean." : ".";
-  if (block.classes) text += " Class is the most frequent one among the cluster's points, and share how many of them belong to it.";
+  let text = "The medoid is the point nearest to the centre of its cluster";
+  text += block.fused ? "; among points that were fused, the one nearest to their mean." : ".";
+  if (block.classes) text += " Class is the most frequent class in the cluster, share the fraction of its points in that class.";
   return text;
 }
 
@@ -154,7 +154,7 @@ blocks.confusion = (root, block) => {
   if (!dense) heads.append(element("th", { scope: "col" }, "recall"));
   const body = block.classes.map((name, i) => confusionRow(block, i, name, dense));
   root.append(element("div.scroll", {}, element(dense ? "table.confusion.dense" : "table.confusion", { style: `--cell:${Math.max(8, Math.min(17, Math.floor(900 / block.clusters.length)))}px` }, element("thead", {}, heads), element("tbody", {}, ...body))));
-  root.append(element("p.caption", {}, "Rows are the known classes, columns the clusters, ordered so that each cluster stands below the class it is mapped to (outlined). A cell counts points; its shade is the share of the class. Everything off the outline is an error."));
+  root.append(element("p.caption", {}, "Rows are known classes, columns are clusters, ordered so that matched pairs (outlined) are on the diagonal. Cells show numbers of points, their shade the fraction of the class. Points outside the outlined cells are errors."));
 };
 
 function confusionRow(block, i, name, dense) {
@@ -191,8 +191,8 @@ blocks.sheet = (root, block) => {
     made.append(element("div.row", {}, element("div", {}, swatch(row.cluster), String(row.cluster), names && names[row.cluster] !== undefined && element("small", {}, `class ${names[row.cluster]}`)), images));
   }
   root.append(made);
-  let text = block.medoids ? "The first image of each row, framed, is the medoid; the others are drawn at random." : "Images drawn at random.";
-  if (block.rows.some((row) => row.odd.some((odd) => odd))) text += " A red frame marks a point of another class than most of its cluster.";
+  let text = block.medoids ? "The framed first image of each row is the medoid; the others are chosen at random." : "Images chosen at random.";
+  if (block.rows.some((row) => row.odd.some((odd) => odd))) text += " A red frame marks a point whose class is not the most frequent one of its cluster.";
   if (block.rows.length < points.clusters) text += ` The first ${block.rows.length} of ${points.clusters} clusters are shown.`;
   root.append(element("p.caption", {}, text));
 };
@@ -223,18 +223,18 @@ blocks.spectrum = (root, block) => {
   root.append(element("p.caption", {}, spectrumCaption(gaps, c, gap, block.choice)));
 };
 
-/* The gaps are those that the choice of the number goes by; the tool computes them. */
+/* The relative gaps come from the library, which chooses the number of clusters by them. */
 function spectrumCaption(gaps, c, gap, choice) {
-  let text = `The smallest eigenvalues of the normalised Laplacian. The first ${c} (coloured) span the embedding; as many near zero as there are clusters, then a wide gap, is what well-separated clusters look like.`;
+  let text = `The smallest eigenvalues of the normalised Laplacian. The first ${c} (coloured) belong to the embedding. Well-separated clusters show one eigenvalue near zero per cluster, then a wide gap.`;
   const best = choice && choice[0];
   if (best && best.relative_gap !== undefined) {
     text += ` ${c} was chosen by the relative eigengap (${best.relative_gap.toFixed(2)})`;
-    if (best.specks > 0) text += `, ${best.specks} of them ${best.specks === 1 ? "a speck" : "specks"} of a few points`;
-    return text + (choice.length > 1 ? `; next ${choice.slice(1).map((other) => `${other.n_clusters} (${other.relative_gap.toFixed(2)})`).join(", ")}.` : ".");
+    if (best.specks > 0) text += `, including ${plural(best.specks, "small component")}`;
+    return text + (choice.length > 1 ? `; next best: ${choice.slice(1).map((other) => `${other.n_clusters} (${other.relative_gap.toFixed(2)})`).join(", ")}.` : ".");
   }
   if (gap === null) return text;
   const widest = gaps.reduce((most, value, k) => (value !== null && (most < 0 || value > gaps[most]) ? k : most), -1) + 1;
-  return text + ` The relative gap after ${c} is ${gap.toFixed(2)}${widest === c ? ", the widest seen." : `; the widest seen, ${gaps[widest - 1].toFixed(2)}, comes after ${widest}.`}`;
+  return text + ` The relative gap after ${c} is ${gap.toFixed(2)}${widest === c ? ", the widest." : `; the widest, ${gaps[widest - 1].toFixed(2)}, is after ${widest}.`}`;
 }
 
 /* ---- convergence ---- */
@@ -245,9 +245,9 @@ blocks.convergence = (root, block) => {
   const both = [{ label: "objective", x: steps, y: block.objective }, { label: "proven lower bound", x: steps, y: block.dual.map((v) => (v > 0 ? v : null)), dash: "5 4" }];
   const log = Math.max(...block.objective) > 20 * Math.min(...both.flatMap((s) => s.y).filter((v) => v > 0));
   const bounds = [{ label: "relative gap", x: steps, y: gap }];
-  if (block.target > 0) bounds.push({ label: `asked for: ${percent(block.target)}`, x: [1, steps.length], y: [block.target, block.target], color: "var(--soft)", dash: "3 4" });
+  if (block.target > 0) bounds.push({ label: `target: ${percent(block.target)}`, x: [1, steps.length], y: [block.target, block.target], color: "var(--soft)", dash: "3 4" });
   root.append(element("div.pair", {},
     element("div", {}, element("h3", {}, "Objective and bound"), lineChart({ title: "Objective and lower bound", series: both, x: { label: "iteration" }, y: { log } }), lineKey(both)),
     element("div", {}, element("h3", {}, "Gap"), lineChart({ title: "Relative gap", series: bounds, x: { label: "iteration" }, y: { log: true } }), lineKey(bounds))));
-  root.append(element("p.caption", {}, "After each iteration the best objective so far, and a number that the optimum provably cannot be below. Where the two meet, the problem is solved; their relative distance is the gap."));
+  root.append(element("p.caption", {}, "The best objective so far and a proven lower bound of the optimum, after each iteration. Their relative difference is the gap: the problem is solved where the two meet."));
 };

@@ -1,12 +1,12 @@
-/* Blocks of a path: what was followed, and the tree of fusions. */
+/* Blocks of a path: its summary and the tree of fusions. */
 
 blocks.walk = (root, block) => {
   const r = block.report, worst = Math.max(...r.levels.map((level) => level.gap || 0)), list = [];
   list.push({ value: whole(r.levels.length), label: "levels of gamma", note: `${whole(r.levels[0].groups)} groups at the first, ${whole(r.levels[r.levels.length - 1].groups)} at the last` });
-  if (r.choice) list.push(r.choice.level >= 0 ? { value: whole(r.n_clusters), label: "clusters read from it", note: `the ${r.choice.n_found > r.n_clusters ? `largest of ${whole(r.choice.n_found)} groups` : "groups"} at gamma ${short(r.choice.gamma, 4)}` } : { value: whole(r.choice.n_found), label: "large groups at most", note: `${whole(r.n_clusters)} were asked for` });
+  if (r.choice) list.push(r.choice.level >= 0 ? { value: whole(r.n_clusters), label: "clusters found", note: `the ${r.choice.n_found > r.n_clusters ? `largest of ${whole(r.choice.n_found)} groups` : "groups"} at gamma ${short(r.choice.gamma, 4)}` } : { value: whole(r.choice.n_found), label: "large groups at most", note: `${whole(r.n_clusters)} were requested` });
   list.push(...scoreFacts(r));
-  list.push({ wide: true, value: worst === 0 ? "every level proven optimal" : `every level proven within ${percent(worst)}`, label: "of the optimum" , note: "the worst gap of all levels" });
-  list.push({ value: seconds(r.seconds.total), label: "in all", note: `${seconds(r.seconds.path)} of it for the path` });
+  list.push({ wide: true, value: worst === 0 ? "every level proven optimal" : `every level proven within ${percent(worst)} of the optimum`, label: "shrink problem", note: "the largest gap of all levels" });
+  list.push({ value: seconds(r.seconds.total), label: "total time", note: `${seconds(r.seconds.path)} for the path` });
   root.append(facts(list));
 };
 
@@ -16,15 +16,15 @@ blocks.tree = (root, block) => {
   const all = new Map(block.branches.map((branch) => [branch.id, { ...branch, children: [] }]));
   const roots = [];
   for (const branch of all.values()) (all.has(branch.parent) ? all.get(branch.parent).children : roots).push(branch);
-  if (all.size === 0) { root.append(element("p.caption", {}, "No group becomes large enough to be drawn.")); return; }
+  if (all.size === 0) { root.append(element("p.caption", {}, "No group is large enough to be drawn.")); return; }
   const leaves = orderLeaves(roots), holder = element("div.scroll"), inner = element("div", { style: "min-width:560px" });
   holder.append(inner);
   root.append(holder);
   onWidth(inner, (width) => inner.replaceChildren(drawTree(width, [...all.values()], roots, leaves)));
-  root.append(element("p.caption", {}, `Each line is a group of at least ${whole(block.least)} points, from the gamma at which it has so many to the one at which it joins others; its width shows how many points it has, its colour the cluster most of them belong to (grey where several meet). Smaller groups join without being drawn.`));
+  root.append(element("p.caption", {}, `Each line is a group of at least ${whole(block.least)} points, from the gamma at which it reaches this size to the gamma at which it joins another group. The width shows the number of points, the colour the cluster of most of them (grey where groups of different clusters have joined). Smaller groups are not drawn.`));
 };
 
-/* Larger subtrees first; every branch gets a height. */
+/* Orders the leaves, larger subtrees first, and gives every branch its vertical position. */
 function orderLeaves(roots) {
   const leaves = [];
   const visit = (branch) => {

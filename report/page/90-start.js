@@ -16,6 +16,6 @@
       if (blocks[block.kind]) blocks[block.kind](root, block);
   }
   if (contents.children.length > 1) head.append(contents);
-  main.append(element("footer", {}, `Made by Huddle ${page.version}. This file holds everything it shows and asks nothing of the network.`));
+  main.append(element("footer", {}, `Written by Huddle ${page.version}. This file contains all its data and loads nothing from the network.`));
   document.documentElement.dataset.ready = "true";
 })();

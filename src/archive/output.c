@@ -156,3 +156,11 @@ huddle_status hd_output_end(hd_output *output, huddle_status status) {
     *output = (hd_output){.descriptor = -1};
     return status;
 }
+
+huddle_status huddle_file_write(const char *path, const void *bytes, size_t size) {
+    hd_output output;
+    huddle_status status = hd_output_begin(path, false, &output);
+    if (status == HUDDLE_OK)
+        status = hd_output_write(&output, bytes, (int64_t)size);
+    return hd_output_end(&output, status);
+}

@@ -91,11 +91,3 @@ huddle_status hd_io_block_make(const huddle_points *points, bool by_columns, hd_
 done:
     return status;
 }
-
-huddle_status huddle_file_write(const char *path, const void *bytes, size_t size) {
-    hd_output output;
-    huddle_status status = hd_output_begin(path, false, &output);
-    if (status == HUDDLE_OK)
-        status = hd_output_write(&output, bytes, (int64_t)size);
-    return hd_output_end(&output, status);
-}

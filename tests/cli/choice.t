@@ -45,8 +45,8 @@ graph, which alone must not decide the number of clusters.
 The summary shows what the number was chosen by, and the numbers that come next.
 
   $ huddle cluster speck0.csv -m sc -c auto --prepare none -q | grep -A1 '^  clusters'
-    clusters   9, by the relative eigengap (0.86); 1 of them is a speck of a few points;
-               next 4 (0.39), 6 (0.36), 8 (0.32), 3 (0.21)
+    clusters   9, by the relative eigengap (0.86), including 1 small component; next 4
+               (0.39), 6 (0.36), 8 (0.32), 3 (0.21)
   $ huddle cluster blobs0.csv -m selftune-sc -c auto --prepare none -q | grep -c '^  clusters .*alignment'
   1
   $ huddle cluster blobs0.csv -m sc -c 8 -q | grep -c '^  clusters'

@@ -6,7 +6,7 @@ Without words the tool says what it can do, on stderr, and that this was not eno
   Clusters points by spectral shrunk clustering and its relatives.
   
   Commands
-    cluster DATA            cluster a data set and tell how it went
+    cluster DATA            cluster a data set and report the result
     path DATA               shrink for every gamma, from exact fit to collapse
     predict MODEL DATA      label new points by a saved model
     score TRUTH LABELS      compare labels with known classes

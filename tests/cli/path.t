@@ -51,12 +51,12 @@ Where each component is one point from the beginning, nothing is left to shrink,
   > np.save("pairs.npy", np.concatenate([np.zeros((40, 2)), np.ones((40, 2))]) * 1000
   >         + np.random.default_rng(0).normal(0, 1, (80, 2)))'
   $ huddle path pairs.npy -c 2 --connect false -q | head -1
-  pairs.npy: 80 points; exact fit at every gamma: rows that the graph joins are one already
+  pairs.npy: 80 points; exact fit at every gamma: rows connected by the graph coincide already
 
 What path cannot take.
 
   $ huddle path moons --gamma 3
-  huddle: path goes through every gamma: it takes no --gamma
+  huddle: path covers all values of gamma and does not accept --gamma
   [2]
   $ huddle path moons -o tree.json
   huddle: tree.json: the tree can be written as .csv or .npy

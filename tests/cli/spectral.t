@@ -45,7 +45,7 @@ summary and the JSON say so.
   $ huddle cluster noise.npy -m ssc -c 5 -q | grep -A2 '^  shrink'
     shrink     gamma 80, 1 group, objective * (glob)
                the shrink step is certified within * % of its optimum (converged) (glob)
-               but discarded: the labels are those of the embedding
+               but discarded: the labels come from the embedding
   $ huddle cluster noise.npy -m ssc -c 5 -q | grep -c 'not of the certified shrink step'
   1
   $ huddle cluster noise.npy -m ssc -c 5 -q --json | grep -E '"(guarded|labels_from)"'

@@ -12,6 +12,7 @@ cmake -G Ninja -S "$here" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$scratch/usr"
 cmake --build "$scratch/cmake" >/dev/null
 "$scratch/cmake/consumer"
 "$scratch/cmake/consumer_cxx"
+"$scratch/cmake/consumer_report" "$scratch/cmake.html"
 
 pc=$(dirname "$(find "$scratch/usr" -name huddle.pc)")
 export PKG_CONFIG_PATH="$pc"
@@ -25,10 +26,19 @@ c++ -Wall -Wextra -Werror "$here/consumer.cpp" -o "$scratch/consumer_cxx" \
     $(pkg-config --cflags --libs huddle) -Wl,-rpath,"$library"
 "$scratch/consumer_cxx"
 
+flags=$(PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs huddle-report)
+# shellcheck disable=SC2086
+cc -std=c11 -Wall -Wextra -Werror "$here/consumer_report.c" -o "$scratch/consumer_report" $flags \
+    -Wl,-rpath,"$library"
+"$scratch/consumer_report" "$scratch/pc.html"
+for page in "$scratch/cmake.html" "$scratch/pc.html"; do
+    grep -q 'id="data"' "$page"
+done
+
 # Public functions begin with huddle_; internal ones that libhuddle-io uses have a version of their
 # own, so that no program comes to depend on them without showing it.
 "$scratch/usr/bin/huddle" --version
-for name in libhuddle libhuddle-io; do
+for name in libhuddle libhuddle-io libhuddle-report; do
     foreign=$(nm -D --defined-only "$library/$name.so" |
         awk '$2 != "A" && $3 !~ /^huddle_/ && $3 !~ /@@HUDDLE_PRIVATE$/ { print $3 }')
     [ -z "$foreign" ] || { echo "$name exports without the prefix huddle_: $foreign" >&2; exit 1; }

@@ -61,7 +61,7 @@ check() {
 
     # May a file of room `here` look into room `there`?
     function sees(here, there) {
-        if (there == "io" && here != "io" && here != "huddle")
+        if (there == "io" && here != "io" && rank[here] < rank["huddle"])
             return FILENAME in exempt
         return here == there || rank[there] < rank[here]
     }

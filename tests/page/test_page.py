@@ -151,7 +151,7 @@ class PageTest(unittest.TestCase):
         caption = self.js("document.querySelector('#spectrum p.caption').innerText")
         self.assertIn(f"The relative gap after 10 is {gaps[9]:.2f}", caption)
         best = max((k for k in range(len(gaps)) if gaps[k] is not None), key=gaps.__getitem__)
-        self.assertIn(f"the widest seen, {gaps[best]:.2f}, comes after {best + 1}.", caption)
+        self.assertIn(f"the widest, {gaps[best]:.2f}, is after {best + 1}.", caption)
 
     def test_medoids_are_those_of_the_report(self):
         self.open(digits())

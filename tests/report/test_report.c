@@ -1,0 +1,361 @@
+/* Pages of fitted models: what they contain, which arguments are refused, and that a file is
+ * written completely or not at all. */
+#include "support/support.h"
+
+#include <huddle/report.h>
+#include <jansson.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 60, D = 4, CLUSTERS = 3 };
+
+/* Three groups of 20 points, and a model fitted to them. */
+typedef struct fixture {
+    float values[N * D];
+    int32_t classes[N];
+    huddle_points x;
+    huddle_model *model;
+    char page[512];
+} fixture;
+
+static int set_up(void **state) {
+    static fixture f;
+    memset(&f, 0, sizeof f);
+    for (int i = 0; i < N; i++) {
+        f.classes[i] = i % CLUSTERS;
+        for (int j = 0; j < D; j++)
+            f.values[i * D + j] =
+                (float)(10 * (i % CLUSTERS == j) + (i * 7 + j * 13) % 11 * 0.1 + 0.01 * i);
+    }
+    f.x = (huddle_points){.n = N, .d = D, .stride = D, .values = f.values};
+    snprintf(f.page, sizeof f.page, "%s/page.html", test_directory());
+    (void)unlink(f.page);
+    assert_ok(huddle_model_new("ssc", &f.model));
+    assert_ok(huddle_model_set(f.model, "n_clusters", "3"));
+    assert_ok(huddle_model_fit(NULL, f.model, &f.x));
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    huddle_model_free(f->model);
+    return 0;
+}
+
+static char *read_page(const fixture *f) {
+    FILE *file = fopen(f->page, "rb");
+    if (file == NULL)
+        return NULL;
+    char *text = calloc(1, 4000000);
+    assert_non_null(text);
+    text[fread(text, 1, 3999999, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* The JSON of the page; the caller releases it. */
+static json_t *read_data(const fixture *f) {
+    char *text = read_page(f);
+    assert_non_null(text);
+    char *start = strstr(text, "id=\"data\">");
+    assert_non_null(start);
+    start += strlen("id=\"data\">");
+    json_t *data = json_loadb(start, (size_t)(strstr(start, "</script>") - start), 0, NULL);
+    assert_non_null(data);
+    free(text);
+    return data;
+}
+
+/* The first block of that kind, or NULL. Borrowed. */
+static const json_t *find_block(const json_t *data, const char *kind) {
+    const json_t *sections = json_object_get(data, "sections");
+    for (size_t i = 0; i < json_array_size(sections); i++) {
+        const json_t *blocks = json_object_get(json_array_get(sections, i), "blocks");
+        for (size_t j = 0; j < json_array_size(blocks); j++) {
+            const json_t *block = json_array_get(blocks, j);
+            if (strcmp(json_string_value(json_object_get(block, "kind")), kind) == 0)
+                return block;
+        }
+    }
+    return NULL;
+}
+
+static const char *text_of(const json_t *object, const char *name) {
+    return json_string_value(json_object_get(object, name));
+}
+
+static void test_defaults(void **state) {
+    fixture *f = *state;
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, NULL, f->page));
+    json_t *data = read_data(f);
+    const json_t *shrunk = find_block(data, "path"), *views = find_block(data, "views");
+    assert_string_equal(text_of(data, "title"), "spectral shrunk clustering");
+    assert_string_equal(text_of(data, "subtitle"), "clustering");
+    assert_int_equal(json_array_size(json_object_get(views, "views")), 3);
+    assert_true(json_array_size(json_object_get(shrunk, "levels")) >= 12);
+    assert_null(find_block(data, "confusion"));
+    assert_null(find_block(data, "sheet"));
+    assert_null(find_block(data, "command"));
+    json_decref(data);
+}
+
+static void test_options(void **state) {
+    static const char *const names[] = {"first", "second", "</script>"};
+    static const huddle_report_command commands[] = {{"As given", "make clusters"}};
+    fixture *f = *state;
+    huddle_report_options options = huddle_report_defaults();
+    options.title = "A & <B>";
+    options.source = "points.csv";
+    options.classes = f->classes;
+    options.n_classes = CLUSTERS;
+    options.class_names = names;
+    options.image_height = options.image_width = 2;
+    options.follow_path = false;
+    options.commands = commands;
+    options.n_commands = 1;
+    options.details = "{\"warnings\": [\"from the caller\"], \"extra\": 7}";
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+    char *text = read_page(f);
+    assert_non_null(strstr(text, "<title>A &amp; &lt;B> "));
+    free(text);
+    json_t *data = read_data(f);
+    const json_t *report = json_object_get(find_block(data, "summary"), "report");
+    assert_string_equal(text_of(data, "title"), "A & <B>");
+    assert_string_equal(text_of(data, "subtitle"), "clustering of points.csv");
+    assert_string_equal(text_of(report, "file"), "points.csv");
+    assert_int_equal(json_integer_value(json_object_get(report, "extra")), 7);
+    assert_close(json_number_value(json_object_get(json_object_get(report, "scores"), "acc")), 1,
+                 1e-12);
+    const json_t *classes = json_object_get(find_block(data, "confusion"), "classes");
+    assert_string_equal(json_string_value(json_array_get(classes, 2)), "</script>");
+    const json_t *warnings = json_object_get(find_block(data, "warnings"), "warnings");
+    assert_string_equal(json_string_value(json_array_get(warnings, 0)), "from the caller");
+    assert_int_equal(json_integer_value(json_object_get(find_block(data, "sheet"), "width")), 2);
+    assert_non_null(find_block(data, "command"));
+    assert_null(find_block(data, "path"));
+    json_decref(data);
+}
+
+/* The model as it comes back from a file. */
+static huddle_model *reload_model(const fixture *f) {
+    char saved[512];
+    huddle_model *loaded = NULL;
+    snprintf(saved, sizeof saved, "%s/model", test_directory());
+    assert_ok(huddle_model_save(f->model, saved));
+    assert_ok(huddle_model_load(saved, &loaded));
+    return loaded;
+}
+
+/* Without the points a page has what the model itself keeps. */
+static void test_without_points(void **state) {
+    fixture *f = *state;
+    huddle_model *loaded = reload_model(f);
+    huddle_report_options options = huddle_report_defaults();
+    options.image_height = options.image_width = 2;
+    assert_ok(huddle_report_write(NULL, loaded, NULL, &options, f->page));
+    json_t *data = read_data(f);
+    assert_non_null(find_block(data, "views"));
+    assert_non_null(find_block(data, "path"));
+    assert_null(find_block(data, "sheet"));
+    json_decref(data);
+    huddle_model_free(loaded);
+}
+
+/* The page is refused with a message that contains `part`, and no file is written. */
+static void assert_refused_page(const fixture *f, const huddle_model *model, const huddle_points *x,
+                                const huddle_report_options *options, const char *part) {
+    (void)unlink(f->page);
+    assert_refused(huddle_report_write(NULL, model, x, options, f->page), HUDDLE_INVALID, part);
+    assert_int_not_equal(access(f->page, F_OK), 0);
+}
+
+static void test_arguments(void **state) {
+    fixture *f = *state;
+    huddle_model *unfitted = NULL;
+    huddle_points fewer = f->x, wider = f->x;
+    huddle_report_options options = huddle_report_defaults();
+    assert_ok(huddle_model_new("kmeans", &unfitted));
+    assert_refused_page(f, unfitted, &f->x, NULL, "not fitted");
+    huddle_model_free(unfitted);
+    assert_refused_page(f, NULL, &f->x, NULL, "needs a model");
+    fewer.n = N - 1;
+    assert_refused_page(f, f->model, &fewer, NULL, "59 points, but the model was fitted to 60");
+    wider.d = D - 1;
+    assert_refused_page(f, f->model, &wider, NULL, "3 features, but the model was fitted to 4");
+    options.image_height = 2;
+    options.image_width = 3;
+    assert_refused_page(f, f->model, &f->x, &options, "2 x 3 pixels");
+    options = huddle_report_defaults();
+    options.classes = f->classes;
+    options.n_classes = 2;
+    assert_refused_page(f, f->model, &f->x, &options, "class 2 of point 2 is outside [0, 1]");
+    options = huddle_report_defaults();
+    options.details = "{oops";
+    assert_refused_page(f, f->model, &f->x, &options, "not a JSON object");
+    options.details = "[1]";
+    assert_refused_page(f, f->model, &f->x, &options, "not a JSON object");
+    assert_refused(huddle_report_write(NULL, f->model, &f->x, NULL, "/absent/page.html"), HUDDLE_IO,
+                   "/absent");
+}
+
+/* ---- cancelling --------------------------------------------------------------------------- */
+
+static int stop_at_stage(void *user, const char *stage, double done, double total) {
+    (void)done;
+    (void)total;
+    return strcmp(stage, user) == 0;
+}
+
+/* The file of an earlier page stays as it is. */
+static void test_cancelled(void **state) {
+    static char stages[][10] = {"prepare", "report"};
+    fixture *f = *state;
+    huddle_context *context = NULL;
+    FILE *file = fopen(f->page, "wb");
+    assert_non_null(file);
+    fputs("earlier", file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        assert_ok(huddle_context_new(&context));
+        huddle_context_set_progress(context, stop_at_stage, stages[i]);
+        assert_refused(huddle_report_write(context, f->model, &f->x, NULL, f->page),
+                       HUDDLE_CANCELLED, "cancelled");
+        huddle_context_free(context);
+        char *text = read_page(f);
+        assert_string_equal(text, "earlier");
+        free(text);
+    }
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static huddle_status write_page(void *argument) {
+    fixture *f = argument;
+    huddle_report_options options = huddle_report_defaults();
+    options.classes = f->classes;
+    options.n_classes = CLUSTERS;
+    options.image_height = options.image_width = 2;
+    options.follow_path = false;
+    (void)unlink(f->page);
+    return huddle_report_write(NULL, f->model, &f->x, &options, f->page);
+}
+
+static void test_allocations_of_the_library(void **state) {
+    test_each_allocation(write_page, *state);
+}
+
+/* jansson's allocations: number `failing` of them fails, counted from 0. */
+static long n_allocated, failing = -1;
+
+static void *allocate(size_t size) {
+    return n_allocated++ == failing ? NULL : malloc(size);
+}
+
+/* How many allocations come before the page is filled: a page of images of another size is refused
+ * there. They include the parsing of the model's info, where jansson 2.14 itself writes beyond its
+ * buffer when it has no memory. */
+static long count_first_allocations(const fixture *f) {
+    huddle_report_options options = huddle_report_defaults();
+    options.image_height = options.image_width = 3;
+    n_allocated = 0;
+    assert_refused_page(f, f->model, &f->x, &options, "3 x 3 pixels");
+    return n_allocated;
+}
+
+/* Whichever allocation of jansson fails, there is an error and no file, or a complete page. The
+ * model is a loaded one, whose info is text that is not built again. */
+static void test_allocations_of_json(void **state) {
+    fixture *f = *state, other = *f;
+    other.model = reload_model(f);
+    f = &other;
+    json_set_alloc_funcs(allocate, free);
+    n_allocated = 0;
+    assert_ok(write_page(f));
+    char *whole = read_page(f), *text = NULL;
+    long count = n_allocated, first = count_first_allocations(f), refused = 0;
+    for (long k = first; k < count; k++) {
+        n_allocated = 0;
+        failing = k;
+        huddle_status status = write_page(f);
+        failing = -1;
+        text = read_page(f);
+        if (status == HUDDLE_OK)
+            assert_string_equal(text, whole);
+        else
+            assert_null(text);
+        refused += status == HUDDLE_NO_MEMORY;
+        free(text);
+    }
+    json_set_alloc_funcs(malloc, free);
+    free(whole);
+    huddle_model_free(other.model);
+    assert_true(refused > 100);
+}
+
+/* ---- the page of a path ------------------------------------------------------------------- */
+
+/* A page of a path to write. */
+typedef struct path_page {
+    fixture *f;
+    huddle_report_walk walk;
+} path_page;
+
+static huddle_status write_path_page(void *argument) {
+    path_page *p = argument;
+    (void)unlink(p->f->page);
+    return huddle_report_write_path(NULL, p->f->model, &p->f->x, &p->walk, NULL, p->f->page);
+}
+
+static void test_path(void **state) {
+    fixture *f = *state;
+    huddle_array array;
+    huddle_path_options options = huddle_path_defaults();
+    huddle_path path = {0};
+    int32_t labels[N];
+    huddle_report_walk walk = {&path, labels, CLUSTERS, {0}, 0.5};
+    assert_ok(huddle_model_get(f->model, "embedding", &array));
+    huddle_dense rows = {array.rows, array.cols, array.stride, (double *)(uintptr_t)array.values};
+    assert_ok(huddle_model_get(f->model, "shrink_graph", &array));
+    huddle_csr graph = {array.rows, array.cols, (int64_t *)(uintptr_t)array.offsets,
+                        (int32_t *)(uintptr_t)array.columns, (double *)(uintptr_t)array.values};
+    options.n_gamma = 7;
+    options.keep_shrunk = true;
+    assert_ok(huddle_shrink_path(NULL, &rows, &graph, &options, &path));
+    assert_ok(huddle_path_labels(NULL, &path, &rows, CLUSTERS, labels, &walk.choice));
+    assert_ok(huddle_report_write_path(NULL, f->model, &f->x, &walk, NULL, f->page));
+    json_t *data = read_data(f);
+    const json_t *report = json_object_get(find_block(data, "walk"), "report");
+    assert_int_equal(json_array_size(json_object_get(report, "levels")), 7);
+    assert_close(json_number_value(json_object_get(json_object_get(report, "seconds"), "path")),
+                 0.5, 1e-12);
+    assert_non_null(find_block(data, "tree"));
+    assert_non_null(find_block(data, "path"));
+    json_decref(data);
+    test_each_allocation(write_path_page, &(path_page){f, walk});
+    (void)unlink(f->page);
+    labels[5] = CLUSTERS;
+    assert_refused(huddle_report_write_path(NULL, f->model, &f->x, &walk, NULL, f->page),
+                   HUDDLE_INVALID, "label 3 of point 5 is outside [0, 2]");
+    path.n = N - 1;
+    assert_refused(huddle_report_write_path(NULL, f->model, &f->x, &walk, NULL, f->page),
+                   HUDDLE_INVALID, "a path of 59 points, but the model was fitted to 60");
+    path.n = N;
+    assert_int_not_equal(access(f->page, F_OK), 0);
+    huddle_path_free(&path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_defaults),
+                                       cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_without_points),
+                                       cmocka_unit_test(test_arguments),
+                                       cmocka_unit_test(test_cancelled),
+                                       cmocka_unit_test(test_allocations_of_the_library),
+                                       cmocka_unit_test(test_allocations_of_json),
+                                       cmocka_unit_test(test_path)};
+    return cmocka_run_group_tests_name("report", tests, set_up, tear_down);
+}
