@@ -1,5 +1,5 @@
-# find_package(huddle) defines huddle::huddle (libhuddle) and huddle::io (libhuddle-io: readers and
-# writers). find_package(huddle COMPONENTS io) states that the latter is needed.
+# find_package(huddle) defines huddle::huddle (libhuddle), huddle::io (libhuddle-io: readers and writers)
+# and huddle::report (libhuddle-report). COMPONENTS io report states which are needed.
 include("${CMAKE_CURRENT_LIST_DIR}/huddle-targets.cmake")
 foreach(component IN LISTS huddle_FIND_COMPONENTS)
   if(TARGET huddle::${component})
