@@ -90,7 +90,7 @@ class Scores(Structure):
 
 
 class KnnOptions(Structure):
-    _fields_ = [("solver", c_char_p), ("n_neighbors", c_int32), ("metric", c_char_p),
+    _fields_ = [("knn_solver", c_char_p), ("n_neighbors", c_int32), ("metric", c_char_p),
                 ("seed", c_uint64)]
 
 

@@ -35,7 +35,7 @@ static huddle_status measure(const huddle_csr *graph, const int32_t *labels, vol
     huddle_status status = HUDDLE_OK;
     int32_t *ranks = NULL;
     ALLOC(ranks, graph->rows);
-    TRY(hd_rank_labels(graph->rows, labels, ranks, &m->n_clusters));
+    TRY(hd_metrics_rank_labels(graph->rows, labels, ranks, &m->n_clusters));
     ALLOC_ZERO(m->inside, m->n_clusters);
     ALLOC_ZERO(m->volume, m->n_clusters);
     for (int64_t i = 0; i < graph->rows; i++) {

@@ -208,7 +208,7 @@ huddle_status huddle_metrics_silhouette(huddle_context *context, const huddle_po
         labels = chosen;
     }
     ALLOC(ranks, s.x->n);
-    TRY(hd_rank_labels(s.x->n, labels, ranks, &s.n_clusters));
+    TRY(hd_metrics_rank_labels(s.x->n, labels, ranks, &s.n_clusters));
     s.labels = ranks;
     *silhouette = 0;
     if (s.n_clusters > 1)

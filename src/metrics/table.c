@@ -59,7 +59,8 @@ static int64_t find(const uint64_t *sorted, int64_t count, uint64_t key) {
     return low;
 }
 
-huddle_status hd_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks, int64_t *count) {
+huddle_status hd_metrics_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks,
+                                     int64_t *count) {
     huddle_status status = HUDDLE_OK;
     uint64_t *keys = NULL, *spare = NULL;
     ALLOC(keys, n);
@@ -79,7 +80,8 @@ done:
 
 /* Runs of equal pairs become cells, runs of equal classes rows. The columns hold the clusters'
  * labels until they are numbered. */
-static void count_pairs(int64_t n, const uint64_t *pairs, hd_table *table, uint64_t *found) {
+static void count_pairs(int64_t n, const uint64_t *pairs, hd_metrics_table *table,
+                        uint64_t *found) {
     int64_t cell = -1, row = -1;
     for (int64_t k = 0; k < n; k++) {
         if (k == 0 || pairs[k] != pairs[k - 1]) {
@@ -107,7 +109,7 @@ static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
     return runs;
 }
 
-static huddle_status number_columns(hd_table *table, uint64_t *found, uint64_t *spare) {
+static huddle_status number_columns(hd_metrics_table *table, uint64_t *found, uint64_t *spare) {
     huddle_status status = HUDDLE_OK;
     uint64_t *names = NULL;
     int64_t cells = table->offsets[table->rows];
@@ -128,8 +130,8 @@ done:
     return status;
 }
 
-huddle_status hd_table_new(int64_t n, const int32_t *truth, const int32_t *labels,
-                           hd_table *table) {
+huddle_status hd_metrics_table_new(int64_t n, const int32_t *truth, const int32_t *labels,
+                                   hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
     uint64_t *pairs = NULL, *spare = NULL, *found = NULL;
     memset(table, 0, sizeof *table);
@@ -157,11 +159,11 @@ done:
     huddle_free(spare);
     huddle_free(found);
     if (status != HUDDLE_OK)
-        hd_table_free(table);
+        hd_metrics_table_free(table);
     return status;
 }
 
-void hd_table_free(hd_table *table) {
+void hd_metrics_table_free(hd_metrics_table *table) {
     huddle_free(table->offsets);
     huddle_free(table->columns);
     huddle_free(table->counts);

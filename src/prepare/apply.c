@@ -105,11 +105,11 @@ static huddle_status project_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     huddle_status status = HUDDLE_OK;
     const huddle_dense *v = &a->p->projection;
-    hd_centred centred = {.x = a->x, .offset = a->offset};
+    hd_prepare_centred centred = {.x = a->x, .offset = a->offset};
     double *tile = a->scratch + chunk.worker * a->scratch_size;
-    double *out = tile + (int64_t)HD_TILE_ROWS * HD_TILE_DEPTH;
-    hd_centred_times_rows(&centred, chunk.begin, chunk.end, v->values, v->cols, v->stride, a->base,
-                          out, v->cols, tile);
+    double *out = tile + (int64_t)HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH;
+    hd_prepare_centred_times_rows(&centred, chunk.begin, chunk.end, v->values, v->cols, v->stride,
+                                  a->base, out, v->cols, tile);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         TRY(finish_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index));
 done:
@@ -149,7 +149,7 @@ done:
 static huddle_status prepare_projection(application *a) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *v = &a->p->projection;
-    hd_centred centred = {.x = a->x, .offset = a->offset};
+    hd_prepare_centred centred = {.x = a->x, .offset = a->offset};
     a->gain = 0;
     for (int64_t k = 0; k < v->cols; k++) {
         double square = 0;
@@ -158,7 +158,7 @@ static huddle_status prepare_projection(application *a) {
         a->gain = fmax(a->gain, sqrt(square));
     }
     ALLOC(a->base, v->cols);
-    hd_centred_base(&centred, v->values, v->cols, v->stride, a->base);
+    hd_prepare_centred_base(&centred, v->values, v->cols, v->stride, a->base);
 done:
     return status;
 }
@@ -213,8 +213,8 @@ static huddle_status apply_all(huddle_context *context, application *a, huddle_p
     TRY(copy_shift(a->p, a->y));
     if (projects) {
         TRY(prepare_projection(a));
-        a->scratch_size = HD_TILE_ROWS * ((int64_t)HD_TILE_DEPTH + a->p->d_out);
-        TRY(run(context, a, project_chunk, HD_TILE_ROWS, info));
+        a->scratch_size = HD_PREPARE_TILE_ROWS * ((int64_t)HD_PREPARE_TILE_DEPTH + a->p->d_out);
+        TRY(run(context, a, project_chunk, HD_PREPARE_TILE_ROWS, info));
     } else {
         a->scratch_size = x->d;
         TRY(run(context, a, scale_chunk, x->d < VALUES ? VALUES / x->d : 1, info));

@@ -45,8 +45,8 @@ static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const sp
     return info;
 }
 
-huddle_status hd_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
-                             double *vectors) {
+huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
+                                     double *vectors) {
     enum { MOST = 46000 }; /* work_size must fit in a lapack_int */
     huddle_status status = HUDDLE_OK;
     space s = {0};

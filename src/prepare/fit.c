@@ -62,10 +62,10 @@ static huddle_status project(huddle_context *context, const huddle_points *x, co
     int64_t shorter = x->n < x->d ? x->n : x->d, rank;
     int64_t r = p->rule.r < shorter ? p->rule.r : shorter;
     double *components = NULL, *variances = NULL, kept = 0, total = 0;
-    hd_centred centred = {.x = x, .offset = mean};
+    hd_prepare_centred centred = {.x = x, .offset = mean};
     ALLOC(components, x->d * r);
     ALLOC(variances, r);
-    TRY(hd_pca(context, &centred, r, seed, components, variances, &rank));
+    TRY(hd_prepare_pca(context, &centred, r, seed, components, variances, &rank));
     clip(context, rank, p);
     TRY(huddle_dense_new(x->d, p->d_out, &p->projection));
     for (int64_t k = 0; k < rank; k++) {
@@ -78,7 +78,7 @@ static huddle_status project(huddle_context *context, const huddle_points *x, co
         total += variance[j];
     p->variance_kept = total > 0 ? fmin(kept / total, 1) : 1;
 done:
-    hd_centred_free(&centred);
+    hd_prepare_centred_free(&centred);
     huddle_free(components);
     huddle_free(variances);
     return status;
@@ -90,7 +90,7 @@ static huddle_status fit_columns(huddle_context *context, const huddle_points *x
     double *mean = NULL, *variance = NULL;
     ALLOC(mean, x->d);
     ALLOC(variance, x->d);
-    TRY(hd_column_moments(context, x, mean, variance));
+    TRY(hd_prepare_column_moments(context, x, mean, variance));
     TRY(keep_centre(x, mean, p));
     if (is(p, "standard"))
         TRY(keep_scale(x, variance, p));

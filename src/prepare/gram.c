@@ -12,7 +12,7 @@
 enum { SIDE = 128, DEPTH = 512, PIECES = 64 };
 
 typedef struct squares {
-    const hd_centred *c;
+    const hd_prepare_centred *c;
     bool by_columns;
     int64_t m, depth;           /* sides of the result, and of the sum */
     int64_t blocks, n_segments; /* squares along a side; parts of the sum */
@@ -41,9 +41,9 @@ static void square_of(const squares *s, int64_t k, int64_t *i, int64_t *j) {
 static void load(const squares *s, int64_t block, int64_t s0, int64_t s1, double *tile) {
     int64_t begin = block * SIDE, end = least(begin + SIDE, s->m);
     if (s->by_columns)
-        hd_centred_tile(s->c, s0, s1, begin, end, tile, SIDE);
+        hd_prepare_centred_tile(s->c, s0, s1, begin, end, tile, SIDE);
     else
-        hd_centred_tile(s->c, begin, end, s0, s1, tile, DEPTH);
+        hd_prepare_centred_tile(s->c, begin, end, s0, s1, tile, DEPTH);
 }
 
 static huddle_status sum_piece(void *argument, hd_chunk chunk) {
@@ -88,8 +88,8 @@ static void collect(const squares *s, double *gram) {
     }
 }
 
-static huddle_status dense_gram(huddle_context *context, const hd_centred *c, bool by_columns,
-                                double *gram) {
+static huddle_status dense_gram(huddle_context *context, const hd_prepare_centred *c,
+                                bool by_columns, double *gram) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d;
     squares s = {.c = c, .by_columns = by_columns, .m = by_columns ? d : n};
@@ -110,22 +110,22 @@ done:
 }
 
 /* Column by column: products with pieces of the identity. */
-static huddle_status sparse_gram(huddle_context *context, const hd_centred *c, bool by_columns,
-                                 double *gram) {
+static huddle_status sparse_gram(huddle_context *context, const hd_prepare_centred *c,
+                                 bool by_columns, double *gram) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d, m = by_columns ? d : n;
     double *identity = NULL, *half = NULL;
-    ALLOC(identity, m * HD_TILE_ROWS);
-    ALLOC(half, (by_columns ? n : d) * HD_TILE_ROWS);
-    for (int64_t first = 0; first < m; first += HD_TILE_ROWS) {
-        int64_t b = least(HD_TILE_ROWS, m - first);
+    ALLOC(identity, m * HD_PREPARE_TILE_ROWS);
+    ALLOC(half, (by_columns ? n : d) * HD_PREPARE_TILE_ROWS);
+    for (int64_t first = 0; first < m; first += HD_PREPARE_TILE_ROWS) {
+        int64_t b = least(HD_PREPARE_TILE_ROWS, m - first);
         memset(identity, 0, (size_t)(m * b) * sizeof *identity);
         for (int64_t k = 0; k < b; k++)
             identity[(first + k) * b + k] = 1;
-        TRY(by_columns ? hd_centred_times(context, c, identity, b, b, half, b)
-                       : hd_centred_times_transpose(context, c, identity, b, b, half, b));
-        TRY(by_columns ? hd_centred_times_transpose(context, c, half, b, b, gram + first, m)
-                       : hd_centred_times(context, c, half, b, b, gram + first, m));
+        TRY(by_columns ? hd_prepare_centred_times(context, c, identity, b, b, half, b)
+                       : hd_prepare_centred_times_transpose(context, c, identity, b, b, half, b));
+        TRY(by_columns ? hd_prepare_centred_times_transpose(context, c, half, b, b, gram + first, m)
+                       : hd_prepare_centred_times(context, c, half, b, b, gram + first, m));
         TRY(hd_progress(context, "prepare", (double)(first + b), (double)m));
     }
 done:
@@ -134,8 +134,8 @@ done:
     return status;
 }
 
-huddle_status hd_centred_gram(huddle_context *context, const hd_centred *c, bool by_columns,
-                              double *gram) {
+huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_centred *c,
+                                      bool by_columns, double *gram) {
     return c->x->offsets == NULL ? dense_gram(context, c, by_columns, gram)
                                  : sparse_gram(context, c, by_columns, gram);
 }

@@ -24,7 +24,7 @@ static const double tolerance = 1e-6;
 static const double floor_of_largest = 1e-13;
 
 typedef struct basis {
-    const hd_operator *a;
+    const hd_prepare_operator *a;
     int64_t m, r, b;        /* size, wanted, block */
     int64_t most, size;     /* columns there is room for, and in use */
     double *v, *av;         /* m x most */
@@ -230,8 +230,9 @@ done:
     return status;
 }
 
-huddle_status hd_eigen_krylov(huddle_context *context, const hd_operator *a, int64_t r,
-                              uint64_t seed, double *values, double *vectors, bool *converged) {
+huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
+                                      int64_t r, uint64_t seed, double *values, double *vectors,
+                                      bool *converged) {
     huddle_status status = HUDDLE_OK;
     basis s = {.a = a, .m = a->m, .r = r};
     int64_t wished = r + (r / 10 > MORE ? r / 10 : MORE);

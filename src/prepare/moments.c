@@ -84,8 +84,8 @@ done:
     return status;
 }
 
-huddle_status hd_column_moments(huddle_context *context, const huddle_points *x, double *mean,
-                                double *variance) {
+huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_points *x,
+                                        double *mean, double *variance) {
     return x->offsets == NULL ? dense_moments(context, x, mean, variance)
                               : sparse_moments(x, mean, variance);
 }

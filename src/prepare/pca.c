@@ -18,7 +18,7 @@
 enum { DENSE_LIMIT = 3000, SPARSE_LIMIT = 500 };
 
 typedef struct side {
-    const hd_centred *c;
+    const hd_prepare_centred *c;
     bool by_columns;
     double *half; /* the other side's length x the widest block */
     int64_t width;
@@ -36,36 +36,36 @@ static huddle_status times_both(huddle_context *context, void *self, const doubl
         ALLOC(s->half, (s->by_columns ? s->c->x->n : s->c->x->d) * b);
     }
     if (s->by_columns) {
-        TRY(hd_centred_times(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_centred_times_transpose(context, s->c, s->half, b, b, out, ldo));
+        TRY(hd_prepare_centred_times(context, s->c, v, b, ldv, s->half, b));
+        TRY(hd_prepare_centred_times_transpose(context, s->c, s->half, b, b, out, ldo));
     } else {
-        TRY(hd_centred_times_transpose(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_centred_times(context, s->c, s->half, b, b, out, ldo));
+        TRY(hd_prepare_centred_times_transpose(context, s->c, v, b, ldv, s->half, b));
+        TRY(hd_prepare_centred_times(context, s->c, s->half, b, b, out, ldo));
     }
 done:
     return status;
 }
 
-static huddle_status decompose(huddle_context *context, const hd_centred *c, bool by_columns,
-                               int64_t r, double *values, double *vectors) {
+static huddle_status decompose(huddle_context *context, const hd_prepare_centred *c,
+                               bool by_columns, int64_t r, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
     int64_t m = by_columns ? c->x->d : c->x->n;
     double *gram = NULL;
     ALLOC(gram, m * m);
-    TRY(hd_centred_gram(context, c, by_columns, gram));
-    TRY(hd_eigen_dense(m, gram, r, values, vectors));
+    TRY(hd_prepare_centred_gram(context, c, by_columns, gram));
+    TRY(hd_prepare_eigen_dense(m, gram, r, values, vectors));
 done:
     huddle_free(gram);
     return status;
 }
 
-static huddle_status iterate(huddle_context *context, const hd_centred *c, bool by_columns,
+static huddle_status iterate(huddle_context *context, const hd_prepare_centred *c, bool by_columns,
                              int64_t r, uint64_t seed, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
     side s = {c, by_columns, NULL, 0};
-    hd_operator a = {by_columns ? c->x->d : c->x->n, times_both, &s};
+    hd_prepare_operator a = {by_columns ? c->x->d : c->x->n, times_both, &s};
     bool converged;
-    TRY(hd_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
+    TRY(hd_prepare_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
     if (!converged)
         hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
                 "prepare: the principal components did not converge fully");
@@ -75,11 +75,11 @@ done:
 }
 
 /* From eigenvectors of CC' to unit components; those beyond the rank become zero. */
-static huddle_status carry_over(huddle_context *context, const hd_centred *c, int64_t r,
+static huddle_status carry_over(huddle_context *context, const hd_prepare_centred *c, int64_t r,
                                 int64_t rank, const double *vectors, double *components) {
     huddle_status status = HUDDLE_OK;
     int64_t d = c->x->d;
-    TRY(hd_centred_times_transpose(context, c, vectors, r, r, components, r));
+    TRY(hd_prepare_centred_times_transpose(context, c, vectors, r, r, components, r));
     for (int64_t k = 0; k < r; k++) {
         double square = 0;
         for (int64_t j = 0; j < d; j++)
@@ -112,8 +112,8 @@ static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values)
     return rank;
 }
 
-huddle_status hd_pca(huddle_context *context, hd_centred *c, int64_t r, uint64_t seed,
-                     double *components, double *variances, int64_t *rank) {
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
+                             uint64_t seed, double *components, double *variances, int64_t *rank) {
     huddle_status status = HUDDLE_OK;
     int64_t n = c->x->n, d = c->x->d, m = n < d ? n : d;
     bool by_columns = d <= n;
@@ -121,7 +121,7 @@ huddle_status hd_pca(huddle_context *context, hd_centred *c, int64_t r, uint64_t
     int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
     hd_blas_enter();
     ALLOC(vectors, m * r);
-    TRY(hd_centred_turn(c));
+    TRY(hd_prepare_centred_transpose(c));
     if (m <= limit || 4 * r >= m)
         TRY(decompose(context, c, by_columns, r, values, vectors));
     else

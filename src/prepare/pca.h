@@ -5,13 +5,13 @@
 #include "prepare/centred.h"
 
 /* Mean of each column as stored (no shift added), and variance (over n). */
-huddle_status hd_column_moments(huddle_context *context, const huddle_points *x, double *mean,
-                                double *variance);
+huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_points *x,
+                                        double *mean, double *variance);
 
 /* The first r principal components of the centred points: unit columns of components (d x r,
  * row-major, largest entry of each positive), their variances (over n), and *rank, how many of
  * them are more than rounding; those beyond are zero. */
-huddle_status hd_pca(huddle_context *context, hd_centred *centred, int64_t r, uint64_t seed,
-                     double *components, double *variances, int64_t *rank);
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *centred, int64_t r,
+                             uint64_t seed, double *components, double *variances, int64_t *rank);
 
 #endif

@@ -384,7 +384,7 @@ static void the_graph_handed_out_has_the_cut_of_the_graph_used(void **state) {
     huddle_csr_free(&transpose);
     assert_ok(huddle_metrics_ncut(&graph, huddle_model_labels(model, NULL), &ncut));
     assert_close(ncut, number(model, "ncut"), 1e-12);
-    assert_ok(huddle_graph_components(&graph, component, &count));
+    assert_ok(huddle_graph_components(NULL, &graph, component, &count));
     assert_int_equal(count, (int)number(model, "components"));
     huddle_model_free(model);
 }

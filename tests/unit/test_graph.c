@@ -183,7 +183,7 @@ static huddle_csr graph_of(int64_t n, const int32_t (*edges)[2], int64_t count) 
     assert_ok(huddle_dense_new(n, n, &full));
     for (int64_t e = 0; e < count; e++)
         full.values[edges[e][0] * n + edges[e][1]] = 1;
-    assert_ok(huddle_graph_from_affinity_dense(&full, &graph));
+    assert_ok(huddle_graph_from_affinity_dense(NULL, &full, &graph));
     huddle_dense_free(&full);
     return graph;
 }
@@ -194,11 +194,12 @@ static void components_are_numbered_by_their_smallest_vertex(void **state) {
     static const int32_t expected[] = {0, 1, 2, 3, 3, 2, 4, 2, 3, 0};
     huddle_csr graph = graph_of(10, edges, 6);
     int32_t component[10], count;
-    assert_ok(huddle_graph_components(&graph, component, &count));
+    assert_ok(huddle_graph_components(NULL, &graph, component, &count));
     assert_int_equal(count, 5);
     assert_memory_equal(component, expected, sizeof expected);
     graph.cols = 11;
-    assert_refused(huddle_graph_components(&graph, component, &count), HUDDLE_INVALID, "10 x 11");
+    assert_refused(huddle_graph_components(NULL, &graph, component, &count), HUDDLE_INVALID,
+                   "10 x 11");
     huddle_csr_free(&graph);
 }
 
@@ -274,7 +275,7 @@ static void check_bridges(const clumps *c, const huddle_csr *joined) {
         assert_int_equal(edges[b][0], (int32_t)c->bridges[2 * b]);
         assert_int_equal(edges[b][1], (int32_t)c->bridges[2 * b + 1]);
     }
-    assert_ok(huddle_graph_components(joined, part, &count));
+    assert_ok(huddle_graph_components(NULL, joined, part, &count));
     assert_int_equal(count, 1);
 }
 
@@ -345,8 +346,8 @@ static void connect_does_what_it_is_told(void **state) {
     static const struct {
         const char *connect;
         int32_t n_clusters, after;
-    } cases[] = {{"false", 1, 5}, {"auto", 5, 5},    {"auto", 4, 1},   {"auto", 9, 5},
-                 {"true", 9, 1},  {"specks", 64, 5}, {"specks", 2, 2}, {"specks", 1, 1}};
+    } cases[] = {{"false", 1, 5}, {"auto", 5, 5},   {"auto", 4, 1},  {"auto", 9, 5},
+                 {"true", 9, 1},  {"small", 64, 5}, {"small", 2, 2}, {"small", 1, 1}};
     assert_int_equal(c.components, 5);
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         huddle_connect_options options = huddle_connect_defaults();
@@ -355,7 +356,7 @@ static void connect_does_what_it_is_told(void **state) {
         options.connect = cases[t].connect;
         options.n_clusters = cases[t].n_clusters;
         assert_ok(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &joined, &info));
-        if (strcmp(cases[t].connect, "specks") != 0 || cases[t].n_clusters != 2)
+        if (strcmp(cases[t].connect, "small") != 0 || cases[t].n_clusters != 2)
             assert_int_equal(info.after, cases[t].after);
         else
             assert_true(info.after <= 2);
@@ -394,7 +395,7 @@ static void bridges_have_the_distance_of_their_metric(void **state) {
     huddle_points_free(&x);
 }
 
-static void specks_go_to_their_nearest(void **state) {
+static void small_components_join_their_nearest(void **state) {
     (void)state;
     /* Two lines of 40 and a pair between them, nearer to the second. */
     double values[82 * 2] = {0};
@@ -415,11 +416,11 @@ static void specks_go_to_their_nearest(void **state) {
     huddle_connect_info info;
     int32_t part[82], count;
     assert_ok(huddle_graph_weigh(NULL, &lists, NULL, &graph, &scale));
-    options.connect = "specks";
+    options.connect = "small";
     options.n_clusters = 2;
     assert_ok(huddle_graph_connect(NULL, &x, &options, &scale, &graph, &info));
     assert_int_equal(info.after, 2);
-    assert_ok(huddle_graph_components(&graph, part, &count));
+    assert_ok(huddle_graph_components(NULL, &graph, part, &count));
     assert_int_equal(part[80], part[40]);
     assert_int_equal(part[0], 0);
     assert_true(entry(&graph, 43, 80) > 0);
@@ -476,7 +477,7 @@ static void affinities_become_symmetric(void **state) {
     double values[] = {9, 1, 0, 0, 3, .5, 0, 0, 0, 0, 0, .25, 2, 0, 0, 1};
     huddle_dense dense = {4, 4, 4, values};
     huddle_csr graph, sparse, again;
-    assert_ok(huddle_graph_from_affinity_dense(&dense, &graph));
+    assert_ok(huddle_graph_from_affinity_dense(NULL, &dense, &graph));
     check_symmetric(&graph);
     assert_true(entry(&graph, 0, 1) == 3 && entry(&graph, 0, 3) == 2);
     assert_true(entry(&graph, 2, 3) == .25 && graph.offsets[4] == 6);
@@ -486,19 +487,19 @@ static void affinities_become_symmetric(void **state) {
         sparse.columns[e] = (int32_t)(e % 4);
         sparse.values[e] = values[e];
     }
-    assert_ok(huddle_graph_from_affinity(&sparse, &again));
+    assert_ok(huddle_graph_from_affinity(NULL, &sparse, &again));
     assert_int_equal(again.offsets[4], 6);
     assert_memory_equal(again.values, graph.values, 6 * sizeof *graph.values);
     sparse.values[6] = -1;
     huddle_csr_free(&again);
-    assert_refused(huddle_graph_from_affinity(&sparse, &again), HUDDLE_INVALID,
+    assert_refused(huddle_graph_from_affinity(NULL, &sparse, &again), HUDDLE_INVALID,
                    "row 2, column 3: -1 is negative");
     values[9] = NAN;
     huddle_csr_free(&graph);
-    assert_refused(huddle_graph_from_affinity_dense(&dense, &graph), HUDDLE_INVALID,
+    assert_refused(huddle_graph_from_affinity_dense(NULL, &dense, &graph), HUDDLE_INVALID,
                    "row 3, column 2: the value is not a number");
     dense.cols = 3;
-    assert_refused(huddle_graph_from_affinity_dense(&dense, &graph), HUDDLE_INVALID, "4 x 3");
+    assert_refused(huddle_graph_from_affinity_dense(NULL, &dense, &graph), HUDDLE_INVALID, "4 x 3");
     huddle_csr_free(&sparse);
 }
 
@@ -509,9 +510,9 @@ static void distances_become_lists(void **state) {
     huddle_dense dense = {4, 4, 4, values};
     huddle_csr sparse;
     huddle_neighbors out;
-    assert_ok(huddle_graph_from_distances_dense(&dense, 2, &out));
+    assert_ok(huddle_graph_from_distances_dense(NULL, &dense, 2, &out));
     assert_memory_equal(out.index, expected, sizeof expected);
-    assert_ok(huddle_graph_mean_of_distances(&dense, &mean));
+    assert_ok(huddle_graph_mean_of_distances(NULL, &dense, &mean));
     assert_close(mean, 13.0 / 6, 1e-15);
     huddle_neighbors_free(&out);
     /* Sparse: only what is stored, duplicates at explicit 0, short lists. */
@@ -519,7 +520,7 @@ static void distances_become_lists(void **state) {
     memcpy(sparse.offsets, ((int64_t[]){0, 3, 4, 5, 5}), 5 * sizeof(int64_t));
     memcpy(sparse.columns, ((int32_t[]){0, 1, 2, 2, 1}), 5 * sizeof(int32_t));
     memcpy(sparse.values, ((double[]){0, 2, 1, 0, 0}), 5 * sizeof(double));
-    assert_ok(huddle_graph_from_distances(&sparse, 2, &out));
+    assert_ok(huddle_graph_from_distances(NULL, &sparse, 2, &out));
     static const int32_t stored[] = {2, 1, 2, -1, 1, -1, -1, -1};
     assert_memory_equal(out.index, stored, sizeof stored);
     assert_true(isinf(out.distance[7]) && out.distance[2] == 0);
@@ -533,9 +534,9 @@ static void distances_become_lists(void **state) {
     }
     huddle_neighbors_free(&out);
     sparse.values[1] = -2;
-    assert_refused(huddle_graph_from_distances(&sparse, 2, &out), HUDDLE_INVALID,
+    assert_refused(huddle_graph_from_distances(NULL, &sparse, 2, &out), HUDDLE_INVALID,
                    "row 1, column 2: -2 is negative");
-    assert_refused(huddle_graph_from_distances_dense(&dense, 0, &out), HUDDLE_INVALID,
+    assert_refused(huddle_graph_from_distances_dense(NULL, &dense, 0, &out), HUDDLE_INVALID,
                    "n_neighbors = 0");
     huddle_csr_free(&sparse);
 }
@@ -580,9 +581,9 @@ static huddle_status try_all(void *argument) {
     if (status == HUDDLE_OK)
         status = huddle_dense_new(20, 20, &all);
     if (status == HUDDLE_OK)
-        status = huddle_graph_from_distances_dense(&all, 3, &lists);
+        status = huddle_graph_from_distances_dense(NULL, &all, 3, &lists);
     if (status == HUDDLE_OK)
-        status = huddle_graph_from_affinity_dense(&all, &graph);
+        status = huddle_graph_from_affinity_dense(NULL, &all, &graph);
     huddle_csr_free(&graph);
     huddle_dense_free(&all);
     huddle_neighbors_free(&lists);
@@ -608,7 +609,7 @@ int main(void) {
         cmocka_unit_test(every_kind_of_points_gets_the_same_bridges),
         cmocka_unit_test(connect_does_what_it_is_told),
         cmocka_unit_test(bridges_have_the_distance_of_their_metric),
-        cmocka_unit_test(specks_go_to_their_nearest),
+        cmocka_unit_test(small_components_join_their_nearest),
         cmocka_unit_test(connect_refuses_what_does_not_fit),
         cmocka_unit_test(bridges_are_announced),
         cmocka_unit_test(affinities_become_symmetric),

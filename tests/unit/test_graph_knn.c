@@ -100,7 +100,7 @@ static void check_knn(const huddle_points *x, int32_t k, bool cosine, bool ties)
         huddle_knn_options options = huddle_knn_defaults();
         huddle_neighbors out;
         huddle_knn_info info;
-        options.solver = solvers[s];
+        options.knn_solver = solvers[s];
         options.n_neighbors = k;
         options.metric = cosine ? "cosine" : "euclidean";
         assert_ok(huddle_graph_knn(NULL, x, &options, &out, &info));
@@ -258,9 +258,9 @@ static void large_offsets_and_sizes(void **state) {
                 check_knn(&x, 5, false, true);
             huddle_knn_options options = huddle_knn_defaults();
             huddle_neighbors a, b;
-            options.solver = "brute";
+            options.knn_solver = "brute";
             assert_ok(huddle_graph_knn(NULL, &x, &options, &a, NULL));
-            options.solver = "kdtree";
+            options.knn_solver = "kdtree";
             assert_ok(huddle_graph_knn(NULL, &x, &options, &b, NULL));
             assert_memory_equal(a.index, b.index, 2500 * sizeof *a.index);
             huddle_neighbors_free(&a);
@@ -322,7 +322,7 @@ static void queries(void **state) {
                 memcpy(y.values, x.values, (size_t)d * sizeof *y.values);
                 huddle_knn_options options = huddle_knn_defaults();
                 huddle_neighbors out;
-                options.solver = solvers[s];
+                options.knn_solver = solvers[s];
                 options.metric = cosine ? "cosine" : "euclidean";
                 assert_ok(huddle_graph_query(NULL, &x, &y, &options, &out, NULL));
                 assert_int_equal(out.index[0], 0);
@@ -396,7 +396,7 @@ static void embeddings(void **state) {
         for (int s = 0; s < N_SOLVERS; s++) {
             huddle_knn_options options = huddle_knn_defaults();
             huddle_neighbors out;
-            options.solver = solvers[s];
+            options.knn_solver = solvers[s];
             assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &out, NULL));
             check_dense(&f, &out);
             huddle_neighbors_free(&out);
@@ -441,7 +441,7 @@ static void solvers_that_do_not_pay_give_way(void **state) {
         huddle_knn_info info;
         assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &a, &info));
         assert_string_equal(info.solver, "brute");
-        options.solver = "kdtree";
+        options.knn_solver = "kdtree";
         assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &b, &info));
         assert_string_equal(info.solver, "kdtree");
         assert_memory_equal(a.index, b.index, 4500 * 5 * sizeof *a.index);
@@ -461,7 +461,7 @@ static void threads_and_instruction_sets_agree(void **state) {
             huddle_points x = clustered_points(1300, d, 5, 1);
             huddle_knn_options options = huddle_knn_defaults();
             huddle_neighbors first, again;
-            options.solver = solvers[s];
+            options.knn_solver = solvers[s];
             setenv("HUDDLE_ISA", "base", 1);
             assert_ok(huddle_graph_knn(NULL, &x, &options, &first, NULL));
             for (int32_t t = 0; t < 3; t++) {
@@ -533,7 +533,7 @@ static void bad_input_is_named(void **state) {
     assert_refused(huddle_graph_knn(NULL, &x, &options, &out, NULL), HUDDLE_INVALID,
                    "metric = manhattan");
     options.metric = "cosine";
-    options.solver = "magic";
+    options.knn_solver = "magic";
     assert_refused(huddle_graph_knn(NULL, &x, &options, &out, NULL), HUDDLE_INVALID,
                    "knn_solver = magic");
     x.values[6] = NAN;
@@ -564,7 +564,7 @@ static void searches_can_be_cancelled(void **state) {
         huddle_context *context;
         huddle_knn_options options = huddle_knn_defaults();
         huddle_neighbors out;
-        options.solver = solvers[s];
+        options.knn_solver = solvers[s];
         assert_ok(huddle_context_new(&context));
         huddle_context_set_progress(context, cancel_at_once, NULL);
         assert_refused(huddle_graph_knn(context, &x, &options, &out, NULL), HUDDLE_CANCELLED,
@@ -584,7 +584,7 @@ static huddle_status try_all(void *argument) {
     const attempt *a = argument;
     huddle_knn_options options = huddle_knn_defaults();
     huddle_neighbors out;
-    options.solver = a->solver;
+    options.knn_solver = a->solver;
     options.metric = a->metric;
     huddle_status status = huddle_graph_knn(NULL, a->x, &options, &out, NULL);
     huddle_neighbors_free(&out);
