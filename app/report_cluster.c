@@ -359,7 +359,7 @@ static int find_confusion(cluster_page *p) {
     if (data->labels == NULL)
         return EXIT_DONE;
     huddle_status status =
-        huddle_metrics_confusion(p->run.n, data->labels, p->run.labels, &p->confusion);
+        huddle_metrics_confusion(NULL, p->run.n, data->labels, p->run.labels, &p->confusion);
     p->has_confusion = status == HUDDLE_OK;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->run.fit->source);
 }

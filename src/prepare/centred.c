@@ -1,7 +1,9 @@
+/* Products with centred points. */
 #include "prepare/centred.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -19,7 +21,8 @@ huddle_status hd_prepare_centred_transpose(hd_prepare_centred *c) {
         c->column_offsets[x->columns[e] + 1]++;
     for (int64_t j = 0; j < x->d; j++)
         c->column_offsets[j + 1] += c->column_offsets[j];
-    /* Placing moves each offset to its column's end, which is the next one's beginning. */
+    /* A counting sort. Placing an entry moves its column's offset; in the end each offset is the
+     * end of its column, which is where the next one begins. */
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
             int64_t place = c->column_offsets[x->columns[e]]++;
@@ -50,7 +53,7 @@ void hd_prepare_centred_tile(const hd_prepare_centred *c, int64_t r0, int64_t r1
     }
 }
 
-static int64_t least(int64_t a, int64_t b) {
+static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -89,7 +92,7 @@ void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, i
         return;
     }
     for (int64_t c0 = 0; c0 < x->d; c0 += HD_PREPARE_TILE_DEPTH) {
-        int64_t depth = least(HD_PREPARE_TILE_DEPTH, x->d - c0);
+        int64_t depth = smaller(HD_PREPARE_TILE_DEPTH, x->d - c0);
         hd_prepare_centred_tile(c, begin, end, c0, c0 + depth, tile, HD_PREPARE_TILE_DEPTH);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)b,
                     (int)depth, 1, tile, HD_PREPARE_TILE_DEPTH, v + c0 * ldv, (int)ldv,
@@ -103,7 +106,7 @@ typedef struct product {
     double *out;
     int64_t b, ldv, ldo;
     double *base;  /* o'v, or the column sums of v */
-    double *tiles; /* one a worker */
+    double *tiles; /* one per worker */
 } product;
 
 static huddle_status times_chunk(void *argument, hd_chunk chunk) {
@@ -131,6 +134,7 @@ done:
 
 /* ---- (X - 1 o')' v -------------------------------------------------------------------------- */
 
+/* A chunk of columns of X, over the rows of this process. */
 static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     const product *p = argument;
     const hd_prepare_centred *c = p->c;
@@ -143,7 +147,7 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     }
     double *tile = p->tiles + (int64_t)chunk.worker * HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH;
     for (int64_t r0 = 0; r0 < n; r0 += HD_PREPARE_TILE_DEPTH) {
-        int64_t depth = least(HD_PREPARE_TILE_DEPTH, n - r0);
+        int64_t depth = smaller(HD_PREPARE_TILE_DEPTH, n - r0);
         hd_prepare_centred_tile(c, r0, r0 + depth, chunk.begin, chunk.end, tile,
                                 HD_PREPARE_TILE_ROWS);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)width, (int)p->b, (int)depth, 1,
@@ -151,6 +155,26 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
                     p->out + chunk.begin * p->ldo, (int)p->ldo);
     }
     return HUDDLE_OK;
+}
+
+/* Adds a product over the processes. The rows of out may be apart, so a copy is reduced; on one
+ * process there is nothing to do. */
+static huddle_status reduce_product(huddle_context *context, const product *p) {
+    huddle_status status = HUDDLE_OK;
+    double *packed = NULL;
+    int64_t d = p->c->x->d;
+    size_t row = (size_t)p->b * sizeof *packed;
+    if (hd_context_engine(context)->slabs == NULL)
+        return status;
+    ALLOC(packed, d * p->b);
+    for (int64_t j = 0; j < d; j++)
+        memcpy(packed + j * p->b, p->out + j * p->ldo, row);
+    TRY(hd_reduce_sum(context, d * p->b, packed));
+    for (int64_t j = 0; j < d; j++)
+        memcpy(p->out + j * p->ldo, packed + j * p->b, row);
+done:
+    huddle_free(packed);
+    return status;
 }
 
 huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
@@ -164,6 +188,7 @@ huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
         for (int64_t k = 0; k < b; k++)
             p.base[k] += v[i * ldv + k];
     TRY(hd_parallel(context, NULL, c->x->d, HD_PREPARE_TILE_ROWS, transpose_chunk, &p));
+    TRY(reduce_product(context, &p));
 done:
     huddle_free(p.base);
     huddle_free(p.tiles);

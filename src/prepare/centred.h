@@ -1,6 +1,9 @@
-/* Points less a row vector, without ever being written down so: X - 1 o'. Dense points are turned
- * into centred doubles one tile at a time, sparse ones stay as they are and o is taken off the
- * products. Matrices here are row-major with a leading dimension. */
+/* The matrix X - 1 o' of points less a row vector, usually their mean, without storing it. Dense
+ * points are converted to centred doubles one tile at a time; sparse points stay as they are, and o
+ * is subtracted from the products. All matrices are row-major with a leading dimension.
+ *
+ * If rows are spread over processes, X has the rows of this process, and a matrix with one row per
+ * column of X is the same on all processes: sums over rows go through the reduction. */
 #ifndef HUDDLE_SRC_PREPARE_CENTRED_H
 #define HUDDLE_SRC_PREPARE_CENTRED_H
 
@@ -25,6 +28,8 @@ void hd_prepare_centred_free(hd_prepare_centred *centred);
 void hd_prepare_centred_tile(const hd_prepare_centred *centred, int64_t r0, int64_t r1, int64_t c0,
                              int64_t c1, double *to, int64_t ld);
 
+/* A tile is 256 kB of doubles, which stays in the second level of cache beside the other operand.
+ */
 enum { HD_PREPARE_TILE_ROWS = 64, HD_PREPARE_TILE_DEPTH = 512 };
 
 /* Rows begin .. end - 1, at most HD_PREPARE_TILE_ROWS of them, of (X - 1 o') v into out, whose
@@ -46,7 +51,8 @@ huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
                                                  const hd_prepare_centred *centred, const double *v,
                                                  int64_t b, int64_t ldv, double *out, int64_t ldo);
 
-/* gram (m x m) = (X - 1 o')'(X - 1 o') if by_columns (m = d), else (X - 1 o')(X - 1 o')'. */
+/* gram (m x m) = (X - 1 o')'(X - 1 o') if by_columns (m = d), otherwise (X - 1 o')(X - 1 o')',
+ * which needs all rows on one process. */
 huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_centred *centred,
                                       bool by_columns, double *gram);
 

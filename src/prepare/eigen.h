@@ -18,7 +18,8 @@ huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, doubl
                                      double *vectors);
 
 /* The same of an operator, by subspace iteration from a random start (see krylov.c). Reports in
- * *converged whether every residual came below its tolerance. */
+ * *converged whether every residual fell below its tolerance. The operator and all vectors are the
+ * same on every process. */
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
                                       int64_t r, uint64_t seed, double *values, double *vectors,
                                       bool *converged);

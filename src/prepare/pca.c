@@ -1,26 +1,28 @@
-/* Principal components from whichever side is shorter. With C the centred points, C'C (d x d) has
- * the components as eigenvectors; if n < d, those of CC' (n x n) are found instead and carried
- * over by C'. A short side of moderate length has its matrix formed and decomposed; a long one is
- * only multiplied with. */
+/* Principal components from the smaller of two matrices. With C the centred points, C'C (d x d) has
+ * the components as eigenvectors; if n < d, the eigenvectors u of CC' (n x n) are computed instead,
+ * and the components are C'u / |C'u|. A matrix of moderate size is formed and decomposed; a larger
+ * one is only multiplied with (krylov.c). If rows are spread over processes it is always C'C, which
+ * every process then has. */
 #include "prepare/pca.h"
 
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/context.h"
+#include "base/slabs.h"
 #include "prepare/eigen.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* The longest side that is decomposed directly: beyond, iterating is faster. Forming the matrix
- * of sparse points costs more, so theirs is shorter. */
+/* The largest matrix that is decomposed directly: beyond, iterating is faster (`./dev bench
+ * prepare`). Forming the matrix of sparse points costs more, so their limit is lower. */
 enum { DENSE_LIMIT = 3000, SPARSE_LIMIT = 500 };
 
 typedef struct side {
     const hd_prepare_centred *c;
     bool by_columns;
-    double *half; /* the other side's length x the widest block */
+    double *half; /* C v or C'v: the other dimension x the widest block so far */
     int64_t width;
 } side;
 
@@ -74,7 +76,7 @@ done:
     return status;
 }
 
-/* From eigenvectors of CC' to unit components; those beyond the rank become zero. */
+/* From eigenvectors of CC' to unit components by C'; those beyond the rank become zero. */
 static huddle_status carry_over(huddle_context *context, const hd_prepare_centred *c, int64_t r,
                                 int64_t rank, const double *vectors, double *components) {
     huddle_status status = HUDDLE_OK;
@@ -92,6 +94,7 @@ done:
     return status;
 }
 
+/* Makes the largest entry of every component positive, and components beyond the rank zero. */
 static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
     for (int64_t k = 0; k < r; k++) {
         double largest = 0;
@@ -104,10 +107,12 @@ static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
     }
 }
 
+/* Eigenvalues of C'C below its rounding error count as 0: the error of a sum of n products, or of
+ * d, relative to the largest. Centring costs one rank: at most n - 1. */
 static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values) {
-    double least = 16 * (double)(n > d ? n : d) * DBL_EPSILON * values[0];
+    double smallest = 16 * (double)(n > d ? n : d) * DBL_EPSILON * values[0];
     int64_t rank = 0;
-    while (rank < r && rank < n - 1 && values[rank] > least)
+    while (rank < r && rank < n - 1 && values[rank] > smallest)
         rank++;
     return rank;
 }
@@ -115,11 +120,14 @@ static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values)
 huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
                              uint64_t seed, double *components, double *variances, int64_t *rank) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = c->x->n, d = c->x->d, m = n < d ? n : d;
-    bool by_columns = d <= n;
+    int64_t n = c->x->n, d = c->x->d;
     double *vectors = NULL, *values = variances;
     int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
+    bool spread = hd_context_engine(context)->slabs != NULL;
     hd_blas_enter();
+    TRY(hd_reduce_count(context, &n));
+    bool by_columns = d <= n || spread;
+    int64_t m = by_columns ? d : n;
     ALLOC(vectors, m * r);
     TRY(hd_prepare_centred_transpose(c));
     if (m <= limit || 4 * r >= m)
