@@ -3,7 +3,7 @@
  * and labels, and sums over them really meet.
  *
  *     static huddle_status work(huddle_context *context, int rank, void *argument) { ... }
- *     assert_ok(team_run(3, work, &argument));
+ *     assert_ok(team_run(3, &team_engine, work, &argument));
  *
  * Members must not use cmocka's assertions, which leave the thread; they return a status and keep
  * their results for the caller. */
@@ -22,6 +22,7 @@ enum { TEAM_MAX = 4 };
 
 typedef struct team {
     int size;
+    const hd_engine *engine; /* with team_slabs, and perhaps stages of its own */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     int arrived;
@@ -188,7 +189,7 @@ static inline void *team_thread(void *argument) {
     huddle_context *context = NULL;
     m->status = huddle_context_new(&context);
     if (m->status == HUDDLE_OK)
-        m->status = hd_context_use_engine(context, &team_engine, "");
+        m->status = hd_context_use_engine(context, m->team->engine, "");
     if (m->status == HUDDLE_OK) {
         context->engine_state = m;
         context->n_threads = 1;
@@ -200,9 +201,10 @@ static inline void *team_thread(void *argument) {
 
 /* Runs work() on `size` members. HUDDLE_OK if all returned it, otherwise the first failure with its
  * sentence; HUDDLE_INTERNAL if the members do not return the same status. */
-static inline huddle_status team_run(int size, huddle_status (*work)(huddle_context *, int, void *),
+static inline huddle_status team_run(int size, const hd_engine *engine,
+                                     huddle_status (*work)(huddle_context *, int, void *),
                                      void *argument) {
-    team t = {.size = size};
+    team t = {.size = size, .engine = engine};
     team_member members[TEAM_MAX];
     pthread_t threads[TEAM_MAX];
     pthread_mutex_init(&t.mutex, NULL);

@@ -170,7 +170,7 @@ static void three_members_score_as_one(void **state) {
     assert_ok(huddle_metrics_silhouette(NULL, &all.s.x, all.s.labels, N, 1, &one.silhouette));
     assert_ok(huddle_metrics_silhouette(NULL, &all.s.x, all.s.labels, 90, 1, &one.sampled));
     assert_true(one.silhouette != one.sampled && one.scores.acc < 1);
-    assert_ok(team_run(3, score_part, &all));
+    assert_ok(team_run(3, &team_engine, score_part, &all));
     for (int m = 0; m < 3; m++) {
         assert_same(&all.members[m], &one, 1e-12);
         assert_close(all.members[m].silhouette, one.silhouette, 1e-12);

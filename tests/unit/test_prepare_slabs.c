@@ -158,7 +158,7 @@ static void three_members_prepare_as_one(void **state) {
         all.options = options_of(rules[r]);
         assert_ok(huddle_prepare_fit(NULL, &all.x, &all.options, &fit, NULL));
         assert_ok(huddle_prepare_apply(NULL, &fit, &all.x, &y, &info));
-        assert_ok(team_run(3, prepare_part, &all));
+        assert_ok(team_run(3, &team_engine, prepare_part, &all));
         for (int m = 0; m < 3; m++) {
             assert_same_numbers(all.fits[m].centre, fit.centre, 6);
             assert_int_equal(all.infos[m].zero_rows, info.zero_rows);
@@ -180,7 +180,8 @@ static void one_failure_ends_all(void **state) {
     division all = {.x = two_copies(100, 6), .begins = {0, 30, 31, 200}};
     all.options = options_of("standard");
     all.x.values[30 * 6 + 2] = NAN; /* the only row of the second member */
-    assert_refused(team_run(3, prepare_part, &all), HUDDLE_INVALID, "row 1, column 3");
+    assert_refused(team_run(3, &team_engine, prepare_part, &all), HUDDLE_INVALID,
+                   "row 1, column 3");
     huddle_points_free(&all.x);
 }
 
