@@ -142,6 +142,7 @@ typedef struct division {
     int64_t copies[N];
     int64_t begins[4];
     huddle_neighbors lists[3];
+    huddle_scale scales[3];
     huddle_csr weighed[3];
 } division;
 
@@ -183,10 +184,15 @@ static const hd_engine searching_team = {.text = {"searching team", "threads tha
 
 static huddle_status search_part(huddle_context *context, int rank, void *argument) {
     division *all = argument;
+    huddle_status status = HUDDLE_OK;
     huddle_points own = own_rows(all, rank);
     huddle_knn_options options = huddle_knn_defaults();
+    huddle_weight_options weight = huddle_weight_defaults();
     options.n_neighbors = K;
-    return huddle_graph_knn_ties(context, &own, &options, &all->lists[rank], NULL);
+    TRY(huddle_graph_knn_ties(context, &own, &options, &all->lists[rank], NULL));
+    TRY(hd_graph_measure_scale(context, &all->lists[rank], &weight, &all->scales[rank]));
+done:
+    return status;
 }
 
 static void fill(division *all) {
@@ -203,20 +209,26 @@ static void ties_across_members(void **state) {
     (void)state;
     division all;
     huddle_neighbors one;
+    huddle_scale scale;
     huddle_knn_options options = huddle_knn_defaults();
+    huddle_weight_options weight = huddle_weight_defaults();
     fill(&all);
     shared = &all;
     options.n_neighbors = K;
     assert_ok(huddle_graph_knn_ties(NULL, &all.x, &options, &one, NULL));
     assert_true(one.k > K);
+    assert_ok(hd_graph_measure_scale(NULL, &one, &weight, &scale));
     assert_ok(team_run(3, &searching_team, search_part, &all));
     for (int m = 0; m < 3; m++) {
         assert_int_equal(all.lists[m].k, one.k);
         for (int64_t e = 0; e < all.lists[m].n * one.k; e++)
             assert_int_equal(all.lists[m].index[e], one.index[all.begins[m] * one.k + e]);
+        assert_close(all.scales[m].smallest, scale.smallest, 1e-12);
         huddle_neighbors_free(&all.lists[m]);
+        huddle_scale_free(&all.scales[m]);
     }
     huddle_neighbors_free(&one);
+    huddle_scale_free(&scale);
     huddle_points_free(&all.x);
 }
 
