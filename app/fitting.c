@@ -170,7 +170,7 @@ static int score_labels(fitting *fit) {
     if (n != fit->data.points.n)
         return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
                       (long long)fit->data.points.n);
-    huddle_status status = huddle_metrics_scores(n, fit->data.labels, labels, &fit->scores);
+    huddle_status status = huddle_metrics_scores(NULL, n, fit->data.labels, labels, &fit->scores);
     fit->has_scores = status == HUDDLE_OK;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }

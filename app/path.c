@@ -80,7 +80,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
                                 walk->labels, &walk->choice);
     if (status == HUDDLE_OK && walk->fit.has_scores)
-        status = huddle_metrics_scores(walk->path.n, walk->fit.data.labels, walk->labels,
+        status = huddle_metrics_scores(NULL, walk->path.n, walk->fit.data.labels, walk->labels,
                                        &walk->fit.scores);
     return status;
 }

@@ -118,7 +118,7 @@ static int print_report(const prediction *p) {
     huddle_scores scores;
     huddle_status status = HUDDLE_OK;
     if (p->data.labels != NULL)
-        status = huddle_metrics_scores(n, p->data.labels, p->labels, &scores);
+        status = huddle_metrics_scores(NULL, n, p->data.labels, p->labels, &scores);
     if (status == HUDDLE_OK && p->data.labels != NULL)
         json_object_set_new(report, "scores", scores_json(&scores));
     json_object_set_new(report, "labels", labels);

@@ -141,9 +141,10 @@ static int compare(const app_arguments *arguments, const labelling *truth,
     if (truth->n != labels->n)
         return failed("%s: %lld labels, but %s has %lld", about, (long long)labels->n,
                       arguments->operands[0], (long long)truth->n);
-    huddle_status status = huddle_metrics_scores(truth->n, truth->labels, labels->labels, &scores);
+    huddle_status status =
+        huddle_metrics_scores(NULL, truth->n, truth->labels, labels->labels, &scores);
     if (status == HUDDLE_OK)
-        status = huddle_metrics_confusion(truth->n, truth->labels, labels->labels, &table);
+        status = huddle_metrics_confusion(NULL, truth->n, truth->labels, labels->labels, &table);
     if (status != HUDDLE_OK)
         return failed_call(status, about);
     if (argument(arguments, "json") != NULL) {

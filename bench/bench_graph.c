@@ -52,7 +52,7 @@ static int run_solver(huddle_context *context, const huddle_points *x, const cha
     huddle_neighbors out;
     huddle_knn_info info = {0};
     double best = INFINITY, wall = INFINITY;
-    options.solver = solver;
+    options.knn_solver = solver;
     options.n_neighbors = k;
     for (int run = 0; run < runs; run++) {
         double start = cpu_seconds();

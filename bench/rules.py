@@ -4,7 +4,7 @@
 Every preparation is tried on every data set of $HUDDLE_DATA and on the embedded digits. A rule sees
 what can be known without labels; its regret is the accuracy lost against the best preparation.
 Rules with a number in them are judged by leaving one data set out: the number is chosen on the
-others. Also: what `connect=specks` and an entropy guard on gamma are worth.
+others. Also: what `connect=small` and an entropy guard on gamma are worth.
 """
 import os
 import pathlib
@@ -61,11 +61,11 @@ def measure(X, y):
         if ":" in rule and int(rule.split(":")[1]) > min(X.shape):
             continue
         row = {}
-        for connect in ("auto", "specks"):
+        for connect in ("auto", "small"):
             sc = huddle.SpectralClustering(c, prepare=rule, n_init=20, connect=connect).fit(X)
             ssc = huddle.SpectralShrunkClustering(c, prepare=rule, n_init=20, connect=connect).fit(X)
             kept = entropy(ssc.labels_, c) >= entropy(sc.labels_, c) - .1
-            suffix = "" if connect == "auto" else "/specks"
+            suffix = "" if connect == "auto" else "/small"
             row["sc" + suffix] = accuracy(y, sc.labels_)
             row["ssc" + suffix] = accuracy(y, ssc.labels_)
             row["guard" + suffix] = row["ssc" + suffix] if kept else row["sc" + suffix]
@@ -126,7 +126,7 @@ def main():
         show("always none", {n: regret({n: {"none": t["none"], **t}}, lambda r: r is t["none"],
                                        target)[n] for n, t in table.items()})
     print("with the preparation of largest Q")
-    for key in ("sc", "ssc", "guard", "sc/specks", "ssc/specks", "guard/specks"):
+    for key in ("sc", "ssc", "guard", "sc/small", "ssc/small", "guard/small"):
         found = {n: max(rows.values(), key=lambda r: r["Q"])[key] for n, rows in table.items()}
         print(f"  {key:14s} {np.mean(list(found.values())):.4f}  " +
               " ".join(f"{n} {v:.3f}" for n, v in found.items()))

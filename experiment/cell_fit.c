@@ -76,7 +76,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
     for (int64_t r = 0; r < starts.rows; r++) {
         huddle_scores scores;
         huddle_status status =
-            huddle_metrics_scores(data->points.n, data->labels,
+            huddle_metrics_scores(NULL, data->points.n, data->labels,
                                   (const int32_t *)starts.values + r * starts.stride, &scores);
         if (status != HUDDLE_OK)
             return status;
@@ -105,7 +105,7 @@ static huddle_status add_scores(const huddle_model *model, const huddle_data *da
     double values[N_METRICS];
     if (data->labels == NULL)
         return HUDDLE_OK;
-    huddle_status status = huddle_metrics_scores(data->points.n, data->labels,
+    huddle_status status = huddle_metrics_scores(NULL, data->points.n, data->labels,
                                                  huddle_model_labels(model, NULL), &scores);
     if (status != HUDDLE_OK)
         return status;

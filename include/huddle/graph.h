@@ -1,22 +1,26 @@
-/* Huddle, graph: who is near whom.
+/* Huddle, graph: neighbour graphs.
  *
- *   neighbours   the k nearest others of every point, exact
+ *   neighbours   the k nearest other points of every point, exact
  *   weights      w_ij = exp(-d_ij^2 / delta^2) on the union of those lists
- *   components   which vertices hang together
- *   connect      bridges between components, the shortest there are
+ *   components   the connected components of a graph
+ *   connect      the shortest edges that join components ("bridges")
  *
  * A graph is a symmetric huddle_csr with a zero diagonal, both triangles stored: i and j are
- * joined if either is among the other's k nearest.
+ * joined if either is among the k nearest of the other.
  *
- * Exact means: the lists are those of brute force in double, ties by the smaller index. Kernels
- * in single precision only propose candidates; what their rounding can hide is bounded, and a
- * point for which the bound does not decide is searched again. The lists are the same bits for
- * any number of threads.
+ * Exact means: the lists are those of brute force in double precision, ties resolved by the smaller
+ * index. Kernels in single precision only propose candidates; the effect of their rounding is
+ * bounded, and a point for which the bound does not decide is searched again. The lists are the
+ * same bits for any number of threads.
  *
  * Distances under "euclidean" are Euclidean; under "cosine" they are 1 - cos, and a row of zeros
- * is at distance 1 from every other row and 0 from other rows of zeros. A point is never its own
- * neighbour, whatever its duplicates; those stay neighbours at distance 0. The methods search among
- * distinct points only; see "copies" below.
+ * is at distance 1 from every other row and at distance 0 from other rows of zeros. A point is
+ * never its own neighbour, but its duplicates are, at distance 0. The methods search among distinct
+ * points only; see "copies" below.
+ *
+ * Under an engine that spreads rows over processes, each process passes its own rows: lists and
+ * rows of graphs belong to those rows, indices and columns are numbers among all rows. Functions
+ * that need all rows at once return HUDDLE_UNSUPPORTED then, unless the engine provides them.
  */
 #ifndef HUDDLE_GRAPH_H
 #define HUDDLE_GRAPH_H
@@ -32,18 +36,18 @@ extern "C" {
 /* Start from huddle_knn_defaults(), then change what you need.
  *
  * Solvers: "brute" compares all pairs; "pcabound" compares projections, whose distances are lower
- * bounds, and looks at full rows only where the bound leaves a chance; "kdtree" is for few
- * dimensions. All are exact; "auto" takes the one that should be fastest. Sparse points have one
- * solver, an inverted index, reported as "sparse"; the choice is ignored for them. */
+ * bounds, and computes full distances only where the bound is not sufficient; "kdtree" is for few
+ * dimensions. All are exact; "auto" chooses the one that should be fastest. Sparse points have one
+ * solver, an inverted index, reported as "sparse"; the option is ignored for them. */
 typedef struct huddle_knn_options {
-    const char *solver;  /* "auto", "brute", "pcabound" or "kdtree"; option knn_solver */
-    int32_t n_neighbors; /* k, at least 1; cut to n - 1 */
-    const char *metric;  /* "euclidean" or "cosine" */
-    uint64_t seed;       /* of the random projections; the lists do not depend on it */
+    const char *knn_solver; /* "auto", or one of huddle_graph_knn_solvers() */
+    int32_t n_neighbors;    /* k, at least 1; limited to n - 1 */
+    const char *metric;     /* "euclidean" or "cosine" */
+    uint64_t seed;          /* of the random projections; the lists do not depend on it */
 } huddle_knn_options;
 
 /* Row i: index[i * k] .. index[i * k + k - 1] and their distances, by ascending (distance, index).
- * Lists made from sparse distances may be short: absent places come last and hold index -1 and
+ * Lists made from sparse distances may be shorter: empty places come last and contain index -1 and
  * distance infinity. */
 typedef struct huddle_neighbors {
     int64_t n;
@@ -54,10 +58,10 @@ typedef struct huddle_neighbors {
 } huddle_neighbors;
 
 typedef struct huddle_knn_info {
-    const char *solver;  /* which one ran; static text */
+    const char *solver;  /* the one that was used; static text */
     double recall;       /* share of true neighbours found: 1, all solvers are exact */
     int64_t n_distances; /* distances computed in full, in double */
-    int64_t n_repeated;  /* points searched again because rounding left a doubt */
+    int64_t n_repeated;  /* points searched again because rounding could have mattered */
     double seconds;
 } huddle_knn_info;
 
@@ -65,7 +69,10 @@ typedef struct huddle_knn_info {
 HUDDLE_API const huddle_option *huddle_knn_options_table(void);
 HUDDLE_API huddle_knn_options huddle_knn_defaults(void);
 
-/* The k nearest others of every row of x, dense or sparse. out is freed by
+/* The names of the solvers without "auto", ending with NULL. */
+HUDDLE_API const char *const *huddle_graph_knn_solvers(void);
+
+/* The k nearest other rows of every row of x, dense or sparse. out is freed by
  * huddle_neighbors_free(). HUDDLE_INVALID, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_graph_knn(huddle_context *context, const huddle_points *x,
                                           const huddle_knn_options *options, huddle_neighbors *out,
@@ -76,9 +83,9 @@ HUDDLE_API huddle_status huddle_graph_knn_dense(huddle_context *context, const h
                                                 const huddle_knn_options *options,
                                                 huddle_neighbors *out, huddle_knn_info *info);
 
-/* The k nearest rows of train (k cut to its n) for every row of query. Both dense or both sparse,
- * with equally many features; each with its own shift or none. Nobody is left out: a query that
- * equals a training row has it at distance 0. out->n is query's n. */
+/* The k nearest rows of train (k limited to its n) for every row of query. Both dense or both
+ * sparse, with equally many features; each with its own shift or none. No row is excluded: a query
+ * that equals a training row has it as a neighbour at distance 0. out->n is query's n. */
 HUDDLE_API huddle_status huddle_graph_query(huddle_context *context, const huddle_points *train,
                                             const huddle_points *query,
                                             const huddle_knn_options *options,
@@ -89,10 +96,11 @@ HUDDLE_API huddle_status huddle_graph_query_dense(huddle_context *context,
                                                   const huddle_knn_options *options,
                                                   huddle_neighbors *out, huddle_knn_info *info);
 
-/* The same two with ties: every row as near as the k-th nearest, to a part in 10^5, is a neighbour
- * too, at most 40 in all; the smaller indices first. Rounded or categorical data have many such
- * rows, and which of them comes k-th says nothing. Lists that hold fewer than out->k end with index
- * -1 and distance infinity. Without ties the lists are those of the calls above. */
+/* The searches of points with ties: every row as near as the k-th nearest, to one part in 10^5, is
+ * a neighbour too, at most 40 in all; smaller indices first. Rounded or categorical data have many
+ * such rows, and which of them is the k-th carries no information. Lists with fewer than out->k
+ * entries end with index -1 and distance infinity. Without ties the lists are those of the
+ * functions above. */
 HUDDLE_API huddle_status huddle_graph_knn_ties(huddle_context *context, const huddle_points *x,
                                                const huddle_knn_options *options,
                                                huddle_neighbors *out, huddle_knn_info *info);
@@ -109,23 +117,23 @@ HUDDLE_API void huddle_neighbors_free(huddle_neighbors *neighbors);
 
 /* ---- weights ----------------------------------------------------------------------------- */
 
-/* The rules, s_i being the distance from i to the last neighbour of its list:
+/* The rules, with s_i the distance from i to the last neighbour of its list:
  *
- *   selftune   exp(-d^2 / (s_i s_j)); where s_i = 0, the smallest positive s stands for it
+ *   selftune   exp(-d^2 / (s_i s_j)); where s_i = 0, it is replaced by the smallest positive s
  *   mean       delta = mean distance over all lists
  *   knn        delta^2 = mean squared distance over all lists
  *   global     delta^2 = 2 m^2, m = mean distance over all pairs of different points
  *   binary     1
  *
- * d = 0 always weighs 1, and exponents below -20 become -20: smaller weights pin points and make
+ * The weight at d = 0 is always 1, and exponents below -20 are raised to -20: smaller weights make
  * systems singular without changing a label. */
 typedef struct huddle_weight_options {
     const char *scale;    /* one of the rules */
     double mean_distance; /* m of "global", from huddle_graph_mean_distance(); not an option */
 } huddle_weight_options;
 
-/* The rule with its numbers filled in, so that bridges and new points get weights like those of
- * the graph. */
+/* A rule together with its numbers, so that bridges and new points get weights like those of the
+ * graph. */
 typedef struct huddle_scale {
     const char *rule; /* static text */
     double delta2;    /* delta^2; 0 under selftune and binary */
@@ -138,23 +146,23 @@ typedef struct huddle_scale {
 HUDDLE_API const huddle_option *huddle_weight_options_table(void);
 HUDDLE_API huddle_weight_options huddle_weight_defaults(void);
 
-/* The graph of the lists' union. graph and scale (may be NULL) are the caller's to free. */
+/* The graph of the union of the lists. graph and scale (may be NULL) are the caller's to free. */
 HUDDLE_API huddle_status huddle_graph_weigh(huddle_context *context,
                                             const huddle_neighbors *neighbors,
                                             const huddle_weight_options *options, huddle_csr *graph,
                                             huddle_scale *scale);
 
-/* The weight at that distance between vertex i and a point whose own scale is s. For a vertex j
- * s is scale->local[j], for a new point the distance to the last of its k neighbours. Only
- * selftune looks at i and s. */
+/* The weight at that distance between vertex i and a point whose own scale is s. For a vertex j,
+ * s is scale->local[j]; for a new point it is the distance to the last of its k neighbours. Only
+ * selftune uses i and s. */
 HUDDLE_API double huddle_graph_weight(const huddle_scale *scale, int64_t i, double s,
                                       double distance);
 
 HUDDLE_API void huddle_scale_free(huddle_scale *scale);
 
 /* m of the rule "global": the mean over all pairs of different rows while n (n - 1) / 2 * d is at
- * most 2^32, else over as many random pairs as that pays for, at most 2^20; the pairs are drawn
- * with the seed. 0 if n = 1. */
+ * most 2^32, otherwise over a random sample of as many pairs as cost the same, at most 2^20; the
+ * seed determines the sample. 0 if n = 1. */
 HUDDLE_API huddle_status huddle_graph_mean_distance(huddle_context *context, const huddle_points *x,
                                                     const char *metric, uint64_t seed,
                                                     double *mean);
@@ -164,40 +172,42 @@ HUDDLE_API huddle_status huddle_graph_mean_distance_dense(huddle_context *contex
 
 /* ---- copies ------------------------------------------------------------------------------ */
 
-/* More than k equal points have only each other for neighbours and fall out of the graph. So the
- * graph is made of the distinct points (huddle_points_distinct), and this turns it into the graph
- * of all points seen from them: an edge between points of m_i and m_j copies weighs (m_i + m_j) / 2
- * times as much, and a point of m copies gets an entry m min(m - 1, n_neighbors) on the diagonal,
- * what its copies weigh to each other. n_neighbors = 0 leaves the diagonal empty. */
-HUDDLE_API huddle_status huddle_graph_weigh_copies(const int64_t *copies, int32_t n_neighbors,
-                                                   huddle_csr *graph);
+/* More than k equal points have only each other as neighbours and become a component of their own.
+ * Therefore the graph is made of the distinct points (huddle_points_distinct), and this function
+ * turns it into the graph of all points with equal ones merged: an edge between points of m_i and
+ * m_j copies is multiplied by (m_i + m_j) / 2, and a point of m copies gets the diagonal entry
+ * m min(m - 1, n_neighbors), the total weight between its copies. n_neighbors = 0 leaves the
+ * diagonal empty. */
+HUDDLE_API huddle_status huddle_graph_weigh_copies(huddle_context *context, const int64_t *copies,
+                                                   int32_t n_neighbors, huddle_csr *graph);
 
 /* ---- components and bridges -------------------------------------------------------------- */
 
-/* component[v] for each vertex, numbered 0, 1, ... by the smallest vertex in each; *count of them.
- * component is the caller's array of graph->rows. */
-HUDDLE_API huddle_status huddle_graph_components(const huddle_csr *graph, int32_t *component,
-                                                 int32_t *count);
+/* component[v] for each vertex, numbered 0, 1, ... by the smallest vertex in each; *count is their
+ * number. component is the caller's array of graph->rows. */
+HUDDLE_API huddle_status huddle_graph_components(huddle_context *context, const huddle_csr *graph,
+                                                 int32_t *component, int32_t *count);
 
-/* What connect does:
+/* Option connect:
  *
- *   false    nothing
- *   true     makes the graph one component
- *   auto     the same, but only if there are more components than clusters
- *   specks   first bridges every component of fewer than .3 n / n_clusters points to its nearest
- *            outside point, until there are none; then as auto
+ *   false    no bridges
+ *   true     the graph becomes one component
+ *   auto     as true, but only if there are more components than clusters
+ *   small    first every small component, of fewer than .3 n / n_clusters points, is joined to its
+ *            nearest outside point, until there are none; then as auto
  *
  * Bridges are edges of a minimum spanning tree over the components: each joins the two nearest
- * points of two parts, ties by the smaller vertices, exact. */
+ * points of two components, ties resolved by the smaller vertices, exact. */
 typedef struct huddle_connect_options {
-    const char *connect;   /* "auto", "true", "false" or "specks" */
+    const char *connect;   /* "auto", "true", "false" or "small" */
     int32_t n_clusters;    /* at least 1; not an option of the table */
-    const char *metric;    /* as the neighbours' */
-    const int64_t *copies; /* points that each vertex stands for; NULL: 1. Counts for specks */
+    const char *metric;    /* as for the neighbours */
+    const int64_t *copies; /* number of points that each vertex represents, which decides whether a
+                              component is small; NULL: 1 each */
 } huddle_connect_options;
 
 typedef struct huddle_connect_info {
-    int32_t before, after; /* components */
+    int32_t before, after; /* number of components */
     int32_t bridges;       /* edges added */
     double seconds;
 } huddle_connect_info;
@@ -206,8 +216,8 @@ typedef struct huddle_connect_info {
 HUDDLE_API const huddle_option *huddle_connect_options_table(void);
 HUDDLE_API huddle_connect_options huddle_connect_defaults(void);
 
-/* Adds bridges to graph, weighted by scale as its edges are. x is what the graph was made from.
- * Says so in the context's log when it adds any. graph is unchanged on failure. */
+/* Adds bridges to graph, with weights by the same scale as its edges. x is what the graph was made
+ * from. Writes a line to the context's log if it adds any. graph is unchanged on failure. */
 HUDDLE_API huddle_status huddle_graph_connect(huddle_context *context, const huddle_points *x,
                                               const huddle_connect_options *options,
                                               const huddle_scale *scale, huddle_csr *graph,
@@ -218,31 +228,37 @@ HUDDLE_API huddle_status huddle_graph_connect_distances(
     huddle_context *context, const huddle_dense *distances, const huddle_connect_options *options,
     const huddle_scale *scale, huddle_csr *graph, huddle_connect_info *info);
 
-/* ---- from what is already known ---------------------------------------------------------- */
+/* ---- precomputed matrices ---------------------------------------------------------------- */
 
 /* A graph from similarities: the larger of the two directions, diagonal and zeros dropped. The
  * matrix must be square; HUDDLE_INVALID, naming the place, on a negative value, NaN or infinity. */
-HUDDLE_API huddle_status huddle_graph_from_affinity(const huddle_csr *affinity, huddle_csr *graph);
-HUDDLE_API huddle_status huddle_graph_from_affinity_dense(const huddle_dense *affinity,
+HUDDLE_API huddle_status huddle_graph_from_affinity(huddle_context *context,
+                                                    const huddle_csr *affinity, huddle_csr *graph);
+HUDDLE_API huddle_status huddle_graph_from_affinity_dense(huddle_context *context,
+                                                          const huddle_dense *affinity,
                                                           huddle_csr *graph);
 
-/* Lists from distances: row i's k nearest, the diagonal left out. Of a sparse matrix only the
+/* Lists from distances: the k nearest of row i, without the diagonal. Of a sparse matrix only the
  * stored entries count (an explicit 0 is a duplicate), as in scikit-learn's graphs of precomputed
- * neighbours, and lists may be short. k is cut to n - 1. Refuses like huddle_graph_from_affinity().
- */
-HUDDLE_API huddle_status huddle_graph_from_distances(const huddle_csr *distances,
+ * neighbours, and lists may be shorter. k is limited to n - 1. Fails like
+ * huddle_graph_from_affinity(). */
+HUDDLE_API huddle_status huddle_graph_from_distances(huddle_context *context,
+                                                     const huddle_csr *distances,
                                                      int32_t n_neighbors, huddle_neighbors *out);
-HUDDLE_API huddle_status huddle_graph_from_distances_dense(const huddle_dense *distances,
+HUDDLE_API huddle_status huddle_graph_from_distances_dense(huddle_context *context,
+                                                           const huddle_dense *distances,
                                                            int32_t n_neighbors,
                                                            huddle_neighbors *out);
 
 /* The same with ties, as in huddle_graph_knn_ties(). */
-HUDDLE_API huddle_status huddle_graph_from_distances_ties(const huddle_dense *distances,
+HUDDLE_API huddle_status huddle_graph_from_distances_ties(huddle_context *context,
+                                                          const huddle_dense *distances,
                                                           int32_t n_neighbors,
                                                           huddle_neighbors *out);
 
-/* m of the rule "global" for a matrix of distances, diagonal left out. */
-HUDDLE_API huddle_status huddle_graph_mean_of_distances(const huddle_dense *distances,
+/* m of the rule "global" for a matrix of distances, without the diagonal. */
+HUDDLE_API huddle_status huddle_graph_mean_of_distances(huddle_context *context,
+                                                        const huddle_dense *distances,
                                                         double *mean);
 
 #ifdef __cplusplus

@@ -98,7 +98,7 @@ class Scores(Structure):
 
 
 class KnnOptions(Structure):
-    _fields_ = [("solver", c_char_p), ("n_neighbors", c_int32), ("metric", c_char_p),
+    _fields_ = [("knn_solver", c_char_p), ("n_neighbors", c_int32), ("metric", c_char_p),
                 ("seed", c_uint64)]
 
 
@@ -228,7 +228,8 @@ _declare("huddle_model_shift", c_void_p, POINTER(c_int64), result=POINTER(c_doub
 _declare("huddle_model_predict", c_void_p, c_void_p, POINTER(Points), POINTER(c_int32))
 _declare("huddle_model_save", c_void_p, c_char_p)
 _declare("huddle_model_load", c_char_p, POINTER(c_void_p))
-_declare("huddle_metrics_scores", c_int64, POINTER(c_int32), POINTER(c_int32), POINTER(Scores))
+_declare("huddle_metrics_scores", c_void_p, c_int64, POINTER(c_int32), POINTER(c_int32),
+         POINTER(Scores))
 for _stage, _struct in (("knn", KnnOptions), ("weight", WeightOptions),
                         ("connect", ConnectOptions), ("embed", EmbedOptions),
                         ("shrink", ShrinkOptions), ("path", PathOptions)):

@@ -35,7 +35,7 @@ def cluster_path(
     n_neighbors: int = 5,
     metric: Literal["euclidean", "cosine"] = 'euclidean',
     scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
-    connect: Literal["auto", "true", "false", "specks"] | bool = 'auto',
+    connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
     embed_solver: Literal["auto", "dense", "chebyshev", "arpack"] = 'auto',
     embed_max_iter: int = 100,
     tol: float = 0.0001,

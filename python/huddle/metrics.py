@@ -29,7 +29,7 @@ def scores(truth: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     if len(a) != len(b):
         raise ValueError(f"{len(a)} classes and {len(b)} labels: their numbers differ")
     found = Scores()
-    check(lib.huddle_metrics_scores(len(a), a.ctypes.data_as(POINTER(c_int32)),
+    check(lib.huddle_metrics_scores(None, len(a), a.ctypes.data_as(POINTER(c_int32)),
                                     b.ctypes.data_as(POINTER(c_int32)), byref(found)))
     return {field[0]: getattr(found, field[0]) for field in Scores._fields_}
 

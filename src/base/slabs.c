@@ -1,5 +1,6 @@
 #include "base/slabs.h"
 
+#include "base/check.h"
 #include "base/context.h"
 
 #include <string.h>
@@ -46,6 +47,14 @@ huddle_status hd_reduce_count(huddle_context *context, int64_t *count) {
 huddle_status hd_agree(huddle_context *context, huddle_status status) {
     const hd_engine_slabs *slabs = slabs_of(context);
     return slabs == NULL ? status : slabs->agree(context->engine_state, status);
+}
+
+huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
+    if (slabs_of(context) == NULL)
+        return HUDDLE_OK;
+    return hd_fail(HUDDLE_UNSUPPORTED,
+                   "%s needs all rows on one process; the engine %s spreads them over several",
+                   what, hd_context_engine(context)->text.name);
 }
 
 huddle_status hd_halo_open(huddle_context *context, int64_t n, int64_t count, int32_t *columns,

@@ -30,6 +30,10 @@ huddle_status hd_reduce_count(huddle_context *context, int64_t *count);
 /* What all processes return: HUDDLE_OK only if none failed. */
 huddle_status hd_agree(huddle_context *context, huddle_status status);
 
+/* HUDDLE_UNSUPPORTED if rows are spread over processes: for algorithms, named by `what`, that need
+ * all rows on one process and that the engine does not do itself. */
+huddle_status hd_slabs_refuse(const huddle_context *context, const char *what);
+
 /* Rows of other processes that this process's rows refer to. */
 typedef struct hd_halo {
     const hd_engine_slabs *slabs; /* NULL: there are none */

@@ -18,21 +18,21 @@
 enum { SPARE = 3, QUERIES_PER_CHUNK = 96 };
 
 typedef struct brute {
-    hd_search *search;
-    hd_packing packing;
-    hd_panels train, own;   /* own: the queries' panels, if they are not the training points */
-    const hd_panels *query; /* &train or &own */
-    hd_tiles tiles;
+    hd_graph_search *search;
+    hd_graph_packing packing;
+    hd_graph_panels train, own; /* own: the queries' panels, if they are not the training points */
+    const hd_graph_panels *query; /* &train or &own */
+    hd_graph_tiles tiles;
     bool exact;
-    hd_candidates near; /* of every query: search->k and a few spare */
-    bool *doubtful;     /* queries whose list does not stand */
-    double *limits;     /* of doubtful queries, in packed units */
+    hd_graph_candidates near; /* of every query: search->k and a few spare */
+    bool *doubtful;           /* queries whose list does not stand */
+    double *limits;           /* of doubtful queries, in packed units */
 } brute;
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 static void offer(brute *b, int64_t i, float value, int64_t j) {
-    b->tiles.tau[i] = hd_candidates_offer(&b->near, i, value, j);
+    b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
 }
 
 /* Both lists of a pair. */
@@ -43,13 +43,14 @@ static void offer_pair(void *argument, int64_t i, int64_t j, float value) {
 
 static void offer_query(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
-    if (!hd_search_skips(b->search, i, j))
+    if (!hd_graph_search_skips(b->search, i, j))
         offer(argument, i, value, j);
 }
 
 static huddle_status compare_queries(void *argument, hd_chunk chunk) {
     const brute *b = argument;
-    hd_tiles_sweep(&b->tiles, chunk.begin * HD_TILE_ROWS, chunk.end * HD_TILE_ROWS);
+    hd_graph_tiles_sweep(&b->tiles, chunk.begin * HD_GRAPH_TILE_ROWS,
+                         chunk.end * HD_GRAPH_TILE_ROWS);
     return HUDDLE_OK;
 }
 
@@ -57,22 +58,23 @@ static huddle_status compare_queries(void *argument, hd_chunk chunk) {
 
 /* Computes the candidates' distances in double and decides whether the list stands. */
 static void settle_query(brute *b, int64_t i) {
-    hd_search *s = b->search;
+    hd_graph_search *s = b->search;
     double *distance2 = s->distance2 + i * s->k;
     int32_t *index = s->index + i * s->k;
     const int32_t *candidates = b->near.index + i * b->near.k;
     for (int32_t c = 0; c < b->near.k && candidates[c] != INT32_MAX; c++) {
-        double value = hd_rows_distance2(s->query, i, s->train, candidates[c], distance2[s->k - 1]);
-        hd_list_insert(distance2, index, s->k, value, candidates[c]);
+        double value =
+            hd_graph_rows_distance2(s->query, i, s->train, candidates[c], distance2[s->k - 1]);
+        hd_graph_list_insert(distance2, index, s->k, value, candidates[c]);
     }
-    double limit = hd_packing_limit(&b->packing, b->query->norm[i], distance2[s->k - 1]);
+    double limit = hd_graph_packing_limit(&b->packing, b->query->norm[i], distance2[s->k - 1]);
     b->doubtful[i] = !b->exact && !((double)b->tiles.tau[i] > limit);
     b->limits[i] = limit;
 }
 
 static huddle_status settle_queries(void *argument, hd_chunk chunk) {
     brute *b = argument;
-    hd_search_clear(b->search, chunk.begin, chunk.end);
+    hd_graph_search_clear(b->search, chunk.begin, chunk.end);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         settle_query(b, i);
     atomic_fetch_add(&b->search->n_distances, (chunk.end - chunk.begin) * b->near.k);
@@ -83,13 +85,13 @@ static huddle_status settle_queries(void *argument, hd_chunk chunk) {
  * can enter it. */
 static void look_closely(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
-    hd_search *s = b->search;
+    hd_graph_search *s = b->search;
     (void)value;
     double *distance2 = s->distance2 + i * s->k;
-    if (distance2[s->k - 1] == 0 || hd_search_skips(s, i, j))
+    if (distance2[s->k - 1] == 0 || hd_graph_search_skips(s, i, j))
         return;
-    double exact = hd_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]);
-    hd_list_insert(distance2, s->index + i * s->k, s->k, exact, (int32_t)j);
+    double exact = hd_graph_rows_distance2(s->query, i, s->train, j, distance2[s->k - 1]);
+    hd_graph_list_insert(distance2, s->index + i * s->k, s->k, exact, (int32_t)j);
 }
 
 static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
@@ -97,16 +99,16 @@ static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
     int64_t doubtful = 0;
     /* Tiles hold eight rows, doubtful or not: those that are not ask for nothing. */
     for (int64_t group = chunk.begin; group < chunk.end; group++) {
-        int64_t begin = group * HD_TILE_ROWS, end = begin + HD_TILE_ROWS, here = 0;
+        int64_t begin = group * HD_GRAPH_TILE_ROWS, end = begin + HD_GRAPH_TILE_ROWS, here = 0;
         for (int64_t i = begin; i < end; i++) {
             bool again = i < b->query->n && b->doubtful[i];
             b->tiles.tau[i] = again ? nextafterf((float)b->limits[i], INFINITY) : -INFINITY;
             if (again)
-                hd_search_clear(b->search, i, i + 1);
+                hd_graph_search_clear(b->search, i, i + 1);
             here += again;
         }
         if (here > 0)
-            hd_tiles_sweep(&b->tiles, begin, end);
+            hd_graph_tiles_sweep(&b->tiles, begin, end);
         doubtful += here;
     }
     atomic_fetch_add(&b->search->n_repeated, doubtful);
@@ -117,23 +119,24 @@ static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
 
 static huddle_status prepare(huddle_context *context, brute *b) {
     huddle_status status = HUDDLE_OK;
-    hd_search *s = b->search;
-    const hd_rows *others = s->query == s->train ? NULL : s->query;
-    TRY(hd_packing_new(context, s->train, others, &b->packing));
-    TRY(hd_panels_new(context, s->train, &b->packing, &b->train));
+    hd_graph_search *s = b->search;
+    const hd_graph_rows *others = s->query == s->train ? NULL : s->query;
+    TRY(hd_graph_packing_new(context, s->train, others, &b->packing));
+    TRY(hd_graph_panels_new(context, s->train, &b->packing, &b->train));
     b->query = &b->train;
     if (others != NULL) {
-        TRY(hd_panels_new(context, others, &b->packing, &b->own));
+        TRY(hd_graph_panels_new(context, others, &b->packing, &b->own));
         b->query = &b->own;
     }
-    b->exact = hd_panels_exact(&b->packing, &b->train, b->query);
+    b->exact = hd_graph_panels_exact(&b->packing, &b->train, b->query);
     b->tiles.rows = b->query;
     b->tiles.columns = &b->train;
-    b->tiles.kernel = hd_tiles_kernel(&b->packing);
+    b->tiles.kernel = hd_graph_tiles_kernel(&b->packing);
     b->tiles.argument = b;
     b->tiles.hit = s->self ? offer_pair : offer_query;
     int64_t k = (int64_t)s->k + SPARE, padded = b->query->padded;
-    TRY(hd_candidates_new(b->query->n, (int32_t)(k < s->train->n ? k : s->train->n), &b->near));
+    TRY(hd_graph_candidates_new(b->query->n, (int32_t)(k < s->train->n ? k : s->train->n),
+                                &b->near));
     ALLOC(b->tiles.tau, padded);
     ALLOC(b->doubtful, b->query->n);
     ALLOC(b->limits, b->query->n);
@@ -144,23 +147,25 @@ done:
 }
 
 static void release(brute *b) {
-    hd_packing_free(&b->packing);
-    hd_panels_free(&b->train);
-    hd_panels_free(&b->own);
-    hd_candidates_free(&b->near);
+    hd_graph_packing_free(&b->packing);
+    hd_graph_panels_free(&b->train);
+    hd_graph_panels_free(&b->own);
+    hd_graph_candidates_free(&b->near);
     huddle_free(b->tiles.tau);
     huddle_free(b->doubtful);
     huddle_free(b->limits);
 }
 
-huddle_status hd_search_brute(huddle_context *context, hd_search *search) {
+huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *search,
+                                    bool *gave_up) {
     huddle_status status = HUDDLE_OK;
+    (void)gave_up;
     brute b = {.search = search};
-    enum { GROUPS = QUERIES_PER_CHUNK / HD_TILE_ROWS };
+    enum { GROUPS = QUERIES_PER_CHUNK / HD_GRAPH_TILE_ROWS };
     TRY(prepare(context, &b));
-    int64_t groups = b.query->padded / HD_TILE_ROWS;
+    int64_t groups = b.query->padded / HD_GRAPH_TILE_ROWS;
     if (search->self) {
-        TRY(hd_tiles_tournament(context, &b.tiles, NULL, NULL));
+        TRY(hd_graph_tiles_tournament(context, &b.tiles, NULL, NULL));
     } else {
         TRY(hd_parallel(context, "graph", groups, GROUPS, compare_queries, &b));
     }

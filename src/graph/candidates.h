@@ -6,15 +6,16 @@
 
 #include <float.h>
 
-typedef struct hd_candidates {
+typedef struct hd_graph_candidates {
     int32_t k;
     float *value;
     int32_t *index; /* INT32_MAX in places not taken */
-} hd_candidates;
+} hd_graph_candidates;
 
-static inline huddle_status hd_candidates_new(int64_t n, int32_t k, hd_candidates *lists) {
+static inline huddle_status hd_graph_candidates_new(int64_t n, int32_t k,
+                                                    hd_graph_candidates *lists) {
     huddle_status status = HUDDLE_OK;
-    *lists = (hd_candidates){.k = k};
+    *lists = (hd_graph_candidates){.k = k};
     ALLOC(lists->value, n * k);
     ALLOC(lists->index, n * k);
     for (int64_t e = 0; e < n * k; e++) {
@@ -25,15 +26,15 @@ done:
     return status;
 }
 
-static inline void hd_candidates_free(hd_candidates *lists) {
+static inline void hd_graph_candidates_free(hd_graph_candidates *lists) {
     huddle_free(lists->value);
     huddle_free(lists->index);
-    *lists = (hd_candidates){0};
+    *lists = (hd_graph_candidates){0};
 }
 
 /* Puts j into list i if it belongs there; returns the list's last value. */
-static inline float hd_candidates_offer(const hd_candidates *lists, int64_t i, float value,
-                                        int64_t j) {
+static inline float hd_graph_candidates_offer(const hd_graph_candidates *lists, int64_t i,
+                                              float value, int64_t j) {
     float *values = lists->value + i * lists->k;
     int32_t *index = lists->index + i * lists->k, at = lists->k - 1, name = (int32_t)j;
     if (value > values[at] || (value == values[at] && name >= index[at]))

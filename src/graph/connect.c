@@ -1,20 +1,24 @@
-/* Bridges between components: Boruvka's minimum spanning tree. In every round each part but the
- * largest finds its nearest point outside; the largest need not ask, its own nearest comes from
- * the other side or later. Edges are ordered by (distance, smaller vertex, larger vertex), so the
- * tree is unique. */
+/* Bridges between components: Boruvka's minimum spanning tree, whose vertices are the components
+ * ("parts", because they grow from round to round). In every round each part except the largest
+ * finds its nearest point outside and is joined to that point's part. The largest part need not
+ * search: its edges of the tree are found from their other ends, in this round or a later one.
+ * Edges are ordered by (distance, smaller vertex, larger vertex), so the tree is unique. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
-#include "graph/check.h"
+#include "base/slabs.h"
+#include "graph/common.h"
+#include "graph/neighbors.h"
 #include "graph/search.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A component smaller than this share of the mean cluster is a speck. */
-static const double speck_share = 0.3;
+/* A component smaller than this share of the mean cluster is small. The embedding's choice of the
+ * number of clusters uses the same share; docs/method.md says why. */
+static const double small_share = 0.3;
 
-static const char *const choices[] = {"auto", "true", "false", "specks", NULL};
+static const char *const choices[] = {"auto", "true", "false", "small", NULL};
 
 static const huddle_option table[] = {
     HD_CHOICE(huddle_connect_options, connect, "auto", choices,
@@ -36,28 +40,31 @@ typedef struct bridge {
     double distance;
 } bridge;
 
-typedef struct joining joining;
+typedef struct parts parts;
 
-/* For each of `count` vertices the nearest vertex of another part, and its distance. */
-typedef huddle_status (*nearest_function)(joining *j, const int32_t *names, int64_t count,
+/* Finds for each of `count` vertices the nearest vertex of another part, and its distance. */
+typedef huddle_status (*nearest_function)(parts *j, const int32_t *names, int64_t count,
                                           int32_t *nearest, double *distance);
 
-struct joining {
+/* The parts of the graph while they are being joined. 21 fields: the arrays of a round are kept
+ * from one round to the next. */
+struct parts {
     huddle_context *context;
-    nearest_function find;
-    const huddle_points *points; /* what find looks at: one of these two */
+    nearest_function find_nearest;
+    const huddle_points *points; /* what find_nearest searches: one of these two */
     const huddle_dense *distances;
     bool cosine;
-    hd_rows rows;
+    hd_graph_rows rows; /* of dense points, once the CPU needs them */
     int64_t n;
     const int64_t *copies; /* points of each vertex, or NULL */
     int32_t *part;         /* of each vertex */
-    int32_t parts;         /* how many there are */
+    int32_t count;         /* of the parts */
     int64_t *sizes;        /* of each part, in points */
-    int32_t *names;        /* vertices that ask in this round */
-    int32_t *nearest;      /* and what they found */
+    int32_t *names;        /* vertices that search in this round */
+    int32_t *group;        /* their parts */
+    int32_t *nearest;      /* what they found */
     double *distance;
-    int32_t *group;  /* parts of the asking vertices */
+    bool squared;    /* these distances are squared, and under cosine of rows of norm 1 */
     bridge *best;    /* of each part */
     int32_t *merged; /* union-find of parts */
     bridge *bridges; /* all so far */
@@ -66,53 +73,105 @@ struct joining {
 
 /* ---- nearest outside ----------------------------------------------------------------------- */
 
-static huddle_status find_dense(joining *j, const int32_t *names, int64_t count, int32_t *nearest,
-                                double *distance) {
+/* The rows that the CPU compares; prepared in the first round that needs them. */
+static huddle_status prepare_rows(parts *j) {
     huddle_status status = HUDDLE_OK;
-    const char *used;
-    hd_rows asking = hd_rows_of_points(j->points);
-    asking.n = count;
-    asking.pick = names;
-    asking.shift = j->rows.shift;
-    hd_search s = {.train = &j->rows,
-                   .query = &asking,
-                   .train_group = j->part,
-                   .query_group = j->group,
-                   .k = 1,
-                   .index = nearest,
-                   .distance2 = distance};
+    if (j->rows.n > 0)
+        return status;
+    j->rows = hd_graph_rows_of_points(j->points);
+    j->rows.shift = j->cosine ? j->points->shift : NULL;
     if (j->cosine)
-        TRY(hd_rows_normalise(j->context, &asking));
-    asking.zeros = j->rows.zeros;
-    TRY(hd_search_run(j->context, "auto", &s, &used));
+        TRY(hd_graph_rows_normalise(j->context, &j->rows));
 done:
-    hd_rows_free(&asking);
     return status;
 }
 
-static huddle_status find_sparse(joining *j, const int32_t *names, int64_t count, int32_t *nearest,
-                                 double *distance) {
+static huddle_status find_among_dense(parts *j, const int32_t *names, int64_t count,
+                                      int32_t *nearest, double *distance) {
+    huddle_status status = HUDDLE_OK;
+    const char *used;
+    hd_graph_rows asking = hd_graph_rows_of_points(j->points);
+    TRY(prepare_rows(j));
+    asking.n = count;
+    asking.pick = names;
+    asking.shift = j->rows.shift;
+    hd_graph_search s = {.train = &j->rows,
+                         .query = &asking,
+                         .train_group = j->part,
+                         .query_group = j->group,
+                         .k = 1,
+                         .index = nearest,
+                         .distance2 = distance};
+    if (j->cosine)
+        TRY(hd_graph_rows_normalise(j->context, &asking));
+    asking.zeros = j->rows.zeros;
+    TRY(hd_graph_search_run(j->context, "auto", &s, &used));
+done:
+    hd_graph_rows_free(&asking);
+    return status;
+}
+
+static huddle_status find_among_sparse(parts *j, const int32_t *names, int64_t count,
+                                       int32_t *nearest, double *distance) {
     huddle_status status = HUDDLE_OK;
     huddle_points asking = {0};
     int64_t *rows = NULL;
-    hd_search s = {.train_group = j->part,
-                   .query_group = j->group,
-                   .k = 1,
-                   .index = nearest,
-                   .distance2 = distance};
+    hd_graph_search s = {.train_group = j->part,
+                         .query_group = j->group,
+                         .k = 1,
+                         .index = nearest,
+                         .distance2 = distance};
     ALLOC(rows, count);
     for (int64_t i = 0; i < count; i++)
         rows[i] = names[i];
     TRY(huddle_points_take(j->points, rows, count, &asking));
-    TRY(hd_search_sparse(j->context, j->points, &asking, j->cosine, &s));
+    TRY(hd_graph_search_sparse(j->context, j->points, &asking, j->cosine, &s));
 done:
     huddle_free(rows);
     huddle_points_free(&asking);
     return status;
 }
 
-static huddle_status find_distances(joining *j, const int32_t *names, int64_t count,
-                                    int32_t *nearest, double *distance) {
+/* Asks the engine for the nearest vertex outside of every vertex, of which `names` are used. */
+static huddle_status ask_engine(parts *j, const int32_t *names, int64_t count, int32_t *nearest,
+                                double *distance, bool *answered) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors lists = {0};
+    huddle_knn_info info = {0};
+    huddle_knn_options options = huddle_knn_defaults();
+    options.n_neighbors = 1;
+    options.metric = j->cosine ? "cosine" : "euclidean";
+    hd_neighbor_request request = {.train = j->points, .options = &options, .part = j->part};
+    TRY(hd_graph_ask_engine(j->context, &request, &lists, &info, answered));
+    if (!*answered)
+        goto done;
+    TRY(huddle_neighbors_fetch(&lists));
+    for (int64_t i = 0; i < count; i++) {
+        nearest[i] = lists.index[names[i]];
+        distance[i] = lists.distance[names[i]];
+    }
+done:
+    huddle_neighbors_free(&lists);
+    return status;
+}
+
+static huddle_status find_among_points(parts *j, const int32_t *names, int64_t count,
+                                       int32_t *nearest, double *distance) {
+    huddle_status status = HUDDLE_OK;
+    bool answered = false;
+    TRY(ask_engine(j, names, count, nearest, distance, &answered));
+    j->squared = !answered;
+    if (answered)
+        goto done;
+    TRY(huddle_points_fetch(j->points));
+    TRY(j->points->offsets == NULL ? find_among_dense(j, names, count, nearest, distance)
+                                   : find_among_sparse(j, names, count, nearest, distance));
+done:
+    return status;
+}
+
+static huddle_status find_in_matrix(parts *j, const int32_t *names, int64_t count, int32_t *nearest,
+                                    double *distance) {
     for (int64_t i = 0; i < count; i++) {
         const double *row = j->distances->values + names[i] * j->distances->stride;
         nearest[i] = -1;
@@ -132,19 +191,19 @@ static bool shorter(bridge a, bridge b) {
     return a.low != b.low ? a.low < b.low : a.high < b.high;
 }
 
-static void count_sizes(joining *j) {
-    memset(j->sizes, 0, (size_t)j->parts * sizeof *j->sizes);
+static void count_sizes(parts *j) {
+    memset(j->sizes, 0, (size_t)j->count * sizeof *j->sizes);
     for (int64_t v = 0; v < j->n; v++)
         j->sizes[j->part[v]] += j->copies != NULL ? j->copies[v] : 1;
 }
 
-/* The best bridge of every part that asks: those below `least` points, or all but the largest if
- * least is 0. Parts that do not ask have best.low = -1. */
-static huddle_status ask(joining *j, double least) {
+/* Finds the best bridge of every part that searches: those of fewer than `least` points, or all
+ * except the largest if least is 0. The others have best.low = -1. */
+static huddle_status find_best_bridges(parts *j, double least) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0;
     int32_t largest = 0;
-    for (int32_t p = 1; p < j->parts; p++)
+    for (int32_t p = 1; p < j->count; p++)
         largest = j->sizes[p] > j->sizes[largest] ? p : largest;
     for (int64_t v = 0; v < j->n; v++) {
         int32_t p = j->part[v];
@@ -153,9 +212,9 @@ static huddle_status ask(joining *j, double least) {
         j->names[count] = (int32_t)v;
         j->group[count++] = p;
     }
-    for (int32_t p = 0; p < j->parts; p++)
+    for (int32_t p = 0; p < j->count; p++)
         j->best[p] = (bridge){-1, -1, INFINITY};
-    TRY(j->find(j, j->names, count, j->nearest, j->distance));
+    TRY(j->find_nearest(j, j->names, count, j->nearest, j->distance));
     for (int64_t i = 0; i < count; i++) {
         int32_t a = j->names[i], b = j->nearest[i];
         bridge found = {a < b ? a : b, a < b ? b : a, j->distance[i]};
@@ -166,10 +225,21 @@ done:
     return status;
 }
 
-static void build(joining *j) {
-    for (int32_t p = 0; p < j->parts; p++)
+/* The bridge with its distance as the metric has it: rows of norm 1 have |x - y|^2 = 2 (1 - cos).
+ * Squares are compared as they are; the root is taken only here, because it could make a tie of
+ * two different distances. */
+static bridge with_true_distance(const parts *j, bridge b) {
+    if (j->squared)
+        b.distance = j->cosine ? b.distance / 2 : sqrt(b.distance);
+    return b;
+}
+
+/* Joins the parts along their best bridges. Two parts may have chosen each other, and ties may
+ * close a cycle: a bridge within a part that has grown already is left out. */
+static void join_parts(parts *j) {
+    for (int32_t p = 0; p < j->count; p++)
         j->merged[p] = p;
-    for (int32_t p = 0; p < j->parts; p++) {
+    for (int32_t p = 0; p < j->count; p++) {
         bridge b = j->best[p];
         if (b.low < 0)
             continue;
@@ -177,37 +247,38 @@ static void build(joining *j) {
         if (hd_find_root(j->merged, one) == hd_find_root(j->merged, other))
             continue;
         hd_unite(j->merged, one, other);
-        j->bridges[j->n_bridges++] = b;
+        j->bridges[j->n_bridges++] = with_true_distance(j, b);
     }
-    j->parts = hd_number_roots(j->merged, j->parts);
+    j->count = hd_graph_number_roots(j->merged, j->count);
     for (int64_t v = 0; v < j->n; v++)
         j->part[v] = j->merged[j->part[v]];
     count_sizes(j);
 }
 
-static bool has_speck(const joining *j, double least) {
-    for (int32_t p = 0; p < j->parts; p++)
+static bool has_small_part(const parts *j, double least) {
+    for (int32_t p = 0; p < j->count; p++)
         if ((double)j->sizes[p] < least)
             return true;
     return false;
 }
 
-static huddle_status join(joining *j, const char *connect, int32_t n_clusters) {
+/* All rounds that the choice of option connect asks for. */
+static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t total = 0;
-    for (int32_t p = 0; p < j->parts; p++)
+    for (int32_t p = 0; p < j->count; p++)
         total += j->sizes[p];
-    double least = speck_share * (double)total / n_clusters;
-    bool specks = strcmp(connect, "specks") == 0;
-    while (specks && j->parts > 1 && has_speck(j, least)) {
-        TRY(ask(j, least));
-        build(j);
+    double least = small_share * (double)total / n_clusters;
+    bool small = strcmp(connect, "small") == 0;
+    while (small && j->count > 1 && has_small_part(j, least)) {
+        TRY(find_best_bridges(j, least));
+        join_parts(j);
     }
-    if (strcmp(connect, "true") != 0 && j->parts <= n_clusters)
+    if (strcmp(connect, "true") != 0 && j->count <= n_clusters)
         return status;
-    while (j->parts > 1) {
-        TRY(ask(j, 0));
-        build(j);
+    while (j->count > 1) {
+        TRY(find_best_bridges(j, 0));
+        join_parts(j);
     }
 done:
     return status;
@@ -220,7 +291,9 @@ static double bridge_weight(const huddle_scale *scale, bridge b) {
     return huddle_graph_weight(scale, b.low, s, b.distance);
 }
 
-static void put(huddle_csr *graph, int64_t *ends, int32_t row, int32_t column, double value) {
+/* Inserts an entry into a row that ends at ends[row] and has room for it. */
+static void insert_entry(huddle_csr *graph, int64_t *ends, int32_t row, int32_t column,
+                         double value) {
     int64_t at = ends[row]++;
     for (; at > graph->offsets[row] && graph->columns[at - 1] > column; at--) {
         graph->columns[at] = graph->columns[at - 1];
@@ -230,7 +303,8 @@ static void put(huddle_csr *graph, int64_t *ends, int32_t row, int32_t column, d
     graph->values[at] = value;
 }
 
-static huddle_status add_bridges(const joining *j, const huddle_scale *scale, huddle_csr *graph) {
+/* Replaces the graph by one that has the bridges too. */
+static huddle_status add_bridges(const parts *j, const huddle_scale *scale, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr larger = {0};
     int64_t *ends = NULL;
@@ -250,10 +324,10 @@ static huddle_status add_bridges(const joining *j, const huddle_scale *scale, hu
     }
     for (int32_t b = 0; b < j->n_bridges; b++) {
         double weight = bridge_weight(scale, j->bridges[b]);
-        put(&larger, ends, j->bridges[b].low, j->bridges[b].high, weight);
-        put(&larger, ends, j->bridges[b].high, j->bridges[b].low, weight);
+        insert_entry(&larger, ends, j->bridges[b].low, j->bridges[b].high, weight);
+        insert_entry(&larger, ends, j->bridges[b].high, j->bridges[b].low, weight);
     }
-    huddle_csr_free(graph);
+    huddle_csr_free(graph); /* with the copy that an engine may keep */
     *graph = larger;
     larger = (huddle_csr){0};
 done:
@@ -264,10 +338,12 @@ done:
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static huddle_status check(const huddle_connect_options *options, const huddle_scale *scale,
-                           const huddle_csr *graph, int64_t n) {
+static huddle_status check_arguments(const huddle_connect_options *options,
+                                     const huddle_scale *scale, const huddle_csr *graph,
+                                     int64_t n) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_options_check(table, options));
+    TRY(huddle_csr_fetch(graph));
     TRY(huddle_csr_check(graph));
     if (options->n_clusters < 1)
         FAIL(HUDDLE_INVALID, "n_clusters = %d is less than 1", options->n_clusters);
@@ -280,12 +356,12 @@ done:
     return status;
 }
 
-static huddle_status allocate(joining *j) {
+static huddle_status allocate_parts(parts *j) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(j->sizes, j->parts);
-    ALLOC(j->best, j->parts);
-    ALLOC(j->merged, j->parts);
-    ALLOC(j->bridges, j->parts);
+    ALLOC(j->sizes, j->count);
+    ALLOC(j->best, j->count);
+    ALLOC(j->merged, j->count);
+    ALLOC(j->bridges, j->count);
     ALLOC(j->names, j->n);
     ALLOC(j->nearest, j->n);
     ALLOC(j->distance, j->n);
@@ -295,7 +371,7 @@ done:
     return status;
 }
 
-static void release(joining *j) {
+static void free_parts(parts *j) {
     huddle_free(j->part);
     huddle_free(j->sizes);
     huddle_free(j->best);
@@ -305,38 +381,29 @@ static void release(joining *j) {
     huddle_free(j->nearest);
     huddle_free(j->distance);
     huddle_free(j->group);
-    hd_rows_free(&j->rows);
+    hd_graph_rows_free(&j->rows);
 }
 
-/* Found distances are squared when they come from points. */
-static void take_roots(joining *j) {
-    for (int32_t b = 0; b < j->n_bridges && j->points != NULL; b++) {
-        double *distance = &j->bridges[b].distance;
-        *distance = j->cosine ? *distance / 2 : sqrt(*distance);
-    }
-}
-
-static huddle_status connect(joining *j, const huddle_connect_options *options,
-                             const huddle_scale *scale, huddle_csr *graph,
-                             huddle_connect_info *info) {
+static huddle_status connect_parts(parts *j, const huddle_connect_options *options,
+                                   const huddle_scale *scale, huddle_csr *graph,
+                                   huddle_connect_info *info) {
     huddle_status status = HUDDLE_OK;
     double start = hd_seconds();
     j->copies = options->copies;
     ALLOC(j->part, j->n);
-    TRY(huddle_graph_components(graph, j->part, &j->parts));
-    int32_t before = j->parts;
+    TRY(huddle_graph_components(j->context, graph, j->part, &j->count));
+    int32_t before = j->count;
     if (strcmp(options->connect, "false") != 0 && before > 1) {
-        TRY(allocate(j));
-        TRY(join(j, options->connect, options->n_clusters));
+        TRY(allocate_parts(j));
+        TRY(find_bridges(j, options->connect, options->n_clusters));
     }
-    take_roots(j);
     if (j->n_bridges > 0) {
         TRY(add_bridges(j, scale, graph));
         hd_log(j->context, "the graph has %d components; %d bridges leave %d", before, j->n_bridges,
-               j->parts);
+               j->count);
     }
     if (info != NULL)
-        *info = (huddle_connect_info){before, j->parts, j->n_bridges, hd_seconds() - start};
+        *info = (huddle_connect_info){before, j->count, j->n_bridges, hd_seconds() - start};
 done:
     return status;
 }
@@ -346,21 +413,15 @@ huddle_status huddle_graph_connect(huddle_context *context, const huddle_points 
                                    huddle_csr *graph, huddle_connect_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_connect_options chosen = options != NULL ? *options : huddle_connect_defaults();
-    joining j = {.context = context, .points = x, .n = x->n, .find = find_sparse};
+    parts j = {.context = context, .points = x, .n = x->n, .find_nearest = find_among_points};
+    TRY(hd_slabs_refuse(context, "connecting the components of a graph"));
     TRY(huddle_points_check(context, x));
-    TRY(check(&chosen, scale, graph, x->n));
-    TRY(hd_metric(chosen.metric, &j.cosine));
-    if (x->offsets == NULL) {
-        j.find = find_dense;
-        j.rows = hd_rows_of_points(x);
-        j.rows.shift = j.cosine ? x->shift : NULL;
-        if (j.cosine)
-            TRY(hd_rows_normalise(context, &j.rows));
-    }
-    TRY(connect(&j, &chosen, scale, graph, info));
+    TRY(check_arguments(&chosen, scale, graph, x->n));
+    TRY(hd_graph_parse_metric(chosen.metric, &j.cosine));
+    TRY(connect_parts(&j, &chosen, scale, graph, info));
 done:
-    release(&j);
-    return status;
+    free_parts(&j);
+    return hd_agree(context, status);
 }
 
 huddle_status huddle_graph_connect_distances(huddle_context *context, const huddle_dense *distances,
@@ -369,15 +430,19 @@ huddle_status huddle_graph_connect_distances(huddle_context *context, const hudd
                                              huddle_connect_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_connect_options chosen = options != NULL ? *options : huddle_connect_defaults();
-    joining j = {
-        .context = context, .distances = distances, .n = distances->rows, .find = find_distances};
-    TRY(hd_dense_check(distances));
-    TRY(check(&chosen, scale, graph, distances->rows));
+    parts j = {.context = context,
+               .distances = distances,
+               .n = distances->rows,
+               .find_nearest = find_in_matrix};
+    TRY(hd_slabs_refuse(context, "connecting the components of a graph"));
+    TRY(huddle_dense_fetch(distances));
+    TRY(hd_graph_check_dense(distances));
+    TRY(check_arguments(&chosen, scale, graph, distances->rows));
     if (distances->cols != distances->rows)
         FAIL(HUDDLE_INVALID, "the distances must be a square matrix, not %lld x %lld",
              (long long)distances->rows, (long long)distances->cols);
-    TRY(connect(&j, &chosen, scale, graph, info));
+    TRY(connect_parts(&j, &chosen, scale, graph, info));
 done:
-    release(&j);
-    return status;
+    free_parts(&j);
+    return hd_agree(context, status);
 }

@@ -1,7 +1,7 @@
 /* Squared distances by differences. There are eight partial sums in double and sixteen in float
  * whatever the instruction set, so that all of them add in the same order. */
 #include "base/cpu.h"
-#include "graph/kernels.h"
+#include "graph/distance_kernels.h"
 
 #include <string.h>
 
@@ -86,14 +86,15 @@ typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
     TOTAL(s, sum);                                                                                 \
     return sum
 
-double HD_SIMD(hd_distance2_single)(const float *a, const float *b, int64_t d, double limit) {
+double HD_SIMD(hd_graph_distance2_floats)(const float *a, const float *b, int64_t d, double limit) {
     DISTANCE(float, doubles, double, 8, STEP_SINGLE, TOTAL_DOUBLE);
 }
 
-double HD_SIMD(hd_distance2_double)(const double *a, const double *b, int64_t d, double limit) {
+double HD_SIMD(hd_graph_distance2_doubles)(const double *a, const double *b, int64_t d,
+                                           double limit) {
     DISTANCE(double, doubles, double, 8, STEP_DOUBLE, TOTAL_DOUBLE);
 }
 
-float HD_SIMD(hd_distance2_rough)(const float *a, const float *b, int64_t d, float limit) {
+float HD_SIMD(hd_graph_distance2_rough)(const float *a, const float *b, int64_t d, float limit) {
     DISTANCE(float, sixteen, float, 16, STEP_ROUGH, TOTAL_FLOAT);
 }

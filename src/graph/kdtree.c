@@ -5,7 +5,7 @@
  * many points it holds. Of such a leaf only the first k + 1 members can matter. */
 #include "base/check.h"
 #include "base/parallel.h"
-#include "graph/kernels.h"
+#include "graph/distance_kernels.h"
 #include "graph/search.h"
 
 #include <float.h>
@@ -23,8 +23,8 @@ enum {
 typedef void (*leaf_function)(const double *, const double *, int64_t, double *);
 typedef double (*box_function)(const double *, const double *, const double *, int64_t);
 
-static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_leaf_distances);
-static const box_function box_kernels[] = HD_SIMD_TABLE(hd_box_distance);
+static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_graph_leaf_distances);
+static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
 
 /* Bounds of boxes and the distances of a leaf are rounded, and not as those that count: each errs
  * by (d + 3) 2^-53 of itself. They decide only beyond this factor. */
@@ -41,7 +41,7 @@ typedef struct node {
 } node;
 
 typedef struct tree {
-    hd_search *search;
+    hd_graph_search *search;
     int64_t n, d;
     double caution;
     bool short_rows; /* distances are cheap to compute from the panels */
@@ -192,7 +192,7 @@ static void make_leaf(tree *t, node *leaf) {
     sort_names(t->order + leaf->begin, leaf->end - leaf->begin);
     leaf->panel = t->n_panels;
     int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
-    t->n_panels += hd_chunks(size, HD_LEAF_LANES);
+    t->n_panels += hd_chunks(size, HD_GRAPH_LEAF_LANES);
 }
 
 /* Grows the tree in depth-first order with a list of nodes still to look at. */
@@ -232,34 +232,35 @@ done:
 
 static void fill_leaf(const tree *t, const node *leaf) {
     int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
-    int64_t count = hd_chunks(size, HD_LEAF_LANES) * HD_LEAF_LANES;
+    int64_t count = hd_chunks(size, HD_GRAPH_LEAF_LANES) * HD_GRAPH_LEAF_LANES;
     for (int64_t c = 0; c < count; c++) {
-        double *to = t->panels + (leaf->panel + c / HD_LEAF_LANES) * HD_LEAF_LANES * t->d;
+        double *to =
+            t->panels + (leaf->panel + c / HD_GRAPH_LEAF_LANES) * HD_GRAPH_LEAF_LANES * t->d;
         for (int64_t f = 0; f < t->d; f++)
-            to[f * HD_LEAF_LANES + c % HD_LEAF_LANES] =
+            to[f * HD_GRAPH_LEAF_LANES + c % HD_GRAPH_LEAF_LANES] =
                 c < size ? coordinate(t, (int32_t)(leaf->begin + c), f) : INFINITY;
     }
 }
 
 typedef struct reading {
-    const hd_rows *rows;
+    const hd_graph_rows *rows;
     double *to;
 } reading;
 
 static huddle_status read_rows(void *argument, hd_chunk chunk) {
     const reading *r = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        hd_rows_read(r->rows, i, r->to + i * hd_rows_width(r->rows));
+        hd_graph_rows_read(r->rows, i, r->to + i * hd_graph_rows_width(r->rows));
     return HUDDLE_OK;
 }
 
 static huddle_status build(huddle_context *context, tree *t) {
     huddle_status status = HUDDLE_OK;
-    hd_search *s = t->search;
+    hd_graph_search *s = t->search;
     t->n = s->train->n;
-    t->d = hd_rows_width(s->train);
+    t->d = hd_graph_rows_width(s->train);
     t->caution = find_caution(t->d);
-    t->short_rows = hd_rows_short(s->train) && hd_rows_short(s->query);
+    t->short_rows = hd_graph_rows_short(s->train) && hd_graph_rows_short(s->query);
     ALLOC(t->points, t->n * t->d);
     ALLOC(t->order, t->n);
     for (int64_t i = 0; i < t->n; i++)
@@ -267,7 +268,7 @@ static huddle_status build(huddle_context *context, tree *t) {
     reading r = {s->train, t->points};
     TRY(hd_parallel(context, NULL, t->n, POINTS_PER_CHUNK, read_rows, &r));
     TRY(grow(t));
-    ALLOC(t->panels, t->n_panels * HD_LEAF_LANES * t->d);
+    ALLOC(t->panels, t->n_panels * HD_GRAPH_LEAF_LANES * t->d);
     for (int64_t i = 0; i < t->n_nodes; i++)
         if (t->nodes[i].left < 0)
             fill_leaf(t, &t->nodes[i]);
@@ -300,42 +301,43 @@ typedef struct visit {
  * point stands in its panel. */
 static double exact_distance2(const visit *v, const double *column, int32_t name, double limit) {
     const tree *t = v->t;
-    double differences[HD_SHORT_ROW];
+    double differences[HD_GRAPH_SHORT_ROW];
     if (!t->short_rows)
-        return hd_rows_distance2(t->search->query, v->i, t->search->train, name, limit);
+        return hd_graph_rows_distance2(t->search->query, v->i, t->search->train, name, limit);
     for (int64_t f = 0; f < t->d; f++)
-        differences[f] = v->q[f] - column[f * HD_LEAF_LANES];
-    return hd_short_square(differences, t->d);
+        differences[f] = v->q[f] - column[f * HD_GRAPH_LEAF_LANES];
+    return hd_graph_short_square(differences, t->d);
 }
 
 /* A point whose squared distance is about `value`. */
 static void offer(visit *v, double value, const double *column, int32_t name) {
-    hd_search *s = v->t->search;
+    hd_graph_search *s = v->t->search;
     double last = v->distance2[s->k - 1];
-    if (v->t->caution * value > last || hd_search_skips(s, v->i, name))
+    if (v->t->caution * value > last || hd_graph_search_skips(s, v->i, name))
         return;
-    hd_list_insert(v->distance2, v->index, s->k, exact_distance2(v, column, name, last), name);
+    hd_graph_list_insert(v->distance2, v->index, s->k, exact_distance2(v, column, name, last),
+                         name);
 }
 
 static void scan_leaf(visit *v, const node *leaf) {
     const tree *t = v->t;
-    double values[HD_LEAF_LANES];
+    double values[HD_GRAPH_LEAF_LANES];
     int64_t size = leaf->end - leaf->begin;
     if (leaf->flat) {
         /* Members stand by ascending name: k of them and perhaps the query itself will do, unless
          * groups rule out more. */
         int64_t enough = t->search->train_group != NULL ? size : (int64_t)t->search->k + 1;
-        const double *panel = t->panels + leaf->panel * HD_LEAF_LANES * t->d;
+        const double *panel = t->panels + leaf->panel * HD_GRAPH_LEAF_LANES * t->d;
         t->leaf(v->q, panel, t->d, values);
         for (int64_t c = 0; c < size && c < enough; c++)
             offer(v, values[0], panel, t->order[leaf->begin + c]);
         v->n_distances++;
         return;
     }
-    for (int64_t c = 0; c < size; c += HD_LEAF_LANES) {
-        const double *panel = t->panels + (leaf->panel * HD_LEAF_LANES + c) * t->d;
+    for (int64_t c = 0; c < size; c += HD_GRAPH_LEAF_LANES) {
+        const double *panel = t->panels + (leaf->panel * HD_GRAPH_LEAF_LANES + c) * t->d;
         t->leaf(v->q, panel, t->d, values);
-        for (int64_t e = c; e < size && e < c + HD_LEAF_LANES; e++)
+        for (int64_t e = c; e < size && e < c + HD_GRAPH_LEAF_LANES; e++)
             if (t->caution * values[e - c] <= v->distance2[t->search->k - 1])
                 offer(v, values[e - c], panel + (e - c), t->order[leaf->begin + e]);
     }
@@ -379,14 +381,14 @@ static void descend(visit *v, int32_t at) {
 
 /* Searches for the query at a place of the sequence; returns how many distances it took. */
 static int64_t visit_one(const tree *t, int64_t place) {
-    hd_search *s = t->search;
+    hd_graph_search *s = t->search;
     int64_t i = t->sequence != NULL ? t->sequence[place] : place;
     visit v = {.t = t,
                .i = i,
                .q = t->queries + i * t->d,
                .distance2 = s->distance2 + i * s->k,
                .index = s->index + i * s->k};
-    hd_search_clear(s, i, i + 1);
+    hd_graph_search_clear(s, i, i + 1);
     descend(&v, 0);
     return v.n_distances;
 }
@@ -409,7 +411,8 @@ static bool pays(const tree *t) {
     return n_distances < probes * (t->n / PAYS_BELOW + LEAF * 4);
 }
 
-huddle_status hd_search_kdtree(huddle_context *context, hd_search *search, bool *gave_up) {
+huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *search,
+                                     bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     tree t = {.search = search,
               .leaf = leaf_kernels[search->train->isa],

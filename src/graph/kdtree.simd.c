@@ -1,24 +1,25 @@
 /* The kd-tree's distances, by differences in double. */
 #include "base/cpu.h"
-#include "graph/kernels.h"
+#include "graph/distance_kernels.h"
 
 #include <string.h>
 
-typedef double lanes __attribute__((vector_size(HD_LEAF_LANES * sizeof(double))));
+typedef double lanes __attribute__((vector_size(HD_GRAPH_LEAF_LANES * sizeof(double))));
 
-void HD_SIMD(hd_leaf_distances)(const double *q, const double *panel, int64_t d,
-                                double out[HD_LEAF_LANES]) {
+void HD_SIMD(hd_graph_leaf_distances)(const double *q, const double *panel, int64_t d,
+                                      double out[HD_GRAPH_LEAF_LANES]) {
     lanes sum = {0};
     for (int64_t f = 0; f < d; f++) {
         lanes p;
-        memcpy(&p, panel + f * HD_LEAF_LANES, sizeof p);
+        memcpy(&p, panel + f * HD_GRAPH_LEAF_LANES, sizeof p);
         lanes difference = p - q[f];
         sum += difference * difference;
     }
     memcpy(out, &sum, sizeof sum);
 }
 
-double HD_SIMD(hd_box_distance)(const double *q, const double *low, const double *high, int64_t d) {
+double HD_SIMD(hd_graph_box_distance)(const double *q, const double *low, const double *high,
+                                      int64_t d) {
     double sum = 0;
     for (int64_t f = 0; f < d; f++) {
         double below = low[f] - q[f], above = q[f] - high[f];

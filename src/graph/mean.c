@@ -1,30 +1,35 @@
-/* The mean distance over all pairs, or over a sample of them. */
+/* The mean distance over all pairs of rows, or over a sample of pairs. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "graph/check.h"
-#include "graph/rows.h"
-#include "graph/sparse.h"
+#include "base/slabs.h"
+#include "graph/common.h"
+#include "graph/dense_rows.h"
+#include "graph/sparse_rows.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { PAIRS_PER_CHUNK = 4096, ROWS_PER_CHUNK = 32 };
 
-static const double most_work = 0x1p32, most_pairs = 0x1p20;
+/* All pairs are taken while they cost at most max_work multiplications, about a second on one core;
+ * otherwise a sample of at most max_pairs, whose relative standard error is below 10^-3. Both are
+ * part of the documented behaviour (huddle/graph.h). */
+static const double max_work = 0x1p32, max_pairs = 0x1p20;
 
 typedef struct mean {
-    hd_rows rows; /* dense points, or */
-    hd_sparse_rows sparse;
+    hd_graph_rows rows; /* dense points, or */
+    hd_graph_sparse_rows sparse;
     bool cosine;
     int64_t n;
     uint64_t seed;
-    double *sums; /* chunks */
+    double *sums; /* one per chunk */
 } mean;
 
 static double distance(const mean *m, int64_t i, int64_t j) {
-    double distance2 = m->sparse.x != NULL ? hd_sparse_distance2(&m->sparse, i, &m->sparse, j)
-                                           : hd_rows_distance2(&m->rows, i, &m->rows, j, INFINITY);
+    double distance2 = m->sparse.x != NULL
+                           ? hd_graph_sparse_distance2(&m->sparse, i, &m->sparse, j)
+                           : hd_graph_rows_distance2(&m->rows, i, &m->rows, j, INFINITY);
     return m->cosine ? distance2 / 2 : sqrt(distance2);
 }
 
@@ -38,6 +43,7 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Pairs of different rows, uniformly: the second is drawn among the other n - 1. */
 static huddle_status add_pairs(void *argument, hd_chunk chunk) {
     const mean *m = argument;
     hd_rng rng = hd_rng_stream(m->seed, (uint64_t)chunk.index);
@@ -50,12 +56,13 @@ static huddle_status add_pairs(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* `width` is what one distance costs. */
-static huddle_status run(huddle_context *context, mean *m, double width, double *result) {
+/* The mean of all distances, or of a sample; `width` is the cost of one distance. */
+static huddle_status average_distances(huddle_context *context, mean *m, double width,
+                                       double *result) {
     huddle_status status = HUDDLE_OK;
     double pairs = (double)m->n * (double)(m->n - 1) / 2, sum = 0;
-    bool all = pairs * width <= most_work;
-    double sample = fmax(1, floor(fmin(most_pairs, most_work / width)));
+    bool all = pairs * width <= max_work;
+    double sample = fmax(1, floor(fmin(max_pairs, max_work / width)));
     int64_t items = all ? m->n : (int64_t)sample;
     int64_t grain = all ? ROWS_PER_CHUNK : PAIRS_PER_CHUNK, chunks = hd_chunks(items, grain);
     *result = 0;
@@ -76,34 +83,39 @@ huddle_status huddle_graph_mean_distance(huddle_context *context, const huddle_p
     huddle_status status = HUDDLE_OK;
     mean m = {.n = x->n, .seed = seed};
     double width = (double)x->d;
+    TRY(hd_slabs_refuse(context, "the mean distance over pairs of points"));
+    TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
-    TRY(hd_metric(metric, &m.cosine));
+    TRY(hd_graph_parse_metric(metric, &m.cosine));
     if (x->offsets != NULL) {
-        TRY(hd_sparse_rows_new(x, m.cosine, &m.sparse));
+        TRY(hd_graph_sparse_rows_new(x, m.cosine, &m.sparse));
         width = 1 + 2 * (double)x->offsets[x->n] / (double)x->n;
     } else {
-        m.rows = hd_rows_of_points(x);
+        m.rows = hd_graph_rows_of_points(x);
         m.rows.shift = m.cosine ? x->shift : NULL;
         if (m.cosine)
-            TRY(hd_rows_normalise(context, &m.rows));
+            TRY(hd_graph_rows_normalise(context, &m.rows));
     }
-    TRY(run(context, &m, width, result));
+    TRY(average_distances(context, &m, width, result));
 done:
-    hd_rows_free(&m.rows);
-    hd_sparse_rows_free(&m.sparse);
-    return status;
+    hd_graph_rows_free(&m.rows);
+    hd_graph_sparse_rows_free(&m.sparse);
+    return hd_agree(context, status);
 }
 
 huddle_status huddle_graph_mean_distance_dense(huddle_context *context, const huddle_dense *f,
                                                uint64_t seed, double *result) {
     huddle_status status = HUDDLE_OK;
-    mean m = {.n = f->rows, .seed = seed, .rows = hd_rows_of_dense(f)};
+    mean m = {.n = f->rows, .seed = seed};
     int exponent;
-    TRY(hd_dense_check(f));
-    TRY(hd_rows_rescale(&m.rows, &m.rows, &exponent));
-    TRY(run(context, &m, (double)f->cols, result));
+    TRY(hd_slabs_refuse(context, "the mean distance over pairs of rows"));
+    TRY(huddle_dense_fetch(f));
+    TRY(hd_graph_check_dense(f));
+    m.rows = hd_graph_rows_of_dense(f);
+    TRY(hd_graph_rows_rescale(&m.rows, &m.rows, &exponent));
+    TRY(average_distances(context, &m, (double)f->cols, result));
     *result = ldexp(*result, -exponent);
 done:
-    hd_rows_free(&m.rows);
-    return status;
+    hd_graph_rows_free(&m.rows);
+    return hd_agree(context, status);
 }

@@ -13,7 +13,7 @@ static const double u = 0x1p-24;
 /* ---- survey -------------------------------------------------------------------------------- */
 
 typedef struct survey {
-    const hd_rows *rows;
+    const hd_graph_rows *rows;
     int64_t width;
     double *sums, *lows, *highs, *row; /* chunks x width */
     bool *whole;                       /* chunks */
@@ -30,7 +30,7 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
         high[j] = -DBL_MAX;
     }
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        hd_rows_read(s->rows, i, row);
+        hd_graph_rows_read(s->rows, i, row);
         for (int64_t j = 0; j < s->width; j++) {
             double v = row[j];
             sum[j] += v;
@@ -58,8 +58,8 @@ static void combine(survey *s, int64_t chunks) {
 }
 
 /* Takes the centre from the first survey, the spread around it from every one. */
-static huddle_status survey_one(huddle_context *context, const hd_rows *rows, bool first,
-                                hd_packing *p, double *spread) {
+static huddle_status survey_one(huddle_context *context, const hd_graph_rows *rows, bool first,
+                                hd_graph_packing *p, double *spread) {
     huddle_status status = HUDDLE_OK;
     survey s = {.rows = rows, .width = p->d};
     int64_t grain = (rows->n + SURVEY_CHUNKS - 1) / SURVEY_CHUNKS;
@@ -88,12 +88,13 @@ done:
     return status;
 }
 
-huddle_status hd_packing_new(huddle_context *context, const hd_rows *train, const hd_rows *query,
-                             hd_packing *packing) {
+huddle_status hd_graph_packing_new(huddle_context *context, const hd_graph_rows *train,
+                                   const hd_graph_rows *query, hd_graph_packing *packing) {
     huddle_status status = HUDDLE_OK;
     double spread = 0;
     int exponent = 0;
-    *packing = (hd_packing){.d = hd_rows_width(train), .whole = true, .isa = hd_cpu_isa()};
+    *packing =
+        (hd_graph_packing){.d = hd_graph_rows_width(train), .whole = true, .isa = hd_cpu_isa()};
     packing->differences = packing->d <= DIFFERENCES_UP_TO;
     ALLOC(packing->centre, packing->d);
     TRY(survey_one(context, train, true, packing, &spread));
@@ -106,35 +107,35 @@ done:
     return status;
 }
 
-void hd_packing_free(hd_packing *packing) {
+void hd_graph_packing_free(hd_graph_packing *packing) {
     huddle_free(packing->centre);
-    *packing = (hd_packing){0};
+    *packing = (hd_graph_packing){0};
 }
 
 /* ---- packing ------------------------------------------------------------------------------- */
 
 typedef struct filling {
-    const hd_rows *rows;
-    const hd_packing *packing;
-    hd_panels *panels;
+    const hd_graph_rows *rows;
+    const hd_graph_packing *packing;
+    hd_graph_panels *panels;
     double *scratch; /* workers x d */
 } filling;
 
 static void fill_point(const filling *f, int64_t i, double *row) {
-    const hd_packing *p = f->packing;
-    hd_panels *x = f->panels;
-    float *to = x->values + i / HD_PANEL * HD_PANEL * p->d + i % HD_PANEL;
+    const hd_graph_packing *p = f->packing;
+    hd_graph_panels *x = f->panels;
+    float *to = x->values + i / HD_GRAPH_PANEL * HD_GRAPH_PANEL * p->d + i % HD_GRAPH_PANEL;
     if (i >= x->n) {
         for (int64_t j = 0; j < p->d; j++)
-            to[j * HD_PANEL] = 0;
+            to[j * HD_GRAPH_PANEL] = 0;
         x->base[i] = INFINITY;
         return;
     }
     double norm2 = 0;
-    hd_rows_read(f->rows, i, row);
+    hd_graph_rows_read(f->rows, i, row);
     for (int64_t j = 0; j < p->d; j++) {
         float v = (float)(p->scale * (row[j] - p->centre[j]));
-        to[j * HD_PANEL] = v;
+        to[j * HD_GRAPH_PANEL] = v;
         norm2 += (double)v * (double)v;
     }
     x->norm[i] = sqrt(norm2);
@@ -144,22 +145,23 @@ static void fill_point(const filling *f, int64_t i, double *row) {
 static huddle_status fill_panels(void *argument, hd_chunk chunk) {
     const filling *f = argument;
     double *row = f->scratch + chunk.worker * f->packing->d;
-    for (int64_t i = chunk.begin * HD_PANEL; i < chunk.end * HD_PANEL; i++)
+    for (int64_t i = chunk.begin * HD_GRAPH_PANEL; i < chunk.end * HD_GRAPH_PANEL; i++)
         fill_point(f, i, row);
     return HUDDLE_OK;
 }
 
-huddle_status hd_panels_new(huddle_context *context, const hd_rows *rows, const hd_packing *packing,
-                            hd_panels *panels) {
+huddle_status hd_graph_panels_new(huddle_context *context, const hd_graph_rows *rows,
+                                  const hd_graph_packing *packing, hd_graph_panels *panels) {
     huddle_status status = HUDDLE_OK;
-    int64_t padded = (rows->n + HD_TILE_COLUMNS - 1) / HD_TILE_COLUMNS * HD_TILE_COLUMNS;
+    int64_t padded =
+        (rows->n + HD_GRAPH_TILE_COLUMNS - 1) / HD_GRAPH_TILE_COLUMNS * HD_GRAPH_TILE_COLUMNS;
     filling f = {.rows = rows, .packing = packing, .panels = panels};
-    *panels = (hd_panels){.n = rows->n, .padded = padded, .d = packing->d};
+    *panels = (hd_graph_panels){.n = rows->n, .padded = padded, .d = packing->d};
     ALLOC(panels->values, padded * packing->d);
     ALLOC(panels->base, padded);
     ALLOC(panels->norm, rows->n);
     ALLOC(f.scratch, hd_workers(context) * packing->d);
-    TRY(hd_parallel(context, NULL, padded / HD_PANEL, PANELS_PER_CHUNK, fill_panels, &f));
+    TRY(hd_parallel(context, NULL, padded / HD_GRAPH_PANEL, PANELS_PER_CHUNK, fill_panels, &f));
     for (int64_t i = 0; i < rows->n; i++)
         panels->largest = fmax(panels->largest, panels->norm[i]);
 done:
@@ -167,22 +169,23 @@ done:
     return status;
 }
 
-void hd_panels_free(hd_panels *panels) {
+void hd_graph_panels_free(hd_graph_panels *panels) {
     huddle_free(panels->values);
     huddle_free(panels->base);
     huddle_free(panels->norm);
-    *panels = (hd_panels){0};
+    *panels = (hd_graph_panels){0};
 }
 
 /* ---- rounding ------------------------------------------------------------------------------ */
 
-bool hd_panels_exact(const hd_packing *packing, const hd_panels *train, const hd_panels *query) {
+bool hd_graph_panels_exact(const hd_graph_packing *packing, const hd_graph_panels *train,
+                           const hd_graph_panels *query) {
     /* Every sum on the way is a whole number of at most (|x| + |y|)^2. */
     double both = (train->largest + query->largest) / packing->scale;
     return packing->whole && both * both < 0x1p24;
 }
 
-double hd_packing_limit(const hd_packing *packing, double norm, double distance2) {
+double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, double distance2) {
     double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
     /* The other end is at most r away, and packing moved both. */
     double other = (norm + r + 2 * packing->blur) * (1 + 4 * u);

@@ -31,14 +31,14 @@ static const double look_cost = 30;
 static const double start_looks = 100;
 
 typedef struct bound {
-    hd_search *search;
-    hd_projection projection;
-    hd_packing packing;
-    hd_panels panels; /* of the projections, in the order of the first tree */
-    hd_tiles tiles;
-    int32_t *order;     /* names, by place */
-    double *keys;       /* of the places being split */
-    hd_candidates near; /* by bounds, for the beginning */
+    hd_graph_search *search;
+    hd_graph_projection projection;
+    hd_graph_packing packing;
+    hd_graph_panels panels; /* of the projections, in the order of the first tree */
+    hd_graph_tiles tiles;
+    int32_t *order;           /* names, by place */
+    double *keys;             /* of the places being split */
+    hd_graph_candidates near; /* by bounds, for the beginning */
     int64_t n;
     int32_t *looks; /* pairs looked at, by the first place */
 } bound;
@@ -48,7 +48,7 @@ typedef struct bound {
 /* Could point j enter the list of i? Not if it is there already, nor behind a full list of zeros.
  */
 static bool wants(const bound *b, int32_t i, int32_t j) {
-    const hd_search *s = b->search;
+    const hd_graph_search *s = b->search;
     const int32_t *index = s->index + (int64_t)i * s->k;
     if (s->distance2[(int64_t)i * s->k + s->k - 1] == 0 && j > index[s->k - 1])
         return false;
@@ -63,15 +63,15 @@ static double last(const bound *b, int32_t i) {
 }
 
 static bool enter(const bound *b, int32_t i, double distance2, int32_t j) {
-    const hd_search *s = b->search;
-    return hd_list_insert(s->distance2 + (int64_t)i * s->k, s->index + (int64_t)i * s->k, s->k,
-                          distance2, j);
+    const hd_graph_search *s = b->search;
+    return hd_graph_list_insert(s->distance2 + (int64_t)i * s->k, s->index + (int64_t)i * s->k,
+                                s->k, distance2, j);
 }
 
 static void lower_tau(const bound *b, int64_t place) {
     double distance2 = last(b, b->order[place]), limit = FLT_MAX;
     if (isfinite(distance2))
-        limit = hd_packing_limit(&b->packing, b->panels.norm[place], distance2);
+        limit = hd_graph_packing_limit(&b->packing, b->panels.norm[place], distance2);
     b->tiles.tau[place] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
 }
 
@@ -84,7 +84,7 @@ static void look(void *argument, int64_t place, int64_t other, float value) {
     if (!for_i && !for_j)
         return;
     double limit = fmax(for_i ? last(b, i) : 0, for_j ? last(b, j) : 0);
-    double distance2 = hd_rows_distance2(b->search->query, i, b->search->train, j, limit);
+    double distance2 = hd_graph_rows_distance2(b->search->query, i, b->search->train, j, limit);
     if (for_i && enter(b, i, distance2, j))
         lower_tau(b, place);
     if (for_j && enter(b, j, distance2, i))
@@ -94,7 +94,7 @@ static void look(void *argument, int64_t place, int64_t other, float value) {
 
 static void fetch(void *argument, int64_t place) {
     const bound *b = argument;
-    hd_rows_fetch(b->search->train, b->order[place]);
+    hd_graph_rows_prefetch(b->search->train, b->order[place]);
 }
 
 /* ---- trees --------------------------------------------------------------------------------- */
@@ -173,20 +173,20 @@ static void grow(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 
 static void offer(void *argument, int64_t i, int64_t j, float value) {
     const bound *b = argument;
-    b->tiles.tau[i] = hd_candidates_offer(&b->near, i, value, j);
-    b->tiles.tau[j] = hd_candidates_offer(&b->near, j, value, i);
+    b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
+    b->tiles.tau[j] = hd_graph_candidates_offer(&b->near, j, value, i);
 }
 
 /* Looks at those that are near by their bounds. */
 static huddle_status look_around(void *argument, hd_chunk chunk) {
     bound *b = argument;
-    const hd_search *s = b->search;
+    const hd_graph_search *s = b->search;
     for (int64_t place = chunk.begin; place < chunk.end; place++) {
         const int32_t *near = b->near.index + place * b->near.k;
         int32_t i = b->order[place];
         for (int32_t c = 0; c < b->near.k && near[c] != INT32_MAX; c++) {
             int32_t j = b->order[near[c]];
-            enter(b, i, hd_rows_distance2(s->query, i, s->train, j, last(b, i)), j);
+            enter(b, i, hd_graph_rows_distance2(s->query, i, s->train, j, last(b, i)), j);
             b->looks[place]++;
         }
         lower_tau(b, place);
@@ -196,15 +196,15 @@ static huddle_status look_around(void *argument, hd_chunk chunk) {
 
 static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_candidates_new(b->n, b->search->k, &b->near));
+    TRY(hd_graph_candidates_new(b->n, b->search->k, &b->near));
     for (int64_t place = 0; place < b->panels.padded; place++)
         b->tiles.tau[place] = place < b->n ? FLT_MAX : -INFINITY;
     b->tiles.hit = offer;
-    TRY(hd_tiles_blocks(context, &b->tiles, 96));
-    hd_search_clear(b->search, 0, b->n);
+    TRY(hd_graph_tiles_blocks(context, &b->tiles, 96));
+    hd_graph_search_clear(b->search, 0, b->n);
     TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, look_around, b));
 done:
-    hd_candidates_free(&b->near);
+    hd_graph_candidates_free(&b->near);
     return status;
 }
 
@@ -218,26 +218,26 @@ static int64_t directions(int64_t n, int64_t width) {
 
 static huddle_status prepare(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
-    hd_search *s = b->search;
+    hd_graph_search *s = b->search;
     hd_rng rng = hd_rng_stream(s->seed, 1);
-    TRY(hd_projection_new(context, s->train, directions(b->n, hd_rows_width(s->train)), s->seed,
-                          &b->projection));
+    TRY(hd_graph_projection_new(context, s->train, directions(b->n, hd_graph_rows_width(s->train)),
+                                s->seed, &b->projection));
     ALLOC(b->order, b->n);
     ALLOC(b->keys, b->n);
     ALLOC_ZERO(b->looks, b->n);
     for (int64_t i = 0; i < b->n; i++)
         b->order[i] = (int32_t)i;
     grow(b, 0, b->n, &rng);
-    hd_rows y = hd_rows_of_dense(&b->projection.y);
+    hd_graph_rows y = hd_graph_rows_of_dense(&b->projection.y);
     y.pick = b->order;
-    TRY(hd_packing_new(context, &y, NULL, &b->packing));
+    TRY(hd_graph_packing_new(context, &y, NULL, &b->packing));
     b->packing.differences = false;
     b->packing.blur = b->projection.blur * b->packing.scale;
-    TRY(hd_panels_new(context, &y, &b->packing, &b->panels));
-    hd_projection_free(&b->projection);
+    TRY(hd_graph_panels_new(context, &y, &b->packing, &b->panels));
+    hd_graph_projection_free(&b->projection);
     ALLOC(b->tiles.tau, b->panels.padded);
     b->tiles.rows = b->tiles.columns = &b->panels;
-    b->tiles.kernel = hd_tiles_kernel(&b->packing);
+    b->tiles.kernel = hd_graph_tiles_kernel(&b->packing);
     b->tiles.argument = b;
 done:
     return status;
@@ -258,26 +258,27 @@ static bool pays(void *argument, double pairs) {
 }
 
 static void release(bound *b) {
-    hd_projection_free(&b->projection);
-    hd_packing_free(&b->packing);
-    hd_panels_free(&b->panels);
+    hd_graph_projection_free(&b->projection);
+    hd_graph_packing_free(&b->packing);
+    hd_graph_panels_free(&b->panels);
     huddle_free(b->tiles.tau);
     huddle_free(b->order);
     huddle_free(b->keys);
     huddle_free(b->looks);
 }
 
-huddle_status hd_search_pcabound(huddle_context *context, hd_search *search, bool *gave_up) {
+huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
+                                       bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     bound b = {.search = search, .n = search->train->n};
-    *gave_up = hd_rows_width(search->train) < LEAST_WIDTH || search->k >= b.n / 4;
+    *gave_up = hd_graph_rows_width(search->train) < LEAST_WIDTH || search->k >= b.n / 4;
     if (*gave_up)
         return status;
     TRY(prepare(context, &b));
     TRY(begin_lists(context, &b));
     b.tiles.hit = look;
     b.tiles.fetch = fetch;
-    TRY(hd_tiles_tournament(context, &b.tiles, pays, gave_up));
+    TRY(hd_graph_tiles_tournament(context, &b.tiles, pays, gave_up));
     atomic_fetch_add(&search->n_distances, count_looks(&b));
 done:
     release(&b);

@@ -1,15 +1,18 @@
-/* Graphs and lists from matrices that the caller already has. */
+/* Graphs and neighbour lists from matrices of similarities or distances that the caller already
+ * has. */
 #include "base/check.h"
-#include "graph/check.h"
+#include "base/slabs.h"
+#include "graph/common.h"
 #include "graph/search.h"
-#include "graph/union.h"
+#include "graph/symmetrize.h"
 
 #include <math.h>
 
-static huddle_status check_square(int64_t rows, int64_t cols, const char *what) {
-    if (rows != cols || rows < 1 || rows > INT32_MAX)
+/* Square over all processes: each has some of the rows and all columns. */
+static huddle_status check_square(int64_t rows, int64_t cols, hd_slab slab, const char *what) {
+    if (slab.total != cols || rows < 1 || slab.total > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%s must be a square matrix, not %lld x %lld", what,
-                       (long long)rows, (long long)cols);
+                       (long long)slab.total, (long long)cols);
     return HUDDLE_OK;
 }
 
@@ -24,9 +27,13 @@ static huddle_status check_value(double value, int64_t row, int64_t column, cons
     return HUDDLE_OK;
 }
 
-static huddle_status check_csr(const huddle_csr *matrix, const char *what) {
+/* Values first: huddle_csr_check() would not say which matrix has the NaN. */
+static huddle_status check_csr(huddle_context *context, const huddle_csr *matrix, const char *what,
+                               hd_slab *slab) {
     huddle_status status = HUDDLE_OK;
-    TRY(check_square(matrix->rows, matrix->cols, what));
+    TRY(huddle_csr_fetch(matrix));
+    TRY(hd_slab_locate(context, matrix->rows, slab));
+    TRY(check_square(matrix->rows, matrix->cols, *slab, what));
     if (matrix->offsets != NULL)
         for (int64_t i = 0; i < matrix->rows; i++)
             for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
@@ -36,9 +43,12 @@ done:
     return status;
 }
 
-static huddle_status check_dense(const huddle_dense *matrix, const char *what) {
+static huddle_status check_dense(huddle_context *context, const huddle_dense *matrix,
+                                 const char *what, hd_slab *slab) {
     huddle_status status = HUDDLE_OK;
-    TRY(check_square(matrix->rows, matrix->cols, what));
+    TRY(huddle_dense_fetch(matrix));
+    TRY(hd_slab_locate(context, matrix->rows, slab));
+    TRY(check_square(matrix->rows, matrix->cols, *slab, what));
     if (matrix->stride < matrix->cols || matrix->values == NULL)
         FAIL(HUDDLE_INVALID, "%s: stride = %lld is less than the %lld columns", what,
              (long long)matrix->stride, (long long)matrix->cols);
@@ -53,21 +63,32 @@ done:
 
 static const char affinity_name[] = "the affinity", distances_name[] = "the distances";
 
-huddle_status huddle_graph_from_affinity(const huddle_csr *affinity, huddle_csr *graph) {
+static huddle_status graph_from_affinity(huddle_context *context, const huddle_csr *affinity,
+                                         huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
+    hd_slab slab;
     *graph = (huddle_csr){0};
-    TRY(check_csr(affinity, affinity_name));
-    TRY(hd_graph_union(affinity, graph));
+    TRY(hd_slabs_refuse(context, "making a graph from an affinity matrix"));
+    TRY(check_csr(context, affinity, affinity_name, &slab));
+    TRY(hd_graph_symmetrize(affinity, graph));
 done:
     return status;
 }
 
-huddle_status huddle_graph_from_affinity_dense(const huddle_dense *affinity, huddle_csr *graph) {
+huddle_status huddle_graph_from_affinity(huddle_context *context, const huddle_csr *affinity,
+                                         huddle_csr *graph) {
+    return hd_agree(context, graph_from_affinity(context, affinity, graph));
+}
+
+static huddle_status graph_from_affinity_dense(huddle_context *context,
+                                               const huddle_dense *affinity, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr sparse = {0};
+    hd_slab slab;
     int64_t entries = 0, at = 0;
     *graph = (huddle_csr){0};
-    TRY(check_dense(affinity, affinity_name));
+    TRY(hd_slabs_refuse(context, "making a graph from an affinity matrix"));
+    TRY(check_dense(context, affinity, affinity_name, &slab));
     for (int64_t i = 0; i < affinity->rows; i++)
         for (int64_t j = 0; j < affinity->cols; j++)
             entries += affinity->values[i * affinity->stride + j] != 0;
@@ -82,19 +103,26 @@ huddle_status huddle_graph_from_affinity_dense(const huddle_dense *affinity, hud
         }
         sparse.offsets[i + 1] = at;
     }
-    TRY(hd_graph_union(&sparse, graph));
+    TRY(hd_graph_symmetrize(&sparse, graph));
 done:
     huddle_csr_free(&sparse);
     return status;
 }
 
+huddle_status huddle_graph_from_affinity_dense(huddle_context *context,
+                                               const huddle_dense *affinity, huddle_csr *graph) {
+    return hd_agree(context, graph_from_affinity_dense(context, affinity, graph));
+}
+
 /* ---- distances ----------------------------------------------------------------------------- */
 
-static huddle_status open_lists(int64_t n, int32_t n_neighbors, huddle_neighbors *out) {
+/* Empty lists, no longer than there are other points on all processes. */
+static huddle_status open_lists(int64_t n, int64_t total, int32_t n_neighbors,
+                                huddle_neighbors *out) {
     if (n_neighbors < 1)
         return hd_fail(HUDDLE_INVALID, "n_neighbors = %d is less than 1", n_neighbors);
     huddle_status status =
-        hd_neighbors_new(n, n_neighbors < n ? n_neighbors : (int32_t)(n - 1), out);
+        hd_graph_neighbors_new(n, n_neighbors < total ? n_neighbors : (int32_t)(total - 1), out);
     for (int64_t e = 0; status == HUDDLE_OK && e < n * out->k; e++) {
         out->index[e] = INT32_MAX;
         out->distance[e] = INFINITY;
@@ -103,20 +131,22 @@ static huddle_status open_lists(int64_t n, int32_t n_neighbors, huddle_neighbors
 }
 
 static void offer(huddle_neighbors *out, int64_t i, int64_t j, double distance) {
-    if (i != j && out->k > 0)
-        hd_list_insert(out->distance + i * out->k, out->index + i * out->k, out->k, distance,
-                       (int32_t)j);
+    if (out->k > 0)
+        hd_graph_list_insert(out->distance + i * out->k, out->index + i * out->k, out->k, distance,
+                             (int32_t)j);
 }
 
-huddle_status huddle_graph_from_distances(const huddle_csr *distances, int32_t n_neighbors,
-                                          huddle_neighbors *out) {
+static huddle_status lists_from_stored(huddle_context *context, const huddle_csr *distances,
+                                       int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
+    hd_slab slab;
     *out = (huddle_neighbors){0};
-    TRY(check_csr(distances, distances_name));
-    TRY(open_lists(distances->rows, n_neighbors, out));
+    TRY(check_csr(context, distances, distances_name, &slab));
+    TRY(open_lists(distances->rows, slab.total, n_neighbors, out));
     for (int64_t i = 0; i < distances->rows; i++)
         for (int64_t e = distances->offsets[i]; e < distances->offsets[i + 1]; e++)
-            offer(out, i, distances->columns[e], distances->values[e]);
+            if (distances->columns[e] != slab.first + i)
+                offer(out, i, distances->columns[e], distances->values[e]);
     for (int64_t e = 0; e < out->n * out->k; e++)
         if (out->index[e] == INT32_MAX)
             out->index[e] = -1;
@@ -126,30 +156,51 @@ done:
     return status;
 }
 
-huddle_status huddle_graph_from_distances_dense(const huddle_dense *distances, int32_t n_neighbors,
-                                                huddle_neighbors *out) {
+huddle_status huddle_graph_from_distances(huddle_context *context, const huddle_csr *distances,
+                                          int32_t n_neighbors, huddle_neighbors *out) {
+    return hd_agree(context, lists_from_stored(context, distances, n_neighbors, out));
+}
+
+huddle_status hd_graph_lists_from_distances(huddle_context *context, const huddle_dense *distances,
+                                            int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
+    hd_slab slab;
     *out = (huddle_neighbors){0};
-    TRY(check_dense(distances, distances_name));
-    TRY(open_lists(distances->rows, n_neighbors, out));
+    TRY(check_dense(context, distances, distances_name, &slab));
+    TRY(open_lists(distances->rows, slab.total, n_neighbors, out));
     for (int64_t i = 0; i < distances->rows; i++)
         for (int64_t j = 0; j < distances->cols; j++)
-            offer(out, i, j, distances->values[i * distances->stride + j]);
+            if (j != slab.first + i)
+                offer(out, i, j, distances->values[i * distances->stride + j]);
 done:
     if (status != HUDDLE_OK)
         huddle_neighbors_free(out);
     return status;
 }
 
-huddle_status huddle_graph_mean_of_distances(const huddle_dense *distances, double *mean) {
+huddle_status huddle_graph_from_distances_dense(huddle_context *context,
+                                                const huddle_dense *distances, int32_t n_neighbors,
+                                                huddle_neighbors *out) {
+    return hd_agree(context, hd_graph_lists_from_distances(context, distances, n_neighbors, out));
+}
+
+static huddle_status mean_of_distances(huddle_context *context, const huddle_dense *distances,
+                                       double *mean) {
     huddle_status status = HUDDLE_OK;
+    hd_slab slab;
     *mean = 0;
-    TRY(check_dense(distances, distances_name));
-    double sum = 0, n = (double)distances->rows;
+    TRY(check_dense(context, distances, distances_name, &slab));
+    double sum = 0, n = (double)slab.total;
     for (int64_t i = 0; i < distances->rows; i++)
         for (int64_t j = 0; j < distances->cols; j++)
-            sum += i != j ? distances->values[i * distances->stride + j] : 0;
+            sum += j != slab.first + i ? distances->values[i * distances->stride + j] : 0;
+    TRY(hd_reduce_sum(context, 1, &sum));
     *mean = n > 1 ? sum / (n * (n - 1)) : 0;
 done:
     return status;
+}
+
+huddle_status huddle_graph_mean_of_distances(huddle_context *context, const huddle_dense *distances,
+                                             double *mean) {
+    return hd_agree(context, mean_of_distances(context, distances, mean));
 }

@@ -13,7 +13,7 @@
 enum { SAMPLE = 1600, ITERATIONS = 3, ROWS_PER_CHUNK = 128 };
 
 typedef struct finder {
-    const hd_rows *rows;
+    const hd_graph_rows *rows;
     int64_t m, d, p;   /* sampled rows, coordinates, directions */
     double *centre;    /* d */
     float *sample;     /* m x d, centred, of size 1 */
@@ -21,7 +21,7 @@ typedef struct finder {
     float *products;   /* m x p */
     double *v;         /* p x d, orthonormal */
     double *scratch;   /* workers x chunk x d */
-    hd_projection *out;
+    hd_graph_projection *out;
     double *largest; /* per chunk: squared norm */
 } finder;
 
@@ -32,7 +32,7 @@ static double sample_scale(const finder *f) {
     double *row = f->scratch, largest = 0;
     int exponent = 0;
     for (int64_t s = 0; s < f->m; s++) {
-        hd_rows_read(f->rows, s * f->rows->n / f->m, row);
+        hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
         for (int64_t j = 0; j < f->d; j++)
             largest = fmax(largest, fabs(row[j] - f->centre[j]));
     }
@@ -45,13 +45,13 @@ static void take_sample(finder *f) {
     double *row = f->scratch;
     memset(f->centre, 0, (size_t)f->d * sizeof *f->centre);
     for (int64_t s = 0; s < f->m; s++) {
-        hd_rows_read(f->rows, s * f->rows->n / f->m, row);
+        hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
         for (int64_t j = 0; j < f->d; j++)
             f->centre[j] += row[j] / (double)f->m;
     }
     double scale = sample_scale(f);
     for (int64_t s = 0; s < f->m; s++) {
-        hd_rows_read(f->rows, s * f->rows->n / f->m, row);
+        hd_graph_rows_read(f->rows, s * f->rows->n / f->m, row);
         for (int64_t j = 0; j < f->d; j++)
             f->sample[s * f->d + j] = (float)(scale * (row[j] - f->centre[j]));
     }
@@ -124,7 +124,7 @@ static huddle_status project(void *argument, hd_chunk chunk) {
     int64_t count = chunk.end - chunk.begin, width = f->p + 1;
     double *y = f->out->y.values + chunk.begin * width;
     for (int64_t i = 0; i < count; i++) {
-        hd_rows_read(f->rows, chunk.begin + i, x + i * f->d);
+        hd_graph_rows_read(f->rows, chunk.begin + i, x + i * f->d);
         for (int64_t j = 0; j < f->d; j++)
             x[i * f->d + j] -= f->centre[j];
     }
@@ -149,13 +149,13 @@ static double bound_blur(const finder *f, int64_t chunks) {
     return sqrt(terms * DBL_EPSILON * norm2);
 }
 
-huddle_status hd_projection_new(huddle_context *context, const hd_rows *rows, int64_t p,
-                                uint64_t seed, hd_projection *projection) {
+huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_rows *rows, int64_t p,
+                                      uint64_t seed, hd_graph_projection *projection) {
     huddle_status status = HUDDLE_OK;
-    finder f = {.rows = rows, .d = hd_rows_width(rows), .p = p, .out = projection};
+    finder f = {.rows = rows, .d = hd_graph_rows_width(rows), .p = p, .out = projection};
     int64_t chunks = hd_chunks(rows->n, ROWS_PER_CHUNK);
     f.m = rows->n < SAMPLE ? rows->n : SAMPLE;
-    *projection = (hd_projection){0};
+    *projection = (hd_graph_projection){0};
     ALLOC(f.centre, f.d);
     ALLOC(f.sample, f.m * f.d);
     ALLOC(f.directions, p * f.d);
@@ -181,6 +181,6 @@ done:
     return status;
 }
 
-void hd_projection_free(hd_projection *projection) {
+void hd_graph_projection_free(hd_graph_projection *projection) {
     huddle_dense_free(&projection->y);
 }

@@ -10,16 +10,16 @@
 #ifndef HUDDLE_SRC_GRAPH_PROJECTION_H
 #define HUDDLE_SRC_GRAPH_PROJECTION_H
 
-#include "graph/rows.h"
+#include "graph/dense_rows.h"
 
-typedef struct hd_projection {
+typedef struct hd_graph_projection {
     huddle_dense y; /* n x (p + 1) */
     double blur;    /* no row is farther than this from where exact arithmetic would put it */
-} hd_projection;
+} hd_graph_projection;
 
 /* Projects to p directions found on a sample; p must be less than the rows' width. */
-huddle_status hd_projection_new(huddle_context *context, const hd_rows *rows, int64_t p,
-                                uint64_t seed, hd_projection *projection);
-void hd_projection_free(hd_projection *projection);
+huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_rows *rows, int64_t p,
+                                      uint64_t seed, hd_graph_projection *projection);
+void hd_graph_projection_free(hd_graph_projection *projection);
 
 #endif

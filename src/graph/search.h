@@ -1,35 +1,36 @@
-/* One neighbour search, as every solver understands it. */
+/* One neighbour search in the form that every solver of the CPU takes. */
 #ifndef HUDDLE_SRC_GRAPH_SEARCH_H
 #define HUDDLE_SRC_GRAPH_SEARCH_H
 
-#include "graph/rows.h"
+#include "graph/dense_rows.h"
 #include "huddle/graph.h"
 
 #include <stdatomic.h>
 
-/* For every row of query, the k nearest rows of train by (distance, index). Pairs that share a
- * group are passed over: in a search among the points themselves a point's group is its own name
- * (query_group and train_group NULL, self true); in the search for bridges it is the component. */
-typedef struct hd_search {
-    const hd_rows *train, *query; /* dense rows; the same pointer in a search among themselves */
-    const int32_t *train_group, *query_group;
+/* For every row of query, the k nearest rows of train by (distance, index). Two kinds of pairs are
+ * skipped: a row and itself in a search of points among themselves (self), and rows of the same
+ * group, which are the components in the search for bridges. */
+typedef struct hd_graph_search {
+    const hd_graph_rows *train,
+        *query; /* dense rows; the same pointer in a search among themselves */
+    const int32_t *train_group, *query_group; /* NULL: no groups */
     bool self;
-    int32_t k; /* every query has at least so many */
+    int32_t k; /* every query has at least so many rows that are not skipped */
     uint64_t seed;
     int32_t *index;    /* query rows x k */
     double *distance2; /* likewise: squared */
     atomic_llong n_distances, n_repeated;
-} hd_search;
+} hd_graph_search;
 
-static inline bool hd_search_skips(const hd_search *s, int64_t i, int64_t j) {
+static inline bool hd_graph_search_skips(const hd_graph_search *s, int64_t i, int64_t j) {
     return (s->self && i == j) ||
            (s->query_group != NULL && s->query_group[i] == s->train_group[j]);
 }
 
-/* Puts (distance2, index) into a list of k sorted by both, dropping the last. Returns false if it
- * does not belong there. Places not yet taken hold infinity. */
-static inline bool hd_list_insert(double *distance2, int32_t *index, int32_t k, double value,
-                                  int32_t name) {
+/* Inserts (value, name) into a list of k that is sorted by both, dropping the last entry. Returns
+ * false if it does not belong there. Empty places contain infinity and INT32_MAX. */
+static inline bool hd_graph_list_insert(double *distance2, int32_t *index, int32_t k, double value,
+                                        int32_t name) {
     int32_t at = k - 1;
     if (value > distance2[at] || (value == distance2[at] && name >= index[at]))
         return false;
@@ -45,23 +46,30 @@ static inline bool hd_list_insert(double *distance2, int32_t *index, int32_t k, 
 }
 
 /* Empties the lists of queries begin .. end - 1. */
-void hd_search_clear(hd_search *search, int64_t begin, int64_t end);
+void hd_graph_search_clear(hd_graph_search *search, int64_t begin, int64_t end);
 
-/* The solvers. Each fills index and distance2. */
-huddle_status hd_search_brute(huddle_context *context, hd_search *search);
+/* The solvers fill in index and distance2. One that would be slower than brute force may set
+ * *gave_up instead, unless gave_up is NULL; the lists are then not valid. Brute force never does;
+ * "pcabound" is only for points among themselves, and needs gave_up. */
+huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *search,
+                                    bool *gave_up);
+huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *search,
+                                     bool *gave_up);
+huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
+                                       bool *gave_up);
 
-/* These may find that they would not pay: *gave_up is then set and the lists are not filled. With
- * gave_up NULL the tree goes on all the same. The bound is only for points among themselves. */
-huddle_status hd_search_kdtree(huddle_context *context, hd_search *search, bool *gave_up);
-huddle_status hd_search_pcabound(huddle_context *context, hd_search *search, bool *gave_up);
+/* The solver for sparse points. Under cosine the rows are scaled to norm 1. search->train and
+ * search->query are not used. */
+huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_points *train,
+                                     const huddle_points *query, bool cosine,
+                                     hd_graph_search *search);
 
-/* The one for sparse points. Under cosine the rows are taken at norm 1. search's own rows are not
- * used. */
-huddle_status hd_search_sparse(huddle_context *context, const huddle_points *train,
-                               const huddle_points *query, bool cosine, hd_search *search);
+/* Chooses a solver and runs it: name is one of hd_graph_solver_names. *used is the name of the one
+ * that made the lists. */
+huddle_status hd_graph_search_run(huddle_context *context, const char *name,
+                                  hd_graph_search *search, const char **used);
 
-/* Chooses and runs: name is one of the solvers or "auto"; returns what ran in *used. */
-huddle_status hd_search_run(huddle_context *context, const char *name, hd_search *search,
-                            const char **used);
+/* "auto" and the solvers, ending with NULL: the choices of option knn_solver. */
+extern const char *const hd_graph_solver_names[];
 
 #endif

@@ -3,7 +3,7 @@
  * A register block is BLOCK rows by three vectors, 24 accumulators of 16 lanes with AVX-512 and
  * 12 of 8 or 4 lanes otherwise; as many blocks as it takes cover the tile. */
 #include "base/cpu.h"
-#include "graph/kernels.h"
+#include "graph/distance_kernels.h"
 
 #include <string.h>
 
@@ -67,15 +67,15 @@ static inline uint64_t bits(mask m) {
     const float *column[VECTORS];                                                                  \
     for (int v = 0; v < VECTORS; v++) {                                                            \
         int64_t c = c0 + v * HD_LANES;                                                             \
-        column[v] = t->columns + c / HD_PANEL * t->panel + c % HD_PANEL;                           \
+        column[v] = t->columns + c / HD_GRAPH_PANEL * t->panel + c % HD_GRAPH_PANEL;               \
     }                                                                                              \
     const float *row = t->rows + r0;                                                               \
     for (int64_t f = 0; f < t->d; f++) {                                                           \
         lanes b[VECTORS];                                                                          \
         for (int v = 0; v < VECTORS; v++)                                                          \
-            b[v] = load(column[v] + f * HD_PANEL);                                                 \
+            b[v] = load(column[v] + f * HD_GRAPH_PANEL);                                           \
         for (int r = 0; r < BLOCK; r++) {                                                          \
-            lanes a = row[f * HD_PANEL + r] - (lanes){0};                                          \
+            lanes a = row[f * HD_GRAPH_PANEL + r] - (lanes){0};                                    \
             for (int v = 0; v < VECTORS; v++)                                                      \
                 STEP(acc[r][v], a, b[v]);                                                          \
         }                                                                                          \
@@ -109,32 +109,32 @@ static inline uint64_t bits(mask m) {
             int c = c0 + v * HD_LANES;                                                             \
             mask hit = acc[r][v] <= larger(t->row_tau[r0 + r] - (lanes){0}, tau[v]);               \
             t->hits[r0 + r] |= bits(hit) << c;                                                     \
-            memcpy(t->out + (r0 + r) * HD_TILE_COLUMNS + c, &acc[r][v], sizeof(lanes));            \
+            memcpy(t->out + (r0 + r) * HD_GRAPH_TILE_COLUMNS + c, &acc[r][v], sizeof(lanes));      \
         }                                                                                          \
     return 1
 
-static inline int products(const hd_tile *t, int r0, int c0) {
+static inline int products(const hd_graph_tile *t, int r0, int c0) {
     ACCUMULATE(PRODUCT)
     FINISH(-2.0f);
 }
 
-static inline int differences(const hd_tile *t, int r0, int c0) {
+static inline int differences(const hd_graph_tile *t, int r0, int c0) {
     ACCUMULATE(DIFFERENCE)
     FINISH(1.0f);
 }
 
 #define COVER(BLOCK_KERNEL)                                                                        \
     int found = 0;                                                                                 \
-    memset(tile->hits, 0, HD_TILE_ROWS * sizeof *tile->hits);                                      \
-    for (int r0 = 0; r0 < HD_TILE_ROWS; r0 += BLOCK)                                               \
-        for (int c0 = 0; c0 < HD_TILE_COLUMNS; c0 += WIDTH)                                        \
+    memset(tile->hits, 0, HD_GRAPH_TILE_ROWS * sizeof *tile->hits);                                \
+    for (int r0 = 0; r0 < HD_GRAPH_TILE_ROWS; r0 += BLOCK)                                         \
+        for (int c0 = 0; c0 < HD_GRAPH_TILE_COLUMNS; c0 += WIDTH)                                  \
             found |= BLOCK_KERNEL(tile, r0, c0);                                                   \
     return found
 
-int HD_SIMD(hd_tile_products)(const hd_tile *tile) {
+int HD_SIMD(hd_graph_tile_products)(const hd_graph_tile *tile) {
     COVER(products);
 }
 
-int HD_SIMD(hd_tile_differences)(const hd_tile *tile) {
+int HD_SIMD(hd_graph_tile_differences)(const hd_graph_tile *tile) {
     COVER(differences);
 }

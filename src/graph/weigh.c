@@ -1,20 +1,23 @@
-/* Weights from distances. */
+/* From neighbour lists to a weighted graph. */
 #include "base/check.h"
+#include "base/context.h"
 #include "base/options.h"
-#include "graph/union.h"
-#include "huddle/graph.h"
+#include "base/slabs.h"
+#include "graph/common.h"
+#include "graph/symmetrize.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Exponents stop here: exp(-20) is 2e-9. */
-static const double least_exponent = -20;
+/* Smaller exponents are raised to this one: exp(-20) is 2e-9. Lighter edges change no label, but
+ * they make the systems of the later stages singular (huddle/graph.h). */
+static const double min_exponent = -20;
 
 static const char *const rules[] = {"selftune", "mean", "knn", "global", "binary", NULL};
 
-static const huddle_option table[] = {
-    HD_CHOICE(huddle_weight_options, scale, "selftune", rules, "how distances become weights"),
-    {0}};
+static const huddle_option table[] = {HD_CHOICE(huddle_weight_options, scale, "selftune", rules,
+                                                "how weights are computed from distances"),
+                                      {0}};
 
 const huddle_option *huddle_weight_options_table(void) {
     return table;
@@ -28,12 +31,14 @@ huddle_weight_options huddle_weight_defaults(void) {
 
 /* ---- the scale ----------------------------------------------------------------------------- */
 
-static bool is(const huddle_scale *scale, const char *rule) {
+static bool has_rule(const huddle_scale *scale, const char *rule) {
     return strcmp(scale->rule, rule) == 0;
 }
 
-/* s_i, zeros replaced by the smallest that is not. */
-static huddle_status measure_local(const huddle_neighbors *x, huddle_scale *scale) {
+/* Rule selftune (Zelnik-Manor and Perona, NIPS 2004): s_i of every list. Zeros, of points with many
+ * duplicates, are replaced by the smallest s that is not 0. */
+static huddle_status measure_local(huddle_context *context, const huddle_neighbors *x,
+                                   huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
     double smallest = INFINITY;
     ALLOC_ZERO(scale->local, x->n);
@@ -44,6 +49,7 @@ static huddle_status measure_local(const huddle_neighbors *x, huddle_scale *scal
         if (scale->local[i] > 0)
             smallest = fmin(smallest, scale->local[i]);
     }
+    TRY(hd_reduce_min(context, 1, &smallest));
     scale->smallest = isfinite(smallest) ? smallest : 0;
     for (int64_t i = 0; i < x->n; i++)
         if (scale->local[i] == 0)
@@ -52,33 +58,41 @@ done:
     return status;
 }
 
-static void measure_lists(const huddle_neighbors *x, huddle_scale *scale) {
-    double sum = 0, squares = 0;
+/* Rules mean and knn: one delta for all edges, from the mean over all entries of the lists. */
+static huddle_status measure_lists(huddle_context *context, const huddle_neighbors *x,
+                                   huddle_scale *scale) {
+    huddle_status status = HUDDLE_OK;
+    double sums[2] = {0}; /* of distances and of their squares */
     int64_t count = 0;
     for (int64_t e = 0; e < x->n * x->k; e++) {
         if (x->index[e] < 0)
             continue;
-        sum += x->distance[e];
-        squares += x->distance[e] * x->distance[e];
+        sums[0] += x->distance[e];
+        sums[1] += x->distance[e] * x->distance[e];
         count++;
     }
+    TRY(hd_reduce_sum(context, 2, sums));
+    TRY(hd_reduce_count(context, &count));
     if (count == 0)
-        return;
-    double mean = sum / (double)count;
-    scale->delta2 = is(scale, "mean") ? mean * mean : squares / (double)count;
+        goto done;
+    double mean = sums[0] / (double)count;
+    scale->delta2 = has_rule(scale, "mean") ? mean * mean : sums[1] / (double)count;
+done:
+    return status;
 }
 
-static huddle_status measure(const huddle_neighbors *x, const huddle_weight_options *options,
-                             huddle_scale *scale) {
+huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neighbors *neighbors,
+                                     const huddle_weight_options *options, huddle_scale *scale) {
+    *scale = (huddle_scale){.rule = "binary"};
     /* The table's own text outlives the caller's. */
     for (const char *const *rule = rules; *rule != NULL; rule++)
         if (strcmp(*rule, options->scale) == 0)
             scale->rule = *rule;
-    if (is(scale, "selftune"))
-        return measure_local(x, scale);
-    if (is(scale, "mean") || is(scale, "knn"))
-        measure_lists(x, scale);
-    if (is(scale, "global")) {
+    if (has_rule(scale, "selftune"))
+        return measure_local(context, neighbors, scale);
+    if (has_rule(scale, "mean") || has_rule(scale, "knn"))
+        return measure_lists(context, neighbors, scale);
+    if (has_rule(scale, "global")) {
         if (!(options->mean_distance >= 0) || !isfinite(options->mean_distance))
             return hd_fail(HUDDLE_INVALID, "mean_distance = %g is not a mean of distances",
                            options->mean_distance);
@@ -89,13 +103,13 @@ static huddle_status measure(const huddle_neighbors *x, const huddle_weight_opti
 
 double huddle_graph_weight(const huddle_scale *scale, int64_t i, double s, double distance) {
     double delta2 = scale->delta2;
-    if (distance == 0 || is(scale, "binary"))
+    if (distance == 0 || has_rule(scale, "binary"))
         return 1;
-    if (is(scale, "selftune") && scale->local != NULL)
+    if (has_rule(scale, "selftune") && scale->local != NULL)
         delta2 = scale->local[i] * (s > 0 ? s : scale->smallest);
-    /* A ratio first: squares of tiny distances vanish. */
+    /* The ratio first: squares of tiny distances would underflow. */
     double ratio = distance / sqrt(delta2), exponent = -ratio * ratio;
-    return exp(exponent > least_exponent ? exponent : least_exponent);
+    return exp(exponent > min_exponent ? exponent : min_exponent);
 }
 
 void huddle_scale_free(huddle_scale *scale) {
@@ -105,10 +119,14 @@ void huddle_scale_free(huddle_scale *scale) {
 
 /* ---- the graph ----------------------------------------------------------------------------- */
 
-static huddle_status check_lists(const huddle_neighbors *x) {
+static huddle_status check_sizes(const huddle_neighbors *x) {
     if (x->n < 1 || x->n > INT32_MAX || x->k < 0)
         return hd_fail(HUDDLE_INVALID, "%lld lists of %d neighbours are not a graph",
                        (long long)x->n, x->k);
+    return HUDDLE_OK;
+}
+
+static huddle_status check_lists(const huddle_neighbors *x) {
     for (int64_t e = 0; e < x->n * x->k; e++) {
         int64_t i = e / x->k;
         if (x->index[e] < -1 || x->index[e] >= x->n || x->index[e] == i)
@@ -121,7 +139,8 @@ static huddle_status check_lists(const huddle_neighbors *x) {
     return HUDDLE_OK;
 }
 
-/* Row i of the directed graph, by ascending column; returns its end. */
+/* Writes row i of the directed graph, sorted by column while it is written (lists are short);
+ * returns its end. */
 static int64_t write_row(const huddle_neighbors *x, const huddle_scale *scale, int64_t i,
                          huddle_csr *a) {
     int64_t begin = a->offsets[i], end = begin;
@@ -140,32 +159,66 @@ static int64_t write_row(const huddle_neighbors *x, const huddle_scale *scale, i
     return end;
 }
 
+/* The engine's turn. *answered is false if it has no such function or declines. */
+static huddle_status ask_engine(huddle_context *context, const huddle_neighbors *neighbors,
+                                const huddle_weight_options *options, huddle_csr *graph,
+                                huddle_scale *scale, bool *answered) {
+    const hd_engine *engine = hd_context_engine(context);
+    *answered = false;
+    if (engine->weigh == NULL)
+        return HUDDLE_OK;
+    huddle_status status = engine->weigh(context, neighbors, options, graph, scale);
+    *answered = status == HUDDLE_OK;
+    if (status != HUDDLE_UNSUPPORTED)
+        return status;
+    hd_log(context, "graph: the engine %s declines to compute these weights (%s)",
+           engine->text.name, huddle_last_error());
+    huddle_csr_free(graph);
+    huddle_scale_free(scale);
+    return HUDDLE_OK;
+}
+
+/* The CPU's turn: the directed graph of the lists, then both directions. */
+static huddle_status weigh_lists(huddle_context *context, const huddle_neighbors *neighbors,
+                                 const huddle_weight_options *options, huddle_csr *graph,
+                                 huddle_scale *scale) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr directed = {0};
+    TRY(hd_slabs_refuse(context, "making a graph from neighbour lists"));
+    TRY(huddle_neighbors_fetch(neighbors));
+    TRY(check_lists(neighbors));
+    TRY(hd_graph_measure_scale(context, neighbors, options, scale));
+    TRY(huddle_csr_new(neighbors->n, neighbors->n, neighbors->n * neighbors->k, &directed));
+    for (int64_t i = 0; i < neighbors->n; i++)
+        directed.offsets[i + 1] = write_row(neighbors, scale, i, &directed);
+    TRY(hd_graph_symmetrize(&directed, graph));
+done:
+    huddle_csr_free(&directed);
+    return status;
+}
+
 huddle_status huddle_graph_weigh(huddle_context *context, const huddle_neighbors *neighbors,
                                  const huddle_weight_options *options, huddle_csr *graph,
                                  huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
     huddle_weight_options chosen = options != NULL ? *options : huddle_weight_defaults();
-    huddle_scale measured = {.rule = "binary"};
-    huddle_csr directed = {0};
-    (void)context;
+    huddle_scale measured = {0};
+    bool answered = false;
     *graph = (huddle_csr){0};
     if (scale != NULL)
         *scale = (huddle_scale){0};
     TRY(huddle_options_check(table, &chosen));
-    TRY(check_lists(neighbors));
-    TRY(measure(neighbors, &chosen, &measured));
-    TRY(huddle_csr_new(neighbors->n, neighbors->n, neighbors->n * neighbors->k, &directed));
-    for (int64_t i = 0; i < neighbors->n; i++)
-        directed.offsets[i + 1] = write_row(neighbors, &measured, i, &directed);
-    TRY(hd_graph_union(&directed, graph));
+    TRY(check_sizes(neighbors));
+    TRY(ask_engine(context, neighbors, &chosen, graph, &measured, &answered));
+    if (!answered)
+        TRY(weigh_lists(context, neighbors, &chosen, graph, &measured));
     if (scale != NULL) {
         *scale = measured;
         measured.local = NULL;
     }
 done:
-    huddle_csr_free(&directed);
     huddle_scale_free(&measured);
     if (status != HUDDLE_OK)
         huddle_csr_free(graph);
-    return status;
+    return hd_agree(context, status);
 }

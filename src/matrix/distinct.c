@@ -1,8 +1,10 @@
-/* Distinct rows by hashing. */
+/* Distinct rows by hashing: rows of equal hash are compared value by value, so the result is exact
+ * whatever the hash. Rows of this process only. */
 #include "huddle/matrix.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 
 #include <string.h>
 
@@ -18,6 +20,8 @@ typedef struct rows {
 
 /* ---- hashing ------------------------------------------------------------------------------- */
 
+/* Multiplication by the golden ratio in 64 bits (Fibonacci hashing: Knuth, The Art of Computer
+ * Programming, 6.4) moves every bit upwards; the shift brings the high bits down again. */
 static uint64_t mix(uint64_t hash, uint64_t bits) {
     hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 29;
@@ -37,7 +41,7 @@ static uint64_t double_bits(double value) {
     return bits;
 }
 
-/* Several sums at a time, because one would have to wait for itself. */
+/* Several independent hashes, so that the processor can work on them at the same time. */
 static uint64_t hash_floats(const float *values, int64_t d) {
     uint64_t lanes[LANES] = {1, 2, 3, 4};
     int64_t j = 0;
@@ -124,7 +128,8 @@ void huddle_distinct_free(huddle_distinct *distinct) {
     memset(distinct, 0, sizeof *distinct);
 }
 
-/* of[i] = the first row equal to row i; returns how many rows are the first of their kind. */
+/* of[i] = the first row equal to row i; *count = the number of rows that are the first of their
+ * kind. A table with open addressing, at most half full. */
 static huddle_status find_firsts(const rows *r, int32_t *of, int64_t *count) {
     huddle_status status = HUDDLE_OK;
     int32_t *table = NULL; /* 1 + a first row, or 0 */
@@ -148,7 +153,8 @@ done:
     return status;
 }
 
-/* From first rows to numbers; first rows come before the others, so theirs are there. */
+/* Replaces first rows by the numbers of distinct rows. A first row comes before its copies, so its
+ * number is known when they are reached. */
 static huddle_status number_rows(huddle_distinct *distinct) {
     huddle_status status = HUDDLE_OK;
     int64_t next = 0;
@@ -191,11 +197,19 @@ done:
 huddle_status huddle_points_distinct(huddle_context *context, const huddle_points *x,
                                      huddle_distinct *distinct) {
     rows r = {.n = x->n, .points = x};
-    return find_distinct(context, &r, x->d, distinct);
+    huddle_status status = huddle_points_fetch(x);
+    memset(distinct, 0, sizeof *distinct);
+    if (status == HUDDLE_OK)
+        status = find_distinct(context, &r, x->d, distinct);
+    return hd_agree(context, status);
 }
 
 huddle_status huddle_dense_distinct(huddle_context *context, const huddle_dense *x,
                                     huddle_distinct *distinct) {
     rows r = {.n = x->rows, .dense = x};
-    return find_distinct(context, &r, x->cols, distinct);
+    huddle_status status = huddle_dense_fetch(x);
+    memset(distinct, 0, sizeof *distinct);
+    if (status == HUDDLE_OK)
+        status = find_distinct(context, &r, x->cols, distinct);
+    return hd_agree(context, status);
 }

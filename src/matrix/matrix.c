@@ -1,3 +1,4 @@
+/* The containers: allocation, copies, the transpose. */
 #include "huddle/matrix.h"
 
 #include "base/check.h"
@@ -5,7 +6,7 @@
 
 #include <string.h>
 
-/* Bounds shared by all containers: columns and vertex names are 32-bit. */
+/* Bounds shared by all containers: columns and vertex numbers are 32-bit. */
 static huddle_status check_sizes(int64_t rows, int64_t cols) {
     if (rows < 0 || cols < 0 || cols > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is impossible", (long long)rows,
@@ -168,7 +169,8 @@ huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpo
         offsets[matrix->columns[e] + 1]++;
     for (int64_t j = 0; j < matrix->cols; j++)
         offsets[j + 1] += offsets[j];
-    /* Placing moves each offset to its row's end, which is the next row's beginning. */
+    /* A counting sort. Placing an entry moves its row's offset; in the end each offset is the end
+     * of its row, which is where the next one begins. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             int64_t place = offsets[matrix->columns[e]]++;

@@ -1,14 +1,19 @@
+/* Points: checks, conversion from double, selection of rows. */
 #include "huddle/matrix.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+/* Chunks of about 1 MB: large enough to hide the cost of handing them out, small enough to spread
+ * over threads. */
 enum { ROWS_PER_CHUNK = 4096, VALUES_PER_CHUNK = 1 << 18 };
 
+/* Rows per chunk of d values each. */
 static int64_t row_grain(int64_t d) {
     int64_t rows = VALUES_PER_CHUNK / (d > 0 ? d : 1);
     return rows < 1 ? 1 : rows > ROWS_PER_CHUNK ? ROWS_PER_CHUNK : rows;
@@ -16,14 +21,15 @@ static int64_t row_grain(int64_t d) {
 
 /* ---- checking ----------------------------------------------------------------------------- */
 
+/* HUDDLE_INVALID, naming the place, if a value of row i is NaN or infinite. */
 static huddle_status check_row(const huddle_points *x, int64_t i) {
     int64_t begin = i * x->stride, end = begin + x->d;
     if (x->offsets != NULL) {
         begin = x->offsets[i];
         end = x->offsets[i + 1];
     }
-    /* Sums of zeros are 0 only if every value is finite: one test a row instead of one a value.
-     * Several sums, because one would have to wait for itself. */
+    /* value * 0 is 0 only if the value is finite: one test per row instead of one per value. The
+     * sums are independent so that they can be added at the same time. */
     enum { SUMS = 16 };
     float sums[SUMS] = {0}, sum = 0;
     int64_t at = begin;
@@ -46,7 +52,7 @@ static huddle_status check_row(const huddle_points *x, int64_t i) {
     return HUDDLE_OK;
 }
 
-/* All of them before any column is looked at: a wrong offset would lead astray. */
+/* All offsets are checked before any column is read: a wrong one would point outside. */
 static huddle_status check_offsets(int64_t rows, const int64_t *offsets, const void *columns,
                                    const void *values) {
     if (offsets[0] != 0)
@@ -88,7 +94,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
                        (long long)points->n, (long long)points->d);
     if (points->resident != NULL && points->values == NULL)
-        return HUDDLE_OK; /* in an engine's memory, and made by it */
+        return HUDDLE_OK; /* in the memory of the engine that made them */
     if (points->offsets == NULL && points->values == NULL)
         return hd_fail(HUDDLE_INVALID, "the points have no values");
     if (points->offsets == NULL && points->stride < points->d)
@@ -108,7 +114,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
 
 huddle_status huddle_csr_check(const huddle_csr *matrix) {
     if (matrix->resident != NULL && matrix->offsets == NULL)
-        return HUDDLE_OK; /* in an engine's memory, and made by it */
+        return HUDDLE_OK; /* in the memory of the engine that made it */
     if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX || matrix->offsets == NULL)
         return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has impossible sizes",
                        (long long)matrix->rows, (long long)matrix->cols);
@@ -150,16 +156,23 @@ static huddle_status bad_value(double v, int64_t row, int64_t column) {
                    (long long)column + 1, isnan(v) ? "not a number" : "infinite");
 }
 
+/* Sums, minima and maxima over no rows. */
+static void clear_columns(const conversion *c, int64_t chunk) {
+    int64_t d = c->points->d;
+    for (int64_t e = chunk * d; e < (chunk + 1) * d; e++) {
+        c->sums[e] = 0;
+        c->lows[e] = DBL_MAX;
+        c->highs[e] = -DBL_MAX;
+    }
+}
+
+/* Sum, minimum and maximum of each column over a chunk of rows. */
 static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     const conversion *c = argument;
     int64_t d = c->points->d;
     double *sum = c->sums + chunk.index * d;
     double *low = c->lows + chunk.index * d, *high = c->highs + chunk.index * d;
-    for (int64_t j = 0; j < d; j++) {
-        sum[j] = 0;
-        low[j] = DBL_MAX;
-        high[j] = -DBL_MAX;
-    }
+    clear_columns(c, chunk.index);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t j = 0; j < d; j++) {
             double v = c->values[i * c->row_step + j * c->col_step];
@@ -186,28 +199,41 @@ static huddle_status convert_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* What to take off a column of n values: its mean when float's 24 bits would leave fewer than 10
- * for its spread. A constant column has no spread of its own, but others may be compared with it:
- * it loses no digits either. */
+/* A column is shifted if its spread is below this share of its values: float's 24 bits would leave
+ * fewer than 10 for the spread. */
+static const double min_spread = 0x1p-14;
+
+/* What is subtracted from a column: its mean if its spread is too small. A constant column has no
+ * spread, but new points may be compared with it: it must lose no digits either. */
 static double column_shift(double low, double high, double mean) {
-    static const double least_spread = 0x1p-14;
     if (high <= low)
         return (double)(float)low == low ? 0 : low;
-    return high - low < least_spread * fmax(fabs(low), fabs(high)) ? mean : 0;
+    return high - low < min_spread * fmax(fabs(low), fabs(high)) ? mean : 0;
 }
 
-static huddle_status choose_shift(const conversion *c, int64_t chunks) {
+/* Combines the chunks, and then the processes, in the first chunk's place. */
+static huddle_status combine_columns(huddle_context *context, const conversion *c, int64_t chunks) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = c->points->d;
+    for (int64_t k = 1; k < chunks; k++)
+        for (int64_t j = 0; j < d; j++) {
+            int64_t e = k * d + j;
+            c->sums[j] += c->sums[e];
+            c->lows[j] = c->lows[e] < c->lows[j] ? c->lows[e] : c->lows[j];
+            c->highs[j] = c->highs[e] > c->highs[j] ? c->highs[e] : c->highs[j];
+        }
+    TRY(hd_reduce_sum(context, d, c->sums));
+    TRY(hd_reduce_min(context, d, c->lows));
+    TRY(hd_reduce_max(context, d, c->highs));
+done:
+    return status;
+}
+
+static huddle_status choose_shift(const conversion *c, int64_t n) {
     huddle_status status = HUDDLE_OK;
     huddle_points *x = c->points;
     for (int64_t j = 0; j < x->d; j++) {
-        double sum = 0, low = DBL_MAX, high = -DBL_MAX;
-        for (int64_t k = 0; k < chunks; k++) {
-            int64_t e = k * x->d + j;
-            sum += c->sums[e];
-            low = c->lows[e] < low ? c->lows[e] : low;
-            high = c->highs[e] > high ? c->highs[e] : high;
-        }
-        double shift = column_shift(low, high, sum / (double)x->n);
+        double shift = column_shift(c->lows[j], c->highs[j], c->sums[j] / (double)n);
         if (shift == 0)
             continue;
         if (x->shift == NULL)
@@ -223,16 +249,20 @@ huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int6
                                         huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     conversion c = {values, row_step, col_step, points, NULL, NULL, NULL};
-    /* Few chunks: each keeps three numbers a column. */
-    int64_t grain = row_grain(d), sixteenth = (n + 15) / 16;
+    /* At most 16 chunks: each keeps three numbers per column. */
+    int64_t grain = row_grain(d), sixteenth = (n + 15) / 16, all = n;
     grain = grain < sixteenth ? sixteenth : grain;
-    int64_t chunks = hd_chunks(n, grain);
+    int64_t chunks = hd_chunks(n, grain), room = chunks > 0 ? chunks : 1;
     TRY(huddle_points_new(n, d, points));
-    ALLOC(c.sums, chunks * d);
-    ALLOC(c.lows, chunks * d);
-    ALLOC(c.highs, chunks * d);
+    ALLOC(c.sums, room * d);
+    ALLOC(c.lows, room * d);
+    ALLOC(c.highs, room * d);
+    clear_columns(&c, 0);
     TRY(hd_parallel(context, NULL, n, grain, survey_rows, &c));
-    TRY(choose_shift(&c, chunks));
+    TRY(combine_columns(context, &c, chunks));
+    TRY(hd_reduce_count(context, &all));
+    if (all > 0)
+        TRY(choose_shift(&c, all));
     TRY(hd_parallel(context, NULL, n, grain, convert_rows, &c));
 done:
     huddle_free(c.sums);
@@ -240,7 +270,7 @@ done:
     huddle_free(c.highs);
     if (status != HUDDLE_OK)
         huddle_points_free(points);
-    return status;
+    return hd_agree(context, status);
 }
 
 static huddle_status keep_shift(const double *shift, huddle_points *y) {
@@ -265,7 +295,7 @@ huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t
 done:
     if (status != HUDDLE_OK)
         huddle_points_free(points);
-    return status;
+    return hd_agree(context, status);
 }
 
 /* ---- another shift ------------------------------------------------------------------------ */
@@ -294,6 +324,7 @@ huddle_status huddle_points_rebase(huddle_context *context, const huddle_points 
     huddle_status status = HUDDLE_OK;
     double *difference = NULL;
     memset(y, 0, sizeof *y);
+    TRY(huddle_points_fetch(x));
     if (x->offsets != NULL)
         FAIL(HUDDLE_INVALID, "sparse points cannot have a shift");
     TRY(huddle_points_new(x->n, x->d, y));
@@ -307,7 +338,7 @@ done:
     huddle_free(difference);
     if (status != HUDDLE_OK)
         huddle_points_free(y);
-    return status;
+    return hd_agree(context, status);
 }
 
 /* ---- taking rows -------------------------------------------------------------------------- */
@@ -316,6 +347,7 @@ huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, i
                                  huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     memset(y, 0, sizeof *y);
+    TRY(huddle_points_fetch(x));
     for (int64_t i = 0; i < count; i++)
         if (index[i] < 0 || index[i] >= x->n)
             FAIL(HUDDLE_INVALID, "there is no row %lld among %lld points", (long long)index[i] + 1,

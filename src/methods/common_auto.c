@@ -154,7 +154,7 @@ static huddle_status judge(huddle_context *context, const hd_prepare_clusters *c
     for (int32_t k = 0; k < clusters->count; k++) {
         double modularity;
         TRY(hd_spectral_cluster(context, &options, clusters->at[k], &c->fit));
-        TRY(huddle_metrics_modularity(&c->fit.graph, c->fit.labels, &modularity));
+        TRY(huddle_metrics_modularity(context, &c->fit.graph, c->fit.labels, &modularity));
         sum += modularity;
     }
     c->trial.modularity = sum / clusters->count;

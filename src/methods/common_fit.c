@@ -364,7 +364,7 @@ static huddle_status judge_trial(huddle_context *context, const huddle_points *p
     *trial = (hd_trial){fit->n_clusters, fit->kmeans_info.inertia, NAN, NAN, NAN, NAN};
     TRY(trial_silhouette(context, points, fit, &trial->silhouette));
     if (graph != NULL)
-        TRY(huddle_metrics_ncut(graph, fit->labels, &trial->ncut));
+        TRY(huddle_metrics_ncut(context, graph, fit->labels, &trial->ncut));
     if (fit->has_embedding && !fit->graph_per_trial) {
         huddle_spectrum spectrum = hd_fit_spectrum(fit);
         trial->eigengap = huddle_embed_gap(&spectrum, trial->n_clusters);

@@ -55,13 +55,13 @@ void hd_lda_start_free(hd_lda_start *start) {
 static huddle_status factor_total(huddle_context *context, lda *l, bool *flat) {
     huddle_status status = HUDDLE_OK;
     double *variance = NULL, trace = 0;
-    hd_centred centred = {.x = l->y};
+    hd_prepare_centred centred = {.x = l->y};
     ALLOC(variance, l->m);
     ALLOC(l->mean, l->m);
     ALLOC(l->factor, l->m * l->m);
-    TRY(hd_column_moments(context, l->y, l->mean, variance));
+    TRY(hd_prepare_column_moments(context, l->y, l->mean, variance));
     centred.offset = l->mean;
-    TRY(hd_centred_gram(context, &centred, true, l->factor));
+    TRY(hd_prepare_centred_gram(context, &centred, true, l->factor));
     for (int64_t j = 0; j < l->m; j++)
         trace += l->factor[j * l->m + j];
     *flat = !(trace > 0);

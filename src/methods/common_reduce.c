@@ -42,14 +42,14 @@ huddle_status hd_principal_map(huddle_context *context, const huddle_points *poi
     huddle_status status = HUDDLE_OK;
     int64_t d = points->d, rank;
     double *spread = NULL, *mean = NULL, *components = NULL, kept = 0;
-    hd_centred centred = {.x = points};
+    hd_prepare_centred centred = {.x = points};
     map->d_in = d;
     ALLOC(mean, d);
     ALLOC(spread, d);
     ALLOC(components, d * r);
-    TRY(hd_column_moments(context, points, mean, spread));
+    TRY(hd_prepare_column_moments(context, points, mean, spread));
     centred.offset = mean;
-    TRY(hd_pca(context, &centred, r, seed, components, variances, &rank));
+    TRY(hd_prepare_pca(context, &centred, r, seed, components, variances, &rank));
     TRY(set_projection(components, r, rank, map));
     *total = 0;
     for (int64_t j = 0; j < d; j++) {
@@ -62,7 +62,7 @@ huddle_status hd_principal_map(huddle_context *context, const huddle_points *poi
     map->centre = mean;
     mean = NULL;
 done:
-    hd_centred_free(&centred);
+    hd_prepare_centred_free(&centred);
     huddle_free(mean);
     huddle_free(spread);
     huddle_free(components);

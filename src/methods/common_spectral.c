@@ -88,7 +88,7 @@ static huddle_status graph_of_points(huddle_context *context, const hd_spectral_
     huddle_neighbors_free(&neighbors);
     TRY(connect_points(context, points, options, n_clusters, fit));
     if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(fit->nodes.copies, knn.n_neighbors, &fit->graph));
+        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, knn.n_neighbors, &fit->graph));
     fit->graph_seconds = hd_seconds() - begin;
 done:
     huddle_neighbors_free(&neighbors);
@@ -193,17 +193,19 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
     huddle_connect_options connect = options->connect;
     TRY(dense_distances(matrix, &distances));
     TRY(merge_distances(context, options->knn.n_neighbors, &distances, fit));
-    TRY(fit->nodes.n > 0
-            ? huddle_graph_from_distances_ties(&distances, options->knn.n_neighbors, &neighbors)
-            : huddle_graph_from_distances_dense(&distances, options->knn.n_neighbors, &neighbors));
-    TRY(huddle_graph_mean_of_distances(&distances, &weight.mean_distance));
+    TRY(fit->nodes.n > 0 ? huddle_graph_from_distances_ties(context, &distances,
+                                                            options->knn.n_neighbors, &neighbors)
+                         : huddle_graph_from_distances_dense(context, &distances,
+                                                             options->knn.n_neighbors, &neighbors));
+    TRY(huddle_graph_mean_of_distances(context, &distances, &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->graph, &fit->scale));
     connect.n_clusters = clusters_for_connect(n_clusters, matrix->rows);
     connect.copies = fit->nodes.copies;
     TRY(huddle_graph_connect_distances(context, &distances, &connect, &fit->scale, &fit->graph,
                                        &fit->connect_info));
     if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(fit->nodes.copies, options->knn.n_neighbors, &fit->graph));
+        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, options->knn.n_neighbors,
+                                      &fit->graph));
 done:
     huddle_neighbors_free(&neighbors);
     huddle_dense_free(&distances);
@@ -216,7 +218,7 @@ static huddle_status graph_of_some_distances(huddle_context *context, const hudd
     huddle_neighbors neighbors = {0};
     if (strcmp(options->weight.scale, "global") == 0)
         FAIL(HUDDLE_INVALID, "scale = global needs all distances, not those to neighbours only");
-    TRY(huddle_graph_from_distances(matrix, options->knn.n_neighbors, &neighbors));
+    TRY(huddle_graph_from_distances(context, matrix, options->knn.n_neighbors, &neighbors));
     TRY(huddle_graph_weigh(context, &neighbors, &options->weight, &fit->graph, &fit->scale));
 done:
     huddle_neighbors_free(&neighbors);
@@ -224,11 +226,11 @@ done:
 }
 
 /* Without distances there are no bridges, but the components are counted. */
-static huddle_status count_components(hd_fit *fit) {
+static huddle_status count_components(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     int32_t *component = NULL;
     ALLOC(component, fit->graph.rows);
-    TRY(huddle_graph_components(&fit->graph, component, &fit->connect_info.before));
+    TRY(huddle_graph_components(context, &fit->graph, component, &fit->connect_info.before));
     fit->connect_info.after = fit->connect_info.before;
 done:
     huddle_free(component);
@@ -249,8 +251,8 @@ static huddle_status graph_of_matrix(huddle_context *context, const hd_input *in
         if (is_affinity(options, "precomputed_nearest_neighbors"))
             TRY(graph_of_some_distances(context, &matrix, options, fit));
         else
-            TRY(huddle_graph_from_affinity(&matrix, &fit->graph));
-        TRY(count_components(fit));
+            TRY(huddle_graph_from_affinity(context, &matrix, &fit->graph));
+        TRY(count_components(context, fit));
     }
     fit->graph_seconds = hd_seconds() - begin;
 done:

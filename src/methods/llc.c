@@ -353,7 +353,7 @@ static huddle_status join_components(huddle_context *context, const hd_spectral_
     connect.metric = options->knn.metric;
     connect.copies = fit->nodes.copies;
     ALLOC(component, fit->n);
-    TRY(huddle_graph_components(&fit->graph, component, &count));
+    TRY(huddle_graph_components(context, &fit->graph, component, &count));
     TRY(huddle_graph_connect(context, &fit->points, &connect, &fit->scale, &fit->graph,
                              &fit->connect_info));
     TRY(list_bridges(fit, connect.metric, component, bridges));
@@ -379,7 +379,7 @@ static huddle_status make_graph(huddle_context *context, const llc_options *opti
     TRY(huddle_graph_weigh(context, neighbors, &weight, &fit->graph, &fit->scale));
     TRY(join_components(context, o, n_clusters, fit, bridges));
     if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(fit->nodes.copies, knn.n_neighbors, &fit->graph));
+        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, knn.n_neighbors, &fit->graph));
     fit->has_graph = true;
     fit->graph_seconds = hd_seconds() - begin;
 done:
@@ -425,7 +425,7 @@ static huddle_status embed(huddle_context *context, const llc_options *options,
     TRY(make_matrix(context, &a, &transpose, &matrix));
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
     ALLOC(component, fit->n);
-    TRY(huddle_graph_components(&fit->graph, component, &count));
+    TRY(huddle_graph_components(context, &fit->graph, component, &count));
     TRY(hd_embed_blocks(context, &matrix, component, count, lower, 1, &embedding,
                         n_clusters.first < n_clusters.last, &fit->embedding, &fit->embed_info));
     fit->embed_info.components = count;

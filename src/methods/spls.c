@@ -56,8 +56,8 @@ static const hd_section sections[] = {
 /* X as it enters the objective, and what is the same for every number of clusters. */
 typedef struct subspace {
     const spls_options *options;
-    hd_centred centred;  /* of all rows; offset: the mean as stored */
-    huddle_points whole; /* all rows, where the fit's points are merged */
+    hd_prepare_centred centred; /* of all rows; offset: the mean as stored */
+    huddle_points whole;        /* all rows, where the fit's points are merged */
     bool whole_borrowed;
     huddle_dense all_rows; /* then X P or G of all rows */
     double *weights;       /* of the merged rows, or NULL */
@@ -69,7 +69,7 @@ typedef struct subspace {
 } subspace;
 
 static void subspace_free(subspace *s) {
-    hd_centred_free(&s->centred);
+    hd_prepare_centred_free(&s->centred);
     if (!s->whole_borrowed)
         huddle_points_free(&s->whole);
     huddle_dense_free(&s->all_rows);
@@ -87,15 +87,15 @@ static huddle_status begin(huddle_context *context, int64_t most, subspace *s) {
     double *variances = NULL, total = 0;
     ALLOC(s->mean, x->d);
     ALLOC(variances, x->d > most ? x->d : most);
-    TRY(hd_column_moments(context, x, s->mean, variances));
+    TRY(hd_prepare_column_moments(context, x, s->mean, variances));
     for (int64_t j = 0; j < x->d; j++)
         total += variances[j];
     s->factor = total > 0 ? 1 / sqrt(total) : 1;
     s->centred.offset = s->mean;
     ALLOC(s->components, x->d * most);
     ALLOC(s->procrustes, x->d * most);
-    TRY(hd_pca(context, &s->centred, most, s->options->common.seed, s->components, variances,
-               &s->rank));
+    TRY(hd_prepare_pca(context, &s->centred, most, s->options->common.seed, s->components,
+                       variances, &s->rank));
 done:
     huddle_free(variances);
     return status;
@@ -143,8 +143,8 @@ static huddle_status project(huddle_context *context, const subspace *s, hd_fit 
     const huddle_dense *p = &fit->reduction.projection;
     huddle_dense *f = &fit->embedding.rows;
     const huddle_dense *all = fit->nodes.n > 0 ? &s->all_rows : f;
-    TRY(hd_centred_times(context, &s->centred, p->values, p->cols, p->stride, all->values,
-                         all->stride));
+    TRY(hd_prepare_centred_times(context, &s->centred, p->values, p->cols, p->stride, all->values,
+                                 all->stride));
     for (int64_t i = 0; i < f->rows && all != f; i++)
         memcpy(f->values + i * f->stride, all->values + fit->nodes.first[i] * all->stride,
                (size_t)f->cols * sizeof *f->values);
@@ -173,8 +173,8 @@ static huddle_status procrustes(huddle_context *context, subspace *s, hd_fit *fi
     ALLOC(u, (int64_t)d * k);
     ALLOC(vt, (int64_t)k * k);
     ALLOC(values, k);
-    TRY(hd_centred_times_transpose(context, &s->centred, g->values, k, g->stride, s->procrustes,
-                                   k));
+    TRY(hd_prepare_centred_times_transpose(context, &s->centred, g->values, k, g->stride,
+                                           s->procrustes, k));
     if (LAPACKE_dgesdd(LAPACK_ROW_MAJOR, 'S', d, k, s->procrustes, k, values, u, k, vt, k) != 0)
         FAIL(HUDDLE_NUMERIC, "the singular values of a subspace of %d dimensions did not converge",
              k);
@@ -283,7 +283,7 @@ static huddle_status make_graph(huddle_context *context, void *argument, hd_fit 
                                        &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->shrink_graph, &fit->shrink_scale));
     if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(fit->nodes.copies, 0, &fit->shrink_graph));
+        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, 0, &fit->shrink_graph));
 done:
     huddle_neighbors_free(&neighbors);
     return status;

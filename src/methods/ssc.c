@@ -55,7 +55,7 @@ static huddle_status make_shrink_graph(huddle_context *context, void *argument, 
         TRY(huddle_graph_mean_distance_dense(context, f, knn.seed, &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->shrink_graph, &fit->shrink_scale));
     if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(fit->nodes.copies, 0, &fit->shrink_graph));
+        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, 0, &fit->shrink_graph));
 done:
     huddle_neighbors_free(&neighbors);
     return status;

@@ -2,63 +2,95 @@
 #include "huddle/metrics.h"
 
 #include "base/check.h"
+#include "base/slabs.h"
 #include "metrics/table.h"
 
-/* What both scores are made of: for each cluster the weight that stays inside and the volume,
- * the sum of its vertices' degrees. An edge inside counts from both its ends. */
+#include <string.h>
+
+/* What both scores are computed from: for each cluster the weight of the edges inside it and its
+ * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. */
 typedef struct volumes {
     int64_t n_clusters;
     double *inside, *volume;
     double total;
 } volumes;
 
-static huddle_status check_graph(const huddle_csr *graph, const int32_t *labels,
-                                 const double *score) {
+static huddle_status check_graph(huddle_context *context, const huddle_csr *graph,
+                                 const int32_t *labels, const double *score) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
     if (graph == NULL || labels == NULL || score == NULL)
-        return hd_fail(HUDDLE_INVALID,
-                       "the graph, the labels or the place for the score is missing");
-    huddle_status status = huddle_csr_check(graph);
-    if (status != HUDDLE_OK)
-        return status;
-    if (graph->rows != graph->cols || graph->rows < 1)
-        return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph",
-                       (long long)graph->rows, (long long)graph->cols);
+        FAIL(HUDDLE_INVALID, "the graph, the labels or the place for the score is missing");
+    TRY(huddle_csr_fetch(graph));
+    TRY(huddle_csr_check(graph));
+    TRY(hd_slab_locate(context, graph->rows, &slab));
+    if (slab.total != graph->cols || graph->rows < 1)
+        FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)slab.total,
+             (long long)graph->cols);
     for (int64_t i = 0; i < graph->rows; i++)
         for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++)
             if (graph->values[e] < 0)
-                return hd_fail(HUDDLE_INVALID, "row %lld, column %d: the weight %g is negative",
-                               (long long)i + 1, graph->columns[e] + 1, graph->values[e]);
-    return HUDDLE_OK;
+                FAIL(HUDDLE_INVALID, "row %lld, column %d: the weight %g is negative",
+                     (long long)i + 1, graph->columns[e] + 1, graph->values[e]);
+done:
+    return status;
 }
 
-static huddle_status measure(const huddle_csr *graph, const int32_t *labels, volumes *m) {
+/* The ranks of the labels, followed by those of the rows of other processes that the graph refers
+ * to, and the columns as places in that array: the graph's own, or *local if there are such
+ * processes. */
+static huddle_status rank_vertices(huddle_context *context, const huddle_csr *graph,
+                                   const int32_t *labels, int32_t **ranks, int32_t **local,
+                                   int64_t *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    int32_t *ranks = NULL;
-    ALLOC(ranks, graph->rows);
-    TRY(hd_rank_labels(graph->rows, labels, ranks, &m->n_clusters));
+    hd_halo halo = {0};
+    int64_t n = graph->rows, entries = graph->offsets[n];
+    if (hd_context_engine(context)->slabs != NULL) {
+        ALLOC(*local, entries);
+        memcpy(*local, graph->columns, (size_t)entries * sizeof **local);
+        TRY(hd_halo_open(context, n, entries, *local, &halo));
+    }
+    ALLOC(*ranks, n + halo.ghosts);
+    TRY(hd_metrics_rank_labels(context, n, labels, *ranks, n_clusters));
+    TRY(hd_halo_fetch(&halo, *ranks, sizeof **ranks));
+done:
+    hd_halo_close(&halo);
+    return status;
+}
+
+static huddle_status measure_volumes(huddle_context *context, const huddle_csr *graph,
+                                     const int32_t *labels, volumes *m) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *ranks = NULL, *local = NULL;
+    TRY(rank_vertices(context, graph, labels, &ranks, &local, &m->n_clusters));
+    const int32_t *columns = local != NULL ? local : graph->columns;
     ALLOC_ZERO(m->inside, m->n_clusters);
     ALLOC_ZERO(m->volume, m->n_clusters);
     for (int64_t i = 0; i < graph->rows; i++) {
         double degree = 0, stays = 0;
         for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
             degree += graph->values[e];
-            stays += ranks[graph->columns[e]] == ranks[i] ? graph->values[e] : 0;
+            stays += ranks[columns[e]] == ranks[i] ? graph->values[e] : 0;
         }
         m->volume[ranks[i]] += degree;
         m->inside[ranks[i]] += stays;
     }
+    TRY(hd_reduce_sum(context, m->n_clusters, m->volume));
+    TRY(hd_reduce_sum(context, m->n_clusters, m->inside));
     for (int64_t c = 0; c < m->n_clusters; c++)
         m->total += m->volume[c];
 done:
     huddle_free(ranks);
+    huddle_free(local);
     return status;
 }
 
-huddle_status huddle_metrics_ncut(const huddle_csr *graph, const int32_t *labels, double *ncut) {
+huddle_status huddle_metrics_ncut(huddle_context *context, const huddle_csr *graph,
+                                  const int32_t *labels, double *ncut) {
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
-    TRY(check_graph(graph, labels, ncut));
-    TRY(measure(graph, labels, &m));
+    TRY(check_graph(context, graph, labels, ncut));
+    TRY(measure_volumes(context, graph, labels, &m));
     *ncut = 0;
     for (int64_t c = 0; c < m.n_clusters; c++)
         if (m.volume[c] > 0)
@@ -66,15 +98,15 @@ huddle_status huddle_metrics_ncut(const huddle_csr *graph, const int32_t *labels
 done:
     huddle_free(m.inside);
     huddle_free(m.volume);
-    return status;
+    return hd_agree(context, status);
 }
 
-huddle_status huddle_metrics_modularity(const huddle_csr *graph, const int32_t *labels,
-                                        double *modularity) {
+huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_csr *graph,
+                                        const int32_t *labels, double *modularity) {
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
-    TRY(check_graph(graph, labels, modularity));
-    TRY(measure(graph, labels, &m));
+    TRY(check_graph(context, graph, labels, modularity));
+    TRY(measure_volumes(context, graph, labels, &m));
     *modularity = 0;
     for (int64_t c = 0; c < m.n_clusters && m.total > 0; c++) {
         double share = m.volume[c] / m.total;
@@ -83,5 +115,5 @@ huddle_status huddle_metrics_modularity(const huddle_csr *graph, const int32_t *
 done:
     huddle_free(m.inside);
     huddle_free(m.volume);
-    return status;
+    return hd_agree(context, status);
 }

@@ -160,7 +160,7 @@ static void run(search *s) {
 /* ---- both ways round ----------------------------------------------------------------------- */
 
 /* The table with rows and columns exchanged. */
-static huddle_status exchange(const hd_table *t, int64_t **offsets, int32_t **columns,
+static huddle_status exchange(const hd_metrics_table *t, int64_t **offsets, int32_t **columns,
                               int64_t **counts) {
     huddle_status status = HUDDLE_OK;
     int64_t cells = t->offsets[t->rows];
@@ -198,7 +198,7 @@ static void complete(int64_t rows, int64_t cols, int32_t *col_of, int32_t *row_o
     }
 }
 
-huddle_status hd_table_match(const hd_table *table, int32_t *row_of) {
+huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row_of) {
     huddle_status status = HUDDLE_OK;
     int64_t *offsets = NULL, *counts = NULL;
     int32_t *columns = NULL;

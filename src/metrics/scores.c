@@ -1,6 +1,8 @@
+/* Scores of a labelling against known classes, all computed from the contingency table. */
 #include "huddle/metrics.h"
 
 #include "base/check.h"
+#include "base/slabs.h"
 #include "metrics/table.h"
 
 #include <math.h>
@@ -15,7 +17,8 @@ static double entropy(int64_t n, int64_t count, const int64_t *sums) {
     return h;
 }
 
-static double mutual_information(const hd_table *t) {
+/* Sum of p_ij log(p_ij / (p_i p_j)); rounding could make it negative. */
+static double mutual_information(const hd_metrics_table *t) {
     double n = (double)t->n, information = 0;
     for (int64_t i = 0; i < t->rows; i++)
         for (int64_t e = t->offsets[i]; e < t->offsets[i + 1]; e++) {
@@ -26,7 +29,7 @@ static double mutual_information(const hd_table *t) {
     return fmax(information, 0);
 }
 
-static double normalised_information(const hd_table *t) {
+static double normalised_information(const hd_metrics_table *t) {
     int64_t cells = t->offsets[t->rows];
     if (cells == t->rows && cells == t->cols) /* the same partition: 1 without rounding */
         return 1;
@@ -37,14 +40,15 @@ static double normalised_information(const hd_table *t) {
 }
 
 static double sum_of_squares(int64_t count, const int64_t *numbers) {
-    int64_t sum = 0; /* at most n^2 < 2^62 */
+    int64_t sum = 0; /* exact: at most n^2 < 2^62 */
     for (int64_t i = 0; i < count; i++)
         sum += numbers[i] * numbers[i];
     return (double)sum;
 }
 
-/* From the four counts of ordered pairs: together in both labellings, in one, in none. */
-static double adjusted_rand(const hd_table *t) {
+/* Hubert and Arabie (Journal of Classification 1985), from the four counts of ordered pairs of
+ * points: in the same group of both labellings, of one of them, of none. */
+static double adjusted_rand(const hd_metrics_table *t) {
     double n = (double)t->n, both = sum_of_squares(t->offsets[t->rows], t->counts);
     double classes = sum_of_squares(t->rows, t->row_sums) - both;
     double clusters = sum_of_squares(t->cols, t->col_sums) - both;
@@ -56,7 +60,8 @@ static double adjusted_rand(const hd_table *t) {
            ((both + classes) * (classes + neither) + (both + clusters) * (clusters + neither));
 }
 
-static huddle_status purity(const hd_table *t, double *share) {
+/* The share of points in the largest class of their cluster. */
+static huddle_status measure_purity(const hd_metrics_table *t, double *share) {
     huddle_status status = HUDDLE_OK;
     int64_t *largest = NULL, sum = 0;
     ALLOC_ZERO(largest, t->cols);
@@ -71,12 +76,13 @@ done:
     return status;
 }
 
-static huddle_status accuracy(const hd_table *t, double *share) {
+/* The share of points on the matched cells. */
+static huddle_status measure_accuracy(const hd_metrics_table *t, double *share) {
     huddle_status status = HUDDLE_OK;
     int32_t *row_of = NULL;
     int64_t matched = 0;
     ALLOC(row_of, t->cols);
-    TRY(hd_table_match(t, row_of));
+    TRY(hd_metrics_table_match(t, row_of));
     for (int64_t i = 0; i < t->rows; i++)
         for (int64_t e = t->offsets[i]; e < t->offsets[i + 1]; e++)
             matched += row_of[t->columns[e]] == i ? t->counts[e] : 0;
@@ -86,35 +92,36 @@ done:
     return status;
 }
 
-huddle_status huddle_metrics_scores(int64_t n, const int32_t *truth, const int32_t *labels,
-                                    huddle_scores *scores) {
+huddle_status huddle_metrics_scores(huddle_context *context, int64_t n, const int32_t *truth,
+                                    const int32_t *labels, huddle_scores *scores) {
     huddle_status status = HUDDLE_OK;
-    hd_table table = {0};
+    hd_metrics_table table = {0};
     if (scores == NULL)
-        return hd_fail(HUDDLE_INVALID, "there is no place for the scores");
-    TRY(hd_table_new(n, truth, labels, &table));
-    TRY(accuracy(&table, &scores->acc));
-    TRY(purity(&table, &scores->purity));
+        FAIL(HUDDLE_INVALID, "there is no place for the scores");
+    TRY(hd_metrics_table_new(context, n, truth, labels, &table));
+    TRY(measure_accuracy(&table, &scores->acc));
+    TRY(measure_purity(&table, &scores->purity));
     scores->nmi = normalised_information(&table);
     scores->ari = adjusted_rand(&table);
 done:
-    hd_table_free(&table);
-    return status;
+    hd_metrics_table_free(&table);
+    return hd_agree(context, status);
 }
 
-huddle_status huddle_metrics_confusion(int64_t n, const int32_t *truth, const int32_t *labels,
-                                       huddle_confusion *confusion) {
+huddle_status huddle_metrics_confusion(huddle_context *context, int64_t n, const int32_t *truth,
+                                       const int32_t *labels, huddle_confusion *confusion) {
     huddle_status status = HUDDLE_OK;
-    hd_table t = {0};
+    hd_metrics_table t = {0};
     if (confusion == NULL)
-        return hd_fail(HUDDLE_INVALID, "there is no place for the confusion table");
+        return hd_agree(context,
+                        hd_fail(HUDDLE_INVALID, "there is no place for the confusion table"));
     memset(confusion, 0, sizeof *confusion);
-    TRY(hd_table_new(n, truth, labels, &t));
+    TRY(hd_metrics_table_new(context, n, truth, labels, &t));
     confusion->n_classes = t.rows;
     confusion->n_clusters = t.cols;
     ALLOC_ZERO(confusion->counts, t.rows * t.cols);
     ALLOC(confusion->match, t.cols);
-    TRY(hd_table_match(&t, confusion->match));
+    TRY(hd_metrics_table_match(&t, confusion->match));
     for (int64_t i = 0; i < t.rows; i++)
         for (int64_t e = t.offsets[i]; e < t.offsets[i + 1]; e++)
             confusion->counts[i * t.cols + t.columns[e]] = t.counts[e];
@@ -122,10 +129,10 @@ huddle_status huddle_metrics_confusion(int64_t n, const int32_t *truth, const in
     confusion->clusters = t.clusters;
     t.classes = t.clusters = NULL;
 done:
-    hd_table_free(&t);
+    hd_metrics_table_free(&t);
     if (status != HUDDLE_OK)
         huddle_confusion_free(confusion);
-    return status;
+    return hd_agree(context, status);
 }
 
 void huddle_confusion_free(huddle_confusion *confusion) {

@@ -1,21 +1,26 @@
-/* The mean silhouette. For point i of cluster C, a = mean distance to the others of C, b = the
- * smallest over the other clusters of the mean distance to their points; its silhouette is
- * (b - a) / max(a, b).
+/* The mean silhouette (Rousseeuw, Journal of Computational and Applied Mathematics 1987). For point
+ * i of cluster C, a is the mean distance to the other points of C, and b the smallest over the
+ * other clusters of the mean distance to their points; its silhouette is (b - a) / max(a, b).
  *
- * Distances come from products in double of points less their mean, block against block, so that
- * BLAS does the work and nothing of size n x n is kept. */
+ * Distances are computed from inner products in double of points less their mean, block against
+ * block, so that BLAS does the work and no array of size n x n is needed.
+ *
+ * If rows are spread over processes, every process gets the whole sample and computes the
+ * silhouettes of those points of it that are its own. */
 #include "huddle/metrics.h"
 
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/slabs.h"
 #include "metrics/table.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
+/* Rows of a block and columns of a tile: their products, 128 kB, stay in the cache. */
 enum { BLOCK = 64, TILE = 256 };
 
 typedef struct survey {
@@ -23,15 +28,17 @@ typedef struct survey {
     const int32_t *labels;  /* ranks 0 .. n_clusters - 1 */
     int64_t n_clusters;
     int64_t *sizes;
-    double *mean;    /* d; dense only */
-    double *squares; /* squared norm of each point, less the mean if dense */
-    double *values;  /* the silhouettes */
-    double *scratch; /* one piece a worker */
+    int64_t first, count; /* the points of this process */
+    double *mean;         /* d; dense only */
+    double *squares;      /* squared norm of each point, less the mean if dense */
+    double *values;       /* the silhouettes of those points */
+    double *scratch;      /* one piece per worker */
     int64_t scratch_size;
 } survey;
 
 /* ---- the sample ---------------------------------------------------------------------------- */
 
+/* The sampled rows of points that are all here. */
 static huddle_status take_sample(const huddle_points *x, const int32_t *labels, int64_t count,
                                  uint64_t seed, huddle_points *sample, int32_t *chosen) {
     huddle_status status = HUDDLE_OK;
@@ -42,6 +49,62 @@ static huddle_status take_sample(const huddle_points *x, const int32_t *labels, 
     TRY(huddle_points_take(x, index, count, sample));
     for (int64_t k = 0; k < count; k++)
         chosen[k] = labels[index[k]];
+done:
+    huddle_free(index);
+    return status;
+}
+
+/* Gives every process the rows index[0 .. count - 1] of all processes: each writes its own into an
+ * array of zeros, and the sum over the processes has them all. */
+static huddle_status gather_rows(huddle_context *context, const huddle_points *x,
+                                 const int32_t *labels, hd_slab slab, const int64_t *index,
+                                 int64_t count, huddle_points *sample, int32_t *chosen) {
+    huddle_status status = HUDDLE_OK;
+    int64_t width = x->d + 1; /* the label too */
+    double *rows = NULL;
+    ALLOC_ZERO(rows, count * width);
+    TRY(huddle_points_new(count, x->d, sample));
+    for (int64_t k = 0; k < count; k++) {
+        int64_t i = index[k] - slab.first;
+        if (i < 0 || i >= x->n)
+            continue;
+        for (int64_t j = 0; j < x->d; j++)
+            rows[k * width + j] = (double)x->values[i * x->stride + j];
+        rows[k * width + x->d] = labels[i];
+    }
+    TRY(hd_reduce_sum(context, count * width, rows));
+    for (int64_t k = 0; k < count; k++) {
+        for (int64_t j = 0; j < x->d; j++)
+            sample->values[k * x->d + j] = (float)rows[k * width + j];
+        chosen[k] = (int32_t)rows[k * width + x->d];
+    }
+done:
+    huddle_free(rows);
+    return status;
+}
+
+/* The sample from the rows of all processes: the same rows that one process would draw. */
+static huddle_status gather_sample(huddle_context *context, const huddle_points *x,
+                                   const int32_t *labels, int64_t count, uint64_t seed,
+                                   huddle_points *sample, int32_t *chosen, survey *s) {
+    huddle_status status = HUDDLE_OK;
+    hd_rng rng = hd_rng_stream(seed, 0);
+    hd_slab slab;
+    int64_t *index = NULL;
+    if (x->offsets != NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "the silhouette of sparse points needs all rows on one process");
+    TRY(hd_slab_locate(context, x->n, &slab));
+    ALLOC(index, count);
+    if (count < slab.total)
+        hd_rng_sample(&rng, slab.total, count, index);
+    else
+        for (int64_t k = 0; k < count; k++)
+            index[k] = k;
+    TRY(gather_rows(context, x, labels, slab, index, count, sample, chosen));
+    for (int64_t k = 0; k < count; k++) { /* ascending, so the own points follow each other */
+        s->first += index[k] < slab.first;
+        s->count += index[k] >= slab.first && index[k] < slab.first + x->n;
+    }
 done:
     huddle_free(index);
     return status;
@@ -63,8 +126,8 @@ static double squared_norm(int64_t count, const double *values) {
     return sum;
 }
 
-/* products[(i - begin) * TILE + j - first] = <x_i, x_j>. `rows` holds the block, `tile` is
- * room for TILE rows. */
+/* products[(i - begin) * TILE + j - first] = <x_i, x_j>. `rows` contains the block, `tile` has room
+ * for TILE rows. */
 static void dense_products(const survey *s, const double *rows, int64_t count, int64_t first,
                            int64_t last, double *tile, double *products) {
     int d = (int)s->x->d;
@@ -90,6 +153,7 @@ static void sparse_products(const survey *s, int64_t begin, int64_t end, int64_t
     }
 }
 
+/* The silhouette of point i from the sums of its distances to each cluster. */
 static double one_silhouette(const survey *s, int64_t i, const double *sums) {
     int32_t own = s->labels[i];
     if (s->sizes[own] == 1)
@@ -102,9 +166,22 @@ static double one_silhouette(const survey *s, int64_t i, const double *sums) {
     return larger > 0 ? (b - a) / larger : 0;
 }
 
+/* Adds the distances of points begin .. begin + count - 1 to a tile of points. */
+static void add_distances(const survey *s, int64_t begin, int64_t end, int64_t first, int64_t last,
+                          const double *products, double *sums) {
+    for (int64_t i = begin; i < end; i++) {
+        double *sum = sums + (i - begin) * s->n_clusters;
+        const double *product = products + (i - begin) * TILE;
+        for (int64_t j = first; j < last; j++) {
+            double square = s->squares[i] + s->squares[j] - 2 * product[j - first];
+            sum[s->labels[j]] += i != j && square > 0 ? sqrt(square) : 0;
+        }
+    }
+}
+
 static huddle_status survey_block(void *argument, hd_chunk chunk) {
     const survey *s = argument;
-    int64_t d = s->x->d, n = s->x->n;
+    int64_t d = s->x->d, n = s->x->n, begin = s->first + chunk.begin, end = s->first + chunk.end;
     bool sparse = s->x->offsets != NULL;
     double *products = s->scratch + chunk.worker * s->scratch_size;
     double *sums = products + (int64_t)BLOCK * TILE, *rows = sums + BLOCK * s->n_clusters;
@@ -112,30 +189,24 @@ static huddle_status survey_block(void *argument, hd_chunk chunk) {
     if (sparse)
         memset(rows, 0, (size_t)d * sizeof *rows);
     else
-        centred_rows(s, chunk.begin, chunk.end, rows);
+        centred_rows(s, begin, end, rows);
     for (int64_t first = 0; first < n; first += TILE) {
         int64_t last = first + TILE < n ? first + TILE : n;
         if (sparse)
-            sparse_products(s, chunk.begin, chunk.end, first, last, rows, products);
+            sparse_products(s, begin, end, first, last, rows, products);
         else
-            dense_products(s, rows, chunk.end - chunk.begin, first, last, rows + BLOCK * d,
-                           products);
-        for (int64_t i = chunk.begin; i < chunk.end; i++) {
-            double *sum = sums + (i - chunk.begin) * s->n_clusters;
-            const double *product = products + (i - chunk.begin) * TILE;
-            for (int64_t j = first; j < last; j++) {
-                double square = s->squares[i] + s->squares[j] - 2 * product[j - first];
-                sum[s->labels[j]] += i != j && square > 0 ? sqrt(square) : 0;
-            }
-        }
+            dense_products(s, rows, end - begin, first, last, rows + BLOCK * d, products);
+        add_distances(s, begin, end, first, last, products, sums);
     }
-    for (int64_t i = chunk.begin; i < chunk.end; i++)
-        s->values[i] = one_silhouette(s, i, sums + (i - chunk.begin) * s->n_clusters);
+    for (int64_t i = begin; i < end; i++)
+        s->values[i - s->first] = one_silhouette(s, i, sums + (i - begin) * s->n_clusters);
     return HUDDLE_OK;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* Distances do not depend on the mean, but without it products of large coordinates would cancel.
+ */
 static void prepare_dense(survey *s, double *row) {
     const huddle_points *x = s->x;
     for (int64_t i = 0; i < x->n; i++)
@@ -162,7 +233,7 @@ static huddle_status mean_silhouette(huddle_context *context, survey *s, double 
     ALLOC_ZERO(s->sizes, s->n_clusters);
     ALLOC_ZERO(s->mean, d);
     ALLOC_ZERO(s->squares, n);
-    ALLOC(s->values, n);
+    ALLOC(s->values, s->count);
     ALLOC(s->scratch, s->scratch_size * hd_workers(context));
     for (int64_t i = 0; i < n; i++)
         s->sizes[s->labels[i]]++;
@@ -171,13 +242,14 @@ static huddle_status mean_silhouette(huddle_context *context, survey *s, double 
     else
         prepare_dense(s, s->scratch);
     hd_blas_enter();
-    status = hd_parallel(context, "silhouette", n, BLOCK, survey_block, s);
+    status = hd_parallel(context, "silhouette", s->count, BLOCK, survey_block, s);
     hd_blas_leave();
     if (status != HUDDLE_OK)
         goto done;
     double sum = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < s->count; i++)
         sum += s->values[i];
+    TRY(hd_reduce_sum(context, 1, &sum));
     *silhouette = sum / (double)n;
 done:
     huddle_free(s->sizes);
@@ -188,27 +260,49 @@ done:
     return status;
 }
 
+/* The points and labels that are compared: all of them, or a sample. `part` and *chosen own a
+ * sample. */
+static huddle_status choose_points(huddle_context *context, const huddle_points *x,
+                                   const int32_t **labels, int64_t sample, uint64_t seed,
+                                   huddle_points *part, int32_t **chosen, survey *s) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = x->n;
+    TRY(hd_reduce_count(context, &n));
+    sample = sample < n ? sample : n;
+    s->x = x;
+    s->count = x->n;
+    if (sample == n && hd_context_engine(context)->slabs == NULL)
+        goto done;
+    ALLOC(*chosen, sample);
+    s->count = 0;
+    if (hd_context_engine(context)->slabs != NULL) {
+        TRY(gather_sample(context, x, *labels, sample, seed, part, *chosen, s));
+    } else {
+        TRY(take_sample(x, *labels, sample, seed, part, *chosen));
+        s->count = sample;
+    }
+    s->x = part;
+    *labels = *chosen;
+done:
+    return status;
+}
+
 huddle_status huddle_metrics_silhouette(huddle_context *context, const huddle_points *x,
                                         const int32_t *labels, int64_t sample, uint64_t seed,
                                         double *silhouette) {
     huddle_status status = HUDDLE_OK;
     huddle_points part = {0};
     int32_t *chosen = NULL, *ranks = NULL;
-    survey s = {.x = x, .labels = NULL};
+    survey s = {0};
     if (x == NULL || labels == NULL || silhouette == NULL)
-        return hd_fail(HUDDLE_INVALID,
-                       "the points, the labels or the place for the score is missing");
+        FAIL(HUDDLE_INVALID, "the points, the labels or the place for the score is missing");
     if (sample < 1)
-        return hd_fail(HUDDLE_INVALID, "sample = %lld is less than 1", (long long)sample);
+        FAIL(HUDDLE_INVALID, "sample = %lld is less than 1", (long long)sample);
+    TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
-    if (x->n > sample) {
-        ALLOC(chosen, sample);
-        TRY(take_sample(x, labels, sample, seed, &part, chosen));
-        s.x = &part;
-        labels = chosen;
-    }
+    TRY(choose_points(context, x, &labels, sample, seed, &part, &chosen, &s));
     ALLOC(ranks, s.x->n);
-    TRY(hd_rank_labels(s.x->n, labels, ranks, &s.n_clusters));
+    TRY(hd_metrics_rank_labels(NULL, s.x->n, labels, ranks, &s.n_clusters)); /* all are here */
     s.labels = ranks;
     *silhouette = 0;
     if (s.n_clusters > 1)
@@ -217,5 +311,5 @@ done:
     huddle_free(ranks);
     huddle_free(chosen);
     huddle_points_free(&part);
-    return status;
+    return hd_agree(context, status);
 }

@@ -1,22 +1,25 @@
+/* Contingency tables by sorting pairs of labels. */
 #include "metrics/table.h"
 
 #include "base/check.h"
+#include "base/slabs.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- sorting ------------------------------------------------------------------------------- */
 
-/* An integer's order kept as an unsigned one's. */
-static uint32_t lift(int32_t label) {
+/* Maps int32_t to uint32_t so that the order is kept. */
+static uint32_t key_of(int32_t label) {
     return (uint32_t)label ^ 0x80000000u;
 }
 
-static int32_t lower(uint32_t key) {
+static int32_t label_of(uint32_t key) {
     return (int32_t)(key ^ 0x80000000u);
 }
 
-/* Radix sort by bytes, from the lowest. A byte that all keys share costs one look, so the usual
- * small labels take two passes. The sorted keys end in `keys`. */
+/* Radix sort by bytes, from the lowest. A byte that all keys have in common is only counted, so
+ * the usual small labels take two passes. The sorted keys end up in `keys`. */
 static void sort_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
     uint64_t *from = keys, *to = spare;
     for (int shift = 0; shift < 64; shift += 8) {
@@ -47,7 +50,7 @@ static int64_t distinct_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
     return count;
 }
 
-static int64_t find(const uint64_t *sorted, int64_t count, uint64_t key) {
+static int64_t find_key(const uint64_t *sorted, int64_t count, uint64_t key) {
     int64_t low = 0, high = count - 1;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -59,16 +62,57 @@ static int64_t find(const uint64_t *sorted, int64_t count, uint64_t key) {
     return low;
 }
 
-huddle_status hd_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks, int64_t *count) {
+/* ---- labels of all processes ---------------------------------------------------------------- */
+
+/* Consecutive labels that are exchanged at a time. */
+enum { WINDOW = 1024 };
+
+/* The distinct keys of all processes from the sorted distinct keys of this one. The smallest key
+ * that is still missing begins a window; the processes then mark which keys of the window they
+ * have. Usual labels, 0 .. c - 1, take one step per 1024. */
+static huddle_status unite_keys(huddle_context *context, const uint64_t *own, int64_t n_own,
+                                uint64_t **keys, int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int64_t capacity = 0, at = 0;
+    double present[WINDOW];
+    *count = 0;
+    for (;;) {
+        double first = at < n_own ? (double)own[at] : INFINITY;
+        TRY(hd_reduce_min(context, 1, &first));
+        if (!isfinite(first))
+            break;
+        uint64_t begin = (uint64_t)first;
+        memset(present, 0, sizeof present);
+        for (; at < n_own && own[at] - begin < WINDOW; at++)
+            present[own[at] - begin] = 1;
+        TRY(hd_reduce_max(context, WINDOW, present));
+        if (!hd_grow(keys, &capacity, *count + WINDOW, sizeof **keys))
+            FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)(*count + WINDOW));
+        for (int64_t k = 0; k < WINDOW; k++)
+            if (present[k] > 0)
+                (*keys)[(*count)++] = begin + (uint64_t)k;
+    }
+done:
+    return status;
+}
+
+huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const int32_t *labels,
+                                     int32_t *ranks, int64_t *count) {
     huddle_status status = HUDDLE_OK;
     uint64_t *keys = NULL, *spare = NULL;
     ALLOC(keys, n);
     ALLOC(spare, n);
     for (int64_t k = 0; k < n; k++)
-        keys[k] = lift(labels[k]);
+        keys[k] = key_of(labels[k]);
     *count = distinct_keys(n, keys, spare);
+    if (hd_context_engine(context)->slabs != NULL) {
+        huddle_free(spare);
+        spare = keys;
+        keys = NULL;
+        TRY(unite_keys(context, spare, *count, &keys, count));
+    }
     for (int64_t k = 0; k < n; k++)
-        ranks[k] = (int32_t)find(keys, *count, lift(labels[k]));
+        ranks[k] = (int32_t)find_key(keys, *count, key_of(labels[k]));
 done:
     huddle_free(keys);
     huddle_free(spare);
@@ -79,7 +123,8 @@ done:
 
 /* Runs of equal pairs become cells, runs of equal classes rows. The columns hold the clusters'
  * labels until they are numbered. */
-static void count_pairs(int64_t n, const uint64_t *pairs, hd_table *table, uint64_t *found) {
+static void count_pairs(int64_t n, const uint64_t *pairs, hd_metrics_table *table,
+                        uint64_t *found) {
     int64_t cell = -1, row = -1;
     for (int64_t k = 0; k < n; k++) {
         if (k == 0 || pairs[k] != pairs[k - 1]) {
@@ -90,7 +135,7 @@ static void count_pairs(int64_t n, const uint64_t *pairs, hd_table *table, uint6
         if (k == 0 || pairs[k] >> 32 != pairs[k - 1] >> 32) {
             row++;
             table->offsets[row] = cell;
-            table->classes[row] = lower((uint32_t)(pairs[k] >> 32));
+            table->classes[row] = label_of((uint32_t)(pairs[k] >> 32));
             table->row_sums[row] = 0;
         }
         table->counts[cell]++;
@@ -107,7 +152,7 @@ static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
     return runs;
 }
 
-static huddle_status number_columns(hd_table *table, uint64_t *found, uint64_t *spare) {
+static huddle_status number_columns(hd_metrics_table *table, uint64_t *found, uint64_t *spare) {
     huddle_status status = HUDDLE_OK;
     uint64_t *names = NULL;
     int64_t cells = table->offsets[table->rows];
@@ -117,9 +162,9 @@ static huddle_status number_columns(hd_table *table, uint64_t *found, uint64_t *
     ALLOC(table->clusters, table->cols);
     ALLOC_ZERO(table->col_sums, table->cols);
     for (int64_t j = 0; j < table->cols; j++)
-        table->clusters[j] = lower((uint32_t)names[j]);
+        table->clusters[j] = label_of((uint32_t)names[j]);
     for (int64_t e = 0; e < cells; e++) {
-        int64_t j = find(names, table->cols, found[e]);
+        int64_t j = find_key(names, table->cols, found[e]);
         table->columns[e] = (int32_t)j;
         table->col_sums[j] += table->counts[e];
     }
@@ -128,27 +173,31 @@ done:
     return status;
 }
 
-huddle_status hd_table_new(int64_t n, const int32_t *truth, const int32_t *labels,
-                           hd_table *table) {
+/* Allocates a table of these sizes, without columns' sums and labels. */
+static huddle_status allocate_table(int64_t rows, int64_t cells, hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
-    uint64_t *pairs = NULL, *spare = NULL, *found = NULL;
-    memset(table, 0, sizeof *table);
-    if (truth == NULL || labels == NULL)
-        FAIL(HUDDLE_INVALID, "a labelling is missing");
-    if (n < 1 || n > INT32_MAX)
-        FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)n);
-    ALLOC(pairs, n);
-    ALLOC(spare, n);
-    for (int64_t k = 0; k < n; k++)
-        pairs[k] = (uint64_t)lift(truth[k]) << 32 | lift(labels[k]);
-    sort_keys(n, pairs, spare);
-    int64_t cells = count_runs(n, pairs, 0), rows = count_runs(n, pairs, 32);
-    ALLOC(found, cells);
     ALLOC(table->counts, cells);
     ALLOC(table->columns, cells);
     ALLOC(table->offsets, rows + 1);
     ALLOC(table->classes, rows);
     ALLOC(table->row_sums, rows);
+done:
+    return status;
+}
+
+/* The table of this process's points. */
+static huddle_status count_own(int64_t n, const int32_t *truth, const int32_t *labels,
+                               hd_metrics_table *table) {
+    huddle_status status = HUDDLE_OK;
+    uint64_t *pairs = NULL, *spare = NULL, *found = NULL;
+    ALLOC(pairs, n);
+    ALLOC(spare, n);
+    for (int64_t k = 0; k < n; k++)
+        pairs[k] = (uint64_t)key_of(truth[k]) << 32 | key_of(labels[k]);
+    sort_keys(n, pairs, spare);
+    int64_t cells = count_runs(n, pairs, 0), rows = count_runs(n, pairs, 32);
+    ALLOC(found, cells);
+    TRY(allocate_table(rows, cells, table));
     table->n = n;
     count_pairs(n, pairs, table, found);
     TRY(number_columns(table, found, spare));
@@ -156,12 +205,113 @@ done:
     huddle_free(pairs);
     huddle_free(spare);
     huddle_free(found);
-    if (status != HUDDLE_OK)
-        hd_table_free(table);
     return status;
 }
 
-void hd_table_free(hd_table *table) {
+/* ---- the table of all processes ------------------------------------------------------------- */
+
+static huddle_status unite_labels(huddle_context *context, const int32_t *own, int64_t n_own,
+                                  int32_t **labels, int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    uint64_t *keys = NULL, *all = NULL;
+    ALLOC(keys, n_own);
+    for (int64_t k = 0; k < n_own; k++)
+        keys[k] = key_of(own[k]);
+    TRY(unite_keys(context, keys, n_own, &all, count));
+    ALLOC(*labels, *count);
+    for (int64_t k = 0; k < *count; k++)
+        (*labels)[k] = label_of((uint32_t)all[k]);
+done:
+    huddle_free(keys);
+    huddle_free(all);
+    return status;
+}
+
+/* Adds row i of the table of all processes: `own_row` is the same class in this process's table, or
+ * -1. columns[j] is the column there of this process's column j. `line` has one count per column.
+ */
+static huddle_status add_row(huddle_context *context, const hd_metrics_table *own, int64_t own_row,
+                             const int64_t *columns, double *line, hd_metrics_table *all,
+                             int64_t *capacity) {
+    huddle_status status = HUDDLE_OK;
+    int64_t i = all->rows, at = all->offsets[i];
+    memset(line, 0, (size_t)all->cols * sizeof *line);
+    for (int64_t e = own_row < 0 ? 0 : own->offsets[own_row];
+         own_row >= 0 && e < own->offsets[own_row + 1]; e++)
+        line[columns[own->columns[e]]] = (double)own->counts[e];
+    TRY(hd_reduce_sum(context, all->cols, line));
+    if (!hd_grow(&all->counts, &capacity[0], at + all->cols, sizeof *all->counts) ||
+        !hd_grow(&all->columns, &capacity[1], at + all->cols, sizeof *all->columns))
+        FAIL(HUDDLE_NO_MEMORY, "no memory for %lld cells", (long long)(at + all->cols));
+    all->row_sums[i] = 0;
+    for (int64_t j = 0; j < all->cols; j++) {
+        if (line[j] == 0)
+            continue;
+        all->columns[at] = (int32_t)j;
+        all->counts[at++] = (int64_t)line[j];
+        all->row_sums[i] += (int64_t)line[j];
+        all->col_sums[j] += (int64_t)line[j];
+    }
+    all->n += all->row_sums[i];
+    all->offsets[++all->rows] = at;
+done:
+    return status;
+}
+
+/* Adds the tables of all processes, one class at a time. */
+static huddle_status add_tables(huddle_context *context, const hd_metrics_table *own,
+                                hd_metrics_table *all) {
+    huddle_status status = HUDDLE_OK;
+    int64_t rows = 0, capacity[2] = {0}, *columns = NULL;
+    double *line = NULL;
+    TRY(unite_labels(context, own->classes, own->rows, &all->classes, &rows));
+    TRY(unite_labels(context, own->clusters, own->cols, &all->clusters, &all->cols));
+    ALLOC_ZERO(all->offsets, rows + 1);
+    ALLOC(all->row_sums, rows);
+    ALLOC_ZERO(all->col_sums, all->cols);
+    ALLOC(columns, own->cols);
+    ALLOC(line, all->cols);
+    for (int64_t j = 0, k = 0; j < own->cols; j++) {
+        while (all->clusters[k] != own->clusters[j])
+            k++;
+        columns[j] = k;
+    }
+    for (int64_t i = 0, k = 0; i < rows; i++) {
+        bool have = k < own->rows && own->classes[k] == all->classes[i];
+        TRY(add_row(context, own, have ? k : -1, columns, line, all, capacity));
+        k += have;
+    }
+    if (all->n > INT32_MAX)
+        FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)all->n);
+done:
+    huddle_free(columns);
+    huddle_free(line);
+    return status;
+}
+
+huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int32_t *truth,
+                                   const int32_t *labels, hd_metrics_table *table) {
+    huddle_status status = HUDDLE_OK;
+    hd_metrics_table own = {0};
+    memset(table, 0, sizeof *table);
+    if (truth == NULL || labels == NULL)
+        FAIL(HUDDLE_INVALID, "a labelling is missing");
+    if (n < 1 || n > INT32_MAX)
+        FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)n);
+    if (hd_context_engine(context)->slabs == NULL) {
+        TRY(count_own(n, truth, labels, table));
+        goto done;
+    }
+    TRY(count_own(n, truth, labels, &own));
+    TRY(add_tables(context, &own, table));
+done:
+    hd_metrics_table_free(&own);
+    if (status != HUDDLE_OK)
+        hd_metrics_table_free(table);
+    return status;
+}
+
+void hd_metrics_table_free(hd_metrics_table *table) {
     huddle_free(table->offsets);
     huddle_free(table->columns);
     huddle_free(table->counts);

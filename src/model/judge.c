@@ -47,7 +47,7 @@ static huddle_status agreement(huddle_context *context, const huddle_points *row
     options.n_init = STABILITY_STARTS;
     options.seed = seed;
     TRY(huddle_kmeans(context, rows, NULL, &options, &result, NULL));
-    TRY(huddle_metrics_scores(rows->n, labels, result.labels, &scores));
+    TRY(huddle_metrics_scores(context, rows->n, labels, result.labels, &scores));
     *ari = scores.ari;
 done:
     huddle_kmeans_result_free(&result);
@@ -91,7 +91,7 @@ static huddle_status judge(huddle_context *context, hd_fit *fit, const huddle_po
     if (points != NULL)
         TRY(hd_fit_silhouette(context, fit, points, SILHOUETTE_SAMPLE, &fit->silhouette));
     if (fit->graph.offsets != NULL)
-        TRY(huddle_metrics_ncut(&fit->graph, fit->labels, &fit->ncut));
+        TRY(huddle_metrics_ncut(context, &fit->graph, fit->labels, &fit->ncut));
     TRY(clustered_rows(context, fit, points, &owned, &rows));
     if (rows.n > 0)
         TRY(judge_stability(context, &rows, fit));

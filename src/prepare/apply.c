@@ -1,8 +1,10 @@
+/* Applies a fitted preparation, row by row. */
 #include "huddle/prepare.h"
 
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 #include "prepare/centred.h"
 
 #include <float.h>
@@ -13,12 +15,12 @@ typedef struct application {
     const huddle_preparation *p;
     const huddle_points *x;
     huddle_points *y;
-    double *offset;     /* what is taken off stored values: centre less the points' shift */
-    double offset_norm; /* and the norms that say how large rounding can be */
+    double *offset;     /* subtracted from stored values: centre less the points' shift */
+    double offset_norm; /* norms that bound the rounding error */
     double centre_norm;
-    double gain;     /* how much the projection can enlarge it */
+    double gain;     /* how much the projection can increase it */
     double *base;    /* offset'projection */
-    double *scratch; /* one piece a worker */
+    double *scratch; /* one piece per worker */
     int64_t scratch_size;
     int64_t *zero_rows; /* in each chunk */
 } application;
@@ -41,11 +43,13 @@ static double stored_norm(const huddle_points *x, int64_t i) {
 
 /* ---- one row ------------------------------------------------------------------------------- */
 
-/* The factor that makes the row's norm 1; 0, and counted, if its length is only rounding. */
+/* The factor that makes the row's norm 1. A row whose length is only rounding error gets 0 and is
+ * counted: the bound is 16 eps for the sums over stored values and offset, eps for the rounding of
+ * the centre itself, both multiplied by what the projection can add. */
 static double unit_factor(const application *a, int64_t i, double length, int64_t *zero_rows) {
     double rounding =
         DBL_EPSILON * a->gain * (16 * (stored_norm(a->x, i) + a->offset_norm) + a->centre_norm);
-    bool moved = a->offset != NULL || a->p->center_rows; /* otherwise there is no rounding */
+    bool moved = a->offset != NULL || a->p->center_rows; /* otherwise rows are exact */
     if (length > (moved ? rounding : 0))
         return 1 / length;
     ++*zero_rows;
@@ -61,7 +65,8 @@ static void centre_row(int64_t d, double *row) {
         row[j] -= mean;
 }
 
-static huddle_status finish_row(const application *a, int64_t i, double *row, int64_t *zero_rows) {
+/* Centres and scales the row as the rule requires, and stores it. */
+static huddle_status store_row(const application *a, int64_t i, double *row, int64_t *zero_rows) {
     int64_t d = a->y->d;
     double factor = 1;
     if (a->p->center_rows)
@@ -71,10 +76,9 @@ static huddle_status finish_row(const application *a, int64_t i, double *row, in
     for (int64_t j = 0; j < d; j++) {
         float value = (float)(factor * row[j]);
         if (!isfinite(value))
-            return hd_fail(
-                HUDDLE_INVALID,
-                "row %lld: prepare = %s makes %g of it, which is beyond single precision",
-                (long long)i + 1, a->p->rule.name, factor * row[j]);
+            return hd_fail(HUDDLE_INVALID,
+                           "row %lld: prepare = %s gives %g, which is beyond single precision",
+                           (long long)i + 1, a->p->rule.name, factor * row[j]);
         a->y->values[i * a->y->stride + j] = value;
     }
     return HUDDLE_OK;
@@ -95,7 +99,7 @@ static huddle_status scale_chunk(void *argument, hd_chunk chunk) {
             row[j] -= a->offset[j];
         for (int64_t j = 0; j < a->x->d && scale != NULL; j++)
             row[j] *= scale[j];
-        TRY(finish_row(a, i, row, a->zero_rows + chunk.index));
+        TRY(store_row(a, i, row, a->zero_rows + chunk.index));
     }
 done:
     return status;
@@ -105,13 +109,13 @@ static huddle_status project_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     huddle_status status = HUDDLE_OK;
     const huddle_dense *v = &a->p->projection;
-    hd_centred centred = {.x = a->x, .offset = a->offset};
+    hd_prepare_centred centred = {.x = a->x, .offset = a->offset};
     double *tile = a->scratch + chunk.worker * a->scratch_size;
-    double *out = tile + (int64_t)HD_TILE_ROWS * HD_TILE_DEPTH;
-    hd_centred_times_rows(&centred, chunk.begin, chunk.end, v->values, v->cols, v->stride, a->base,
-                          out, v->cols, tile);
+    double *out = tile + (int64_t)HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH;
+    hd_prepare_centred_times_rows(&centred, chunk.begin, chunk.end, v->values, v->cols, v->stride,
+                                  a->base, out, v->cols, tile);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        TRY(finish_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index));
+        TRY(store_row(a, i, out + (i - chunk.begin) * v->cols, a->zero_rows + chunk.index));
 done:
     return status;
 }
@@ -128,8 +132,8 @@ static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* What to take off the stored values: the centre, or for none the training points' shift, less
- * these points' own. Stays NULL when there is nothing. */
+/* What to subtract from the stored values: the centre, or for rule none the training points' shift,
+ * less these points' own shift. Stays NULL if there is neither. */
 static huddle_status find_offset(application *a) {
     huddle_status status = HUDDLE_OK;
     const double *centre = a->p->centre != NULL ? a->p->centre : a->p->shift;
@@ -146,10 +150,11 @@ done:
     return status;
 }
 
+/* The largest norm of a column of the projection, and the product of offset and projection. */
 static huddle_status prepare_projection(application *a) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *v = &a->p->projection;
-    hd_centred centred = {.x = a->x, .offset = a->offset};
+    hd_prepare_centred centred = {.x = a->x, .offset = a->offset};
     a->gain = 0;
     for (int64_t k = 0; k < v->cols; k++) {
         double square = 0;
@@ -158,7 +163,7 @@ static huddle_status prepare_projection(application *a) {
         a->gain = fmax(a->gain, sqrt(square));
     }
     ALLOC(a->base, v->cols);
-    hd_centred_base(&centred, v->values, v->cols, v->stride, a->base);
+    hd_prepare_centred_base(&centred, v->values, v->cols, v->stride, a->base);
 done:
     return status;
 }
@@ -173,8 +178,8 @@ done:
     return status;
 }
 
-static huddle_status run(huddle_context *context, application *a, hd_body body, int64_t grain,
-                         huddle_prepare_info *info) {
+static huddle_status apply_to_chunks(huddle_context *context, application *a, hd_body body,
+                                     int64_t grain, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t chunks = hd_chunks(a->x->n, grain);
     ALLOC(a->scratch, a->scratch_size * hd_workers(context));
@@ -182,8 +187,13 @@ static huddle_status run(huddle_context *context, application *a, hd_body body, 
     hd_blas_enter();
     status = hd_parallel(context, "prepare", a->x->n, grain, body, a);
     hd_blas_leave();
-    for (int64_t k = 0; k < chunks && info != NULL; k++)
-        info->zero_rows += a->zero_rows[k];
+    int64_t zero_rows = 0;
+    for (int64_t k = 0; k < chunks; k++)
+        zero_rows += a->zero_rows[k];
+    if (status == HUDDLE_OK)
+        status = hd_reduce_count(context, &zero_rows);
+    if (info != NULL)
+        info->zero_rows = zero_rows;
 done:
     return status;
 }
@@ -196,14 +206,14 @@ static huddle_status apply_sparse(huddle_context *context, application *a,
         FAIL(HUDDLE_INVALID, "prepare = %s would make sparse points dense", p->rule.name);
     TRY(huddle_points_copy(a->x, a->y));
     if (p->unit_rows)
-        TRY(run(context, a, sparse_chunk, 1024, info));
+        TRY(apply_to_chunks(context, a, sparse_chunk, 1024, info));
 done:
     return status;
 }
 
 static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
-    enum { VALUES = 1 << 16 };
+    enum { VALUES = 1 << 16 }; /* per chunk: 256 kB of floats */
     const huddle_points *x = a->x;
     bool projects = a->p->projection.values != NULL;
     if (x->offsets != NULL && !projects)
@@ -213,11 +223,11 @@ static huddle_status apply_all(huddle_context *context, application *a, huddle_p
     TRY(copy_shift(a->p, a->y));
     if (projects) {
         TRY(prepare_projection(a));
-        a->scratch_size = HD_TILE_ROWS * ((int64_t)HD_TILE_DEPTH + a->p->d_out);
-        TRY(run(context, a, project_chunk, HD_TILE_ROWS, info));
+        a->scratch_size = HD_PREPARE_TILE_ROWS * ((int64_t)HD_PREPARE_TILE_DEPTH + a->p->d_out);
+        TRY(apply_to_chunks(context, a, project_chunk, HD_PREPARE_TILE_ROWS, info));
     } else {
         a->scratch_size = x->d;
-        TRY(run(context, a, scale_chunk, x->d < VALUES ? VALUES / x->d : 1, info));
+        TRY(apply_to_chunks(context, a, scale_chunk, x->d < VALUES ? VALUES / x->d : 1, info));
     }
 done:
     return status;
@@ -234,6 +244,8 @@ huddle_status huddle_prepare_apply(huddle_context *context, const huddle_prepara
         FAIL(HUDDLE_INVALID, "the preparation is not fitted");
     if (x == NULL)
         FAIL(HUDDLE_INVALID, "there are no points to prepare");
+    TRY(huddle_points_fetch(x));
+    TRY(huddle_dense_fetch(&preparation->projection));
     TRY(huddle_points_check(context, x));
     if (x->d != preparation->d_in)
         FAIL(HUDDLE_INVALID, "the points have %lld features, those of the preparation had %lld",
@@ -250,5 +262,5 @@ done:
     huddle_free(a.zero_rows);
     if (status != HUDDLE_OK)
         huddle_points_free(y);
-    return status;
+    return hd_agree(context, status);
 }

@@ -1,12 +1,14 @@
+/* Products with centred points. */
 #include "prepare/centred.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 
 #include <cblas.h>
 #include <string.h>
 
-huddle_status hd_centred_turn(hd_centred *c) {
+huddle_status hd_prepare_centred_transpose(hd_prepare_centred *c) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = c->x;
     if (x->offsets == NULL || c->column_offsets != NULL)
@@ -19,7 +21,8 @@ huddle_status hd_centred_turn(hd_centred *c) {
         c->column_offsets[x->columns[e] + 1]++;
     for (int64_t j = 0; j < x->d; j++)
         c->column_offsets[j + 1] += c->column_offsets[j];
-    /* Placing moves each offset to its column's end, which is the next one's beginning. */
+    /* A counting sort. Placing an entry moves its column's offset; in the end each offset is the
+     * end of its column, which is where the next one begins. */
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
             int64_t place = c->column_offsets[x->columns[e]]++;
@@ -32,15 +35,15 @@ done:
     return status;
 }
 
-void hd_centred_free(hd_centred *c) {
+void hd_prepare_centred_free(hd_prepare_centred *c) {
     huddle_free(c->column_offsets);
     huddle_free(c->column_rows);
     huddle_free(c->column_values);
     memset(c, 0, sizeof *c);
 }
 
-void hd_centred_tile(const hd_centred *c, int64_t r0, int64_t r1, int64_t c0, int64_t c1,
-                     double *to, int64_t ld) {
+void hd_prepare_centred_tile(const hd_prepare_centred *c, int64_t r0, int64_t r1, int64_t c0,
+                             int64_t c1, double *to, int64_t ld) {
     const double *offset = c->offset + c0;
     for (int64_t i = r0; i < r1; i++) {
         const float *from = c->x->values + i * c->x->stride + c0;
@@ -50,13 +53,14 @@ void hd_centred_tile(const hd_centred *c, int64_t r0, int64_t r1, int64_t c0, in
     }
 }
 
-static int64_t least(int64_t a, int64_t b) {
+static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
 /* ---- (X - 1 o') v --------------------------------------------------------------------------- */
 
-void hd_centred_base(const hd_centred *c, const double *v, int64_t b, int64_t ldv, double *base) {
+void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64_t b, int64_t ldv,
+                             double *base) {
     memset(base, 0, (size_t)b * sizeof *base);
     for (int64_t j = 0; j < c->x->d; j++)
         for (int64_t k = 0; k < b; k++)
@@ -77,9 +81,9 @@ static void gather(int64_t begin, int64_t end, const int32_t *index, const float
     }
 }
 
-void hd_centred_times_rows(const hd_centred *c, int64_t begin, int64_t end, const double *v,
-                           int64_t b, int64_t ldv, const double *base, double *out, int64_t ldo,
-                           double *tile) {
+void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, int64_t end,
+                                   const double *v, int64_t b, int64_t ldv, const double *base,
+                                   double *out, int64_t ldo, double *tile) {
     const huddle_points *x = c->x;
     if (x->offsets != NULL) {
         for (int64_t i = begin; i < end; i++)
@@ -87,40 +91,41 @@ void hd_centred_times_rows(const hd_centred *c, int64_t begin, int64_t end, cons
                    out + (i - begin) * ldo);
         return;
     }
-    for (int64_t c0 = 0; c0 < x->d; c0 += HD_TILE_DEPTH) {
-        int64_t depth = least(HD_TILE_DEPTH, x->d - c0);
-        hd_centred_tile(c, begin, end, c0, c0 + depth, tile, HD_TILE_DEPTH);
+    for (int64_t c0 = 0; c0 < x->d; c0 += HD_PREPARE_TILE_DEPTH) {
+        int64_t depth = smaller(HD_PREPARE_TILE_DEPTH, x->d - c0);
+        hd_prepare_centred_tile(c, begin, end, c0, c0 + depth, tile, HD_PREPARE_TILE_DEPTH);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)b,
-                    (int)depth, 1, tile, HD_TILE_DEPTH, v + c0 * ldv, (int)ldv, c0 == 0 ? 0 : 1,
-                    out, (int)ldo);
+                    (int)depth, 1, tile, HD_PREPARE_TILE_DEPTH, v + c0 * ldv, (int)ldv,
+                    c0 == 0 ? 0 : 1, out, (int)ldo);
     }
 }
 
 typedef struct product {
-    const hd_centred *c;
+    const hd_prepare_centred *c;
     const double *v;
     double *out;
     int64_t b, ldv, ldo;
     double *base;  /* o'v, or the column sums of v */
-    double *tiles; /* one a worker */
+    double *tiles; /* one per worker */
 } product;
 
 static huddle_status times_chunk(void *argument, hd_chunk chunk) {
     const product *p = argument;
-    hd_centred_times_rows(p->c, chunk.begin, chunk.end, p->v, p->b, p->ldv, p->base,
-                          p->out + chunk.begin * p->ldo, p->ldo,
-                          p->tiles + (int64_t)chunk.worker * HD_TILE_ROWS * HD_TILE_DEPTH);
+    hd_prepare_centred_times_rows(
+        p->c, chunk.begin, chunk.end, p->v, p->b, p->ldv, p->base, p->out + chunk.begin * p->ldo,
+        p->ldo, p->tiles + (int64_t)chunk.worker * HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH);
     return HUDDLE_OK;
 }
 
-huddle_status hd_centred_times(huddle_context *context, const hd_centred *c, const double *v,
-                               int64_t b, int64_t ldv, double *out, int64_t ldo) {
+huddle_status hd_prepare_centred_times(huddle_context *context, const hd_prepare_centred *c,
+                                       const double *v, int64_t b, int64_t ldv, double *out,
+                                       int64_t ldo) {
     huddle_status status = HUDDLE_OK;
     product p = {c, v, out, b, ldv, ldo, NULL, NULL};
     ALLOC(p.base, b);
-    ALLOC(p.tiles, (int64_t)HD_TILE_ROWS * HD_TILE_DEPTH * hd_workers(context));
-    hd_centred_base(c, v, b, ldv, p.base);
-    TRY(hd_parallel(context, NULL, c->x->n, HD_TILE_ROWS, times_chunk, &p));
+    ALLOC(p.tiles, (int64_t)HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH * hd_workers(context));
+    hd_prepare_centred_base(c, v, b, ldv, p.base);
+    TRY(hd_parallel(context, NULL, c->x->n, HD_PREPARE_TILE_ROWS, times_chunk, &p));
 done:
     huddle_free(p.base);
     huddle_free(p.tiles);
@@ -129,9 +134,10 @@ done:
 
 /* ---- (X - 1 o')' v -------------------------------------------------------------------------- */
 
+/* A chunk of columns of X, over the rows of this process. */
 static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     const product *p = argument;
-    const hd_centred *c = p->c;
+    const hd_prepare_centred *c = p->c;
     int64_t width = chunk.end - chunk.begin, n = c->x->n;
     if (c->x->offsets != NULL) {
         for (int64_t j = chunk.begin; j < chunk.end; j++)
@@ -139,28 +145,50 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
                    p->v, p->b, p->ldv, c->offset[j], p->base, p->out + j * p->ldo);
         return HUDDLE_OK;
     }
-    double *tile = p->tiles + (int64_t)chunk.worker * HD_TILE_ROWS * HD_TILE_DEPTH;
-    for (int64_t r0 = 0; r0 < n; r0 += HD_TILE_DEPTH) {
-        int64_t depth = least(HD_TILE_DEPTH, n - r0);
-        hd_centred_tile(c, r0, r0 + depth, chunk.begin, chunk.end, tile, HD_TILE_ROWS);
+    double *tile = p->tiles + (int64_t)chunk.worker * HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH;
+    for (int64_t r0 = 0; r0 < n; r0 += HD_PREPARE_TILE_DEPTH) {
+        int64_t depth = smaller(HD_PREPARE_TILE_DEPTH, n - r0);
+        hd_prepare_centred_tile(c, r0, r0 + depth, chunk.begin, chunk.end, tile,
+                                HD_PREPARE_TILE_ROWS);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)width, (int)p->b, (int)depth, 1,
-                    tile, HD_TILE_ROWS, p->v + r0 * p->ldv, (int)p->ldv, r0 == 0 ? 0 : 1,
+                    tile, HD_PREPARE_TILE_ROWS, p->v + r0 * p->ldv, (int)p->ldv, r0 == 0 ? 0 : 1,
                     p->out + chunk.begin * p->ldo, (int)p->ldo);
     }
     return HUDDLE_OK;
 }
 
-huddle_status hd_centred_times_transpose(huddle_context *context, const hd_centred *c,
-                                         const double *v, int64_t b, int64_t ldv, double *out,
-                                         int64_t ldo) {
+/* Adds a product over the processes. The rows of out may be apart, so a copy is reduced; on one
+ * process there is nothing to do. */
+static huddle_status reduce_product(huddle_context *context, const product *p) {
+    huddle_status status = HUDDLE_OK;
+    double *packed = NULL;
+    int64_t d = p->c->x->d;
+    size_t row = (size_t)p->b * sizeof *packed;
+    if (hd_context_engine(context)->slabs == NULL)
+        return status;
+    ALLOC(packed, d * p->b);
+    for (int64_t j = 0; j < d; j++)
+        memcpy(packed + j * p->b, p->out + j * p->ldo, row);
+    TRY(hd_reduce_sum(context, d * p->b, packed));
+    for (int64_t j = 0; j < d; j++)
+        memcpy(p->out + j * p->ldo, packed + j * p->b, row);
+done:
+    huddle_free(packed);
+    return status;
+}
+
+huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
+                                                 const hd_prepare_centred *c, const double *v,
+                                                 int64_t b, int64_t ldv, double *out, int64_t ldo) {
     huddle_status status = HUDDLE_OK;
     product p = {c, v, out, b, ldv, ldo, NULL, NULL};
     ALLOC_ZERO(p.base, b);
-    ALLOC(p.tiles, (int64_t)HD_TILE_ROWS * HD_TILE_DEPTH * hd_workers(context));
+    ALLOC(p.tiles, (int64_t)HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH * hd_workers(context));
     for (int64_t i = 0; i < c->x->n; i++)
         for (int64_t k = 0; k < b; k++)
             p.base[k] += v[i * ldv + k];
-    TRY(hd_parallel(context, NULL, c->x->d, HD_TILE_ROWS, transpose_chunk, &p));
+    TRY(hd_parallel(context, NULL, c->x->d, HD_PREPARE_TILE_ROWS, transpose_chunk, &p));
+    TRY(reduce_product(context, &p));
 done:
     huddle_free(p.base);
     huddle_free(p.tiles);

@@ -1,50 +1,59 @@
-/* Points less a row vector, without ever being written down so: X - 1 o'. Dense points are turned
- * into centred doubles one tile at a time, sparse ones stay as they are and o is taken off the
- * products. Matrices here are row-major with a leading dimension. */
+/* The matrix X - 1 o' of points less a row vector, usually their mean, without storing it. Dense
+ * points are converted to centred doubles one tile at a time; sparse points stay as they are, and o
+ * is subtracted from the products. All matrices are row-major with a leading dimension.
+ *
+ * If rows are spread over processes, X has the rows of this process, and a matrix with one row per
+ * column of X is the same on all processes: sums over rows go through the reduction. */
 #ifndef HUDDLE_SRC_PREPARE_CENTRED_H
 #define HUDDLE_SRC_PREPARE_CENTRED_H
 
 #include "huddle/matrix.h"
 
-typedef struct hd_centred {
+typedef struct hd_prepare_centred {
     const huddle_points *x;
     const double *offset; /* d */
-    /* Sparse points by columns, for products with the transpose: made by hd_centred_turn(). */
+    /* Sparse points by columns, for products with the transpose: made by
+     * hd_prepare_centred_transpose(). */
     int64_t *column_offsets;
     int32_t *column_rows;
     float *column_values;
-} hd_centred;
+} hd_prepare_centred;
 
-/* Needed once before hd_centred_times_transpose() on sparse points; does nothing for dense. */
-huddle_status hd_centred_turn(hd_centred *centred);
-void hd_centred_free(hd_centred *centred);
+/* Needed once before hd_prepare_centred_times_transpose() on sparse points; does nothing for dense.
+ */
+huddle_status hd_prepare_centred_transpose(hd_prepare_centred *centred);
+void hd_prepare_centred_free(hd_prepare_centred *centred);
 
 /* to[(i - r0) * ld + j - c0] = x_ij - o_j for rows r0 .. r1 - 1, columns c0 .. c1 - 1; dense. */
-void hd_centred_tile(const hd_centred *centred, int64_t r0, int64_t r1, int64_t c0, int64_t c1,
-                     double *to, int64_t ld);
+void hd_prepare_centred_tile(const hd_prepare_centred *centred, int64_t r0, int64_t r1, int64_t c0,
+                             int64_t c1, double *to, int64_t ld);
 
-enum { HD_TILE_ROWS = 64, HD_TILE_DEPTH = 512 };
+/* A tile is 256 kB of doubles, which stays in the second level of cache beside the other operand.
+ */
+enum { HD_PREPARE_TILE_ROWS = 64, HD_PREPARE_TILE_DEPTH = 512 };
 
-/* Rows begin .. end - 1, at most HD_TILE_ROWS of them, of (X - 1 o') v into out, whose first row
- * is row `begin`. base = o'v (b numbers; sparse only). tile has room for HD_TILE_ROWS *
- * HD_TILE_DEPTH. */
-void hd_centred_times_rows(const hd_centred *centred, int64_t begin, int64_t end, const double *v,
-                           int64_t b, int64_t ldv, const double *base, double *out, int64_t ldo,
-                           double *tile);
+/* Rows begin .. end - 1, at most HD_PREPARE_TILE_ROWS of them, of (X - 1 o') v into out, whose
+ * first row is row `begin`. base = o'v (b numbers; sparse only). tile has room for
+ * HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH. */
+void hd_prepare_centred_times_rows(const hd_prepare_centred *centred, int64_t begin, int64_t end,
+                                   const double *v, int64_t b, int64_t ldv, const double *base,
+                                   double *out, int64_t ldo, double *tile);
 
 /* base = o'v */
-void hd_centred_base(const hd_centred *centred, const double *v, int64_t b, int64_t ldv,
-                     double *base);
+void hd_prepare_centred_base(const hd_prepare_centred *centred, const double *v, int64_t b,
+                             int64_t ldv, double *base);
 
 /* out (n x b) = (X - 1 o') v (d x b), and out (d x b) = (X - 1 o')' v (n x b). */
-huddle_status hd_centred_times(huddle_context *context, const hd_centred *centred, const double *v,
-                               int64_t b, int64_t ldv, double *out, int64_t ldo);
-huddle_status hd_centred_times_transpose(huddle_context *context, const hd_centred *centred,
-                                         const double *v, int64_t b, int64_t ldv, double *out,
-                                         int64_t ldo);
+huddle_status hd_prepare_centred_times(huddle_context *context, const hd_prepare_centred *centred,
+                                       const double *v, int64_t b, int64_t ldv, double *out,
+                                       int64_t ldo);
+huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
+                                                 const hd_prepare_centred *centred, const double *v,
+                                                 int64_t b, int64_t ldv, double *out, int64_t ldo);
 
-/* gram (m x m) = (X - 1 o')'(X - 1 o') if by_columns (m = d), else (X - 1 o')(X - 1 o')'. */
-huddle_status hd_centred_gram(huddle_context *context, const hd_centred *centred, bool by_columns,
-                              double *gram);
+/* gram (m x m) = (X - 1 o')'(X - 1 o') if by_columns (m = d), otherwise (X - 1 o')(X - 1 o')',
+ * which needs all rows on one process. */
+huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_centred *centred,
+                                      bool by_columns, double *gram);
 
 #endif

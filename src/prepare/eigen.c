@@ -1,21 +1,21 @@
-/* LAPACK in three steps: to tridiagonal form, all its eigenvectors by divide and conquer, and
- * only the wanted ones back. That is as fast as asking dsyevr for a few, which returns too few of
- * them when many eigenvalues are equal. */
+/* LAPACK in three steps: reduction to tridiagonal form, all eigenvectors of that by divide and
+ * conquer, and the transformation of only the wanted ones back. That is as fast as dsyevr for a few
+ * eigenvectors, which returns too few of them when many eigenvalues are equal. */
 #include "prepare/eigen.h"
 
 #include "base/check.h"
 
 #include <lapacke.h>
 
-typedef struct space {
+typedef struct workspace {
     double *diagonal, *beside, *factors; /* m each */
     double *z;                           /* m x m */
     double *work;
     lapack_int *iwork;
     int64_t work_size, iwork_size;
-} space;
+} workspace;
 
-static huddle_status reserve(int64_t m, space *s) {
+static huddle_status allocate_workspace(int64_t m, workspace *s) {
     enum { BLOCK = 64 };
     huddle_status status = HUDDLE_OK;
     s->work_size = 1 + 4 * m + m * m;
@@ -32,7 +32,7 @@ done:
 }
 
 /* Eigenvalues ascending in diagonal, the vectors of the r largest in the last columns of z. */
-static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const space *s) {
+static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const workspace *s) {
     lapack_int size = (lapack_int)s->work_size;
     lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', m, matrix, m, s->diagonal,
                                           s->beside, s->factors, s->work, size);
@@ -45,15 +45,15 @@ static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const sp
     return info;
 }
 
-huddle_status hd_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
-                             double *vectors) {
-    enum { MOST = 46000 }; /* work_size must fit in a lapack_int */
+huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
+                                     double *vectors) {
+    enum { MAX_SIZE = 46000 }; /* its square, the work size, must fit in a lapack_int */
     huddle_status status = HUDDLE_OK;
-    space s = {0};
-    if (m > MOST)
-        FAIL(HUDDLE_UNSUPPORTED, "%lld components of a side of %lld are too many to compute",
+    workspace s = {0};
+    if (m > MAX_SIZE)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld components of a matrix of size %lld are too many to compute",
              (long long)r, (long long)m);
-    TRY(reserve(m, &s));
+    TRY(allocate_workspace(m, &s));
     lapack_int info = decompose((lapack_int)m, (lapack_int)r, matrix, &s);
     if (info != 0)
         FAIL(HUDDLE_NUMERIC, "LAPACK could not decompose a matrix of %lld x %lld (info %d)",

@@ -5,20 +5,23 @@
 #include "huddle/base.h"
 
 /* out (m x b, row-major, leading dimension ldo) = A v (leading dimension ldv). */
-typedef struct hd_operator {
+typedef struct hd_prepare_operator {
     int64_t m;
     huddle_status (*times)(huddle_context *context, void *self, const double *v, int64_t b,
                            int64_t ldv, double *out, int64_t ldo);
     void *self;
-} hd_operator;
+} hd_prepare_operator;
 
 /* The r largest eigenvalues, descending, and their unit vectors (m x r, row-major). matrix is
  * m x m and destroyed. */
-huddle_status hd_eigen_dense(int64_t m, double *matrix, int64_t r, double *values, double *vectors);
+huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
+                                     double *vectors);
 
 /* The same of an operator, by subspace iteration from a random start (see krylov.c). Reports in
- * *converged whether every residual came below its tolerance. */
-huddle_status hd_eigen_krylov(huddle_context *context, const hd_operator *a, int64_t r,
-                              uint64_t seed, double *values, double *vectors, bool *converged);
+ * *converged whether every residual fell below its tolerance. The operator and all vectors are the
+ * same on every process. */
+huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
+                                      int64_t r, uint64_t seed, double *values, double *vectors,
+                                      bool *converged);
 
 #endif

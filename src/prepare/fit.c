@@ -1,13 +1,15 @@
+/* Fits a preparation to points. */
 #include "huddle/prepare.h"
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/slabs.h"
 #include "prepare/pca.h"
 
 #include <math.h>
 #include <string.h>
 
-static bool is(const huddle_preparation *p, const char *name) {
+static bool has_rule(const huddle_preparation *p, const char *name) {
     return strcmp(p->rule.name, name) == 0;
 }
 
@@ -21,7 +23,7 @@ done:
     return status;
 }
 
-/* The centre is kept in true coordinates; the mean is of the stored ones. */
+/* The centre is kept in true coordinates; the mean is that of the stored values. */
 static huddle_status keep_centre(const huddle_points *x, const double *mean,
                                  huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
@@ -42,11 +44,12 @@ done:
     return status;
 }
 
-static void clip(huddle_context *context, int64_t rank, huddle_preparation *p) {
+/* Limits R to the rank, with a warning. */
+static void clip_rank(huddle_context *context, int64_t rank, huddle_preparation *p) {
     int length = (int)strlen(p->rule.name) - 2;
     if (rank < 1)
         hd_warn(context, HUDDLE_WARNING_INPUT,
-                "prepare: all points are equal; one component of zeros stands for them");
+                "prepare: all points are equal; they become one component of zeros");
     else if (rank < p->rule.r)
         hd_warn(context, HUDDLE_WARNING_OPTION_CLIPPED,
                 "prepare: %.*s:%d is clipped to %.*s:%lld, the rank of the points", length,
@@ -59,17 +62,19 @@ static void clip(huddle_context *context, int64_t rank, huddle_preparation *p) {
 static huddle_status project(huddle_context *context, const huddle_points *x, const double *mean,
                              const double *variance, uint64_t seed, huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
-    int64_t shorter = x->n < x->d ? x->n : x->d, rank;
-    int64_t r = p->rule.r < shorter ? p->rule.r : shorter;
+    int64_t n = x->n, r = 0, rank = 0;
     double *components = NULL, *variances = NULL, kept = 0, total = 0;
-    hd_centred centred = {.x = x, .offset = mean};
+    hd_prepare_centred centred = {.x = x, .offset = mean};
+    TRY(hd_reduce_count(context, &n));
+    r = n < x->d ? n : x->d;
+    r = p->rule.r < r ? p->rule.r : r;
     ALLOC(components, x->d * r);
     ALLOC(variances, r);
-    TRY(hd_pca(context, &centred, r, seed, components, variances, &rank));
-    clip(context, rank, p);
+    TRY(hd_prepare_pca(context, &centred, r, seed, components, variances, &rank));
+    clip_rank(context, rank, p);
     TRY(huddle_dense_new(x->d, p->d_out, &p->projection));
     for (int64_t k = 0; k < rank; k++) {
-        double factor = is(p, "whiten:R") ? 1 / sqrt(variances[k]) : 1;
+        double factor = has_rule(p, "whiten:R") ? 1 / sqrt(variances[k]) : 1;
         for (int64_t j = 0; j < x->d; j++)
             p->projection.values[j * p->d_out + k] = factor * components[j * r + k];
         kept += variances[k];
@@ -78,23 +83,24 @@ static huddle_status project(huddle_context *context, const huddle_points *x, co
         total += variance[j];
     p->variance_kept = total > 0 ? fmin(kept / total, 1) : 1;
 done:
-    hd_centred_free(&centred);
+    hd_prepare_centred_free(&centred);
     huddle_free(components);
     huddle_free(variances);
     return status;
 }
 
+/* The rules that depend on the columns of all points. */
 static huddle_status fit_columns(huddle_context *context, const huddle_points *x, uint64_t seed,
                                  huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
     double *mean = NULL, *variance = NULL;
     ALLOC(mean, x->d);
     ALLOC(variance, x->d);
-    TRY(hd_column_moments(context, x, mean, variance));
+    TRY(hd_prepare_column_moments(context, x, mean, variance));
     TRY(keep_centre(x, mean, p));
-    if (is(p, "standard"))
+    if (has_rule(p, "standard"))
         TRY(keep_scale(x, variance, p));
-    if (is(p, "pca:R") || is(p, "whiten:R"))
+    if (has_rule(p, "pca:R") || has_rule(p, "whiten:R"))
         TRY(project(context, x, mean, variance, seed, p));
 done:
     huddle_free(mean);
@@ -102,12 +108,13 @@ done:
     return status;
 }
 
-static huddle_status check(huddle_context *context, const huddle_points *x,
-                           const huddle_prepare_options *options) {
+static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
+                                     const huddle_prepare_options *options) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_options_check(huddle_prepare_options_table(), options));
     if (x == NULL)
         FAIL(HUDDLE_INVALID, "there are no points to prepare");
+    TRY(huddle_points_fetch(x));
     TRY(huddle_points_check(context, x));
 done:
     return status;
@@ -123,28 +130,29 @@ huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x
     if (options == NULL)
         options = &defaults;
     memset(p, 0, sizeof *p);
-    TRY(check(context, x, options));
+    TRY(check_arguments(context, x, options));
     p->rule = options->prepare;
     p->d_in = p->d_out = x->d;
     p->variance_kept = 1;
-    p->center_rows = is(p, "center-rows");
-    p->unit_rows = !is(p, "none") && !is(p, "standard");
-    if (is(p, "auto"))
-        FAIL(HUDDLE_INVALID, "prepare = auto is for a model to settle; this stage takes a rule");
-    if (x->offsets != NULL && (is(p, "standard") || p->center_rows || is(p, "center-columns")))
+    p->center_rows = has_rule(p, "center-rows");
+    p->unit_rows = !has_rule(p, "none") && !has_rule(p, "standard");
+    if (has_rule(p, "auto"))
+        FAIL(HUDDLE_INVALID, "prepare = auto is resolved by a model; this function needs a rule");
+    if (x->offsets != NULL &&
+        (has_rule(p, "standard") || p->center_rows || has_rule(p, "center-columns")))
         FAIL(HUDDLE_INVALID,
              "prepare = %s would make sparse points dense; none, unit, pca:R and whiten:R do not",
              p->rule.name);
-    if (is(p, "none"))
+    if (has_rule(p, "none"))
         TRY(copy_numbers(x->d, x->shift, &p->shift));
-    else if (!is(p, "unit") && !p->center_rows)
+    else if (!has_rule(p, "unit") && !p->center_rows)
         TRY(fit_columns(context, x, options->seed, p));
     if (info != NULL)
         *info = (huddle_prepare_info){p->variance_kept, 0, hd_seconds() - start};
 done:
     if (status != HUDDLE_OK)
         huddle_preparation_free(p);
-    return status;
+    return hd_agree(context, status);
 }
 
 void huddle_preparation_free(huddle_preparation *preparation) {

@@ -16,21 +16,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { MORE = 8, BLOCKS = 6, MOST_ROUNDS = 12 };
+/* Vectors beyond those wanted, blocks in a full basis, and restarts: with these the components of
+ * all data sets in `./dev bench prepare` converge. */
+enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12 };
 
-/* A residual is small when it is below `tolerance` times its eigenvalue, or below what double
- * can tell from the largest eigenvalue. */
+/* A residual is small when it is below `tolerance` times its eigenvalue, or below the rounding
+ * error of products with the largest eigenvalue. */
 static const double tolerance = 1e-6;
 static const double floor_of_largest = 1e-13;
 
 typedef struct basis {
-    const hd_operator *a;
+    const hd_prepare_operator *a;
     int64_t m, r, b;        /* size, wanted, block */
-    int64_t most, size;     /* columns there is room for, and in use */
-    double *v, *av;         /* m x most */
-    double *h, *y, *theta;  /* most x most, most x most (vector k in row k), most */
+    int64_t max, size;      /* columns allocated, and in use */
+    double *v, *av;         /* m x max */
+    double *h, *y, *theta;  /* max x max, max x max (vector k in row k), max */
     double *w, *spare;      /* m x b, m x b */
-    double *small, *values; /* (most + b) x b, 2 b */
+    double *small, *values; /* (max + b) x b, 2 b */
 } basis;
 
 /* ---- orthonormal blocks --------------------------------------------------------------------- */
@@ -52,15 +54,14 @@ static void column_norms(const basis *s, int64_t count, double *norms) {
         norms[k] = sqrt(norms[k]);
 }
 
-/* Takes off w what lies in the basis and scales its columns to norm 1, so that small ones count
- * as much as large ones. A column becomes 0 if no more than `least` or rounding remains of it. */
+/* Removes from w what lies in the basis and scales its columns to norm 1, so that small ones count
+ * as much as large ones. A column becomes 0 if no more than `least` or rounding error remains. */
 static void project_out(const basis *s, int64_t count, double least) {
     double *before = s->values, *after = s->values + count;
     column_norms(s, count, before);
     if (s->size > 0) {
-        multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->most, s->w, s->b, 0, s->small,
-                 count);
-        multiply(CblasNoTrans, s->m, count, s->size, -1, s->v, s->most, s->small, count, 1, s->w,
+        multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->w, s->b, 0, s->small, count);
+        multiply(CblasNoTrans, s->m, count, s->size, -1, s->v, s->max, s->small, count, 1, s->w,
                  s->b);
     }
     column_norms(s, count, after);
@@ -72,7 +73,7 @@ static void project_out(const basis *s, int64_t count, double least) {
 }
 
 /* Makes the columns of w orthonormal, to each other and to the basis, by the eigenvectors of w'w,
- * dropping directions that are only rounding. *kept columns remain. */
+ * dropping directions that are only rounding error. *kept columns remain. */
 static huddle_status orthonormalise(const basis *s, int64_t count, double least, int64_t *kept) {
     double *gram = s->small, *values = s->values;
     int64_t m = s->m, dropped = 0;
@@ -95,8 +96,8 @@ static huddle_status orthonormalise(const basis *s, int64_t count, double least,
 
 /* Appends the first `count` columns of w to the basis, orthonormalised twice for full accuracy,
  * and their image. A basis that cannot grow has *grown = 0. */
-static huddle_status append(huddle_context *context, basis *s, int64_t count, double least,
-                            int64_t *grown) {
+static huddle_status append_block(huddle_context *context, basis *s, int64_t count, double least,
+                                  int64_t *grown) {
     huddle_status status = HUDDLE_OK;
     int64_t at = s->size;
     count = count < s->m - at ? count : s->m - at;
@@ -108,14 +109,14 @@ static huddle_status append(huddle_context *context, basis *s, int64_t count, do
     if (count == 0)
         goto done;
     for (int64_t i = 0; i < s->m; i++)
-        memcpy(s->v + i * s->most + at, s->w + i * s->b, (size_t)count * sizeof *s->v);
-    TRY(s->a->times(context, s->a->self, s->v + at, count, s->most, s->av + at, s->most));
+        memcpy(s->v + i * s->max + at, s->w + i * s->b, (size_t)count * sizeof *s->v);
+    TRY(s->a->times(context, s->a->self, s->v + at, count, s->max, s->av + at, s->max));
     s->size += count;
-    multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->most, s->av + at, s->most, 0, s->h + at,
-             s->most);
+    multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->av + at, s->max, 0, s->h + at,
+             s->max);
     for (int64_t i = 0; i < s->size; i++)
         for (int64_t k = at; k < s->size; k++)
-            s->h[k * s->most + i] = s->h[i * s->most + k];
+            s->h[k * s->max + i] = s->h[i * s->max + k];
     *grown = count;
 done:
     return status;
@@ -127,7 +128,7 @@ done:
 static huddle_status solve_small(basis *s) {
     int64_t size = s->size;
     for (int64_t i = 0; i < size; i++)
-        memcpy(s->y + i * size, s->h + i * s->most, (size_t)size * sizeof *s->y);
+        memcpy(s->y + i * size, s->h + i * s->max, (size_t)size * sizeof *s->y);
     if (LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)size, s->y, (lapack_int)size,
                        s->theta) != 0)
         return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyevd failed in the PCA");
@@ -144,11 +145,11 @@ static huddle_status solve_small(basis *s) {
 /* to (m x count, leading dimension ldt) = from * y for the leading vectors. */
 static void combine(const basis *s, const double *from, int64_t count, double *to, int64_t ldt) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->m, (int)count, (int)s->size, 1,
-                from, (int)s->most, s->y, (int)s->size, 0, to, (int)ldt);
+                from, (int)s->max, s->y, (int)s->size, 0, to, (int)ldt);
 }
 
 /* w = A V y - V y theta for the leading `count`; true if the wanted ones are small. */
-static bool residuals(basis *s, int64_t count) {
+static bool compute_residuals(basis *s, int64_t count) {
     bool small = true;
     combine(s, s->av, count, s->w, s->b);
     combine(s, s->v, count, s->spare, s->b);
@@ -165,16 +166,16 @@ static bool residuals(basis *s, int64_t count) {
 }
 
 /* The basis becomes its leading `count` vectors; w stays. */
-static void restart(basis *s, int64_t count) {
+static void restart_basis(basis *s, int64_t count) {
     double *pair[] = {s->v, s->av};
     for (int k = 0; k < 2; k++) {
         combine(s, pair[k], count, s->spare, s->b);
         for (int64_t i = 0; i < s->m; i++)
-            memcpy(pair[k] + i * s->most, s->spare + i * s->b, (size_t)count * sizeof(double));
+            memcpy(pair[k] + i * s->max, s->spare + i * s->b, (size_t)count * sizeof(double));
     }
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = 0; k < count; k++)
-            s->h[i * s->most + k] = i == k ? s->theta[k] : 0;
+            s->h[i * s->max + k] = i == k ? s->theta[k] : 0;
     s->size = count;
 }
 
@@ -189,62 +190,63 @@ static void start_at_random(basis *s, uint64_t seed) {
 /* w = the image of the last `count` vectors: what makes the space a Krylov space. */
 static void take_image(basis *s, int64_t count) {
     for (int64_t i = 0; i < s->m; i++)
-        memcpy(s->w + i * s->b, s->av + i * s->most + s->size - count,
-               (size_t)count * sizeof *s->w);
+        memcpy(s->w + i * s->b, s->av + i * s->max + s->size - count, (size_t)count * sizeof *s->w);
 }
 
 /* Appends blocks until the basis is full, or *closed: its image lies within it. */
-static huddle_status fill(huddle_context *context, basis *s, int64_t grown, double least,
-                          bool *closed) {
+static huddle_status fill_basis(huddle_context *context, basis *s, int64_t grown, double least,
+                                bool *closed) {
     huddle_status status = HUDDLE_OK;
-    while (grown > 0 && s->size + grown <= s->most && s->size < s->m) {
+    while (grown > 0 && s->size + grown <= s->max && s->size < s->m) {
         TRY(hd_check_cancel(context));
         take_image(s, grown);
-        TRY(append(context, s, grown, least, &grown));
+        TRY(append_block(context, s, grown, least, &grown));
     }
     *closed = grown == 0 || s->size == s->m;
 done:
     return status;
 }
 
+/* Rounds until the wanted residuals are small, or the space is invariant: then they are exact. */
 static huddle_status iterate(huddle_context *context, basis *s, bool *converged) {
     huddle_status status = HUDDLE_OK;
     int64_t grown;
     double least = 0;
     *converged = false;
-    TRY(append(context, s, s->b, 0, &grown));
-    for (int round = 0; round < MOST_ROUNDS; round++) {
+    TRY(append_block(context, s, s->b, 0, &grown));
+    for (int round = 0; round < MAX_ROUNDS; round++) {
         bool closed;
-        TRY(hd_progress(context, "prepare", round, MOST_ROUNDS));
-        TRY(fill(context, s, grown, least, &closed));
+        TRY(hd_progress(context, "prepare", round, MAX_ROUNDS));
+        TRY(fill_basis(context, s, grown, least, &closed));
         TRY(solve_small(s));
         int64_t count = s->b < s->size ? s->b : s->size;
-        *converged = residuals(s, count) || closed;
-        if (*converged || round + 1 == MOST_ROUNDS)
+        *converged = compute_residuals(s, count) || closed;
+        if (*converged || round + 1 == MAX_ROUNDS)
             break;
         least = floor_of_largest * s->theta[0];
-        restart(s, count);
-        TRY(append(context, s, count, least, &grown));
+        restart_basis(s, count);
+        TRY(append_block(context, s, count, least, &grown));
     }
 done:
     return status;
 }
 
-huddle_status hd_eigen_krylov(huddle_context *context, const hd_operator *a, int64_t r,
-                              uint64_t seed, double *values, double *vectors, bool *converged) {
+huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
+                                      int64_t r, uint64_t seed, double *values, double *vectors,
+                                      bool *converged) {
     huddle_status status = HUDDLE_OK;
     basis s = {.a = a, .m = a->m, .r = r};
-    int64_t wished = r + (r / 10 > MORE ? r / 10 : MORE);
+    int64_t wished = r + (r / 10 > EXTRA ? r / 10 : EXTRA);
     s.b = wished < s.m ? wished : s.m;
-    s.most = BLOCKS * s.b < s.m ? BLOCKS * s.b : s.m;
-    ALLOC(s.v, s.m * s.most);
-    ALLOC(s.av, s.m * s.most);
-    ALLOC(s.h, s.most * s.most);
-    ALLOC(s.y, s.most * s.most);
-    ALLOC(s.theta, s.most);
+    s.max = BLOCKS * s.b < s.m ? BLOCKS * s.b : s.m;
+    ALLOC(s.v, s.m * s.max);
+    ALLOC(s.av, s.m * s.max);
+    ALLOC(s.h, s.max * s.max);
+    ALLOC(s.y, s.max * s.max);
+    ALLOC(s.theta, s.max);
     ALLOC(s.w, s.m * s.b);
     ALLOC(s.spare, s.m * s.b);
-    ALLOC(s.small, (s.most + s.b) * s.b);
+    ALLOC(s.small, (s.max + s.b) * s.b);
     ALLOC(s.values, 2 * s.b);
     start_at_random(&s, seed);
     TRY(iterate(context, &s, converged));

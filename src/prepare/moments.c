@@ -1,14 +1,18 @@
+/* Mean and variance of every column, in two passes: the variance is summed from differences to the
+ * mean, which does not cancel. */
 #include "prepare/pca.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 
 #include <string.h>
 
 typedef struct sums {
     const huddle_points *x;
-    const double *mean; /* NULL: sum the values; else the squares of their distance to it */
+    const double *mean; /* NULL: sum the values; otherwise their squared differences to it */
     double *parts;      /* chunks x d */
+    int64_t all;        /* rows of all processes */
 } sums;
 
 static huddle_status sum_rows(void *argument, hd_chunk chunk) {
@@ -31,39 +35,44 @@ static huddle_status sum_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-static huddle_status mean_of(huddle_context *context, sums *s, int64_t grain, double *out) {
+/* out = the sums of all rows, divided by their number. */
+static huddle_status average_rows(huddle_context *context, sums *s, int64_t grain, double *out) {
+    huddle_status status = HUDDLE_OK;
     int64_t n = s->x->n, d = s->x->d;
-    huddle_status status = hd_parallel(context, NULL, n, grain, sum_rows, s);
+    TRY(hd_parallel(context, NULL, n, grain, sum_rows, s));
     memset(out, 0, (size_t)d * sizeof *out);
-    for (int64_t k = 0; k < hd_chunks(n, grain) && status == HUDDLE_OK; k++)
+    for (int64_t k = 0; k < hd_chunks(n, grain); k++)
         for (int64_t j = 0; j < d; j++)
             out[j] += s->parts[k * d + j];
+    TRY(hd_reduce_sum(context, d, out));
     for (int64_t j = 0; j < d; j++)
-        out[j] /= (double)n;
+        out[j] /= (double)s->all;
+done:
     return status;
 }
 
-static huddle_status dense_moments(huddle_context *context, const huddle_points *x, double *mean,
-                                   double *variance) {
-    enum { MOST_PARTS = 16, LEAST_ROWS = 256 };
+static huddle_status dense_moments(huddle_context *context, const huddle_points *x, int64_t all,
+                                   double *mean, double *variance) {
+    enum { MAX_PARTS = 16, MIN_ROWS = 256 }; /* few parts: each keeps d numbers */
     huddle_status status = HUDDLE_OK;
-    int64_t part = (x->n + MOST_PARTS - 1) / MOST_PARTS;
-    int64_t grain = part > LEAST_ROWS ? part : LEAST_ROWS;
-    sums s = {x, NULL, NULL};
+    int64_t part = (x->n + MAX_PARTS - 1) / MAX_PARTS;
+    int64_t grain = part > MIN_ROWS ? part : MIN_ROWS;
+    sums s = {x, NULL, NULL, all};
     ALLOC(s.parts, hd_chunks(x->n, grain) * x->d);
-    TRY(mean_of(context, &s, grain, mean));
+    TRY(average_rows(context, &s, grain, mean));
     s.mean = mean;
-    TRY(mean_of(context, &s, grain, variance));
+    TRY(average_rows(context, &s, grain, variance));
 done:
     huddle_free(s.parts);
     return status;
 }
 
-/* One pass over the entries; the absent ones are zeros, mean^2 away each. */
-static huddle_status sparse_moments(const huddle_points *x, double *mean, double *variance) {
+/* Over the stored entries; the absent ones are zeros, each mean^2 away. */
+static huddle_status sparse_moments(huddle_context *context, const huddle_points *x, int64_t all,
+                                    double *mean, double *variance) {
     huddle_status status = HUDDLE_OK;
-    int64_t *counts = NULL, nonzeros = x->offsets[x->n];
-    double n = (double)x->n;
+    int64_t nonzeros = x->offsets[x->n];
+    double *counts = NULL;
     ALLOC_ZERO(counts, x->d);
     memset(mean, 0, (size_t)x->d * sizeof *mean);
     memset(variance, 0, (size_t)x->d * sizeof *variance);
@@ -71,21 +80,29 @@ static huddle_status sparse_moments(const huddle_points *x, double *mean, double
         mean[x->columns[e]] += (double)x->values[e];
         counts[x->columns[e]]++;
     }
+    TRY(hd_reduce_sum(context, x->d, mean));
+    TRY(hd_reduce_sum(context, x->d, counts));
     for (int64_t j = 0; j < x->d; j++)
-        mean[j] /= n;
+        mean[j] /= (double)all;
     for (int64_t e = 0; e < nonzeros; e++) {
         double away = (double)x->values[e] - mean[x->columns[e]];
         variance[x->columns[e]] += away * away;
     }
+    TRY(hd_reduce_sum(context, x->d, variance));
     for (int64_t j = 0; j < x->d; j++)
-        variance[j] = (variance[j] + (double)(x->n - counts[j]) * mean[j] * mean[j]) / n;
+        variance[j] = (variance[j] + ((double)all - counts[j]) * mean[j] * mean[j]) / (double)all;
 done:
     huddle_free(counts);
     return status;
 }
 
-huddle_status hd_column_moments(huddle_context *context, const huddle_points *x, double *mean,
-                                double *variance) {
-    return x->offsets == NULL ? dense_moments(context, x, mean, variance)
-                              : sparse_moments(x, mean, variance);
+huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_points *x,
+                                        double *mean, double *variance) {
+    huddle_status status = HUDDLE_OK;
+    int64_t all = x->n;
+    TRY(hd_reduce_count(context, &all));
+    TRY(x->offsets == NULL ? dense_moments(context, x, all, mean, variance)
+                           : sparse_moments(context, x, all, mean, variance));
+done:
+    return status;
 }

@@ -1,26 +1,28 @@
-/* Principal components from whichever side is shorter. With C the centred points, C'C (d x d) has
- * the components as eigenvectors; if n < d, those of CC' (n x n) are found instead and carried
- * over by C'. A short side of moderate length has its matrix formed and decomposed; a long one is
- * only multiplied with. */
+/* Principal components from the smaller of two matrices. With C the centred points, C'C (d x d) has
+ * the components as eigenvectors; if n < d, the eigenvectors u of CC' (n x n) are computed instead,
+ * and the components are C'u / |C'u|. A matrix of moderate size is formed and decomposed; a larger
+ * one is only multiplied with (krylov.c). If rows are spread over processes it is always C'C, which
+ * every process then has. */
 #include "prepare/pca.h"
 
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/context.h"
+#include "base/slabs.h"
 #include "prepare/eigen.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* The longest side that is decomposed directly: beyond, iterating is faster. Forming the matrix
- * of sparse points costs more, so theirs is shorter. */
+/* The largest matrix that is decomposed directly: beyond, iterating is faster (`./dev bench
+ * prepare`). Forming the matrix of sparse points costs more, so their limit is lower. */
 enum { DENSE_LIMIT = 3000, SPARSE_LIMIT = 500 };
 
 typedef struct side {
-    const hd_centred *c;
+    const hd_prepare_centred *c;
     bool by_columns;
-    double *half; /* the other side's length x the widest block */
+    double *half; /* C v or C'v: the other dimension x the widest block so far */
     int64_t width;
 } side;
 
@@ -36,36 +38,36 @@ static huddle_status times_both(huddle_context *context, void *self, const doubl
         ALLOC(s->half, (s->by_columns ? s->c->x->n : s->c->x->d) * b);
     }
     if (s->by_columns) {
-        TRY(hd_centred_times(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_centred_times_transpose(context, s->c, s->half, b, b, out, ldo));
+        TRY(hd_prepare_centred_times(context, s->c, v, b, ldv, s->half, b));
+        TRY(hd_prepare_centred_times_transpose(context, s->c, s->half, b, b, out, ldo));
     } else {
-        TRY(hd_centred_times_transpose(context, s->c, v, b, ldv, s->half, b));
-        TRY(hd_centred_times(context, s->c, s->half, b, b, out, ldo));
+        TRY(hd_prepare_centred_times_transpose(context, s->c, v, b, ldv, s->half, b));
+        TRY(hd_prepare_centred_times(context, s->c, s->half, b, b, out, ldo));
     }
 done:
     return status;
 }
 
-static huddle_status decompose(huddle_context *context, const hd_centred *c, bool by_columns,
-                               int64_t r, double *values, double *vectors) {
+static huddle_status decompose(huddle_context *context, const hd_prepare_centred *c,
+                               bool by_columns, int64_t r, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
     int64_t m = by_columns ? c->x->d : c->x->n;
     double *gram = NULL;
     ALLOC(gram, m * m);
-    TRY(hd_centred_gram(context, c, by_columns, gram));
-    TRY(hd_eigen_dense(m, gram, r, values, vectors));
+    TRY(hd_prepare_centred_gram(context, c, by_columns, gram));
+    TRY(hd_prepare_eigen_dense(m, gram, r, values, vectors));
 done:
     huddle_free(gram);
     return status;
 }
 
-static huddle_status iterate(huddle_context *context, const hd_centred *c, bool by_columns,
+static huddle_status iterate(huddle_context *context, const hd_prepare_centred *c, bool by_columns,
                              int64_t r, uint64_t seed, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
     side s = {c, by_columns, NULL, 0};
-    hd_operator a = {by_columns ? c->x->d : c->x->n, times_both, &s};
+    hd_prepare_operator a = {by_columns ? c->x->d : c->x->n, times_both, &s};
     bool converged;
-    TRY(hd_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
+    TRY(hd_prepare_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
     if (!converged)
         hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
                 "prepare: the principal components did not converge fully");
@@ -74,12 +76,12 @@ done:
     return status;
 }
 
-/* From eigenvectors of CC' to unit components; those beyond the rank become zero. */
-static huddle_status carry_over(huddle_context *context, const hd_centred *c, int64_t r,
+/* From eigenvectors of CC' to unit components by C'; those beyond the rank become zero. */
+static huddle_status carry_over(huddle_context *context, const hd_prepare_centred *c, int64_t r,
                                 int64_t rank, const double *vectors, double *components) {
     huddle_status status = HUDDLE_OK;
     int64_t d = c->x->d;
-    TRY(hd_centred_times_transpose(context, c, vectors, r, r, components, r));
+    TRY(hd_prepare_centred_times_transpose(context, c, vectors, r, r, components, r));
     for (int64_t k = 0; k < r; k++) {
         double square = 0;
         for (int64_t j = 0; j < d; j++)
@@ -92,6 +94,7 @@ done:
     return status;
 }
 
+/* Makes the largest entry of every component positive, and components beyond the rank zero. */
 static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
     for (int64_t k = 0; k < r; k++) {
         double largest = 0;
@@ -104,24 +107,29 @@ static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
     }
 }
 
+/* Eigenvalues of C'C below its rounding error count as 0: the error of a sum of n products, or of
+ * d, relative to the largest. Centring costs one rank: at most n - 1. */
 static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values) {
-    double least = 16 * (double)(n > d ? n : d) * DBL_EPSILON * values[0];
+    double smallest = 16 * (double)(n > d ? n : d) * DBL_EPSILON * values[0];
     int64_t rank = 0;
-    while (rank < r && rank < n - 1 && values[rank] > least)
+    while (rank < r && rank < n - 1 && values[rank] > smallest)
         rank++;
     return rank;
 }
 
-huddle_status hd_pca(huddle_context *context, hd_centred *c, int64_t r, uint64_t seed,
-                     double *components, double *variances, int64_t *rank) {
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
+                             uint64_t seed, double *components, double *variances, int64_t *rank) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = c->x->n, d = c->x->d, m = n < d ? n : d;
-    bool by_columns = d <= n;
+    int64_t n = c->x->n, d = c->x->d;
     double *vectors = NULL, *values = variances;
     int64_t limit = c->x->offsets == NULL ? DENSE_LIMIT : SPARSE_LIMIT;
+    bool spread = hd_context_engine(context)->slabs != NULL;
     hd_blas_enter();
+    TRY(hd_reduce_count(context, &n));
+    bool by_columns = d <= n || spread;
+    int64_t m = by_columns ? d : n;
     ALLOC(vectors, m * r);
-    TRY(hd_centred_turn(c));
+    TRY(hd_prepare_centred_transpose(c));
     if (m <= limit || 4 * r >= m)
         TRY(decompose(context, c, by_columns, r, values, vectors));
     else

@@ -4,14 +4,15 @@
 
 #include "prepare/centred.h"
 
-/* Mean of each column as stored (no shift added), and variance (over n). */
-huddle_status hd_column_moments(huddle_context *context, const huddle_points *x, double *mean,
-                                double *variance);
+/* Mean of each column as stored (no shift added), and variance (divided by n), over the rows of all
+ * processes. */
+huddle_status hd_prepare_column_moments(huddle_context *context, const huddle_points *x,
+                                        double *mean, double *variance);
 
 /* The first r principal components of the centred points: unit columns of components (d x r,
- * row-major, largest entry of each positive), their variances (over n), and *rank, how many of
- * them are more than rounding; those beyond are zero. */
-huddle_status hd_pca(huddle_context *context, hd_centred *centred, int64_t r, uint64_t seed,
-                     double *components, double *variances, int64_t *rank);
+ * row-major, largest entry of each positive), their variances (divided by n), and *rank, the number
+ * of them that exceed rounding error; those beyond are zero. */
+huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *centred, int64_t r,
+                             uint64_t seed, double *components, double *variances, int64_t *rank);
 
 #endif

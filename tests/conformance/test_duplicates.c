@@ -51,7 +51,7 @@ static double accuracy(const int32_t *labels) {
     huddle_scores scores;
     for (int i = 0; i < N; i++)
         truth[i] = i % C;
-    assert_ok(huddle_metrics_scores(N, truth, labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, labels, &scores));
     return scores.acc;
 }
 
@@ -164,7 +164,7 @@ static void shuffled_copies_make_the_same_clusters(const char *method) {
     check_equal_labels(&turned, huddle_model_labels(other, NULL));
     for (int i = 0; i < N; i++)
         back[order[i]] = huddle_model_labels(other, NULL)[i];
-    assert_ok(huddle_metrics_scores(N, huddle_model_labels(model, NULL), back, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, huddle_model_labels(model, NULL), back, &scores));
     assert_true(scores.acc > 0.99);
     huddle_model_free(model);
     huddle_model_free(other);
@@ -382,9 +382,9 @@ static void the_graph_handed_out_has_the_cut_of_the_graph_used(void **state) {
     assert_ok(huddle_csr_transpose(&graph, &transpose));
     assert_memory_equal(transpose.values, graph.values, (size_t)graph.offsets[N] * sizeof(double));
     huddle_csr_free(&transpose);
-    assert_ok(huddle_metrics_ncut(&graph, huddle_model_labels(model, NULL), &ncut));
+    assert_ok(huddle_metrics_ncut(NULL, &graph, huddle_model_labels(model, NULL), &ncut));
     assert_close(ncut, number(model, "ncut"), 1e-12);
-    assert_ok(huddle_graph_components(&graph, component, &count));
+    assert_ok(huddle_graph_components(NULL, &graph, component, &count));
     assert_int_equal(count, (int)number(model, "components"));
     huddle_model_free(model);
 }

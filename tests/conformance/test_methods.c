@@ -61,7 +61,7 @@ static void labels_are_valid_and_find_the_clouds(const char *method) {
         assert_in_range(labels[i], 0, C - 1);
         truth[i] = (i % 100 == 7 ? i - 4 : i) % C;
     }
-    assert_ok(huddle_metrics_scores(N, truth, labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, labels, &scores));
     assert_true(scores.acc > 0.98);
     free(labels);
     huddle_points_free(&x);

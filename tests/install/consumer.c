@@ -12,7 +12,7 @@ int main(void) {
         huddle_model_set(model, "n_clusters", "10") != HUDDLE_OK ||
         huddle_model_set(model, "n_init", "5") != HUDDLE_OK ||
         huddle_model_fit(NULL, model, &data.points) != HUDDLE_OK ||
-        huddle_metrics_scores(data.points.n, data.labels, huddle_model_labels(model, NULL),
+        huddle_metrics_scores(NULL, data.points.n, data.labels, huddle_model_labels(model, NULL),
                               &scores) != HUDDLE_OK) {
         fprintf(stderr, "%s\n", huddle_last_error());
         return 1;

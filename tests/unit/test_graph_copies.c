@@ -160,7 +160,7 @@ static void edges_weigh_the_mean_of_the_copies_and_loops_what_lies_between_them(
                              {.25 * 6.5, 0, 12 * 5, 0},
                              {0, 0, 0, 3 * 2}};
     assert_ok(huddle_csr_copy(&view, &graph));
-    assert_ok(huddle_graph_weigh_copies(copies, 5, &graph));
+    assert_ok(huddle_graph_weigh_copies(NULL, copies, 5, &graph));
     assert_ok(huddle_csr_check(&graph));
     for (int64_t i = 0; i < 4; i++) {
         double row[4] = {0};
@@ -171,15 +171,15 @@ static void edges_weigh_the_mean_of_the_copies_and_loops_what_lies_between_them(
     }
     huddle_csr_free(&graph);
     assert_ok(huddle_csr_copy(&view, &graph));
-    assert_ok(huddle_graph_weigh_copies(copies, 0, &graph));
+    assert_ok(huddle_graph_weigh_copies(NULL, copies, 0, &graph));
     assert_int_equal(graph.offsets[4], 4); /* no loops */
     copies[2] = 0;
-    assert_refused(huddle_graph_weigh_copies(copies, 5, &graph), HUDDLE_INVALID, "point 3");
+    assert_refused(huddle_graph_weigh_copies(NULL, copies, 5, &graph), HUDDLE_INVALID, "point 3");
     huddle_csr_free(&graph);
 }
 
-/* A speck is a component of few points, not of few distinct ones. */
-static void specks_are_counted_in_copies(void **state) {
+/* A component is small if it has few points, not of few distinct ones. */
+static void small_components_are_counted_in_points(void **state) {
     (void)state;
     huddle_points x;
     huddle_csr graph;
@@ -187,7 +187,7 @@ static void specks_are_counted_in_copies(void **state) {
     huddle_connect_options options = huddle_connect_defaults();
     huddle_connect_info info;
     int64_t copies[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 50, 1};
-    options.connect = "specks";
+    options.connect = "small";
     options.n_clusters = 3;
     assert_ok(huddle_points_new(12, 1, &x));
     for (int i = 0; i < 12; i++)
@@ -222,7 +222,7 @@ static huddle_status search(void *argument) {
     if (status == HUDDLE_OK)
         status = huddle_graph_weigh(NULL, &lists, NULL, &graph, NULL);
     if (status == HUDDLE_OK)
-        status = huddle_graph_weigh_copies(copies, K, &graph);
+        status = huddle_graph_weigh_copies(NULL, copies, K, &graph);
     huddle_neighbors_free(&lists);
     huddle_csr_free(&graph);
     return status;
@@ -242,7 +242,7 @@ int main(void) {
         cmocka_unit_test(there_are_never_more_than_forty),
         cmocka_unit_test(without_ties_the_lists_are_the_usual_ones),
         cmocka_unit_test(edges_weigh_the_mean_of_the_copies_and_loops_what_lies_between_them),
-        cmocka_unit_test(specks_are_counted_in_copies),
+        cmocka_unit_test(small_components_are_counted_in_points),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

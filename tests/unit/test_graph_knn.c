@@ -1,165 +1,7 @@
-/* graph: neighbours against brute force in double, for every solver and instruction set. */
-#include "base/rng.h"
-#include "huddle/graph.h"
-#include "support/support.h"
+/* graph: neighbours against brute force in double, for every solver. */
+#include "unit/graph_brute.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const char *const solvers[] = {"auto", "brute", "pcabound", "kdtree"};
-enum { N_SOLVERS = 4 };
-
-/* ---- brute force in double ------------------------------------------------------------------ */
-
-static double coordinate(const huddle_points *x, int64_t i, int64_t j) {
-    if (x->offsets == NULL)
-        return (double)x->values[i * x->stride + j] + (x->shift != NULL ? x->shift[j] : 0);
-    for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
-        if (x->columns[e] == j)
-            return (double)x->values[e];
-    return 0;
-}
-
-static double norm(const huddle_points *x, int64_t i) {
-    double sum = 0;
-    for (int64_t j = 0; j < x->d; j++)
-        sum += coordinate(x, i, j) * coordinate(x, i, j);
-    return sqrt(sum);
-}
-
-static double true_distance(const huddle_points *a, int64_t i, const huddle_points *b, int64_t j,
-                            bool cosine) {
-    double s = 1, t = 1, sum = 0;
-    if (cosine) {
-        s = norm(a, i);
-        t = norm(b, j);
-        if (s == 0 || t == 0)
-            return s == t ? 0 : 1;
-    }
-    for (int64_t f = 0; f < a->d; f++) {
-        double difference = coordinate(a, i, f) / s - coordinate(b, j, f) / t;
-        sum += difference * difference;
-    }
-    return cosine ? sum / 2 : sqrt(sum);
-}
-
-typedef struct pair {
-    double distance;
-    int32_t index;
-} pair;
-
-static int compare_pairs(const void *a, const void *b) {
-    const pair *p = a, *q = b;
-    if (p->distance != q->distance)
-        return p->distance < q->distance ? -1 : 1;
-    return (p->index > q->index) - (p->index < q->index);
-}
-
-/* Fails unless list i of out is that of brute force: distances to 1e-5 of the true ones, each
- * index at the distance it claims, and the very same indices if `ties` says that distances are
- * exact. */
-static void check_list(const huddle_points *train, const huddle_points *query, int64_t i,
-                       bool cosine, bool ties, const huddle_neighbors *out) {
-    bool self = train == query;
-    pair *all = malloc((size_t)train->n * sizeof *all);
-    int64_t count = 0;
-    for (int64_t j = 0; j < train->n; j++)
-        if (!self || j != i)
-            all[count++] = (pair){true_distance(query, i, train, j, cosine), (int32_t)j};
-    qsort(all, (size_t)count, sizeof *all, compare_pairs);
-    for (int32_t c = 0; c < out->k; c++) {
-        int32_t index = out->index[i * out->k + c];
-        double distance = out->distance[i * out->k + c];
-        assert_true(index >= 0 && index < train->n && !(self && index == i));
-        if (fabs(distance - all[c].distance) > 1e-9 * (1e-3 + all[c].distance))
-            fail_msg("point %lld, neighbour %d: %.12g, brute force %.12g", (long long)i, c,
-                     distance, all[c].distance);
-        if (fabs(distance - true_distance(query, i, train, index, cosine)) >
-            1e-9 * distance + 1e-15)
-            fail_msg("point %lld: neighbour %d is not at %.12g", (long long)i, index, distance);
-        if (ties && index != all[c].index)
-            fail_msg("point %lld, neighbour %d: index %d, brute force %d", (long long)i, c, index,
-                     all[c].index);
-    }
-    free(all);
-}
-
-static void check_lists(const huddle_points *train, const huddle_points *query, bool cosine,
-                        bool ties, const huddle_neighbors *out) {
-    assert_int_equal(out->n, query->n);
-    /* A prime step: lists of every place in a tile and a block are among those checked. */
-    int64_t step = query->n > 60 ? 13 : 1;
-    for (int64_t i = 0; i < query->n; i += step)
-        check_list(train, query, i, cosine, ties, out);
-}
-
-static void check_knn(const huddle_points *x, int32_t k, bool cosine, bool ties) {
-    for (int s = 0; s < N_SOLVERS; s++) {
-        huddle_knn_options options = huddle_knn_defaults();
-        huddle_neighbors out;
-        huddle_knn_info info;
-        options.solver = solvers[s];
-        options.n_neighbors = k;
-        options.metric = cosine ? "cosine" : "euclidean";
-        assert_ok(huddle_graph_knn(NULL, x, &options, &out, &info));
-        assert_int_equal(out.k, k < x->n ? k : x->n - 1);
-        assert_true(info.recall == 1 && info.solver != NULL);
-        check_lists(x, x, cosine, ties, &out);
-        huddle_neighbors_free(&out);
-    }
-}
-
-/* ---- data ------------------------------------------------------------------------------------ */
-
-static huddle_points normal_points(int64_t n, int64_t d, uint64_t seed) {
-    huddle_points x;
-    hd_rng rng = hd_rng_stream(seed, 0);
-    assert_ok(huddle_points_new(n, d, &x));
-    for (int64_t e = 0; e < n * d; e++)
-        x.values[e] = (float)hd_rng_normal(&rng);
-    return x;
-}
-
-/* `clusters` tight heaps far apart. */
-static huddle_points clustered_points(int64_t n, int64_t d, int64_t clusters, double width) {
-    huddle_points x = normal_points(n, d, 5), centres = normal_points(clusters, d, 6);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            x.values[i * d + j] = (float)(width * (double)x.values[i * d + j] +
-                                          10 * (double)centres.values[i % clusters * d + j]);
-    huddle_points_free(&centres);
-    return x;
-}
-
-static huddle_points whole_points(int64_t n, int64_t d, int64_t values, float step) {
-    huddle_points x;
-    hd_rng rng = hd_rng_stream(9, 0);
-    assert_ok(huddle_points_new(n, d, &x));
-    for (int64_t e = 0; e < n * d; e++)
-        x.values[e] = step * (float)hd_rng_below(&rng, values);
-    return x;
-}
-
-/* A third of the entries, the rest zero; some rows empty. */
-static huddle_points sparse_points(int64_t n, int64_t d, uint64_t seed) {
-    huddle_points x;
-    hd_rng rng = hd_rng_stream(seed, 0);
-    int64_t at = 0;
-    assert_ok(huddle_points_new_sparse(n, d, n * d, &x));
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < d && i % 17 != 3; j++)
-            if (hd_rng_below(&rng, 3) == 0) {
-                x.columns[at] = (int32_t)j;
-                x.values[at++] = (float)hd_rng_normal(&rng);
-            }
-        x.offsets[i + 1] = at;
-    }
-    return x;
-}
-
-/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void random_points(void **state) {
     (void)state;
@@ -258,9 +100,9 @@ static void large_offsets_and_sizes(void **state) {
                 check_knn(&x, 5, false, true);
             huddle_knn_options options = huddle_knn_defaults();
             huddle_neighbors a, b;
-            options.solver = "brute";
+            options.knn_solver = "brute";
             assert_ok(huddle_graph_knn(NULL, &x, &options, &a, NULL));
-            options.solver = "kdtree";
+            options.knn_solver = "kdtree";
             assert_ok(huddle_graph_knn(NULL, &x, &options, &b, NULL));
             assert_memory_equal(a.index, b.index, 2500 * sizeof *a.index);
             huddle_neighbors_free(&a);
@@ -322,7 +164,7 @@ static void queries(void **state) {
                 memcpy(y.values, x.values, (size_t)d * sizeof *y.values);
                 huddle_knn_options options = huddle_knn_defaults();
                 huddle_neighbors out;
-                options.solver = solvers[s];
+                options.knn_solver = solvers[s];
                 options.metric = cosine ? "cosine" : "euclidean";
                 assert_ok(huddle_graph_query(NULL, &x, &y, &options, &out, NULL));
                 assert_int_equal(out.index[0], 0);
@@ -396,7 +238,7 @@ static void embeddings(void **state) {
         for (int s = 0; s < N_SOLVERS; s++) {
             huddle_knn_options options = huddle_knn_defaults();
             huddle_neighbors out;
-            options.solver = solvers[s];
+            options.knn_solver = solvers[s];
             assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &out, NULL));
             check_dense(&f, &out);
             huddle_neighbors_free(&out);
@@ -441,7 +283,7 @@ static void solvers_that_do_not_pay_give_way(void **state) {
         huddle_knn_info info;
         assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &a, &info));
         assert_string_equal(info.solver, "brute");
-        options.solver = "kdtree";
+        options.knn_solver = "kdtree";
         assert_ok(huddle_graph_knn_dense(NULL, &f, &options, &b, &info));
         assert_string_equal(info.solver, "kdtree");
         assert_memory_equal(a.index, b.index, 4500 * 5 * sizeof *a.index);
@@ -450,172 +292,6 @@ static void solvers_that_do_not_pay_give_way(void **state) {
         huddle_dense_free(&f);
     }
 }
-
-/* ---- promises -------------------------------------------------------------------------------- */
-
-static void threads_and_instruction_sets_agree(void **state) {
-    (void)state;
-    static const char *const isas[] = {"base", "avx2", "avx512"};
-    for (int64_t d = 6; d <= 70; d += 64)
-        for (int s = 1; s < N_SOLVERS; s++) {
-            huddle_points x = clustered_points(1300, d, 5, 1);
-            huddle_knn_options options = huddle_knn_defaults();
-            huddle_neighbors first, again;
-            options.solver = solvers[s];
-            setenv("HUDDLE_ISA", "base", 1);
-            assert_ok(huddle_graph_knn(NULL, &x, &options, &first, NULL));
-            for (int32_t t = 0; t < 3; t++) {
-                huddle_context *context;
-                assert_ok(huddle_context_new(&context));
-                assert_ok(huddle_context_set_threads(context, 1 + 2 * t));
-                setenv("HUDDLE_ISA", isas[t], 1);
-                options.seed = (uint64_t)t;
-                assert_ok(huddle_graph_knn(context, &x, &options, &again, NULL));
-                assert_memory_equal(first.index, again.index,
-                                    (size_t)(x.n * 5) * sizeof *again.index);
-                for (int64_t e = 0; e < x.n * 5; e++)
-                    assert_close(again.distance[e], first.distance[e], 1e-14);
-                huddle_neighbors_free(&again);
-                assert_ok(huddle_context_set_threads(context, 4 - t));
-                huddle_neighbors more;
-                assert_ok(huddle_graph_knn(context, &x, &options, &again, NULL));
-                assert_ok(huddle_graph_knn(context, &x, &options, &more, NULL));
-                assert_memory_equal(more.distance, again.distance,
-                                    (size_t)(x.n * 5) * sizeof *again.distance);
-                huddle_neighbors_free(&again);
-                huddle_neighbors_free(&more);
-                huddle_context_free(context);
-            }
-            unsetenv("HUDDLE_ISA");
-            huddle_neighbors_free(&first);
-            huddle_points_free(&x);
-        }
-}
-
-static void matches_scikit_learn(void **state) {
-    (void)state;
-    int64_t count;
-    double *golden = test_golden("graph_knn.txt", &count);
-    int64_t n = (int64_t)golden[0], d = (int64_t)golden[1], k = (int64_t)golden[2];
-    const double *at = golden + 3 + n * d;
-    huddle_points x;
-    assert_int_equal(count, 3 + n * d + 4 * n * k);
-    assert_ok(huddle_points_from_double(NULL, n, d, golden + 3, d, 1, &x));
-    for (int metric = 0; metric < 2; metric++) {
-        huddle_knn_options options = huddle_knn_defaults();
-        huddle_neighbors out;
-        options.n_neighbors = (int32_t)k;
-        options.metric = metric ? "cosine" : "euclidean";
-        assert_ok(huddle_graph_knn(NULL, &x, &options, &out, NULL));
-        for (int64_t e = 0; e < n * k; e++) {
-            assert_int_equal(out.index[e], (int32_t)at[e]);
-            assert_close(out.distance[e], at[n * k + e], 1e-6);
-        }
-        at += 2 * n * k;
-        huddle_neighbors_free(&out);
-    }
-    huddle_points_free(&x);
-    free(golden);
-}
-
-static void bad_input_is_named(void **state) {
-    (void)state;
-    huddle_points x = normal_points(20, 4, 0), y = normal_points(5, 3, 0);
-    huddle_points s = sparse_points(20, 4, 0);
-    huddle_dense f = {.rows = 2, .cols = 2, .stride = 2, .values = (double[]){0, 1, INFINITY, 2}};
-    huddle_knn_options options = huddle_knn_defaults();
-    huddle_neighbors out;
-    options.n_neighbors = 0;
-    assert_refused(huddle_graph_knn(NULL, &x, &options, &out, NULL), HUDDLE_INVALID,
-                   "n_neighbors = 0");
-    options.n_neighbors = 5;
-    options.metric = "manhattan";
-    assert_refused(huddle_graph_knn(NULL, &x, &options, &out, NULL), HUDDLE_INVALID,
-                   "metric = manhattan");
-    options.metric = "cosine";
-    options.solver = "magic";
-    assert_refused(huddle_graph_knn(NULL, &x, &options, &out, NULL), HUDDLE_INVALID,
-                   "knn_solver = magic");
-    x.values[6] = NAN;
-    assert_refused(huddle_graph_knn(NULL, &x, NULL, &out, NULL), HUDDLE_INVALID,
-                   "row 2, column 3: the value is not a number");
-    x.values[6] = 0;
-    assert_refused(huddle_graph_query(NULL, &x, &y, NULL, &out, NULL), HUDDLE_INVALID,
-                   "the new points have 3 features, the training points 4");
-    assert_refused(huddle_graph_query(NULL, &x, &s, NULL, &out, NULL), HUDDLE_INVALID,
-                   "both dense or both sparse");
-    assert_refused(huddle_graph_knn_dense(NULL, &f, NULL, &out, NULL), HUDDLE_INVALID,
-                   "row 2, column 1: the value is infinite");
-    huddle_points_free(&x);
-    huddle_points_free(&y);
-    huddle_points_free(&s);
-}
-
-static int cancel_at_once(void *user, const char *stage, double done, double total) {
-    (void)user, (void)done, (void)total;
-    assert_string_equal(stage, "graph");
-    return 1;
-}
-
-static void searches_can_be_cancelled(void **state) {
-    (void)state;
-    huddle_points x = normal_points(1500, 60, 0);
-    for (int s = 1; s < N_SOLVERS; s++) {
-        huddle_context *context;
-        huddle_knn_options options = huddle_knn_defaults();
-        huddle_neighbors out;
-        options.solver = solvers[s];
-        assert_ok(huddle_context_new(&context));
-        huddle_context_set_progress(context, cancel_at_once, NULL);
-        assert_refused(huddle_graph_knn(context, &x, &options, &out, NULL), HUDDLE_CANCELLED,
-                       "cancelled");
-        huddle_context_free(context);
-    }
-    huddle_points_free(&x);
-}
-
-typedef struct attempt {
-    huddle_points *x;
-    huddle_dense *f;
-    const char *solver, *metric;
-} attempt;
-
-static huddle_status try_all(void *argument) {
-    const attempt *a = argument;
-    huddle_knn_options options = huddle_knn_defaults();
-    huddle_neighbors out;
-    options.solver = a->solver;
-    options.metric = a->metric;
-    huddle_status status = huddle_graph_knn(NULL, a->x, &options, &out, NULL);
-    huddle_neighbors_free(&out);
-    if (status == HUDDLE_OK) {
-        status = huddle_graph_query(NULL, a->x, a->x, &options, &out, NULL);
-        huddle_neighbors_free(&out);
-    }
-    if (status == HUDDLE_OK) {
-        status = huddle_graph_knn_dense(NULL, a->f, &options, &out, NULL);
-        huddle_neighbors_free(&out);
-    }
-    return status;
-}
-
-static void every_allocation_may_fail(void **state) {
-    (void)state;
-    huddle_points dense = normal_points(120, 30, 0), few = sparse_points(50, 20, 1);
-    huddle_dense f;
-    assert_ok(huddle_dense_new(120, 3, &f));
-    for (int64_t e = 0; e < 360; e++)
-        f.values[e] = (double)(e * e % 31);
-    for (int s = 1; s < N_SOLVERS; s++)
-        for (int cosine = 0; cosine < 2; cosine++)
-            test_each_allocation(
-                try_all, &(attempt){&dense, &f, solvers[s], cosine ? "cosine" : "euclidean"});
-    test_each_allocation(try_all, &(attempt){&few, &f, "auto", "cosine"});
-    huddle_dense_free(&f);
-    huddle_points_free(&dense);
-    huddle_points_free(&few);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_points),
@@ -634,11 +310,6 @@ int main(void) {
         cmocka_unit_test(embeddings),
         cmocka_unit_test(few_distinct_rows_are_quick),
         cmocka_unit_test(solvers_that_do_not_pay_give_way),
-        cmocka_unit_test(threads_and_instruction_sets_agree),
-        cmocka_unit_test(matches_scikit_learn),
-        cmocka_unit_test(bad_input_is_named),
-        cmocka_unit_test(searches_can_be_cancelled),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

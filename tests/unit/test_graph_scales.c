@@ -196,7 +196,7 @@ static table make_table(const named_family *f, int64_t n, int64_t d, int exponen
 
 static huddle_knn_options with_solver(const char *solver) {
     huddle_knn_options options = huddle_knn_defaults();
-    options.solver = solver;
+    options.knn_solver = solver;
     options.n_neighbors = K;
     return options;
 }

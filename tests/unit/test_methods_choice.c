@@ -104,7 +104,7 @@ static void the_chosen_preparation_finds_what_the_worst_does_not(void **state) {
         truth[i] = i % C;
     for (int r = 0; r < 2; r++) {
         huddle_model *model = fit(&x, rules[r]);
-        assert_ok(huddle_metrics_scores(N, truth, huddle_model_labels(model, NULL), &scores));
+        assert_ok(huddle_metrics_scores(NULL, N, truth, huddle_model_labels(model, NULL), &scores));
         ari[r] = scores.ari;
         huddle_model_free(model);
     }

@@ -205,7 +205,7 @@ static double agreement(const huddle_points *x, const char *dim, const int32_t *
                         int32_t *rounds) {
     huddle_model *model = fit("lda-kmeans", x, (const char *const[]){"dim", dim, NULL});
     huddle_scores scores;
-    assert_ok(huddle_metrics_scores(x->n, first, model->fit.labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, x->n, first, model->fit.labels, &scores));
     *rounds = model->fit.alternation.n_iter;
     huddle_model_free(model);
     return scores.ari;
@@ -409,7 +409,7 @@ static void ncut_rotates_and_its_objective_falls(void **state) {
     }
     assert_close(f->kmeans_info.inertia, objective, 1e-9);
     assert_close(a->objective[a->n_history - 1], objective, 1e-9);
-    assert_ok(huddle_metrics_scores(N, truth, f->labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, f->labels, &scores));
     assert_close(scores.ari, 1, 1e-12);
     huddle_model_free(model);
 }

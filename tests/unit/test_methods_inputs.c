@@ -64,7 +64,7 @@ static void assert_finds_clouds(const huddle_model *model) {
     huddle_scores scores;
     for (int i = 0; i < N; i++)
         truth[i] = i % C;
-    assert_ok(huddle_metrics_scores(N, truth, model->fit.labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, model->fit.labels, &scores));
     assert_true(scores.acc > 0.95);
 }
 

@@ -100,7 +100,7 @@ static double accuracy(const huddle_model *model, int64_t each) {
     huddle_scores scores;
     for (int64_t i = 0; i < N; i++)
         truth[i] = (int32_t)(i / each);
-    assert_ok(huddle_metrics_scores(N, truth, model->fit.labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, model->fit.labels, &scores));
     return scores.acc;
 }
 

@@ -25,12 +25,12 @@ static void scores_agree_with_scikit_learn(void **state) {
         int64_t n = (int64_t)*at++;
         int32_t *truth = take_labels(&at, n), *labels = take_labels(&at, n);
         huddle_scores scores, again;
-        assert_ok(huddle_metrics_scores(n, truth, labels, &scores));
+        assert_ok(huddle_metrics_scores(NULL, n, truth, labels, &scores));
         assert_close(scores.acc, at[0], 1e-12);
         assert_close(scores.nmi, at[1], 1e-12);
         assert_close(scores.ari, at[2], 1e-12);
         assert_close(scores.purity, at[3], 1e-12);
-        assert_ok(huddle_metrics_scores(n, labels, truth, &again));
+        assert_ok(huddle_metrics_scores(NULL, n, labels, truth, &again));
         assert_close(again.acc, scores.acc, 0);
         assert_close(again.nmi, scores.nmi, 1e-14);
         assert_close(again.ari, scores.ari, 1e-14);
@@ -51,7 +51,7 @@ static void a_perfect_labelling_scores_exactly_one(void **state) {
         labels[i] = 100 - 3 * (i % 7);
     }
     huddle_scores scores;
-    assert_ok(huddle_metrics_scores(N, truth, labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, labels, &scores));
     assert_true(scores.acc == 1 && scores.nmi == 1 && scores.ari == 1 && scores.purity == 1);
 }
 
@@ -62,7 +62,7 @@ static void the_confusion_table_counts_and_matches(void **state) {
     static const int64_t counts[] = {2, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1, 3};
     static const int32_t classes[] = {-1, 5, 9}, clusters[] = {0, 2, 3, 7}, match[] = {0, 1, -1, 2};
     huddle_confusion table;
-    assert_ok(huddle_metrics_confusion(9, truth, labels, &table));
+    assert_ok(huddle_metrics_confusion(NULL, 9, truth, labels, &table));
     assert_int_equal(table.n_classes, 3);
     assert_int_equal(table.n_clusters, 4);
     assert_memory_equal(table.counts, counts, sizeof counts);
@@ -81,8 +81,8 @@ static void a_match_is_full(void **state) {
     for (int turned = 0; turned < 2; turned++) {
         huddle_confusion table;
         int matched = 0, seen[4] = {0};
-        assert_ok(
-            huddle_metrics_confusion(5, turned ? labels : truth, turned ? truth : labels, &table));
+        assert_ok(huddle_metrics_confusion(NULL, 5, turned ? labels : truth,
+                                           turned ? truth : labels, &table));
         for (int64_t j = 0; j < table.n_clusters; j++)
             if (table.match[j] >= 0) {
                 matched++;
@@ -134,8 +134,8 @@ static void both_matchings_agree(void **state) {
             truth[i] = (int32_t)hd_rng_below(&rng, classes);
             labels[i] = hd_rng_below(&rng, 3) == 0 ? truth[i] : (int32_t)hd_rng_below(&rng, 90);
         }
-        assert_ok(huddle_metrics_scores(N, truth, labels, &scores));
-        assert_ok(huddle_metrics_confusion(N, truth, labels, &table));
+        assert_ok(huddle_metrics_scores(NULL, N, truth, labels, &scores));
+        assert_ok(huddle_metrics_confusion(NULL, N, truth, labels, &table));
         int64_t cells = table.n_classes * table.n_clusters;
         value = malloc((size_t)cells * sizeof *value);
         column_of = malloc((size_t)table.n_classes * sizeof *column_of);
@@ -162,11 +162,11 @@ static void thousands_of_clusters_are_fine(void **state) {
         truth[i] = (int32_t)hd_rng_below(&rng, CLASSES);
         labels[i] = hd_rng_below(&rng, 2) == 0 ? truth[i] : (int32_t)hd_rng_below(&rng, CLASSES);
     }
-    assert_ok(huddle_metrics_scores(N, truth, labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, labels, &scores));
     assert_true(scores.acc > 0.49 && scores.acc < 0.52);
     for (int32_t i = 0; i < N; i++)
         labels[i] = i;
-    assert_ok(huddle_metrics_scores(N, truth, labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, labels, &scores));
     assert_close(scores.acc, (double)CLASSES / N, 1e-15);
     assert_true(scores.purity == 1);
     free(truth);
@@ -180,13 +180,20 @@ static void bad_input_is_refused(void **state) {
     huddle_scores scores;
     huddle_confusion table;
     int32_t column_of[2];
-    assert_refused(huddle_metrics_scores(0, labels, labels, &scores), HUDDLE_INVALID, "n = 0");
-    assert_refused(huddle_metrics_scores(-3, labels, labels, &scores), HUDDLE_INVALID, "n = -3");
-    assert_refused(huddle_metrics_scores(2, NULL, labels, &scores), HUDDLE_INVALID, "missing");
-    assert_refused(huddle_metrics_scores(2, labels, NULL, &scores), HUDDLE_INVALID, "missing");
-    assert_refused(huddle_metrics_scores(2, labels, labels, NULL), HUDDLE_INVALID, "no place");
-    assert_refused(huddle_metrics_confusion(0, labels, labels, &table), HUDDLE_INVALID, "n = 0");
-    assert_refused(huddle_metrics_confusion(2, labels, labels, NULL), HUDDLE_INVALID, "no place");
+    assert_refused(huddle_metrics_scores(NULL, 0, labels, labels, &scores), HUDDLE_INVALID,
+                   "n = 0");
+    assert_refused(huddle_metrics_scores(NULL, -3, labels, labels, &scores), HUDDLE_INVALID,
+                   "n = -3");
+    assert_refused(huddle_metrics_scores(NULL, 2, NULL, labels, &scores), HUDDLE_INVALID,
+                   "missing");
+    assert_refused(huddle_metrics_scores(NULL, 2, labels, NULL, &scores), HUDDLE_INVALID,
+                   "missing");
+    assert_refused(huddle_metrics_scores(NULL, 2, labels, labels, NULL), HUDDLE_INVALID,
+                   "no place");
+    assert_refused(huddle_metrics_confusion(NULL, 0, labels, labels, &table), HUDDLE_INVALID,
+                   "n = 0");
+    assert_refused(huddle_metrics_confusion(NULL, 2, labels, labels, NULL), HUDDLE_INVALID,
+                   "no place");
     assert_refused(huddle_metrics_assign(0, 2, value, column_of), HUDDLE_INVALID, "0 rows");
     assert_refused(huddle_metrics_assign(1, 2, value, column_of), HUDDLE_INVALID,
                    "row 1, column 2: the value is not a number");
@@ -201,9 +208,9 @@ static huddle_status use_all(void *argument) {
     huddle_confusion table = {0};
     int32_t column_of[3];
     (void)argument;
-    huddle_status status = huddle_metrics_scores(6, truth, labels, &scores);
+    huddle_status status = huddle_metrics_scores(NULL, 6, truth, labels, &scores);
     if (status == HUDDLE_OK)
-        status = huddle_metrics_confusion(6, truth, labels, &table);
+        status = huddle_metrics_confusion(NULL, 6, truth, labels, &table);
     huddle_confusion_free(&table);
     return status == HUDDLE_OK ? huddle_metrics_assign(3, 2, value, column_of) : status;
 }

@@ -129,8 +129,8 @@ static void graph_scores_agree_with_numpy(void **state) {
         double ncut, modularity;
         huddle_csr graph = graph_of(at, n);
         at = take_labels(at + n * n, n, labels);
-        assert_ok(huddle_metrics_ncut(&graph, labels, &ncut));
-        assert_ok(huddle_metrics_modularity(&graph, labels, &modularity));
+        assert_ok(huddle_metrics_ncut(NULL, &graph, labels, &ncut));
+        assert_ok(huddle_metrics_modularity(NULL, &graph, labels, &modularity));
         assert_close(ncut, at[0], 1e-12);
         assert_close(modularity, at[1], 1e-12);
         at += 2;
@@ -146,8 +146,8 @@ static void a_graph_without_edges_scores_zero(void **state) {
     static const double none[4] = {0};
     double ncut = 1, modularity = 1;
     huddle_csr graph = graph_of(none, 2);
-    assert_ok(huddle_metrics_ncut(&graph, labels, &ncut));
-    assert_ok(huddle_metrics_modularity(&graph, labels, &modularity));
+    assert_ok(huddle_metrics_ncut(NULL, &graph, labels, &ncut));
+    assert_ok(huddle_metrics_modularity(NULL, &graph, labels, &modularity));
     assert_true(ncut == 0 && modularity == 0);
     huddle_csr_free(&graph);
 }
@@ -167,12 +167,13 @@ static void bad_input_is_refused(void **state) {
                    "0 points");
     assert_refused(huddle_metrics_silhouette(NULL, &x, NULL, 9, 0, &value), HUDDLE_INVALID,
                    "missing");
-    assert_refused(huddle_metrics_ncut(&graph, labels, &value), HUDDLE_INVALID,
+    assert_refused(huddle_metrics_ncut(NULL, &graph, labels, &value), HUDDLE_INVALID,
                    "row 1, column 2: the weight -1 is negative");
-    assert_refused(huddle_metrics_modularity(&oblong, labels, &value), HUDDLE_INVALID,
+    assert_refused(huddle_metrics_modularity(NULL, &oblong, labels, &value), HUDDLE_INVALID,
                    "2 x 3 is not a graph");
-    assert_refused(huddle_metrics_modularity(&nothing, labels, &value), HUDDLE_INVALID, "0 x 0");
-    assert_refused(huddle_metrics_ncut(NULL, labels, &value), HUDDLE_INVALID, "missing");
+    assert_refused(huddle_metrics_modularity(NULL, &nothing, labels, &value), HUDDLE_INVALID,
+                   "0 x 0");
+    assert_refused(huddle_metrics_ncut(NULL, NULL, labels, &value), HUDDLE_INVALID, "missing");
     huddle_csr_free(&graph);
     huddle_csr_free(&oblong);
     huddle_csr_free(&nothing);
@@ -192,8 +193,9 @@ static huddle_status use_all(void *argument) {
     if (status == HUDDLE_OK)
         status = huddle_metrics_silhouette(NULL, &s->sparse, s->labels, 8, 0, &value);
     if (status == HUDDLE_OK)
-        status = huddle_metrics_ncut(&s->graph, s->labels, &value);
-    return status == HUDDLE_OK ? huddle_metrics_modularity(&s->graph, s->labels, &value) : status;
+        status = huddle_metrics_ncut(NULL, &s->graph, s->labels, &value);
+    return status == HUDDLE_OK ? huddle_metrics_modularity(NULL, &s->graph, s->labels, &value)
+                               : status;
 }
 
 static void every_allocation_may_fail(void **state) {

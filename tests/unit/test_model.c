@@ -107,7 +107,7 @@ static void precomputed_distances_give_the_same_labels(void **state) {
     assert_ok(huddle_model_fit(NULL, second, &distances));
     /* The distances are rounded, so clusters may be numbered otherwise. */
     huddle_scores scores;
-    assert_ok(huddle_metrics_scores(N, huddle_model_labels(first, NULL),
+    assert_ok(huddle_metrics_scores(NULL, N, huddle_model_labels(first, NULL),
                                     huddle_model_labels(second, NULL), &scores));
     assert_true(scores.acc > 0.99);
     assert_ok(huddle_model_set(second, "affinity", "precomputed"));

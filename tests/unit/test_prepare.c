@@ -494,7 +494,7 @@ static void an_image_beyond_float_is_named(void **state) {
     p.scale[1] = 1e10;
     x.values[3 * 2 + 1] = 3e38f;
     assert_refused(huddle_prepare_apply(NULL, &p, &x, &y, NULL), HUDDLE_INVALID,
-                   "row 4: prepare = standard makes 3e+48 of it, which is beyond single precision");
+                   "row 4: prepare = standard gives 3e+48, which is beyond single precision");
     huddle_preparation_free(&p);
     huddle_points_free(&x);
 }

@@ -62,9 +62,9 @@ static void free_scene(scene *s) {
 
 static void check_products(const scene *s, const huddle_points *x) {
     int64_t n = x->n, d = x->d;
-    hd_centred c = {.x = x, .offset = s->offset};
-    assert_ok(hd_centred_turn(&c));
-    assert_ok(hd_centred_times(NULL, &c, s->v, B, LD, s->out, LD));
+    hd_prepare_centred c = {.x = x, .offset = s->offset};
+    assert_ok(hd_prepare_centred_transpose(&c));
+    assert_ok(hd_prepare_centred_times(NULL, &c, s->v, B, LD, s->out, LD));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < B; k++) {
             double sum = 0;
@@ -72,7 +72,7 @@ static void check_products(const scene *s, const huddle_points *x) {
                 sum += s->centred[i * d + j] * s->v[j * LD + k];
             assert_close(s->out[i * LD + k], sum, 1e-11);
         }
-    assert_ok(hd_centred_times_transpose(NULL, &c, s->t, B, LD, s->out, LD));
+    assert_ok(hd_prepare_centred_times_transpose(NULL, &c, s->t, B, LD, s->out, LD));
     for (int64_t j = 0; j < d; j++)
         for (int64_t k = 0; k < B; k++) {
             double sum = 0;
@@ -80,16 +80,16 @@ static void check_products(const scene *s, const huddle_points *x) {
                 sum += s->centred[i * d + j] * s->t[i * LD + k];
             assert_close(s->out[j * LD + k], sum, 1e-11);
         }
-    hd_centred_free(&c);
+    hd_prepare_centred_free(&c);
 }
 
 static void check_gram(const scene *s, const huddle_points *x, bool by_columns) {
     int64_t n = x->n, d = x->d, m = by_columns ? d : n, depth = by_columns ? n : d;
     int64_t step = by_columns ? 1 : d, stride = by_columns ? d : 1;
     double *gram = malloc((size_t)(m * m) * sizeof *gram);
-    hd_centred c = {.x = x, .offset = s->offset};
-    assert_ok(hd_centred_turn(&c));
-    assert_ok(hd_centred_gram(NULL, &c, by_columns, gram));
+    hd_prepare_centred c = {.x = x, .offset = s->offset};
+    assert_ok(hd_prepare_centred_transpose(&c));
+    assert_ok(hd_prepare_centred_gram(NULL, &c, by_columns, gram));
     for (int64_t a = 0; a < m; a++)
         for (int64_t b = 0; b < m; b++) {
             double sum = 0;
@@ -97,7 +97,7 @@ static void check_gram(const scene *s, const huddle_points *x, bool by_columns) 
                 sum += s->centred[a * step + e * stride] * s->centred[b * step + e * stride];
             assert_close(gram[a * m + b], sum, 1e-11);
         }
-    hd_centred_free(&c);
+    hd_prepare_centred_free(&c);
     free(gram);
 }
 
@@ -121,8 +121,8 @@ static void moments_agree_for_both_kinds(void **state) {
     enum { N = 700, D = 6 };
     scene s = make_scene(N, D);
     double mean[D], variance[D], sparse_mean[D], sparse_variance[D];
-    assert_ok(hd_column_moments(NULL, &s.dense, mean, variance));
-    assert_ok(hd_column_moments(NULL, &s.sparse, sparse_mean, sparse_variance));
+    assert_ok(hd_prepare_column_moments(NULL, &s.dense, mean, variance));
+    assert_ok(hd_prepare_column_moments(NULL, &s.sparse, sparse_mean, sparse_variance));
     for (int64_t j = 0; j < D; j++) {
         double sum = 0, squares = 0;
         for (int64_t i = 0; i < N; i++)

@@ -77,16 +77,16 @@ static void check_pairs(const matrix *a, int64_t r, const double *spectrum, cons
 
 static void check_spectrum(int64_t m, int64_t r, const double *spectrum) {
     matrix a = with_spectrum(m, spectrum);
-    hd_operator product = {m, times, &a};
+    hd_prepare_operator product = {m, times, &a};
     double *values = malloc((size_t)r * sizeof *values);
     double *vectors = malloc((size_t)(m * r) * sizeof *vectors);
     bool converged;
-    assert_ok(hd_eigen_krylov(NULL, &product, r, 1, values, vectors, &converged));
+    assert_ok(hd_prepare_eigen_krylov(NULL, &product, r, 1, values, vectors, &converged));
     assert_true(converged);
     check_pairs(&a, r, spectrum, values, vectors);
     double *copy = malloc((size_t)(m * m) * sizeof *copy);
     memcpy(copy, a.values, (size_t)(m * m) * sizeof *copy);
-    assert_ok(hd_eigen_dense(m, copy, r, values, vectors));
+    assert_ok(hd_prepare_eigen_dense(m, copy, r, values, vectors));
     check_pairs(&a, r, spectrum, values, vectors);
     free(copy);
     free(values);
@@ -137,10 +137,10 @@ static void small_matrices_are_solved(void **state) {
 }
 
 static huddle_status solve(void *argument) {
-    const hd_operator *product = argument;
+    const hd_prepare_operator *product = argument;
     double values[3], vectors[3 * 40];
     bool converged;
-    return hd_eigen_krylov(NULL, product, 3, 1, values, vectors, &converged);
+    return hd_prepare_eigen_krylov(NULL, product, 3, 1, values, vectors, &converged);
 }
 
 static void every_allocation_may_fail(void **state) {
@@ -149,7 +149,7 @@ static void every_allocation_may_fail(void **state) {
     for (int64_t i = 0; i < 40; i++)
         spectrum[i] = 40.0 - (double)i;
     matrix a = with_spectrum(40, spectrum);
-    hd_operator product = {40, times, &a};
+    hd_prepare_operator product = {40, times, &a};
     test_each_allocation(solve, &product);
     free(a.values);
 }

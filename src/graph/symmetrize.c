@@ -1,9 +1,9 @@
-#include "graph/union.h"
+#include "graph/symmetrize.h"
 
 #include "base/check.h"
 
-/* Merges row i of a and of its transpose b. Writes to graph at `to` unless columns is NULL;
- * returns how many entries there are. */
+/* Merges row i of a and of its transpose b into columns and values; only counts if columns is NULL.
+ * Returns the number of entries. */
 static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, int32_t *columns,
                          double *values) {
     int64_t p = a->offsets[i], q = b->offsets[i], count = 0;
@@ -29,12 +29,13 @@ static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, in
     return count;
 }
 
-huddle_status hd_graph_union(const huddle_csr *a, huddle_csr *graph) {
+huddle_status hd_graph_symmetrize(const huddle_csr *a, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr b = {0};
     int64_t entries = 0;
     *graph = (huddle_csr){0};
     TRY(huddle_csr_transpose(a, &b));
+    /* Two passes: counting first costs less than growing arrays. */
     for (int64_t i = 0; i < a->rows; i++)
         entries += merge_row(a, &b, i, NULL, NULL);
     TRY(huddle_csr_new(a->rows, a->rows, entries, graph));

@@ -1,3 +1,4 @@
+/* The options of this stage. */
 #include "huddle/prepare.h"
 
 #include "base/options.h"
@@ -7,8 +8,8 @@ static const char *const rules[] = {"auto",           "none",  "standard", "unit
 
 static const huddle_option table[] = {
     HD_RULE(huddle_prepare_options, prepare, "none", rules,
-            "what is done to the points before distances are measured"),
-    HD_SEED(huddle_prepare_options, seed, "random start of the PCA of large points"),
+            "transformation of the points before distances are computed"),
+    HD_SEED(huddle_prepare_options, seed, "random start of the PCA of large data"),
     {0}};
 
 const huddle_option *huddle_prepare_options_table(void) {

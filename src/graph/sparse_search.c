@@ -6,10 +6,10 @@
  *
  * in double. What cancels there is bounded as in brute.c; the candidates' distances are computed
  * again by differences. */
-#include "graph/sparse.h"
 #include "base/check.h"
 #include "base/parallel.h"
 #include "graph/search.h"
+#include "graph/sparse_rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,10 +18,10 @@
 enum { SPARE = 3, QUERIES_PER_CHUNK = 64 };
 
 typedef struct index {
-    hd_search *search;
-    hd_sparse_rows train, own;
-    const hd_sparse_rows *query; /* &train or &own */
-    int64_t *offsets;            /* the training points by columns: d + 1 */
+    hd_graph_search *search;
+    hd_graph_sparse_rows train, own;
+    const hd_graph_sparse_rows *query; /* &train or &own */
+    int64_t *offsets;                  /* the training points by columns: d + 1 */
     int32_t *rows;
     float *values;
     double *products; /* workers x n */
@@ -33,9 +33,10 @@ typedef struct index {
 
 /* ---- the index ----------------------------------------------------------------------------- */
 
-huddle_status hd_sparse_rows_new(const huddle_points *x, bool cosine, hd_sparse_rows *s) {
+huddle_status hd_graph_sparse_rows_new(const huddle_points *x, bool cosine,
+                                       hd_graph_sparse_rows *s) {
     huddle_status status = HUDDLE_OK;
-    *s = (hd_sparse_rows){.x = x};
+    *s = (hd_graph_sparse_rows){.x = x};
     ALLOC(s->scale, x->n);
     ALLOC(s->norm2, x->n);
     for (int64_t i = 0; i < x->n; i++) {
@@ -49,10 +50,10 @@ done:
     return status;
 }
 
-void hd_sparse_rows_free(hd_sparse_rows *s) {
+void hd_graph_sparse_rows_free(hd_graph_sparse_rows *s) {
     huddle_free(s->scale);
     huddle_free(s->norm2);
-    *s = (hd_sparse_rows){0};
+    *s = (hd_graph_sparse_rows){0};
 }
 
 static huddle_status invert(index *t) {
@@ -81,8 +82,8 @@ done:
 
 /* ---- one query ----------------------------------------------------------------------------- */
 
-static double next_difference(const hd_sparse_rows *a, int64_t i, int64_t *p,
-                              const hd_sparse_rows *b, int64_t j, int64_t *q) {
+static double next_difference(const hd_graph_sparse_rows *a, int64_t i, int64_t *p,
+                              const hd_graph_sparse_rows *b, int64_t j, int64_t *q) {
     int64_t p_end = a->x->offsets[i + 1], q_end = b->x->offsets[j + 1];
     int32_t cp = *p < p_end ? a->x->columns[*p] : INT32_MAX;
     int32_t cq = *q < q_end ? b->x->columns[*q] : INT32_MAX;
@@ -94,7 +95,8 @@ static double next_difference(const hd_sparse_rows *a, int64_t i, int64_t *p,
     return difference;
 }
 
-double hd_sparse_distance2(const hd_sparse_rows *a, int64_t i, const hd_sparse_rows *b, int64_t j) {
+double hd_graph_sparse_distance2(const hd_graph_sparse_rows *a, int64_t i,
+                                 const hd_graph_sparse_rows *b, int64_t j) {
     if (a->scale[i] == 0 || b->scale[j] == 0)
         return a->scale[i] == b->scale[j] ? 0 : 2;
     double sum = 0;
@@ -126,10 +128,10 @@ static double rough(const index *t, int64_t i, int64_t j, const double *products
 }
 
 static int64_t look_closely(const index *t, int64_t i, const int32_t *names, int64_t count) {
-    hd_search *s = t->search;
+    hd_graph_search *s = t->search;
     for (int64_t c = 0; c < count; c++)
-        hd_list_insert(s->distance2 + i * s->k, s->index + i * s->k, s->k,
-                       hd_sparse_distance2(t->query, i, &t->train, names[c]), names[c]);
+        hd_graph_list_insert(s->distance2 + i * s->k, s->index + i * s->k, s->k,
+                             hd_graph_sparse_distance2(t->query, i, &t->train, names[c]), names[c]);
     return count;
 }
 
@@ -142,7 +144,7 @@ static double doubt(double terms, double norm2, double other2) {
     return (terms + 16) * 0x1p-51 * (norm2 + other2);
 }
 
-static double length(const hd_sparse_rows *rows, int64_t i) {
+static double length(const hd_graph_sparse_rows *rows, int64_t i) {
     return (double)(rows->x->offsets[i + 1] - rows->x->offsets[i]);
 }
 
@@ -161,7 +163,7 @@ static double most_rough_of_all(const index *t, int64_t i, double within2) {
 
 static int64_t search_one(const index *t, int64_t i, double *products, double *near,
                           int32_t *names) {
-    hd_search *s = t->search;
+    hd_graph_search *s = t->search;
     int64_t looked = 0;
     int32_t found = 0;
     for (int32_t c = 0; c < t->k; c++) {
@@ -171,10 +173,10 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
     multiply(t, i, products);
     for (int64_t j = 0; j < t->train.x->n; j++) {
         double value = rough(t, i, j, products);
-        if (value <= near[t->k - 1] && !hd_search_skips(s, i, j))
-            hd_list_insert(near, names, t->k, value, (int32_t)j);
+        if (value <= near[t->k - 1] && !hd_graph_search_skips(s, i, j))
+            hd_graph_list_insert(near, names, t->k, value, (int32_t)j);
     }
-    hd_search_clear(s, i, i + 1);
+    hd_graph_search_clear(s, i, i + 1);
     while (found < t->k && names[found] != INT32_MAX)
         found++;
     looked += look_closely(t, i, names, found);
@@ -183,12 +185,13 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
     if (found < t->k || near[t->k - 1] > most_rough_of_all(t, i, within2))
         return looked;
     atomic_fetch_add(&s->n_repeated, 1);
-    hd_search_clear(s, i, i + 1);
+    hd_graph_search_clear(s, i, i + 1);
     for (int64_t j = 0; j < t->train.x->n; j++) {
         int32_t name = (int32_t)j;
         if (*last == 0)
             break;
-        if (rough(t, i, j, products) <= most_rough(t, i, j, within2) && !hd_search_skips(s, i, j))
+        if (rough(t, i, j, products) <= most_rough(t, i, j, within2) &&
+            !hd_graph_search_skips(s, i, j))
             looked += look_closely(t, i, &name, 1);
     }
     return looked;
@@ -206,17 +209,18 @@ static huddle_status search_queries(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_search_sparse(huddle_context *context, const huddle_points *train,
-                               const huddle_points *query, bool cosine, hd_search *search) {
+huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_points *train,
+                                     const huddle_points *query, bool cosine,
+                                     hd_graph_search *search) {
     huddle_status status = HUDDLE_OK;
     index t = {.search = search};
     int64_t workers = hd_workers(context);
     int64_t k = (int64_t)search->k + SPARE;
     t.k = (int32_t)(k < train->n ? k : train->n);
-    TRY(hd_sparse_rows_new(train, cosine, &t.train));
+    TRY(hd_graph_sparse_rows_new(train, cosine, &t.train));
     t.query = &t.train;
     if (query != train) {
-        TRY(hd_sparse_rows_new(query, cosine, &t.own));
+        TRY(hd_graph_sparse_rows_new(query, cosine, &t.own));
         t.query = &t.own;
     }
     TRY(invert(&t));
@@ -227,8 +231,8 @@ huddle_status hd_search_sparse(huddle_context *context, const huddle_points *tra
     ALLOC(t.near_names, workers * t.k);
     TRY(hd_parallel(context, "graph", query->n, QUERIES_PER_CHUNK, search_queries, &t));
 done:
-    hd_sparse_rows_free(&t.train);
-    hd_sparse_rows_free(&t.own);
+    hd_graph_sparse_rows_free(&t.train);
+    hd_graph_sparse_rows_free(&t.own);
     huddle_free(t.offsets);
     huddle_free(t.rows);
     huddle_free(t.values);

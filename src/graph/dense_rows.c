@@ -1,8 +1,8 @@
-#include "graph/rows.h"
+#include "graph/dense_rows.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "graph/kernels.h"
+#include "graph/distance_kernels.h"
 
 #include <float.h>
 #include <limits.h>
@@ -16,24 +16,24 @@ typedef double (*double_function)(const double *, const double *, int64_t, doubl
 
 typedef float (*rough_function)(const float *, const float *, int64_t, float);
 
-static const rough_function distance2_rough[] = HD_SIMD_TABLE(hd_distance2_rough);
-static const single_function distance2_single[] = HD_SIMD_TABLE(hd_distance2_single);
-static const double_function distance2_double[] = HD_SIMD_TABLE(hd_distance2_double);
+static const rough_function distance2_rough[] = HD_SIMD_TABLE(hd_graph_distance2_rough);
+static const single_function distance2_single[] = HD_SIMD_TABLE(hd_graph_distance2_floats);
+static const double_function distance2_double[] = HD_SIMD_TABLE(hd_graph_distance2_doubles);
 
-hd_rows hd_rows_of_points(const huddle_points *x) {
-    return (hd_rows){
+hd_graph_rows hd_graph_rows_of_points(const huddle_points *x) {
+    return (hd_graph_rows){
         .n = x->n, .d = x->d, .stride = x->stride, .singles = x->values, .isa = hd_cpu_isa()};
 }
 
-hd_rows hd_rows_of_dense(const huddle_dense *f) {
-    return (hd_rows){
+hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f) {
+    return (hd_graph_rows){
         .n = f->rows, .d = f->cols, .stride = f->stride, .doubles = f->values, .isa = hd_cpu_isa()};
 }
 
 /* ---- doubles of any size ------------------------------------------------------------------- */
 
 /* The largest exponent of a value, as frexp() has it; INT_MIN if all are 0. */
-static int largest_exponent(const hd_rows *rows) {
+static int largest_exponent(const hd_graph_rows *rows) {
     double largest = 0;
     int exponent = 0;
     for (int64_t i = 0; i < rows->n; i++)
@@ -45,7 +45,7 @@ static int largest_exponent(const hd_rows *rows) {
     return exponent;
 }
 
-static huddle_status rescale(hd_rows *rows, int exponent) {
+static huddle_status rescale(hd_graph_rows *rows, int exponent) {
     huddle_status status = HUDDLE_OK;
     ALLOC(rows->owned_values, rows->n * rows->d);
     for (int64_t i = 0; i < rows->n; i++)
@@ -61,7 +61,7 @@ done:
 /* Sums of squares of up to 2^31 values of these sizes neither overflow nor vanish. */
 enum { LEAST_EXPONENT = -400, MOST_EXPONENT = 400 };
 
-huddle_status hd_rows_rescale(hd_rows *train, hd_rows *query, int *exponent) {
+huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent) {
     huddle_status status = HUDDLE_OK;
     int largest = largest_exponent(train);
     *exponent = 0;
@@ -79,25 +79,25 @@ done:
     return status;
 }
 
-void hd_rows_free(hd_rows *rows) {
+void hd_graph_rows_free(hd_graph_rows *rows) {
     huddle_free(rows->owned_values);
     huddle_free(rows->scale);
     huddle_free(rows->owned_shift);
-    *rows = (hd_rows){0};
+    *rows = (hd_graph_rows){0};
 }
 
-static int64_t place(const hd_rows *rows, int64_t i) {
+static int64_t place(const hd_graph_rows *rows, int64_t i) {
     return (rows->pick != NULL ? rows->pick[i] : i) * rows->stride;
 }
 
 /* The coordinate without its scale. */
-static double value(const hd_rows *rows, int64_t at, int64_t j) {
+static double value(const hd_graph_rows *rows, int64_t at, int64_t j) {
     double v = rows->singles != NULL ? (double)rows->singles[at + j] : rows->doubles[at + j];
     return rows->shift != NULL ? v + rows->shift[j] : v;
 }
 
 static huddle_status measure_rows(void *argument, hd_chunk chunk) {
-    const hd_rows *rows = argument;
+    const hd_graph_rows *rows = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         int64_t at = place(rows, i);
         double largest = 0, sum = 0;
@@ -112,7 +112,7 @@ static huddle_status measure_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_rows_normalise(huddle_context *context, hd_rows *rows) {
+huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *rows) {
     huddle_status status = HUDDLE_OK;
     ALLOC(rows->scale, rows->n);
     TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, measure_rows, rows));
@@ -122,11 +122,11 @@ done:
     return status;
 }
 
-int64_t hd_rows_width(const hd_rows *rows) {
+int64_t hd_graph_rows_width(const hd_graph_rows *rows) {
     return rows->d + rows->zeros;
 }
 
-void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates) {
+void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates) {
     int64_t at = place(rows, i);
     if (rows->singles != NULL)
         for (int64_t j = 0; j < rows->d; j++)
@@ -143,7 +143,7 @@ void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates) {
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
 }
 
-void hd_rows_fetch(const hd_rows *rows, int64_t i) {
+void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i) {
     enum { LINE = 64, LINES = 8 };
     int64_t at = place(rows, i), size = rows->d * (rows->singles != NULL ? 4 : 8);
     const char *from = rows->singles != NULL ? (const char *)(rows->singles + at)
@@ -152,24 +152,26 @@ void hd_rows_fetch(const hd_rows *rows, int64_t i) {
         __builtin_prefetch(from + byte);
 }
 
-static double distance2_short(const hd_rows *rows, int64_t p, const hd_rows *others, int64_t q) {
-    double differences[HD_SHORT_ROW];
+static double distance2_short(const hd_graph_rows *rows, int64_t p, const hd_graph_rows *others,
+                              int64_t q) {
+    double differences[HD_GRAPH_SHORT_ROW];
     for (int64_t j = 0; j < rows->d; j++)
         differences[j] = rows->singles != NULL
                              ? (double)rows->singles[p + j] - (double)others->singles[q + j]
                              : rows->doubles[p + j] - others->doubles[q + j];
-    return hd_short_square(differences, rows->d);
+    return hd_graph_short_square(differences, rows->d);
 }
 
-bool hd_rows_short(const hd_rows *rows) {
-    return rows->d < HD_SHORT_ROW && rows->scale == NULL && rows->shift == NULL;
+bool hd_graph_rows_short(const hd_graph_rows *rows) {
+    return rows->d < HD_GRAPH_SHORT_ROW && rows->scale == NULL && rows->shift == NULL;
 }
 
 /* Most pairs are farther apart than limit by more than float can err: float settles those. Its
  * sums err by less than (d + 8) 2^-24 of themselves and, where squares are so small that float
  * holds them with fewer digits, by d 2^-150. The least limit makes that less than the doubt. Beside
  * a limit of 0 any difference that float sees is one. */
-static double distance2_singles(const hd_rows *a, const float *x, const float *y, double limit) {
+static double distance2_singles(const hd_graph_rows *a, const float *x, const float *y,
+                                double limit) {
     double doubt = (double)(a->d + 8) * 0x1p-23;
     bool within = limit < 0x1p123 && (limit > 0x1p-100 || limit == 0);
     if (within && doubt < 0.1) {
@@ -181,10 +183,11 @@ static double distance2_singles(const hd_rows *a, const float *x, const float *y
     return distance2_single[a->isa](x, y, a->d, limit);
 }
 
-double hd_rows_distance2(const hd_rows *a, int64_t i, const hd_rows *b, int64_t j, double limit) {
+double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph_rows *b, int64_t j,
+                               double limit) {
     int64_t p = place(a, i), q = place(b, j);
     if (a->scale == NULL && a->shift == NULL && b->shift == NULL) {
-        if (a->d < HD_SHORT_ROW)
+        if (a->d < HD_GRAPH_SHORT_ROW)
             return distance2_short(a, p, b, q);
         if (a->singles != NULL)
             return distance2_singles(a, a->singles + p, b->singles + q, limit);

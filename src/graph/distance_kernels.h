@@ -1,6 +1,6 @@
 /* The kernels of the neighbour search, one version for each instruction set. */
-#ifndef HUDDLE_SRC_GRAPH_KERNELS_H
-#define HUDDLE_SRC_GRAPH_KERNELS_H
+#ifndef HUDDLE_SRC_GRAPH_DISTANCE_KERNELS_H
+#define HUDDLE_SRC_GRAPH_DISTANCE_KERNELS_H
 
 #include "base/cpu.h"
 
@@ -8,41 +8,42 @@
 
 /* Points are packed in panels of 16, values[panel][feature][16], and compared in tiles of 8 rows
  * by 48 columns. */
-enum { HD_PANEL = 16, HD_TILE_ROWS = 8, HD_TILE_COLUMNS = 48 };
+enum { HD_GRAPH_PANEL = 16, HD_GRAPH_TILE_ROWS = 8, HD_GRAPH_TILE_COLUMNS = 48 };
 
 /* One tile. rows points at the first of 8 neighbouring rows inside a panel, columns at the first
  * of three panels; a panel is `panel` floats long. */
-typedef struct hd_tile {
+typedef struct hd_graph_tile {
     const float *rows, *columns;
     int64_t d, panel;
     const float *row_base, *column_base; /* added to every distance */
     const float *row_tau, *column_tau;
     float *out;     /* 8 x 48 */
     uint64_t *hits; /* 8: bit c of row r is set if (r, c) is a hit */
-} hd_tile;
+} hd_graph_tile;
 
 /* Squared distances of a tile in single precision: base_i + base_j - 2 <x_i, x_j> or
  * base_i + base_j + |x_i - x_j|^2. A hit is a distance not above the larger of its row's and its
  * column's tau. Returns whether there are any; out holds the hits' distances and is not written
  * otherwise. */
-HD_SIMD_DECLARE(int, hd_tile_products, const hd_tile *tile);
-HD_SIMD_DECLARE(int, hd_tile_differences, const hd_tile *tile);
-typedef int (*hd_tile_function)(const hd_tile *tile);
+HD_SIMD_DECLARE(int, hd_graph_tile_products, const hd_graph_tile *tile);
+HD_SIMD_DECLARE(int, hd_graph_tile_differences, const hd_graph_tile *tile);
+typedef int (*hd_graph_tile_function)(const hd_graph_tile *tile);
 
 /* |a - b|^2 in double; may stop and return more than limit. */
-HD_SIMD_DECLARE(double, hd_distance2_single, const float *a, const float *b, int64_t d,
+HD_SIMD_DECLARE(double, hd_graph_distance2_floats, const float *a, const float *b, int64_t d,
                 double limit);
-HD_SIMD_DECLARE(double, hd_distance2_double, const double *a, const double *b, int64_t d,
+HD_SIMD_DECLARE(double, hd_graph_distance2_doubles, const double *a, const double *b, int64_t d,
                 double limit);
 
 /* |a - b|^2 in float; may stop and return more than limit. */
-HD_SIMD_DECLARE(float, hd_distance2_rough, const float *a, const float *b, int64_t d, float limit);
+HD_SIMD_DECLARE(float, hd_graph_distance2_rough, const float *a, const float *b, int64_t d,
+                float limit);
 
 /* The kd-tree's: squared distances from q to eight points, panel[feature][8], and to a box. */
-enum { HD_LEAF_LANES = 8 };
-HD_SIMD_DECLARE(void, hd_leaf_distances, const double *q, const double *panel, int64_t d,
-                double out[HD_LEAF_LANES]);
-HD_SIMD_DECLARE(double, hd_box_distance, const double *q, const double *low, const double *high,
-                int64_t d);
+enum { HD_GRAPH_LEAF_LANES = 8 };
+HD_SIMD_DECLARE(void, hd_graph_leaf_distances, const double *q, const double *panel, int64_t d,
+                double out[HD_GRAPH_LEAF_LANES]);
+HD_SIMD_DECLARE(double, hd_graph_box_distance, const double *q, const double *low,
+                const double *high, int64_t d);
 
 #endif

@@ -5,13 +5,13 @@
  * in double. Nothing is copied. Under the cosine metric scale is 1 / norm, and squared distances
  * are 2 (1 - cos); a row of zeros has scale 0 and points in a direction of its own, coordinate d.
  */
-#ifndef HUDDLE_SRC_GRAPH_ROWS_H
-#define HUDDLE_SRC_GRAPH_ROWS_H
+#ifndef HUDDLE_SRC_GRAPH_DENSE_ROWS_H
+#define HUDDLE_SRC_GRAPH_DENSE_ROWS_H
 
 #include "base/cpu.h"
 #include "huddle/matrix.h"
 
-typedef struct hd_rows {
+typedef struct hd_graph_rows {
     int64_t n, d, stride;
     const float *singles;  /* one of these two holds the values */
     const double *doubles; /* */
@@ -22,32 +22,32 @@ typedef struct hd_rows {
     double *owned_shift;   /* behind shift, if it was made here */
     double *owned_values;  /* behind doubles, likewise */
     hd_isa isa;            /* of the kernels */
-} hd_rows;
+} hd_graph_rows;
 
-/* Views; x is dense. hd_rows_free() frees what was added to the view. */
-hd_rows hd_rows_of_points(const huddle_points *x);
-hd_rows hd_rows_of_dense(const huddle_dense *f);
-void hd_rows_free(hd_rows *rows);
+/* Views; x is dense. hd_graph_rows_free() frees what was added to the view. */
+hd_graph_rows hd_graph_rows_of_points(const huddle_points *x);
+hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f);
+void hd_graph_rows_free(hd_graph_rows *rows);
 
 /* Floats of any size have squares in double, but doubles may not: where the largest is far from 1,
  * rows of doubles become copies, multiplied by 2^*exponent. query may be train. */
-huddle_status hd_rows_rescale(hd_rows *train, hd_rows *query, int *exponent);
+huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent);
 
 /* Makes the rows those of the cosine metric. */
-huddle_status hd_rows_normalise(huddle_context *context, hd_rows *rows);
+huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *rows);
 
-/* How many coordinates hd_rows_read() writes. */
-int64_t hd_rows_width(const hd_rows *rows);
-void hd_rows_read(const hd_rows *rows, int64_t i, double *coordinates);
+/* How many coordinates hd_graph_rows_read() writes. */
+int64_t hd_graph_rows_width(const hd_graph_rows *rows);
+void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates);
 
 /* Begins to bring row i into the cache. */
-void hd_rows_fetch(const hd_rows *rows, int64_t i);
+void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i);
 
 /* Of shorter rows the kernels would only add up two registers: here are the same squares, added in
  * the same order, at less cost. No square is fused with a sum there either. */
-enum { HD_SHORT_ROW = 16 };
+enum { HD_GRAPH_SHORT_ROW = 16 };
 
-static inline double hd_short_square(const double *differences, int64_t d) {
+static inline double hd_graph_short_square(const double *differences, int64_t d) {
     double lanes[8] = {0};
     for (int64_t j = 0; j < d; j++)
         lanes[j % 8] += differences[j] * differences[j];
@@ -56,10 +56,11 @@ static inline double hd_short_square(const double *differences, int64_t d) {
 }
 
 /* Whether distances to these rows are such sums of the differences between coordinates. */
-bool hd_rows_short(const hd_rows *rows);
+bool hd_graph_rows_short(const hd_graph_rows *rows);
 
 /* The squared distance of row i of a and row j of b: the last word on every pair. May stop early
  * and return something larger than limit once the distance must be. */
-double hd_rows_distance2(const hd_rows *a, int64_t i, const hd_rows *b, int64_t j, double limit);
+double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph_rows *b, int64_t j,
+                               double limit);
 
 #endif

@@ -1,0 +1,267 @@
+/* One neighbour search from request to lists. The engine of the context is asked first; if it has
+ * no neighbour search, or declines this request, the solvers of the CPU do it. */
+#include "graph/neighbors.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "base/slabs.h"
+#include "graph/common.h"
+#include "graph/search.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+static bool on_host(const huddle_points *x) {
+    return x->resident == NULL || x->values != NULL;
+}
+
+/* Whether resident points are sparse is known only after they were fetched. */
+static huddle_status check_kinds(const huddle_points *train, const huddle_points *query) {
+    if (on_host(train) && on_host(query) && (train->offsets == NULL) != (query->offsets == NULL))
+        return hd_fail(HUDDLE_INVALID, "new points and training points must be both dense or both "
+                                       "sparse");
+    return HUDDLE_OK;
+}
+
+static huddle_status check_points(huddle_context *context, const huddle_points *train,
+                                  const huddle_points *query) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_points_check(context, train));
+    if (query == NULL)
+        goto done;
+    TRY(huddle_points_check(context, query));
+    if (train->d != query->d)
+        FAIL(HUDDLE_INVALID, "the new points have %lld features, the training points %lld",
+             (long long)query->d, (long long)train->d);
+    TRY(check_kinds(train, query));
+done:
+    return status;
+}
+
+static huddle_status check_rows(const huddle_dense *train, const huddle_dense *query) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_graph_check_dense(train));
+    if (query == NULL)
+        goto done;
+    TRY(hd_graph_check_dense(query));
+    if (train->cols != query->cols)
+        FAIL(HUDDLE_INVALID, "the new rows have %lld columns, the training rows %lld",
+             (long long)query->cols, (long long)train->cols);
+done:
+    return status;
+}
+
+/* How many lists the answer has. */
+static int64_t count_queries(const hd_neighbor_request *r) {
+    if (r->train_rows != NULL)
+        return (r->query_rows != NULL ? r->query_rows : r->train_rows)->rows;
+    return (r->query != NULL ? r->query : r->train)->n;
+}
+
+/* Limits n_neighbors to the rows there are, on all processes, without the row itself. */
+static huddle_status limit_neighbors(huddle_context *context, const hd_neighbor_request *r,
+                                     huddle_knn_options *options) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    bool self = r->query == NULL && r->query_rows == NULL;
+    TRY(hd_slab_locate(context, r->train_rows != NULL ? r->train_rows->rows : r->train->n, &slab));
+    if (options->n_neighbors > slab.total - self)
+        options->n_neighbors = (int32_t)(slab.total - self);
+done:
+    return status;
+}
+
+/* ---- the engine ---------------------------------------------------------------------------- */
+
+huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_request *request,
+                                  huddle_neighbors *out, huddle_knn_info *info, bool *answered) {
+    const hd_engine *engine = hd_context_engine(context);
+    int32_t k = request->options->n_neighbors;
+    *answered = false;
+    if (engine->find_neighbors == NULL)
+        return HUDDLE_OK;
+    info->solver = engine->text.name;
+    huddle_status status = engine->find_neighbors(context, request, out, info);
+    if (status == HUDDLE_UNSUPPORTED) {
+        hd_log(context, "graph: the engine %s declines this neighbour search (%s)",
+               engine->text.name, huddle_last_error());
+        huddle_neighbors_free(out);
+        return HUDDLE_OK;
+    }
+    if (status == HUDDLE_OK && (out->n != count_queries(request) || out->k != k))
+        status = hd_fail(HUDDLE_INTERNAL,
+                         "the engine %s returned %lld lists of %d neighbours instead of %lld of %d",
+                         engine->text.name, (long long)out->n, out->k,
+                         (long long)count_queries(request), k);
+    *answered = status == HUDDLE_OK;
+    return status;
+}
+
+/* ---- the CPU ------------------------------------------------------------------------------- */
+
+/* A search of the CPU under way. */
+typedef struct host_search {
+    huddle_context *context;
+    const hd_neighbor_request *request;
+    bool cosine;
+    int exponent; /* rows of doubles were multiplied by this power of two */
+    huddle_neighbors *out;
+    huddle_knn_info *info;
+} host_search;
+
+/* Room for the lists, which the search fills with squared distances. */
+static huddle_status open_lists(host_search *h, int64_t n, hd_graph_search *s) {
+    huddle_status status = hd_graph_neighbors_new(n, h->request->options->n_neighbors, h->out);
+    s->k = h->out->k;
+    s->seed = h->request->options->seed;
+    s->index = h->out->index;
+    s->distance2 = h->out->distance;
+    return status;
+}
+
+/* From squared distances of rows multiplied by 2^exponent to distances. Rows of norm 1 have
+ * |x - y|^2 = 2 (1 - cos). */
+static void close_lists(host_search *h, const hd_graph_search *s) {
+    huddle_neighbors *out = h->out;
+    for (int64_t e = 0; e < out->n * out->k; e++)
+        out->distance[e] = h->cosine ? out->distance[e] / 2 : sqrt(out->distance[e]);
+    for (int64_t e = 0; e < out->n * out->k && h->exponent != 0 && !h->cosine; e++)
+        out->distance[e] = ldexp(out->distance[e], -h->exponent);
+    h->info->n_distances = (int64_t)atomic_load(&s->n_distances);
+    h->info->n_repeated = (int64_t)atomic_load(&s->n_repeated);
+}
+
+static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_rows *query) {
+    huddle_status status = HUDDLE_OK;
+    hd_graph_search s = {.train = train, .query = query, .self = query == train};
+    if (train->doubles != NULL)
+        TRY(hd_graph_rows_rescale(train, query, &h->exponent));
+    if (h->cosine) {
+        TRY(hd_graph_rows_normalise(h->context, train));
+        if (query != train)
+            TRY(hd_graph_rows_normalise(h->context, query));
+        train->zeros = query->zeros = train->zeros || query->zeros;
+    }
+    TRY(open_lists(h, query->n, &s));
+    if (s.k > 0)
+        TRY(hd_graph_search_run(h->context, h->request->options->knn_solver, &s, &h->info->solver));
+    close_lists(h, &s);
+done:
+    return status;
+}
+
+static huddle_status search_sparse(host_search *h) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *train = h->request->train;
+    /* A copy of the struct: told apart from train even when the caller asks about the same
+     * points. */
+    huddle_points others = h->request->query != NULL ? *h->request->query : *train;
+    const huddle_points *query = h->request->query != NULL ? &others : train;
+    hd_graph_search s = {.self = query == train};
+    h->info->solver = "sparse";
+    TRY(open_lists(h, query->n, &s));
+    if (s.k > 0)
+        TRY(hd_graph_search_sparse(h->context, train, query, h->cosine, &s));
+    close_lists(h, &s);
+done:
+    return status;
+}
+
+/* Euclidean distances depend only on how the queries' shift differs from the training points'. */
+static huddle_status relative_shift(const huddle_points *train, const huddle_points *query,
+                                    hd_graph_rows *rows) {
+    huddle_status status = HUDDLE_OK;
+    if (train->shift == NULL && query->shift == NULL)
+        return status;
+    ALLOC(rows->owned_shift, train->d);
+    for (int64_t j = 0; j < train->d; j++)
+        rows->owned_shift[j] = (query->shift != NULL ? query->shift[j] : 0) -
+                               (train->shift != NULL ? train->shift[j] : 0);
+    rows->shift = rows->owned_shift;
+done:
+    return status;
+}
+
+static huddle_status search_points(host_search *h) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_points *train = h->request->train, *query = h->request->query;
+    hd_graph_rows rows = {0}, new_rows = {0};
+    TRY(huddle_points_fetch(train));
+    if (query != NULL) {
+        TRY(huddle_points_fetch(query));
+        TRY(check_kinds(train, query));
+    }
+    if (train->offsets != NULL) {
+        TRY(search_sparse(h));
+        goto done;
+    }
+    rows = hd_graph_rows_of_points(train);
+    rows.shift = h->cosine ? train->shift : NULL;
+    if (query != NULL) {
+        new_rows = hd_graph_rows_of_points(query);
+        if (h->cosine)
+            new_rows.shift = query->shift;
+        else
+            TRY(relative_shift(train, query, &new_rows));
+    }
+    TRY(search_rows(h, &rows, query != NULL ? &new_rows : &rows));
+done:
+    hd_graph_rows_free(&rows);
+    hd_graph_rows_free(&new_rows);
+    return status;
+}
+
+static huddle_status search_dense(host_search *h) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *train = h->request->train_rows, *query = h->request->query_rows;
+    hd_graph_rows rows = {0}, new_rows = {0};
+    TRY(huddle_dense_fetch(train));
+    rows = hd_graph_rows_of_dense(train);
+    if (query != NULL) {
+        TRY(huddle_dense_fetch(query));
+        new_rows = hd_graph_rows_of_dense(query);
+    }
+    TRY(search_rows(h, &rows, query != NULL ? &new_rows : &rows));
+done:
+    hd_graph_rows_free(&rows);
+    hd_graph_rows_free(&new_rows);
+    return status;
+}
+
+/* ---- both ---------------------------------------------------------------------------------- */
+
+huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor_request *request,
+                                      huddle_neighbors *out, huddle_knn_info *info) {
+    huddle_status status = HUDDLE_OK;
+    double start = hd_seconds();
+    bool answered = false;
+    hd_neighbor_request r = *request;
+    huddle_knn_info result = {.solver = "brute", .recall = 1};
+    huddle_knn_options options = r.options != NULL ? *r.options : huddle_knn_defaults();
+    host_search h = {.context = context, .request = &r, .out = out, .info = &result};
+    *out = (huddle_neighbors){0};
+    if (info != NULL)
+        *info = result;
+    r.options = &options;
+    TRY(huddle_options_check(huddle_knn_options_table(), &options));
+    TRY(hd_graph_parse_metric(options.metric, &h.cosine));
+    TRY(r.train_rows != NULL ? check_rows(r.train_rows, r.query_rows)
+                             : check_points(context, r.train, r.query));
+    TRY(limit_neighbors(context, &r, &options));
+    if (options.n_neighbors > 0)
+        TRY(hd_graph_ask_engine(context, &r, out, &result, &answered));
+    if (!answered) {
+        TRY(hd_slabs_refuse(context, "the CPU's neighbour search"));
+        result.solver = "brute";
+        TRY(r.train_rows != NULL ? search_dense(&h) : search_points(&h));
+    }
+    result.seconds = hd_seconds() - start;
+    if (info != NULL)
+        *info = result;
+done:
+    if (status != HUDDLE_OK)
+        huddle_neighbors_free(out);
+    return status;
+}

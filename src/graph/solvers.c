@@ -1,0 +1,87 @@
+/* The solvers of the neighbour search, and the choice between them. */
+#include "base/check.h"
+#include "graph/search.h"
+
+#include <math.h>
+#include <string.h>
+
+/* When "auto" tries a solver other than brute force: where it was the faster one in `./dev bench
+ * graph` on the data sets of docs/results.md. The tree and the bound also notice by themselves when
+ * they do not pay, so these limits only avoid pointless attempts. */
+enum {
+    TREE_MIN_ROWS = 20000,       /* points in single precision */
+    TREE_MAX_WIDTH = 16,         /* their coordinates; beyond, boxes exclude too little */
+    TREE_MIN_DOUBLE_ROWS = 4000, /* rows of embeddings, which form tight clusters: any width */
+    BOUND_MIN_ROWS = 3000,       /* below, projecting costs as much as it saves */
+    BOUND_MIN_WIDTH = 33,        /* up to 32 coordinates the tiles compare differences directly */
+};
+
+static bool tree_may_pay(const hd_graph_search *s) {
+    int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
+    if (s->train->doubles != NULL)
+        return n > TREE_MIN_DOUBLE_ROWS;
+    /* Brute force cannot skip points of the same group, but a tree skips whole nodes of them. */
+    return d <= TREE_MAX_WIDTH && (n > TREE_MIN_ROWS || s->query_group != NULL);
+}
+
+static bool bound_may_pay(const hd_graph_search *s) {
+    return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
+}
+
+static bool always(const hd_graph_search *s) {
+    (void)s;
+    return true;
+}
+
+typedef struct solver {
+    const char *name;
+    huddle_status (*run)(huddle_context *context, hd_graph_search *search, bool *gave_up);
+    bool (*may_pay)(const hd_graph_search *search); /* whether "auto" tries it */
+    bool self_only;       /* only for points among themselves; otherwise brute force takes over */
+    bool always_finishes; /* does not give up when it was chosen by name */
+} solver;
+
+/* The one list of solvers: the table and the choices of option knn_solver are made from it. "auto"
+ * tries them from the last to the first; the first never gives up. */
+#define SOLVERS(X)                                                                                 \
+    X("brute", hd_graph_search_brute, always, false, true)                                         \
+    X("pcabound", hd_graph_search_pcabound, bound_may_pay, true, false)                            \
+    X("kdtree", hd_graph_search_kdtree, tree_may_pay, false, true)
+
+#define ROW(NAME, RUN, MAY_PAY, SELF_ONLY, ALWAYS_FINISHES)                                        \
+    {NAME, RUN, MAY_PAY, SELF_ONLY, ALWAYS_FINISHES},
+#define NAME_ONLY(NAME, RUN, MAY_PAY, SELF_ONLY, ALWAYS_FINISHES) NAME,
+
+static const solver solvers[] = {SOLVERS(ROW)};
+const char *const hd_graph_solver_names[] = {"auto", SOLVERS(NAME_ONLY) NULL};
+
+const char *const *huddle_graph_knn_solvers(void) {
+    return hd_graph_solver_names + 1;
+}
+
+/* Brute force is last in the loop and always finishes: it also serves a solver chosen by name that
+ * does not apply or gives up. */
+huddle_status hd_graph_search_run(huddle_context *context, const char *name,
+                                  hd_graph_search *search, const char **used) {
+    huddle_status status = HUDDLE_OK;
+    bool automatic = strcmp(name, "auto") == 0;
+    for (int k = (int)(sizeof solvers / sizeof *solvers) - 1; k >= 0; k--) {
+        const solver *s = &solvers[k];
+        bool gave_up = false, chosen = k == 0 || strcmp(name, s->name) == 0;
+        if ((!chosen && !(automatic && s->may_pay(search))) || (s->self_only && !search->self))
+            continue;
+        TRY(s->run(context, search, automatic || !s->always_finishes ? &gave_up : NULL));
+        *used = s->name;
+        if (!gave_up)
+            break;
+    }
+done:
+    return status;
+}
+
+void hd_graph_search_clear(hd_graph_search *search, int64_t begin, int64_t end) {
+    for (int64_t e = begin * search->k; e < end * search->k; e++) {
+        search->distance2[e] = INFINITY;
+        search->index[e] = INT32_MAX;
+    }
+}

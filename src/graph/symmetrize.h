@@ -1,0 +1,11 @@
+/* From a directed graph to an undirected one. */
+#ifndef HUDDLE_SRC_GRAPH_SYMMETRIZE_H
+#define HUDDLE_SRC_GRAPH_SYMMETRIZE_H
+
+#include "huddle/matrix.h"
+
+/* graph = max(A, A'), element by element, without diagonal and zeros; A is square, its columns
+ * ascending. */
+huddle_status hd_graph_symmetrize(const huddle_csr *a, huddle_csr *graph);
+
+#endif

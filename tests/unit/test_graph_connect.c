@@ -1,0 +1,344 @@
+/* graph: components and the bridges between them. */
+#include "base/context.h"
+#include "base/rng.h"
+#include "unit/graph_helpers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- components ------------------------------------------------------------------------------ */
+
+static void components_are_numbered_by_their_smallest_vertex(void **state) {
+    (void)state;
+    static const int32_t edges[][2] = {{7, 2}, {2, 5}, {9, 0}, {3, 8}, {8, 4}, {4, 3}};
+    static const int32_t expected[] = {0, 1, 2, 3, 3, 2, 4, 2, 3, 0};
+    huddle_csr graph = graph_of(10, edges, 6);
+    int32_t component[10], count;
+    assert_ok(huddle_graph_components(NULL, &graph, component, &count));
+    assert_int_equal(count, 5);
+    assert_memory_equal(component, expected, sizeof expected);
+    graph.cols = 11;
+    assert_refused(huddle_graph_components(NULL, &graph, component, &count), HUDDLE_INVALID,
+                   "10 x 11");
+    huddle_csr_free(&graph);
+}
+/* ---- bridges --------------------------------------------------------------------------------- */
+
+static int compare_edges(const void *a, const void *b) {
+    return memcmp(a, b, 2 * sizeof(int32_t)) == 0 ? 0
+           : ((const int32_t *)a)[0] != ((const int32_t *)b)[0]
+               ? ((const int32_t *)a)[0] - ((const int32_t *)b)[0]
+               : ((const int32_t *)a)[1] - ((const int32_t *)b)[1];
+}
+
+/* Edges of `after` that `before` lacks, sorted. */
+static int64_t new_edges(const huddle_csr *before, const huddle_csr *after, int32_t (*edges)[2]) {
+    int64_t count = 0;
+    for (int32_t i = 0; i < after->rows; i++)
+        for (int64_t e = after->offsets[i]; e < after->offsets[i + 1]; e++)
+            if (after->columns[e] > i && entry(before, i, after->columns[e]) == 0) {
+                edges[count][0] = i;
+                edges[count++][1] = after->columns[e];
+            }
+    qsort(edges, (size_t)count, sizeof *edges, compare_edges);
+    return count;
+}
+
+typedef struct clumps {
+    huddle_points x;
+    huddle_neighbors lists;
+    huddle_csr graph;
+    huddle_scale scale;
+    const double *bridges;
+    int32_t components;
+    double *golden;
+} clumps;
+
+static clumps read_clumps(void) {
+    clumps c;
+    int64_t count;
+    c.golden = test_golden("graph_bridges.txt", &count);
+    int64_t n = (int64_t)c.golden[0], d = (int64_t)c.golden[1];
+    c.x = points_of(c.golden + 4, n, d);
+    c.lists = neighbors_of(&c.x, (int32_t)c.golden[2]);
+    c.components = (int32_t)c.golden[3];
+    c.bridges = c.golden + 4 + n * d;
+    assert_int_equal(count, 4 + n * d + 2 * (c.components - 1));
+    assert_ok(huddle_graph_weigh(NULL, &c.lists, NULL, &c.graph, &c.scale));
+    return c;
+}
+
+static void free_clumps(clumps *c) {
+    huddle_points_free(&c->x);
+    huddle_neighbors_free(&c->lists);
+    huddle_csr_free(&c->graph);
+    huddle_scale_free(&c->scale);
+    free(c->golden);
+}
+
+static huddle_csr copy_graph(const huddle_csr *a) {
+    huddle_csr b;
+    int64_t size = a->offsets[a->rows];
+    assert_ok(huddle_csr_new(a->rows, a->cols, size, &b));
+    memcpy(b.offsets, a->offsets, (size_t)(a->rows + 1) * sizeof *b.offsets);
+    memcpy(b.columns, a->columns, (size_t)size * sizeof *b.columns);
+    memcpy(b.values, a->values, (size_t)size * sizeof *b.values);
+    return b;
+}
+
+static void check_bridges(const clumps *c, const huddle_csr *joined) {
+    int32_t edges[64][2], part[1000], count;
+    assert_int_equal(new_edges(&c->graph, joined, edges), c->components - 1);
+    check_symmetric(joined);
+    for (int32_t b = 0; b < c->components - 1; b++) {
+        assert_int_equal(edges[b][0], (int32_t)c->bridges[2 * b]);
+        assert_int_equal(edges[b][1], (int32_t)c->bridges[2 * b + 1]);
+    }
+    assert_ok(huddle_graph_components(NULL, joined, part, &count));
+    assert_int_equal(count, 1);
+}
+
+static void bridges_are_a_minimum_spanning_tree(void **state) {
+    (void)state;
+    clumps c = read_clumps();
+    huddle_connect_options options = huddle_connect_defaults();
+    huddle_connect_info info;
+    huddle_csr joined = copy_graph(&c.graph);
+    options.connect = "true";
+    assert_ok(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &joined, &info));
+    assert_int_equal(info.before, c.components);
+    assert_int_equal(info.after, 1);
+    assert_int_equal(info.bridges, c.components - 1);
+    check_bridges(&c, &joined);
+    huddle_csr_free(&joined);
+    /* The same from the matrix of distances. */
+    huddle_dense all;
+    assert_ok(huddle_dense_new(c.x.n, c.x.n, &all));
+    for (int64_t i = 0; i < c.x.n; i++)
+        for (int64_t j = 0; j < c.x.n; j++) {
+            double sum = 0;
+            for (int64_t f = 0; f < c.x.d; f++)
+                sum +=
+                    pow((double)c.x.values[i * c.x.d + f] - (double)c.x.values[j * c.x.d + f], 2);
+            all.values[i * c.x.n + j] = sqrt(sum);
+        }
+    joined = copy_graph(&c.graph);
+    assert_ok(huddle_graph_connect_distances(NULL, &all, &options, &c.scale, &joined, &info));
+    check_bridges(&c, &joined);
+    huddle_csr_free(&joined);
+    huddle_dense_free(&all);
+    free_clumps(&c);
+}
+
+/* The same points as sparse rows, and in many more dimensions: every search finds the tree. */
+static void every_kind_of_points_gets_the_same_bridges(void **state) {
+    (void)state;
+    clumps c = read_clumps();
+    huddle_connect_options options = huddle_connect_defaults();
+    int64_t n = c.x.n, d = c.x.d;
+    huddle_points sparse, wide;
+    assert_ok(huddle_points_new_sparse(n, d, n * d, &sparse));
+    assert_ok(huddle_points_new(n, 50, &wide));
+    for (int64_t i = 0; i < n; i++) {
+        sparse.offsets[i + 1] = (i + 1) * d;
+        for (int64_t f = 0; f < d; f++) {
+            sparse.columns[i * d + f] = (int32_t)f;
+            sparse.values[i * d + f] = wide.values[i * 50 + 11 * f] = c.x.values[i * d + f];
+        }
+    }
+    huddle_csr joined = copy_graph(&c.graph);
+    assert_ok(huddle_graph_connect(NULL, &sparse, &options, &c.scale, &joined, NULL));
+    check_bridges(&c, &joined);
+    huddle_csr_free(&joined);
+    joined = copy_graph(&c.graph);
+    assert_ok(huddle_graph_connect(NULL, &wide, &options, &c.scale, &joined, NULL));
+    check_bridges(&c, &joined);
+    huddle_csr_free(&joined);
+    huddle_points_free(&sparse);
+    huddle_points_free(&wide);
+    free_clumps(&c);
+}
+
+static void connect_does_what_it_is_told(void **state) {
+    (void)state;
+    clumps c = read_clumps();
+    static const struct {
+        const char *connect;
+        int32_t n_clusters, after;
+    } cases[] = {{"false", 1, 5}, {"auto", 5, 5},   {"auto", 4, 1},  {"auto", 9, 5},
+                 {"true", 9, 1},  {"small", 64, 5}, {"small", 2, 2}, {"small", 1, 1}};
+    assert_int_equal(c.components, 5);
+    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+        huddle_connect_options options = huddle_connect_defaults();
+        huddle_connect_info info;
+        huddle_csr joined = copy_graph(&c.graph);
+        options.connect = cases[t].connect;
+        options.n_clusters = cases[t].n_clusters;
+        assert_ok(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &joined, &info));
+        if (strcmp(cases[t].connect, "small") != 0 || cases[t].n_clusters != 2)
+            assert_int_equal(info.after, cases[t].after);
+        else
+            assert_true(info.after <= 2);
+        assert_int_equal(info.bridges, info.before - info.after);
+        huddle_csr_free(&joined);
+    }
+    free_clumps(&c);
+}
+
+/* Two pairs of directions; lengths must not matter. */
+static void bridges_have_the_distance_of_their_metric(void **state) {
+    (void)state;
+    const double values[] = {1, 0, 20, 4, 0, 1, 0.5, 3};
+    huddle_points x = points_of(values, 4, 2);
+    for (int cosine = 0; cosine < 2; cosine++) {
+        int64_t offsets[] = {0, 1, 2, 3, 4};
+        int32_t columns[] = {1, 0, 3, 2};
+        double weights[] = {1, 1, 1, 1};
+        huddle_csr given = {4, 4, offsets, columns, weights}, graph = copy_graph(&given);
+        huddle_scale scale = {.rule = "mean", .delta2 = cosine ? 0.3 : 2};
+        huddle_connect_options options = huddle_connect_defaults();
+        huddle_connect_info info;
+        options.connect = "true";
+        options.metric = cosine ? "cosine" : "euclidean";
+        assert_ok(huddle_graph_connect(NULL, &x, &options, &scale, &graph, &info));
+        assert_int_equal(info.bridges, 1);
+        /* By angle rows 2 and 4 are the nearest across, by distance rows 1 and 3. */
+        int i = cosine ? 1 : 0, j = cosine ? 3 : 2;
+        double distance = cosine ? 1 - (20 * 0.5 + 4 * 3) / sqrt(416 * 9.25) : sqrt(2);
+        double found = 0;
+        for (int64_t e = graph.offsets[i]; e < graph.offsets[i + 1]; e++)
+            found += graph.columns[e] == j ? graph.values[e] : 0;
+        assert_close(found, exp(-distance * distance / scale.delta2), 1e-6);
+        huddle_csr_free(&graph);
+    }
+    huddle_points_free(&x);
+}
+
+static void small_components_join_their_nearest(void **state) {
+    (void)state;
+    /* Two lines of 40 and a pair between them, nearer to the second. */
+    double values[82 * 2] = {0};
+    for (int i = 0; i < 40; i++) {
+        values[2 * i] = i;
+        values[2 * (i + 40)] = i;
+        values[2 * (i + 40) + 1] = 100;
+    }
+    values[160] = 3;
+    values[161] = 60;
+    values[162] = 3.5;
+    values[163] = 60;
+    huddle_points x = points_of(values, 82, 2);
+    huddle_neighbors lists = neighbors_of(&x, 1);
+    huddle_connect_options options = huddle_connect_defaults();
+    huddle_csr graph;
+    huddle_scale scale;
+    huddle_connect_info info;
+    int32_t part[82], count;
+    assert_ok(huddle_graph_weigh(NULL, &lists, NULL, &graph, &scale));
+    options.connect = "small";
+    options.n_clusters = 2;
+    assert_ok(huddle_graph_connect(NULL, &x, &options, &scale, &graph, &info));
+    assert_int_equal(info.after, 2);
+    assert_ok(huddle_graph_components(NULL, &graph, part, &count));
+    assert_int_equal(part[80], part[40]);
+    assert_int_equal(part[0], 0);
+    assert_true(entry(&graph, 43, 80) > 0);
+    huddle_neighbors_free(&lists);
+    huddle_points_free(&x);
+    huddle_csr_free(&graph);
+    huddle_scale_free(&scale);
+}
+
+static void connect_refuses_what_does_not_fit(void **state) {
+    (void)state;
+    clumps c = read_clumps();
+    huddle_connect_options options = huddle_connect_defaults();
+    huddle_points fewer = c.x;
+    fewer.n--;
+    assert_refused(huddle_graph_connect(NULL, &fewer, NULL, &c.scale, &c.graph, NULL),
+                   HUDDLE_INVALID, "does not belong");
+    assert_refused(huddle_graph_connect(NULL, &c.x, NULL, NULL, &c.graph, NULL), HUDDLE_INVALID,
+                   "scale");
+    options.n_clusters = 0;
+    assert_refused(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &c.graph, NULL),
+                   HUDDLE_INVALID, "n_clusters = 0");
+    options.n_clusters = 1;
+    options.connect = "maybe";
+    assert_refused(huddle_graph_connect(NULL, &c.x, &options, &c.scale, &c.graph, NULL),
+                   HUDDLE_INVALID, "connect = maybe");
+    free_clumps(&c);
+}
+
+static void count_lines(void *user, huddle_log_level level, huddle_warning_code code,
+                        const char *text) {
+    assert_int_equal(code, HUDDLE_WARNING_NONE);
+    assert_non_null(strstr(text, "5 components"));
+    *(int *)user += level == HUDDLE_LOG_INFO;
+}
+
+static void bridges_are_announced(void **state) {
+    (void)state;
+    clumps c = read_clumps();
+    huddle_context *context;
+    int lines = 0;
+    assert_ok(huddle_context_new(&context));
+    huddle_context_set_log(context, count_lines, &lines);
+    assert_ok(huddle_graph_connect(context, &c.x, NULL, &c.scale, &c.graph, NULL));
+    assert_int_equal(lines, 1);
+    huddle_context_free(context);
+    free_clumps(&c);
+}
+/* ---- allocations ----------------------------------------------------------------------------- */
+
+static huddle_status try_all(void *argument) {
+    const clumps *c = argument;
+    huddle_status status;
+    huddle_csr graph = {0};
+    huddle_scale scale = {0};
+    huddle_connect_options options = huddle_connect_defaults();
+    huddle_dense all = {0};
+    huddle_neighbors lists = {0};
+    double mean;
+    status = huddle_graph_weigh(NULL, &c->lists, NULL, &graph, &scale);
+    for (int cosine = 0; cosine < 2 && status == HUDDLE_OK; cosine++) {
+        options.metric = cosine ? "cosine" : "euclidean";
+        status = huddle_graph_connect(NULL, &c->x, &options, &scale, &graph, NULL);
+        if (status == HUDDLE_OK)
+            status = huddle_graph_mean_distance(NULL, &c->x, options.metric, 0, &mean);
+    }
+    huddle_csr_free(&graph);
+    if (status == HUDDLE_OK)
+        status = huddle_dense_new(20, 20, &all);
+    if (status == HUDDLE_OK)
+        status = huddle_graph_from_distances_dense(NULL, &all, 3, &lists);
+    if (status == HUDDLE_OK)
+        status = huddle_graph_from_affinity_dense(NULL, &all, &graph);
+    huddle_csr_free(&graph);
+    huddle_dense_free(&all);
+    huddle_neighbors_free(&lists);
+    huddle_scale_free(&scale);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    clumps c = read_clumps();
+    test_each_allocation(try_all, &c);
+    free_clumps(&c);
+}
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(components_are_numbered_by_their_smallest_vertex),
+        cmocka_unit_test(bridges_are_a_minimum_spanning_tree),
+        cmocka_unit_test(every_kind_of_points_gets_the_same_bridges),
+        cmocka_unit_test(connect_does_what_it_is_told),
+        cmocka_unit_test(bridges_have_the_distance_of_their_metric),
+        cmocka_unit_test(small_components_join_their_nearest),
+        cmocka_unit_test(connect_refuses_what_does_not_fit),
+        cmocka_unit_test(bridges_are_announced),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
