@@ -16,49 +16,49 @@ static const double float_floor = 1e-6;
  * block's last Ritz value. Aiming lower is cheaper than another round. */
 static const double safety = 8;
 
-huddle_status hd_run_new(const hd_operator *op, int64_t wanted, hd_run *run) {
+huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t wanted, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    int64_t width = hd_chebyshev_width(wanted);
+    int64_t width = hd_embed_chebyshev_width(wanted);
     memset(run, 0, sizeof *run);
     run->op = op;
     run->wanted = wanted;
-    TRY(hd_block_new(op->n, width, false, &run->block));
-    TRY(hd_ritz_new(width, &run->ritz));
+    TRY(hd_embed_block_new(op, width, false, &run->block));
+    TRY(hd_embed_ritz_new(width, &run->ritz));
 done:
     if (status != HUDDLE_OK)
-        hd_run_free(run);
+        hd_embed_run_free(run);
     return status;
 }
 
-void hd_run_free(hd_run *run) {
-    hd_block_free(&run->block);
-    hd_ritz_free(&run->ritz);
+void hd_embed_run_free(hd_embed_run *run) {
+    hd_embed_block_free(&run->block);
+    hd_embed_ritz_free(&run->ritz);
 }
 
-int64_t hd_chebyshev_width(int64_t wanted) {
+int64_t hd_embed_chebyshev_width(int64_t wanted) {
     int64_t guard = wanted / 10 < 4 ? 4 : wanted / 10;
-    return hd_block_width(wanted + guard);
+    return hd_embed_block_width(wanted + guard);
 }
 
-double hd_growth(const hd_operator *op, double a, double theta) {
+double hd_embed_growth(const hd_embed_operator *op, double a, double theta) {
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
     double t = (theta - middle) / radius;
     return t > 1 ? acosh(t) : 0;
 }
 
-/* Removes null vectors and found ones. */
-static huddle_status deflate(huddle_context *context, bool both, hd_run *run) {
+/* Removes known vectors and found ones. */
+static huddle_status deflate(huddle_context *context, bool both, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_block_deflate(context, run->op, both, &run->block));
+    TRY(hd_embed_block_deflate(context, run->op, both, &run->block));
     if (run->found != NULL)
-        TRY(hd_block_orthogonalise(run->found, run->n_found, both, &run->block));
+        TRY(hd_embed_block_orthogonalise(context, run->found, run->n_found, both, &run->block));
 done:
     return status;
 }
 
 /* The end of the spectrum: what is known of it or, should it reach farther, the largest Ritz value.
  */
-static double top_of_spectrum(const hd_run *run) {
+static double top_of_spectrum(const hd_embed_run *run) {
     double upper = run->op->upper;
     bool beyond = run->ritz.rank > 0 && run->ritz.theta[0] > upper + 1e-6;
     return beyond ? run->ritz.theta[0] : upper;
@@ -69,14 +69,14 @@ static double top_of_spectrum(const hd_run *run) {
 /* Where the polynomial is scaled to be 1: at the end of the spectrum, so that nothing overflows. If
  * the largest Ritz value lies far below, its vector would underflow: then at a point beyond that
  * value where the polynomial is exp(range_kept) times as large. */
-static double choose_scale_point(const hd_run *run, double a, int64_t degree) {
+static double choose_scale_point(const hd_embed_run *run, double a, int64_t degree) {
     static const double range_kept = 50;
-    const hd_operator *op = run->op;
+    const hd_embed_operator *op = run->op;
     double top = top_of_spectrum(run);
     if (run->ritz.rank == 0)
         return top;
-    double nearest = hd_growth(op, a, run->ritz.theta[0]) + range_kept / (double)degree;
-    if (hd_growth(op, a, top) <= nearest)
+    double nearest = hd_embed_growth(op, a, run->ritz.theta[0]) + range_kept / (double)degree;
+    if (hd_embed_growth(op, a, top) <= nearest)
         return top;
     return .5 * (a + op->lower) + .5 * (a - op->lower) * cosh(nearest);
 }
@@ -84,28 +84,29 @@ static double choose_scale_point(const hd_run *run, double a, int64_t degree) {
 /* Degrees between deflations. What rounding brings back of a deflated vector may become as large as
  * the wanted ones, but not so much larger that removing it leaves only its own rounding. A random
  * start needs no accuracy. */
-static int64_t deflation_interval(const hd_run *run, double a) {
+static int64_t deflation_interval(const hd_embed_run *run, double a) {
     bool random_start = run->ritz.rank == 0 && run->found == NULL;
     if (random_start)
         return DEFLATE_EVERY;
     double last = run->ritz.rank == 0 ? a : run->ritz.theta[run->wanted - 1];
-    double faster = hd_growth(run->op, a, top_of_spectrum(run)) - hd_growth(run->op, a, last);
+    double faster =
+        hd_embed_growth(run->op, a, top_of_spectrum(run)) - hd_embed_growth(run->op, a, last);
     double every = (run->block.in_double ? 38 : 18) / fmax(faster, .1);
     return every < 1 ? 1 : every < DEFLATE_EVERY ? (int64_t)every : DEFLATE_EVERY;
 }
 
 /* x becomes the polynomial of x. On entry y = op x, which saves the first product. */
-static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
+static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    const hd_operator *op = run->op;
+    const hd_embed_operator *op = run->op;
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
     double first = radius / (choose_scale_point(run, a, degree) - middle), sigma = first;
     int64_t interval = deflation_interval(run, a);
-    TRY(hd_block_combine(context, first / radius, -first * middle / radius, &run->block));
+    TRY(hd_embed_block_combine(context, first / radius, -first * middle / radius, &run->block));
     for (int64_t k = 2; k <= degree; k++) {
         double next = 1 / (2 / first - sigma);
-        TRY(hd_block_product(context, op, 2 * next / radius, -2 * next * middle / radius,
-                             -sigma * next, true, &run->block));
+        TRY(hd_embed_block_product(context, op, 2 * next / radius, -2 * next * middle / radius,
+                                   -sigma * next, true, &run->block));
         sigma = next;
         if (k % interval == 0)
             TRY(deflate(context, true, run));
@@ -117,30 +118,31 @@ done:
 
 /* Ritz pairs of x. Columns that turn out dependent are drawn anew: for the next round, or at once
  * if fewer are left than wanted. */
-static huddle_status find_pairs(huddle_context *context, hd_run *run) {
+static huddle_status find_pairs(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    hd_block *block = &run->block;
+    hd_embed_block *block = &run->block;
     for (int attempt = 0; attempt < 3; attempt++) {
         TRY(deflate(context, false, run));
-        TRY(hd_block_product(context, run->op, 1, 0, 0, false, block));
+        TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, block));
         run->n_products++;
         if (attempt > 0 && run->ritz.rank >= run->wanted)
             break;
-        TRY(hd_rayleigh_ritz(context, block, &run->ritz));
+        TRY(hd_embed_rayleigh_ritz(context, block, &run->ritz));
         if (run->ritz.rank == block->width)
             break;
-        hd_block_randomise(block, run->ritz.rank, 1 / sqrt((double)run->op->n),
-                           (uint64_t)run->n_products);
+        hd_embed_block_randomise(run->op, run->ritz.rank, 1 / sqrt((double)run->op->slab.total),
+                                 (uint64_t)run->n_products, block);
     }
 done:
     return status;
 }
 
-huddle_status hd_run_begin(huddle_context *context, double a, int64_t degree, hd_run *run) {
+huddle_status hd_embed_run_begin(huddle_context *context, double a, int64_t degree,
+                                 hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(deflate(context, false, run));
     if (degree > 0) {
-        TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
+        TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, &run->block));
         run->n_products++;
         TRY(filter(context, a, degree, run));
     }
@@ -149,7 +151,8 @@ done:
     return status;
 }
 
-huddle_status hd_run_filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
+huddle_status hd_embed_run_filter(huddle_context *context, double a, int64_t degree,
+                                  hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(filter(context, a, degree, run));
     TRY(find_pairs(context, run));
@@ -157,15 +160,15 @@ done:
     return status;
 }
 
-huddle_status hd_run_begin_random(huddle_context *context, uint64_t seed, hd_run *run) {
-    const hd_operator *op = run->op;
-    hd_block_randomise(&run->block, 0, 1, seed);
-    return hd_run_begin(context, op->lower + .75 * (op->upper - op->lower), 10, run);
+huddle_status hd_embed_run_begin_random(huddle_context *context, uint64_t seed, hd_embed_run *run) {
+    const hd_embed_operator *op = run->op;
+    hd_embed_block_randomise(op, 0, 1, seed, &run->block);
+    return hd_embed_run_begin(context, op->lower + .75 * (op->upper - op->lower), 10, run);
 }
 
 /* ---- the iteration ------------------------------------------------------------------------- */
 
-static double worst_residual(const hd_run *run) {
+static double worst_residual(const hd_embed_run *run) {
     double worst = 0;
     for (int64_t k = 0; k < run->wanted; k++)
         worst = fmax(worst, run->ritz.residual[k]);
@@ -173,7 +176,7 @@ static double worst_residual(const hd_run *run) {
 }
 
 /* What the residuals must reach: enough to keep the wanted vectors apart from the next one. */
-static double target(const hd_run *run, double tol) {
+static double target(const hd_embed_run *run, double tol) {
     if (run->ritz.rank <= run->wanted)
         return tol;
     double gap = run->ritz.theta[run->wanted - 1] - run->ritz.theta[run->wanted];
@@ -182,7 +185,7 @@ static double target(const hd_run *run, double tol) {
 
 /* How many times too large the worst residual is, beside its own goal; converged at 1. The first
  * pair beyond the wanted ones need only be good enough to tell the gap. */
-static double shortfall(const hd_run *run, double goal) {
+static double shortfall(const hd_embed_run *run, double goal) {
     double ratio = worst_residual(run) / goal;
     if (run->ritz.rank <= run->wanted)
         return ratio;
@@ -190,8 +193,8 @@ static double shortfall(const hd_run *run, double goal) {
     return fmax(ratio, run->ritz.residual[run->wanted] / fmax(10 * goal, .2 * gap));
 }
 
-double hd_run_edge(const hd_run *run) {
-    const hd_operator *op = run->op;
+double hd_embed_run_edge(const hd_embed_run *run) {
+    const hd_embed_operator *op = run->op;
     double top = top_of_spectrum(run), spread = top - op->lower;
     double a = run->ritz.rank > 0 ? run->ritz.theta[run->ritz.rank - 1] : op->lower;
     return fmin(fmax(a, op->lower + .05 * spread), top - 1e-7 * spread);
@@ -200,10 +203,10 @@ double hd_run_edge(const hd_run *run) {
 /* Enough to make up for the shortfall, within what the arithmetic's range allows between the first
  * and the last wanted vector, and no more than a limit that rises from round to round while the
  * interval is still being found. */
-static int64_t choose_degree(const hd_run *run, double a, double missing) {
+static int64_t choose_degree(const hd_embed_run *run, double a, double missing) {
     int64_t round = run->n_iter, limit = round < 3 ? 20 << round : 160;
-    double last = hd_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
-    double first = hd_growth(run->op, a, run->ritz.theta[0]);
+    double last = hd_embed_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
+    double first = hd_embed_growth(run->op, a, run->ritz.theta[0]);
     double range = log(run->block.in_double ? 1e12 : 1e5);
     double degree = log(safety * missing) / fmax(last, 1e-6);
     if (first > last)
@@ -212,16 +215,16 @@ static int64_t choose_degree(const hd_run *run, double a, double missing) {
 }
 
 /* From here on in double, from the same vectors. */
-static huddle_status widen(huddle_context *context, hd_run *run) {
+static huddle_status widen(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_block_widen(&run->block));
+    TRY(hd_embed_block_widen(run->op, &run->block));
     TRY(find_pairs(context, run));
 done:
     return status;
 }
 
-huddle_status hd_run_iterate(huddle_context *context, const char *stage, double tol,
-                             int32_t max_iter, hd_run *run) {
+huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, double tol,
+                                   int32_t max_iter, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     double most = 0, best = INFINITY;
     double least = float_floor * fmax(fabs(run->op->lower), fabs(run->op->upper));
@@ -247,8 +250,8 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
         most = fmax(most, fmin(log(missing), 100));
         if (stage != NULL)
             TRY(hd_progress(context, stage, most - fmin(log(missing), 100), most));
-        double a = hd_run_edge(run);
-        TRY(hd_run_filter(context, a, choose_degree(run, a, missing), run));
+        double a = hd_embed_run_edge(run);
+        TRY(hd_embed_run_filter(context, a, choose_degree(run, a, missing), run));
     }
 done:
     return status;

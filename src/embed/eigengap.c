@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/slabs.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,12 +33,14 @@ int32_t huddle_embed_max_clusters(int64_t n) {
     return most < MAX_CLUSTERS ? (int32_t)most : MAX_CLUSTERS;
 }
 
-huddle_status huddle_embed_extents(const huddle_dense *vectors, const int64_t *copies,
-                                   double *extents) {
+/* (sum v_i^2)^2 / sum (v_i^4 / m_i): the inverse participation ratio of physics, per point. */
+huddle_status huddle_embed_extents(huddle_context *context, const huddle_dense *vectors,
+                                   const int64_t *copies, double *extents) {
     huddle_status status = HUDDLE_OK;
     double *squares = NULL;
     if (vectors == NULL || extents == NULL)
-        return hd_fail(HUDDLE_INVALID, "the vectors or the place for their extents is missing");
+        FAIL(HUDDLE_INVALID, "the vectors or the array for their extents is missing");
+    TRY(huddle_dense_fetch(vectors));
     ALLOC_ZERO(squares, vectors->cols);
     for (int64_t k = 0; k < vectors->cols; k++)
         extents[k] = 0;
@@ -50,11 +53,13 @@ huddle_status huddle_embed_extents(const huddle_dense *vectors, const int64_t *c
             extents[k] += square * square / m;
         }
     }
+    TRY(hd_reduce_sum(context, vectors->cols, squares));
+    TRY(hd_reduce_sum(context, vectors->cols, extents));
     for (int64_t k = 0; k < vectors->cols; k++)
         extents[k] = extents[k] > 0 ? squares[k] * squares[k] / extents[k] : 0;
 done:
     huddle_free(squares);
-    return status;
+    return hd_agree(context, status);
 }
 
 /* Whether vector j (from 0) belongs to a small component when k clusters are considered. */

@@ -9,12 +9,12 @@
  * those before a cluster of eigenvalues, a probe looks for the rest. If *missed, some were not
  * found; `probe`, if not NULL, then may hold vectors that point to them (the caller frees it in any
  * case). */
-huddle_status hd_verify(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
-                        hd_block *probe, bool *missed);
+huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *problem,
+                              hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed);
 
 /* Takes the pairs of a finished run and verifies them; where some were missed, they are brought
  * into the block and the iteration goes on. */
-huddle_status hd_run_finish(huddle_context *context, const hd_problem *problem, hd_run *run,
-                            hd_pairs *pairs);
+huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_problem *problem,
+                                  hd_embed_run *run, hd_embed_pairs *pairs);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
-#include "kmeans/run.h"
+#include "kmeans/restart.h"
 
 #include <float.h>
 #include <math.h>
@@ -362,9 +362,9 @@ typedef struct assignment {
 static huddle_status label_rows(void *argument, hd_chunk chunk) {
     const assignment *a = argument;
     hd_kmeans_near near;
-    int32_t rows[HD_BLOCK];
-    for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
-        int32_t count = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
+    int32_t rows[HD_KMEANS_BLOCK];
+    for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
+        int32_t count = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         for (int32_t r = 0; r < count; r++)
             rows[r] = (int32_t)(i + r);
         hd_kmeans_nearest(a->data, a->centres, rows, count, &a->scratch[chunk.worker], &near);

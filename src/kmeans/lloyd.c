@@ -4,7 +4,7 @@
  * the nearest other centre, the label cannot change and the row is not even read. Bounds include
  * the rounding errors, so labels are the same as without. Sums of the clusters change only by the
  * rows that moved. */
-#include "kmeans/run.h"
+#include "kmeans/restart.h"
 
 #include "base/check.h"
 
@@ -76,7 +76,7 @@ static bool stays_after_all(const lloyd *state, int64_t i) {
     return run->upper[i] < run->lower[i] || run->upper[i] < run->gap[k];
 }
 
-/* Which of the rows from first on, at most HD_BLOCK, need a look: open[r] tells. Returns how
+/* Which of the rows from first on, at most HD_KMEANS_BLOCK, need a look: open[r] tells. Returns how
  * many. */
 static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *open) {
     enum { MANY = 24 };
@@ -102,17 +102,17 @@ static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *
 static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
-    int32_t rows[HD_BLOCK] = {0}, open[HD_BLOCK], count = 0;
+    int32_t rows[HD_KMEANS_BLOCK] = {0}, open[HD_KMEANS_BLOCK], count = 0;
     run->changed[chunk.index] = 0;
     memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
-    for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
-        int32_t n = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
+    for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
+        int32_t n = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         if (open_rows(state, i, n, open) == 0)
             continue;
         for (int32_t r = 0; r < n; r++) {
             rows[count] = (int32_t)i + r;
             count += open[r];
-            if (count == HD_BLOCK) {
+            if (count == HD_KMEANS_BLOCK) {
                 assign_block(state, chunk, rows, count);
                 count = 0;
             }

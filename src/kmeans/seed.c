@@ -4,7 +4,7 @@
  * While seeding, run->labels[i] is the nearest row chosen so far, run->upper[i] the scaled
  * squared distance D_i to it. A candidate at least 2 sqrt(D_i) away from that row cannot be nearer
  * to row i; such rows are passed over. */
-#include "kmeans/run.h"
+#include "kmeans/restart.h"
 
 #include "base/check.h"
 
@@ -57,18 +57,18 @@ typedef struct seeding {
 static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
                         hd_kmeans_scratch *scratch, double *gain) {
     hd_kmeans_run *run = s->run;
-    _Alignas(64) float weight[HD_BLOCK] = {0}, before[HD_BLOCK] = {0};
+    _Alignas(64) float weight[HD_KMEANS_BLOCK] = {0}, before[HD_KMEANS_BLOCK] = {0};
     hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
     for (int32_t r = 0; r < count; r++) {
         weight[r] = (float)(hd_kmeans_weight(run->data, rows[r]) * run->data->weight_scale);
         before[r] = run->upper[rows[r]];
     }
     for (int32_t k = 0; k < run->ready.k; k++)
-        gain[k] += (double)run->data->kernels->gain(scratch->scores + (int64_t)k * HD_BLOCK, before,
+        gain[k] += (double)run->data->kernels->gain(scratch->scores + (int64_t)k * HD_KMEANS_BLOCK, before,
                                                     weight);
     for (int32_t r = 0; r < count && run->trial != NULL; r++)
         for (int64_t k = 0; k < run->ready.k; k++)
-            run->trial[rows[r] * (int64_t)run->ready.k + k] = scratch->scores[k * HD_BLOCK + r];
+            run->trial[rows[r] * (int64_t)run->ready.k + k] = scratch->scores[k * HD_KMEANS_BLOCK + r];
 }
 
 /* Rows of the block for which the chosen candidate is nearer than what was chosen before. Their
@@ -112,17 +112,17 @@ static huddle_status visit_rows(void *argument, hd_chunk chunk) {
     const seeding *s = argument;
     const hd_kmeans_run *run = s->run;
     hd_kmeans_scratch *scratch = &run->scratch[chunk.worker];
-    int32_t rows[HD_BLOCK] = {0}, open[HD_BLOCK], count = 0, k = run->ready.k;
+    int32_t rows[HD_KMEANS_BLOCK] = {0}, open[HD_KMEANS_BLOCK], count = 0, k = run->ready.k;
     double *partial = run->partial + chunk.index * (s->keep ? 1 : k);
     memset(partial, 0, (size_t)(s->keep ? 1 : k) * sizeof *partial);
-    for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
-        int32_t n = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
+    for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
+        int32_t n = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         if (run->data->kernels->reach(n, run->labels + i, s->reach, run->upper + i, open) == 0)
             continue;
         for (int32_t r = 0; r < n; r++) {
             rows[count] = (int32_t)i + r;
             count += open[r];
-            if (count == HD_BLOCK) {
+            if (count == HD_KMEANS_BLOCK) {
                 look_at(s, rows, count, scratch, partial);
                 count = 0;
             }
@@ -146,13 +146,13 @@ static void set_candidates(hd_kmeans_run *run, const int32_t *rows, int32_t coun
 
 /* reach[m] = least squared distance from chosen row m to a candidate. */
 static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
-    for (int32_t first = 0; first < n_chosen; first += HD_BLOCK) {
-        int32_t count = n_chosen - first < HD_BLOCK ? n_chosen - first : HD_BLOCK;
+    for (int32_t first = 0; first < n_chosen; first += HD_KMEANS_BLOCK) {
+        int32_t count = n_chosen - first < HD_KMEANS_BLOCK ? n_chosen - first : HD_KMEANS_BLOCK;
         hd_kmeans_distances(run->data, &run->ready, run->chosen + first, count, run->scratch);
         for (int32_t r = 0; r < count; r++) {
             float least = FLT_MAX;
             for (int32_t k = 0; k < run->ready.k; k++)
-                least = fminf(least, run->scratch->scores[(int64_t)k * HD_BLOCK + r]);
+                least = fminf(least, run->scratch->scores[(int64_t)k * HD_KMEANS_BLOCK + r]);
             reach[first + r] = least;
         }
     }

@@ -3,7 +3,7 @@
 #include "base/context.h"
 #include "base/rng.h"
 #include "huddle/kmeans.h"
-#include "kmeans/run.h"
+#include "kmeans/restart.h"
 #include "support/support.h"
 
 #include <float.h>

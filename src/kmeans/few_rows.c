@@ -1,5 +1,5 @@
 /* Distinct rows by hashing: stops as soon as there are enough, usually after a few rows. */
-#include "kmeans/run.h"
+#include "kmeans/restart.h"
 
 #include "base/check.h"
 

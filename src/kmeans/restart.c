@@ -1,4 +1,4 @@
-#include "kmeans/run.h"
+#include "kmeans/restart.h"
 
 #include "base/check.h"
 

@@ -1,4 +1,4 @@
-#include "kmeans/data.h"
+#include "kmeans/compare.h"
 
 #include "base/check.h"
 
@@ -16,7 +16,7 @@ static int64_t choose_grain(int64_t n, int64_t d, int64_t c) {
     chunks = chunks > MOST_CHUNKS ? MOST_CHUNKS : chunks < 1 ? 1 : chunks;
     int64_t grain = (n + chunks - 1) / chunks;
     grain = grain < LEAST_ROWS ? LEAST_ROWS : grain;
-    return (grain + HD_BLOCK - 1) / HD_BLOCK * HD_BLOCK;
+    return (grain + HD_KMEANS_BLOCK - 1) / HD_KMEANS_BLOCK * HD_KMEANS_BLOCK;
 }
 
 typedef struct survey {
@@ -118,7 +118,7 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
                              .weight_scale = choose_weight_scale(weights, x->n),
                              .c = c,
                              .grain = grain,
-                             .stride = (x->d + HD_WIDEST - 1) / HD_WIDEST * HD_WIDEST,
+                             .stride = (x->d + HD_KMEANS_WIDEST - 1) / HD_KMEANS_WIDEST * HD_KMEANS_WIDEST,
                              .chunks = hd_chunks(x->n, grain)};
     ALLOC_ZERO(data->origin, data->stride);
     ALLOC_ZERO(data->zeros, data->stride);
@@ -148,7 +148,7 @@ void hd_kmeans_data_free(hd_kmeans_data *data) {
 
 /* c, rounded up to whole registers of doubles. */
 static int64_t whole_doubles(int32_t c) {
-    return ((int64_t)c + HD_DOUBLES - 1) / HD_DOUBLES * HD_DOUBLES;
+    return ((int64_t)c + HD_KMEANS_DOUBLES - 1) / HD_KMEANS_DOUBLES * HD_KMEANS_DOUBLES;
 }
 
 /* ---- centres ------------------------------------------------------------------------------ */
@@ -226,8 +226,8 @@ huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity
                                     hd_kmeans_scratch *scratch) {
     huddle_status status = HUDDLE_OK;
     memset(scratch, 0, sizeof *scratch);
-    ALLOC(scratch->panel, HD_PANEL * HD_BLOCK);
-    ALLOC(scratch->scores, (int64_t)capacity * HD_BLOCK);
+    ALLOC(scratch->panel, HD_KMEANS_PANEL * HD_KMEANS_BLOCK);
+    ALLOC(scratch->scores, (int64_t)capacity * HD_KMEANS_BLOCK);
     if (data->x->offsets != NULL)
         ALLOC(scratch->sums, whole_doubles(capacity));
 done:
@@ -303,27 +303,27 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
  * turned into panels: measured. */
 enum { LONG_ROW = 64, FEW_CENTRES = 16 };
 
-/* Scores of HD_BLOCK vectors against all centres, panel by panel: products, or squared distances.
+/* Scores of HD_KMEANS_BLOCK vectors against all centres, panel by panel: products, or squared distances.
  */
 static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                         const float *const *rows, float scale, const float *origin, bool squared,
                         hd_kmeans_scratch *scratch) {
     const hd_kmeans_kernels *kernels = data->kernels;
     int64_t d = data->x->d;
-    const float *at[HD_BLOCK];
+    const float *at[HD_KMEANS_BLOCK];
     if (!squared && d >= LONG_ROW && centres->k <= FEW_CENTRES) {
         kernels->multiply(rows, d, scale, origin, centres->rows, data->stride, centres->k,
                           scratch->scores);
         return;
     }
-    memset(scratch->scores, 0, (size_t)centres->k * HD_BLOCK * sizeof *scratch->scores);
-    for (int64_t first = 0; first < d; first += HD_PANEL) {
-        int64_t width = d - first < HD_PANEL ? d - first : HD_PANEL;
-        for (int r = 0; r < HD_BLOCK; r++)
+    memset(scratch->scores, 0, (size_t)centres->k * HD_KMEANS_BLOCK * sizeof *scratch->scores);
+    for (int64_t first = 0; first < d; first += HD_KMEANS_PANEL) {
+        int64_t width = d - first < HD_KMEANS_PANEL ? d - first : HD_KMEANS_PANEL;
+        for (int r = 0; r < HD_KMEANS_BLOCK; r++)
             at[r] = rows[r] + first;
         /* If the rows stand close together, so will the next ones. */
         const float *ahead =
-            d <= HD_PANEL && rows[HD_BLOCK] - rows[0] <= 2 * HD_BLOCK * d ? rows[HD_BLOCK] : NULL;
+            d <= HD_KMEANS_PANEL && rows[HD_KMEANS_BLOCK] - rows[0] <= 2 * HD_KMEANS_BLOCK * d ? rows[HD_KMEANS_BLOCK] : NULL;
         kernels->pack(at, ahead, width, scale, origin + first, scratch->panel);
         (squared ? kernels->distances : kernels->products)(
             scratch->panel, first, width, d, centres->tiles, centres->k, scratch->scores);
@@ -333,10 +333,10 @@ static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *cen
 /* Where the rows begin; a short block repeats its last row. After the block stand the rows that
  * probably come next. */
 static void locate(const huddle_points *x, const int32_t *rows, int32_t count, const float **at) {
-    for (int32_t r = 0; r < HD_BLOCK; r++)
+    for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         at[r] = x->values + rows[r < count ? r : count - 1] * x->stride;
-    for (int32_t r = HD_BLOCK; r < HD_BLOCK + HD_AHEAD; r++) {
-        int64_t next = rows[count - 1] + 1 + r - HD_BLOCK;
+    for (int32_t r = HD_KMEANS_BLOCK; r < HD_KMEANS_BLOCK + HD_KMEANS_AHEAD; r++) {
+        int64_t next = rows[count - 1] + 1 + r - HD_KMEANS_BLOCK;
         at[r] = x->values + (next < x->n ? next : x->n - 1) * x->stride;
     }
 }
@@ -453,9 +453,9 @@ void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *cent
             decide_sparse(data, centres, rows[r], scratch, near, r);
         return;
     }
-    const float *at[HD_BLOCK + HD_AHEAD];
+    const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
     locate(data->x, rows, count, at);
-    for (int32_t r = 0; r < HD_BLOCK; r++)
+    for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         near->norm[r] = data->norms[rows[r < count ? r : count - 1]];
     score_block(data, centres, at, data->scale, data->origin, false, scratch);
     data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, near);
@@ -468,7 +468,7 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
                          const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;
     if (x->offsets == NULL) {
-        const float *at[HD_BLOCK + HD_AHEAD];
+        const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
         locate(x, rows, count, at);
         score_block(data, centres, at, data->scale, data->origin, true, scratch);
         return;
@@ -477,25 +477,25 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     for (int32_t r = 0; r < count; r++) {
         measure_sparse(data, centres, rows[r], scratch);
         for (int32_t k = 0; k < centres->k; k++)
-            scratch->scores[(int64_t)k * HD_BLOCK + r] = (float)(scratch->sums[k] * scale);
+            scratch->scores[(int64_t)k * HD_KMEANS_BLOCK + r] = (float)(scratch->sums[k] * scale);
     }
 }
 
 void hd_kmeans_gaps(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                     hd_kmeans_scratch *scratch, float *gap) {
     hd_kmeans_near near;
-    const float *at[HD_BLOCK + HD_AHEAD];
+    const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
     /* A centre's nearest centre is itself; the bound on the next is the one wanted. */
-    for (int32_t first = 0; first < centres->k; first += HD_BLOCK) {
-        for (int32_t r = 0; r < HD_BLOCK + HD_AHEAD; r++) {
+    for (int32_t first = 0; first < centres->k; first += HD_KMEANS_BLOCK) {
+        for (int32_t r = 0; r < HD_KMEANS_BLOCK + HD_KMEANS_AHEAD; r++) {
             int32_t k = first + r < centres->k ? first + r : centres->k - 1;
             at[r] = centres->rows + k * data->stride;
-            if (r < HD_BLOCK)
+            if (r < HD_KMEANS_BLOCK)
                 near.norm[r] = 2 * centres->half[k];
         }
         score_block(data, centres, at, 1, data->zeros, false, scratch);
         data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, &near);
-        for (int32_t r = 0; r < HD_BLOCK && first + r < centres->k; r++)
+        for (int32_t r = 0; r < HD_KMEANS_BLOCK && first + r < centres->k; r++)
             gap[first + r] = near.lower[r] / 2;
     }
 }

@@ -24,7 +24,7 @@ huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degre
         if (unit && square > 0)
             scale = 1 / sqrt(square);
         if (rw)
-            scale = 1 / hd_degree_root(degrees[i]);
+            scale = 1 / hd_embed_degree_root(degrees[i]);
         for (int64_t k = 0; k < f->cols; k++)
             to[k] = scale * from[k];
     }

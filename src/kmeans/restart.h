@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "huddle/kmeans.h"
-#include "kmeans/data.h"
+#include "kmeans/compare.h"
 
 typedef struct hd_kmeans_run {
     const hd_kmeans_data *data;

@@ -11,7 +11,7 @@
 
 #include "base/parallel.h"
 #include "huddle/matrix.h"
-#include "kmeans/kernels.h"
+#include "kmeans/block_kernels.h"
 
 typedef struct hd_kmeans_data {
     huddle_context *context;
@@ -64,12 +64,12 @@ huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity
                                     hd_kmeans_scratch *scratch);
 void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch);
 
-/* Nearest centres of count (1 .. HD_BLOCK) rows, with bounds. No label is left unsure. */
+/* Nearest centres of count (1 .. HD_KMEANS_BLOCK) rows, with bounds. No label is left unsure. */
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                        const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch,
                        hd_kmeans_near *near);
 
-/* Scaled squared distances of count rows to all k vectors, at scratch->scores[k * HD_BLOCK + r];
+/* Scaled squared distances of count rows to all k vectors, at scratch->scores[k * HD_KMEANS_BLOCK + r];
  * exactly 0 between equal rows. */
 void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                          const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch);
