@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void score_rows(const float *panel,
 
 #define CASE(K)                                                                                    \
     case K:                                                                                        \
-        for (int r = 0; r < HD_KMEANS_BLOCK; r += STEP)                                                   \
+        for (int r = 0; r < HD_KMEANS_BLOCK; r += STEP)                                            \
             score_rows(panel + r, width, tile, scores + r, K, squared);                            \
         break
 
@@ -108,7 +108,8 @@ static void products(const float *panel, int64_t first, int64_t width, int64_t d
     int32_t size = hd_kmeans_tile(c);
     for (int32_t k = 0; k < c; k += size) {
         int32_t K = c - k < size ? c - k : size;
-        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_KMEANS_BLOCK, K, 0);
+        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_KMEANS_BLOCK,
+                   K, 0);
     }
 }
 
@@ -117,7 +118,8 @@ static void distances(const float *panel, int64_t first, int64_t width, int64_t 
     int32_t size = hd_kmeans_tile(c);
     for (int32_t k = 0; k < c; k += size) {
         int32_t K = c - k < size ? c - k : size;
-        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_KMEANS_BLOCK, K, 1);
+        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_KMEANS_BLOCK,
+                   K, 1);
     }
 }
 
