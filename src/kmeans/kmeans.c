@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "kmeans/restart.h"
+#include "matrix/resident.h"
 
 #include <float.h>
 #include <math.h>
@@ -111,6 +112,8 @@ done:
 }
 
 static void add_shift(const huddle_points *x, huddle_dense *centres) {
+    if (x->shift != NULL)
+        hd_resident_drop(&centres->resident); /* the host's copy changes */
     for (int64_t k = 0; k < centres->rows && x->shift != NULL; k++)
         for (int64_t j = 0; j < centres->cols; j++)
             centres->values[k * centres->stride + j] += x->shift[j];
@@ -160,20 +163,22 @@ done:
 static huddle_status cluster(huddle_context *context, const huddle_points *x,
                              const double *row_weights, const huddle_kmeans_options *options,
                              huddle_kmeans_result *result, huddle_kmeans_info *info) {
-    huddle_status status = HUDDLE_UNSUPPORTED;
+    huddle_status status = HUDDLE_OK;
     huddle_kmeans_options own = *options;
+    huddle_points plain = *x;
     huddle_dense start = {0};
+    plain.shift = NULL;
     if (options->start != NULL) {
         TRY(subtract_shift(x, options->start, &start));
         own.start = &start;
     }
     status = HUDDLE_UNSUPPORTED;
     if (hd_context_engine(context)->cluster_rows != NULL)
-        status = cluster_by_engine(context, x, row_weights, &own, result, info);
+        status = cluster_by_engine(context, &plain, row_weights, &own, result, info);
     if (status == HUDDLE_UNSUPPORTED) {
         huddle_kmeans_result_free(result);
         huddle_kmeans_info_free(info);
-        status = hd_kmeans_try_restarts(context, x, row_weights, &own, result, info);
+        status = hd_kmeans_try_restarts(context, &plain, row_weights, &own, result, info);
     }
 done:
     huddle_dense_free(&start);
@@ -264,6 +269,7 @@ done:
 huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points *x,
                                    const huddle_dense *centres, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
+    huddle_points plain;
     huddle_dense own = {0};
     const hd_engine *engine = hd_context_engine(context);
     TRY(huddle_points_fetch(x));
@@ -271,11 +277,13 @@ huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points 
     TRY(huddle_points_check(context, x));
     TRY(check_centres(centres, x->d));
     TRY(subtract_shift(x, centres, &own));
+    plain = *x;
+    plain.shift = NULL;
     status = HUDDLE_UNSUPPORTED;
     if (engine->assign_rows != NULL)
-        status = engine->assign_rows(context, x, &own, labels);
+        status = engine->assign_rows(context, &plain, &own, labels);
     if (status == HUDDLE_UNSUPPORTED)
-        status = assign_on_cpu(context, x, &own, labels);
+        status = assign_on_cpu(context, &plain, &own, labels);
 done:
     status = hd_agree(context, status);
     huddle_dense_free(&own);
