@@ -1,5 +1,4 @@
-/* LAPACK on the full matrix: for small graphs, for nearly all the eigenvectors, and as reference.
- */
+/* LAPACK on the full matrix: for small graphs, for nearly all eigenvectors, and as a reference. */
 #include "base/blas.h"
 #include "base/check.h"
 #include "embed/rayleigh.h"
@@ -9,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Eigenvalues beyond the wanted ones that are worth having. */
+/* Eigenvalues beyond the wanted ones that are reported, for the eigengap rule. */
 enum { EXTRA = 20 };
 
 huddle_status hd_embed_check_lapack(int answer, int64_t n) {
@@ -22,9 +21,9 @@ huddle_status hd_embed_check_lapack(int answer, int64_t n) {
                    (long long)n, answer);
 }
 
-/* Deflated vectors go below the spectrum: op - t v v' moves their eigenvalue, at most `upper`, by
- * t. */
-static void fill(const hd_embed_operator *op, double *a) {
+/* The operator as a full matrix, the known vectors moved below its spectrum: op - t v v' lowers
+ * their eigenvalue, at most `upper`, by t. */
+static void fill_matrix(const hd_embed_operator *op, double *a) {
     double shift = 2 * (op->upper - op->lower) + 1;
     memset(a, 0, (size_t)(op->n * op->n) * sizeof *a);
     for (int64_t i = 0; i < op->n; i++)
@@ -38,7 +37,7 @@ static void fill(const hd_embed_operator *op, double *a) {
                 a[i * op->n + j] -= shift * op->known[i] * op->known[j];
 }
 
-/* Are these `found` eigenvalues, as many as asked for and in ascending order? */
+/* Whether there are as many eigenvalues as asked for, finite and in ascending order. */
 static bool is_complete(int64_t found, int64_t count, const double *values) {
     if (found != count || !isfinite(values[0]) || !isfinite(values[count - 1]))
         return false;
@@ -65,20 +64,21 @@ done:
 }
 
 /* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z. dsyevr
- * returns too few where many eigenvalues are equal; then dsyevd serves. values has n places. */
-static huddle_status largest(const hd_embed_operator *op, int64_t count, double *a, double *values,
-                             double *z) {
+ * can return too few where many eigenvalues are equal; then dsyevd is used. values has n elements.
+ */
+static huddle_status find_largest(const hd_embed_operator *op, int64_t count, double *a,
+                                  double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int found = 0, size = (lapack_int)op->n, *support = NULL;
     ALLOC(support, 2 * op->n);
-    fill(op, a);
+    fill_matrix(op, a);
     int answer =
         LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, a, size, 0, 0,
                        (lapack_int)(op->n - count + 1), size, 0, &found, values, z, size, support);
     if (answer <= LAPACK_WORK_MEMORY_ERROR)
         TRY(hd_embed_check_lapack(answer, op->n));
     if (answer != 0 || !is_complete(found, count, values)) {
-        fill(op, a);
+        fill_matrix(op, a);
         TRY(largest_of_all(op->n, count, a, values, z));
     }
 done:
@@ -100,7 +100,7 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     ALLOC(z, n * count);
     ALLOC(pairs->theta, count);
     TRY(huddle_dense_new(n, wanted, &pairs->vectors));
-    TRY(largest(op, count, a, values, z));
+    TRY(find_largest(op, count, a, values, z));
     for (int64_t k = 0; k < count; k++)
         pairs->theta[k] = values[count - 1 - k];
     for (int64_t i = 0; i < n; i++)

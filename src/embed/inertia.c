@@ -1,7 +1,9 @@
 /* shift I - op = L D L' has as many negative pivots as op has eigenvalues above the shift
- * (Sylvester). There is no pivoting, so growth must be watched: the computed factors are exact for
- * a matrix that differs by at most k eps |L||D||L'| entry by entry, k the longest row of L, and no
- * eigenvalue moves by more than the norm of that. */
+ * (Sylvester's law of inertia). There is no pivoting, so growth of the factors must be bounded
+ * afterwards: they are the exact factors of a matrix that differs by at most k eps |L||D||L'| entry
+ * by entry, k the longest row of L (Higham, Accuracy and Stability of Numerical Algorithms, chapter
+ * 11), and no eigenvalue moves by more than the norm of that (Weyl). The factorisation is row by
+ * row, along the elimination tree (Davis, Algorithm 849, ACM TOMS 31, 2005). */
 #include "embed/inertia.h"
 
 #include "base/check.h"
@@ -81,7 +83,8 @@ done:
     return status;
 }
 
-/* Elimination tree and column counts, row by row; returns the multiplications to come. */
+/* Elimination tree and column counts, row by row; returns the number of multiplications of the
+ * elimination. */
 static double analyse(const hd_embed_operator *op, factor *f) {
     double work = 0;
     for (int64_t k = 0; k < f->n; k++) {
@@ -179,13 +182,13 @@ static double rounding_bound(factor *f) {
 }
 
 huddle_status hd_embed_count_above(huddle_context *context, const hd_embed_operator *op,
-                                   double shift, double most_work, hd_embed_inertia *inertia) {
+                                   double shift, double max_work, hd_embed_inertia *inertia) {
     huddle_status status = HUDDLE_OK;
     factor f = {0};
     *inertia = (hd_embed_inertia){0};
     TRY(new_factor(op->n, &f));
     TRY(find_order(op, &f));
-    if (analyse(op, &f) > most_work)
+    if (analyse(op, &f) > max_work)
         goto done;
     ALLOC(f.rows, f.offsets[f.n]);
     ALLOC(f.values, f.offsets[f.n]);

@@ -1,4 +1,4 @@
-/* The product of the operator with a block, which is where the embedding spends its time. */
+/* The product of the operator with a block, which takes most of the time of an embedding. */
 #include "embed/vectors.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Rayleigh-Ritz steps. The Gram matrices X'X and X' op X are summed in double whatever the block
  * contains: their rounding errors limit the orthogonality of the Ritz vectors and thereby the
- * residual that can be reached (Stewart, Matrix Algorithms II, 2001, section 4.4). */
+ * residual that can be reached (Stewart, Matrix Algorithms II, 2001, chapter 4). */
 #include "embed/rayleigh.h"
 
 #include "base/blas.h"

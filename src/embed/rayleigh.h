@@ -1,5 +1,5 @@
-/* Rayleigh-Ritz: the best eigenpairs that the span of a block holds, in double whatever the block
- * is made of. */
+/* Rayleigh-Ritz: the best approximate eigenpairs in the span of a block, computed in double
+ * whatever the block contains. */
 #ifndef HUDDLE_SRC_EMBED_RAYLEIGH_H
 #define HUDDLE_SRC_EMBED_RAYLEIGH_H
 

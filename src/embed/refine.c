@@ -6,17 +6,25 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the filter for random vectors that are to show what a count says is missing. */
+/* Degree of the filter for random vectors that replace the last columns when a count shows that
+ * pairs are missing. */
 enum { RETRY_DEGREE = 40 };
 
-/* The final vectors and values, in double. Beyond the wanted values those are kept whose residual
- * is not much worse; the first of them always, since it tells the gap. */
+/* Searches for missed pairs before a warning. */
+enum { ATTEMPTS = 4 };
+
+/* Values beyond the wanted ones are reported if their residual is below this multiple of tol. */
+static const double extra_tolerance = 10;
+
+/* The final vectors and values, by a Rayleigh-Ritz step in double. Beyond the wanted values those
+ * are kept whose residual is not much worse; the first of them always, since it shows the gap. */
 static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_run *run,
                                 hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
     int64_t count = run->wanted;
     const double *residual = run->ritz.residual;
-    while (count < run->ritz.rank && (count == run->wanted || residual[count] < 10 * tol))
+    while (count < run->ritz.rank &&
+           (count == run->wanted || residual[count] < extra_tolerance * tol))
         count++;
     pairs->edge = hd_embed_run_edge(run);
     TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
@@ -36,9 +44,10 @@ done:
     return status;
 }
 
-/* Puts what the probe found, or else random vectors, in place of the last columns and goes on. */
-static huddle_status go_on_with(huddle_context *context, const hd_embed_problem *problem,
-                                const hd_embed_block *probe, hd_embed_run *run) {
+/* Replaces the last columns by what the probe found, or else by random vectors, and iterates again.
+ */
+static huddle_status continue_with(huddle_context *context, const hd_embed_problem *problem,
+                                   const hd_embed_block *probe, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     int64_t spare = run->block.width - run->wanted;
     int64_t count = probe->width < spare ? probe->width : spare;
@@ -59,7 +68,6 @@ done:
 
 huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_problem *problem,
                                   hd_embed_run *run, hd_embed_pairs *pairs) {
-    enum { ATTEMPTS = 4 };
     huddle_status status = HUDDLE_OK;
     hd_embed_block probe = {0};
     bool missed = false;
@@ -70,11 +78,11 @@ huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_proble
         TRY(hd_embed_verify(context, problem, pairs, &probe, &missed));
         if (!missed)
             break;
-        TRY(go_on_with(context, problem, &probe, run));
+        TRY(continue_with(context, problem, &probe, run));
     }
     if (missed)
         hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
-                "eigenvectors are missing: %d searches found more every time", ATTEMPTS);
+                "eigenvectors are missing: %d searches found more each time", ATTEMPTS);
 done:
     hd_embed_block_free(&probe);
     return status;

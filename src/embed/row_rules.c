@@ -1,4 +1,5 @@
-/* Row rules. */
+/* Row rules: from eigenvectors to the points that are clustered. "unit" is that of Ng, Jordan and
+ * Weiss (2001), "rw" gives the eigenvectors of the random walk (Shi and Malik, 2000). */
 #include "base/check.h"
 #include "embed/operator.h"
 

@@ -1,3 +1,6 @@
+/* Two ways to verify. The inertia of shift I - op, by Sylvester's law, counts the eigenvalues above
+ * a shift: a proof, as far as a factorisation is affordable. A probe sends random vectors through
+ * the filter in the orthogonal complement of the pairs: whatever was missed stands out. */
 #include "embed/verify.h"
 
 #include "base/check.h"
@@ -6,11 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Multiplications a factorisation may take: hardly noticed, and what one asks for. */
-static const double cheap_work = 2e7, most_work = 1e12;
+/* Multiplications that a factorisation may take: under "auto" some 20 ms, under "inertia" up to a
+ * quarter of an hour. */
+static const double cheap_work = 2e7, max_work = 1e12;
 
-/* Beyond so many entries the analysis alone is no longer cheap. */
+/* Beyond so many entries the ordering alone is no longer cheap. */
 enum { CHEAP_ENTRIES = 30000 };
+
+/* A probe that needs a higher degree costs more than the solve. */
+enum { MAX_PROBE_DEGREE = 2000 };
 
 /* ---- inertia ------------------------------------------------------------------------------- */
 
@@ -22,7 +29,8 @@ typedef struct claim {
     double room; /* the count must be right for a shift within this */
 } claim;
 
-/* Ritz pairs lie within `error` of eigenvalues, each of its own (Kahan). */
+/* k Ritz values of orthonormal vectors lie within sqrt(k) times the largest residual of k different
+ * eigenvalues (Kahan, 1967; Parlett, The Symmetric Eigenvalue Problem, 11.5). */
 static double pair_error(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     double error = sqrt((double)problem->request->n_wanted) * pairs->residual;
     return fmax(error, 1e-9 * (problem->op->upper - problem->op->lower));
@@ -89,7 +97,8 @@ done:
 
 /* ---- probe --------------------------------------------------------------------------------- */
 
-/* A block of floats tells no smaller differences between eigenvalues, and no smaller residuals. */
+/* The smallest difference between eigenvalues and the smallest residual that a block of floats
+ * resolves. */
 static const double float_difference = 1e-6, float_residual = 1e-5;
 
 static huddle_status round_vectors(const huddle_dense *vectors, float **rounded) {
@@ -101,17 +110,17 @@ done:
     return status;
 }
 
-/* Degree of the filter: a missed eigenvector is a part of about 1 / sqrt(n) of a random vector and
- * shall stand out tenfold from what each is made of. 0 if no filter can do that. */
+/* Degree of the filter: a missed eigenvector makes up about 1 / sqrt(n) of a random vector, and
+ * shall become ten times the rest. 0 if no filter of at most MAX_PROBE_DEGREE can do that. */
 static int64_t probe_degree(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     double growth =
         hd_embed_growth(problem->op, pairs->edge, pairs->theta[problem->request->n_wanted - 1]);
     double degree = ceil(log(10 * sqrt((double)problem->op->slab.total)) / growth);
-    return degree < 2000 ? (int64_t)degree : 0;
+    return degree < MAX_PROBE_DEGREE ? (int64_t)degree : 0;
 }
 
-/* Filters random vectors by that degree. Where the end of the spectrum would grow beyond what
- * floats can hold beside the last pair, in several rounds. */
+/* Filters random vectors by that degree; in several rounds where the end of the spectrum would grow
+ * beyond the range of floats beside the last pair. */
 static huddle_status filter_probe(huddle_context *context, const hd_embed_problem *problem,
                                   double edge, int64_t degree, hd_embed_run *run) {
     static const double range = 50; /* as a logarithm */
@@ -131,9 +140,9 @@ static bool cuts_cluster(const hd_embed_problem *problem, const hd_embed_pairs *
     return pairs->cuts_cluster || !claim_all(problem, pairs, &c);
 }
 
-/* Fresh random vectors through the filter, kept orthogonal to what was found. One pass tells what
- * lies well above the last pair from what lies below. In a cluster the two are close, so there the
- * first pair of the probe must converge. */
+/* Sends new random vectors through the filter, orthogonal to what was found. One pass separates
+ * what lies well above the last pair from what lies below. In a cluster the two are close, so there
+ * the first pair of the probe must converge. */
 static huddle_status send_probe(huddle_context *context, const hd_embed_problem *problem,
                                 hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;
@@ -159,7 +168,7 @@ static huddle_status send_probe(huddle_context *context, const hd_embed_problem 
         TRY(hd_embed_run_iterate(context, NULL, fmax(problem->request->tol, float_residual),
                                  problem->request->max_iter, &run));
     pairs->n_products += run.n_products * run.block.width;
-    /* A probe of which nothing is left saw nothing. */
+    /* A probe that has become dependent on what was found shows nothing. */
     bool seen = run.ritz.rank > 0 && run.stop == HUDDLE_STOP_CONVERGED;
     if (run.ritz.rank > 0 && run.ritz.theta[0] > last)
         *missed = true;
@@ -189,7 +198,7 @@ huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *p
     if (strcmp(how, "none") == 0 || pairs->stop != HUDDLE_STOP_CONVERGED)
         return HUDDLE_OK;
     if (proof || cheap)
-        TRY(count_pairs(context, problem, proof ? most_work : cheap_work, pairs, missed));
+        TRY(count_pairs(context, problem, proof ? max_work : cheap_work, pairs, missed));
     if (pairs->proven == problem->request->n_wanted)
         pairs->verified = "inertia";
     else

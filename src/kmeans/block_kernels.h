@@ -1,12 +1,13 @@
 /* The inner loops of K-means, compiled for each instruction set.
  *
- * Dense rows are worked on in blocks of HD_KMEANS_BLOCK, column by column: a panel holds up to
+ * Dense rows are processed in blocks of HD_KMEANS_BLOCK, column by column: a panel holds up to
  * HD_KMEANS_PANEL columns of a block, panel[j * HD_KMEANS_BLOCK + r] being column j of row r. One
  * vector register then holds the same column of several rows, a sum over the columns stays within
  * its lane, and its bits do not depend on the width of the register. Panels are scaled by a power
  * of two and centred, which keeps float's digits for the differences between points.
  *
- * Centres stand in tiles: k' centres at a time, their column j side by side (hd_kmeans_tiles). */
+ * Centres are stored in tiles of k' centres, whose values of column j are side by side
+ * (hd_kmeans_tile). */
 #ifndef HUDDLE_SRC_KMEANS_KERNELS_H
 #define HUDDLE_SRC_KMEANS_KERNELS_H
 
@@ -14,6 +15,9 @@
 
 #include <stdint.h>
 
+/* Rows of a block, columns of a panel (16 KB, half of the first-level cache), centres of a tile
+ * (their sums fill the vector registers), floats of the widest register, rows that are prefetched,
+ * doubles that sparse products take at a time. */
 enum {
     HD_KMEANS_BLOCK = 32,
     HD_KMEANS_PANEL = 128,
@@ -23,10 +27,11 @@ enum {
     HD_KMEANS_DOUBLES = 8
 };
 
-/* What is known of the rows of a block after all centres were seen. */
+/* What is known of the rows of a block after they were compared with all centres. */
 typedef struct hd_kmeans_near {
     _Alignas(64) float norm[HD_KMEANS_BLOCK]; /* in: squared norms of the scaled, centred rows */
-    int32_t label[HD_KMEANS_BLOCK];  /* nearest centre, the smaller index if float cannot tell */
+    int32_t label[HD_KMEANS_BLOCK];  /* nearest centre, the smaller index if float does not separate
+                                        two */
     int32_t unsure[HD_KMEANS_BLOCK]; /* not 0: rounding may have chosen the label */
     float upper[HD_KMEANS_BLOCK];    /* at least the distance to it, scaled */
     float lower[HD_KMEANS_BLOCK];    /* at most the distance to any other centre, scaled */
@@ -38,7 +43,7 @@ typedef struct hd_kmeans_error {
 } hd_kmeans_error;
 
 /* The panel of `width` columns of HD_KMEANS_BLOCK rows: row[j] * scale - origin[j]. If ahead is not
- * NULL, that many values from there on are fetched meanwhile. */
+ * NULL, that many values from there on are prefetched. */
 typedef void hd_kmeans_pack_function(const float *const *rows, const float *ahead, int64_t width,
                                      float scale, const float *origin, float *panel);
 
@@ -48,9 +53,9 @@ typedef void hd_kmeans_scores_function(const float *panel, int64_t first, int64_
                                        const float *tiles, int32_t c, float *scores);
 
 /* scores[k * HD_KMEANS_BLOCK + r] = product of centre k and row r, scaled and centred as in a
- * panel: for long rows, which are best read as they stand. Row k of centres is at k * stride, a
- * multiple of HD_KMEANS_WIDEST, filled up with 0 as is origin. After the HD_KMEANS_BLOCK rows stand
- * HD_KMEANS_AHEAD more that may be wanted next. */
+ * panel: for long rows, which are best read where they are. Row k of centres is at k * stride, a
+ * multiple of HD_KMEANS_WIDEST, filled up with 0 as is origin. The HD_KMEANS_BLOCK rows are
+ * followed by HD_KMEANS_AHEAD more that may be needed next. */
 typedef void hd_kmeans_multiply_function(const float *const *rows, int64_t d, float scale,
                                          const float *origin, const float *centres, int64_t stride,
                                          int32_t c, float *scores);
@@ -90,7 +95,7 @@ typedef float hd_kmeans_gain_function(const float *distance, const float *before
 typedef void hd_kmeans_add_function(const float *row, int64_t d, double weight, double *sum);
 
 /* products[k] = product of a sparse row and centre k, added up in the order of the row. Column j of
- * the centres stands at columns + j * stride, a multiple of HD_KMEANS_DOUBLES; what follows the
+ * the centres is at columns + j * stride, a multiple of HD_KMEANS_DOUBLES; what follows the
  * centres is computed too. */
 typedef void hd_kmeans_sparse_function(const float *values, const int32_t *index, int64_t count,
                                        const double *columns, int64_t stride, double *products);

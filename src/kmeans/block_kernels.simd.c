@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Two registers of rows at a time where there are 32 registers, one where there are 16: with a
- * full tile that fills most of them with sums. */
+/* Two registers of rows at a time where there are 32 registers, one where there are 16: with a full
+ * tile most of them then contain sums. */
 enum { VECTORS = HD_LANES == 16 ? 2 : 1, STEP = VECTORS * HD_LANES };
 
 typedef float lanes __attribute__((vector_size(4 * HD_LANES), may_alias));
@@ -160,7 +160,7 @@ multiply_step(const float *const *x, float scale, const float *origin, const flo
 }
 
 /* Products of four rows and K centres; the last columns are copied to be filled up with 0. The
- * rows to come are fetched meanwhile: four streams at once are too many for the CPU to foresee. */
+ * next rows are prefetched: four streams at once are too many for the CPU's own prefetching. */
 static inline __attribute__((always_inline)) void
 multiply_rows(const float *const *rows, const float *const *ahead, int64_t d, float scale,
               const float *origin, const float *centres, int64_t stride, float *scores,
@@ -228,7 +228,7 @@ static inline lanes pick(ints mask, lanes yes, lanes no) {
     return (lanes)(((ints)yes & mask) | ((ints)no & ~mask));
 }
 
-/* Lane-wise smallest and second smallest score, and where the smallest stands. */
+/* Lane-wise smallest and second smallest score, and the index of the smallest. */
 static inline void two_smallest(const float *scores, const float *half, int32_t c, float *smallest,
                                 float *next, int32_t *label) {
     lanes best = half[0] - *(const lanes *)scores, second = (lanes){0} + INFINITY;
@@ -262,7 +262,8 @@ static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_
     }
 }
 
-/* ---- which rows to look at ------------------------------------------------------------------ */
+/* ---- rows that have to be compared
+ * ------------------------------------------------------------------ */
 
 static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_moves *moves,
                       float *restrict upper, float *restrict lower, int32_t *restrict open) {
@@ -272,7 +273,7 @@ static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_
     int32_t count = 0;
     for (int32_t r = 0; r < n; r++) {
         int32_t k = label[r];
-        /* Each rounding is made up for. */
+        /* The factors make up for the rounding of each operation. */
         float above = (upper[r] + move[k]) * (1 + 0x1p-21f);
         float below = lower[r] - (k == mover ? second : largest);
         below -= fabsf(below) * 0x1p-21f;
