@@ -52,7 +52,7 @@ static void print_choice(const json_t *report) {
     bool aligned = json_object_get(best, "alignment") != NULL;
     const char *score = aligned ? "alignment" : "relative_gap";
     int digits = aligned ? 4 : 2;
-    double small = number(best, "specks");
+    double small = number(best, "small_components");
     snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number(best, "n_clusters"),
              aligned ? "alignment of the eigenvectors" : "relative eigengap", digits,
              number(best, score));

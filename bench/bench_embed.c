@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
     double wall = 1e9, cpu = 1e9;
     options.n_components = atoi(argument(argc, argv, 2, "10"));
     options.tol = atof(argument(argc, argv, 3, "1e-4"));
-    options.solver = argument(argc, argv, 4, "auto");
+    options.embed_solver = argument(argc, argv, 4, "auto");
     options.verify = argument(argc, argv, 5, "auto");
     stop_on(huddle_context_new(&context));
     stop_on(huddle_context_set_threads(context, atoi(argument(argc, argv, 6, "1"))));

@@ -112,8 +112,8 @@ static huddle_status score_labels(report_run *run) {
     huddle_status status = HUDDLE_OK;
     if (o->classes == NULL)
         return HUDDLE_OK;
-    TRY(huddle_metrics_scores(run->n, o->classes, run->labels, &scores));
-    TRY(huddle_metrics_confusion(run->n, o->classes, run->labels, &run->confusion));
+    TRY(huddle_metrics_scores(NULL, run->n, o->classes, run->labels, &scores));
+    TRY(huddle_metrics_confusion(NULL, run->n, o->classes, run->labels, &run->confusion));
     page_set(run->info, "n_classes", json_integer(o->n_classes));
     page_set(run->info, "scores",
              json_pack("{s:f, s:f, s:f, s:f}", "acc", scores.acc, "nmi", scores.nmi, "ari",

@@ -7,36 +7,40 @@
  * included; a row rule then turns row i into the point of vertex i.
  *
  * Components. A graph of q connected components has lambda = 0 exactly q times, with the vectors
- * D^1/2 1_C of the components C. They are written down, never iterated for: they come first, the
- * component with the most vertices before the others, ties by the smaller first vertex. If q >= c
- * the first c of them are the whole answer (vertices elsewhere get zero rows), which is rarely
- * wanted: join the components before. An edge of weight 0 joins nothing. A vertex without edges is
- * a component of its own: its row of L_n is zero and its vector is the unit vector.
+ * D^1/2 1_C of the components C. They are computed directly, without iteration, and come first, the
+ * component with the most vertices before the others, ties broken by the smaller first vertex. If
+ * q >= c the first c of them are the whole answer (vertices elsewhere get zero rows), which is
+ * rarely useful: connect the components before. An edge of weight 0 connects nothing. A vertex
+ * without edges is a component of its own: its row of L_n is zero and its vector is the unit
+ * vector.
  *
  * Order and signs. Columns are in ascending order of lambda and orthonormal. The entry of largest
- * magnitude of a column is positive (the first of them, should several be equal to one part in a
- * million). The first c columns of an embedding are what an embedding of c columns gives, up to the
- * tolerance and to the freedom within equal eigenvalues: one embedding serves a range of c.
+ * magnitude of a column is positive (the first of them, if several are equal to one part in a
+ * million). The first c columns of an embedding are the embedding in c dimensions, up to the
+ * tolerance and to the choice of vectors within equal eigenvalues: one embedding serves a range of
+ * c.
  *
  * Solvers. "chebyshev", the usual one, is a Chebyshev-filtered subspace iteration on a block wider
  * than c, filtered in float, with Rayleigh-Ritz steps in double and a start from coarser graphs;
- * below a tolerance of 1e-6 it goes on in double. "dense" is LAPACK on the full matrix. "arpack" is
- * implicitly restarted Lanczos, for comparison: a single vector can miss eigenvalues of a clustered
- * spectrum, small residuals notwithstanding. "auto" takes dense for small graphs, chebyshev
- * otherwise. Where nearly all eigenvectors are wanted, dense serves for each. The result is the
- * same bits for any number of threads.
+ * below a tolerance of 1e-6 it continues in double. "dense" is LAPACK on the full matrix. "arpack"
+ * is implicitly restarted Lanczos, for comparison: starting from a single vector it can miss
+ * eigenvalues of a clustered spectrum in spite of small residuals. "auto" is the context's engine
+ * if it has a solver, otherwise dense for small graphs and chebyshev for others. Where nearly all
+ * eigenvectors are wanted, dense replaces the others. The result is the same, bit for bit, for any
+ * number of threads. Where rows are spread over processes, chebyshev is the only solver, and
+ * verification is by a probe.
  *
  * Was anything missed? Small residuals show that pairs are eigenpairs, not that they are the
  * first c. So the count is verified: "inertia" proves it for all c, by the signs of the pivots of a
- * sparse factorisation (with a bound on its rounding); "probe" sends fresh random vectors through
- * the filter, orthogonal to what was found, and sees nothing above it: sure in practice, not a
- * proof. Proven means that no eigenvalue lies farther above the reported ones than the residuals
- * allow. If c cuts a cluster of eigenvalues, those before the cluster are counted; in a cluster no
- * wider than the residuals any choice of vectors is as good as another, so all c are proven, but in
- * a wider one the rest is left to a probe. proven_pairs says how many are proven. Where nothing is
- * searched for, nothing can be missed, and the option `verify` has no effect: the dense solver
- * finds the eigenvalues of the full matrix in order, and components are counted. Then all c are
- * proven, and "inertia" is reported.
+ * sparse factorisation (with a bound on its rounding errors); "probe" sends new random vectors
+ * through the filter, orthogonal to what was found, and finds nothing above it: reliable in
+ * practice, not a proof. Proven means that no eigenvalue lies farther above the reported ones than
+ * the residuals allow. If c cuts a cluster of eigenvalues, those before the cluster are counted; in
+ * a cluster no wider than the residuals any choice of vectors is as good as another, so all c are
+ * proven, but in a wider one the rest is left to a probe. proven_pairs is the number of proven
+ * pairs. Where nothing is searched for, nothing can be missed, and the option `verify` has no
+ * effect: the dense solver finds the eigenvalues of the full matrix in order, and components are
+ * counted. Then all c are proven, and "inertia" is reported.
  */
 #ifndef HUDDLE_EMBED_H
 #define HUDDLE_EMBED_H
@@ -49,9 +53,9 @@ extern "C" {
 
 /* Start from huddle_embed_defaults(), then change what you need. */
 typedef struct huddle_embed_options {
-    int32_t n_components; /* c: eigenvectors to find, 1 .. n */
-    const char *solver;   /* "auto", or one of huddle_embed_solvers(); option embed_solver */
-    int32_t max_iter;     /* most outer iterations; option embed_max_iter */
+    int32_t n_components;     /* c: eigenvectors to find, 1 .. n */
+    const char *embed_solver; /* "auto", or one of huddle_embed_solvers() */
+    int32_t embed_max_iter;   /* maximum number of outer iterations */
     double tol;         /* stop when every ||N v - theta v|| is below, and below a tenth of the gap
                            at c if that can be met; relative to half the width of the spectrum,
                            which counts as 1 for a graph */
@@ -66,7 +70,7 @@ typedef struct huddle_embedding {
     huddle_dense vectors;  /* n x c, orthonormal eigenvectors */
     huddle_dense rows;     /* n x c, the vectors after the row rule: F */
     double *degrees;       /* n; of huddle_embed_symmetric(): NULL */
-    double *eigenvalues;   /* lambda, ascending, c and then as many more as came out well, among
+    double *eigenvalues;   /* lambda, ascending: c, and then those that are accurate enough, among
                               them lambda_{c+1} (to a few percent of the gap) unless there is none
                               or no iteration was needed */
     int32_t n_eigenvalues; /* length of eigenvalues, at least c */
@@ -76,27 +80,27 @@ typedef struct huddle_embedding {
 typedef struct huddle_embed_info {
     huddle_stop stop; /* exact: all c vectors came from components */
     int32_t n_iter;
-    int64_t n_products;   /* of the matrix with one vector, those on coarser graphs not counted */
+    int64_t n_products;   /* of the matrix with one vector, without those on coarser graphs */
     double residual;      /* largest ||N v - theta v|| over the returned pairs, in double, relative
                              to unit */
     double unit;          /* 1; of huddle_embed_symmetric(): half the estimated width of the
                              spectrum */
     double gap;           /* lambda_{c+1} - lambda_c; NAN if lambda_{c+1} is not known */
     bool cuts_cluster;    /* the gap is too small to separate the first c vectors from the next: c
-                             goes through a cluster of eigenvalues, and the last columns are one
-                             choice of many */
+                             cuts a cluster of eigenvalues, and the last columns are one choice of
+                             many */
     int32_t components;   /* q */
     const char *verified; /* "inertia", "probe" or "none" */
-    int32_t proven_pairs; /* the first so many are proven to be the first; c if "inertia" */
-    const char *solver;   /* the one that ran; "components" if none was needed */
+    int32_t proven_pairs; /* this many are proven to be the first; c if "inertia" */
+    const char *solver;   /* the one that ran, or the engine; "components" if none was needed */
     double seconds;
 } huddle_embed_info;
 
-/* The option table, for whoever composes options or writes documents. */
+/* The option table, for programs that compose options or write documentation. */
 HUDDLE_API const huddle_option *huddle_embed_options_table(void);
 HUDDLE_API huddle_embed_options huddle_embed_defaults(void);
 
-/* Names for options.solver apart from "auto"; ends with NULL. */
+/* Names for options.embed_solver apart from "auto"; ends with NULL. */
 HUDDLE_API const char *const *huddle_embed_solvers(void);
 
 /* Embeds the vertices of a graph. HUDDLE_INVALID, naming the place, if the graph is not square and
@@ -112,9 +116,9 @@ HUDDLE_API huddle_status huddle_embed(huddle_context *context, const huddle_csr 
  * the identity changes neither the vectors nor the residual, both to rounding, and tol is relative
  * to half the width of the spectrum (info->unit). lower and upper are bounds of the spectrum, or
  * -INFINITY and INFINITY if none are known; close bounds save a little work. Where tol does not
- * tell the wanted eigenvalues from the next, "auto" tries a hundredth of it, and then solves
- * matrices of up to 3,000 rows by "dense". HUDDLE_INVALID, besides what huddle_embed() says, if the
- * spectrum is found to reach beyond the bounds. Row rule "rw" equals "sym" here. */
+ * separate the wanted eigenvalues from the next, "auto" tries a hundredth of it, and then solves
+ * matrices of up to 3,000 rows by "dense". Fails as huddle_embed() does, and with HUDDLE_INVALID if
+ * the spectrum is found to extend beyond the bounds. Row rule "rw" equals "sym" here. */
 HUDDLE_API huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
                                                 double lower, double upper,
                                                 const huddle_embed_options *options,
@@ -129,51 +133,54 @@ HUDDLE_API huddle_status huddle_embed_rows(const huddle_dense *vectors, const do
                                            const char *rule, huddle_dense *f);
 
 /* The number of points that each vector is spread over, (sum v_i^2)^2 / sum (v_i^4 / m_i), where
- * copies has the number m_i of points that vertex i stands for (NULL: 1): p for a vector that is
+ * copies[i] is the number m_i of points that vertex i represents (NULL: 1): p for a vector that is
  * constant on p vertices and 0 elsewhere. extents is the caller's, one per column. */
-HUDDLE_API huddle_status huddle_embed_extents(const huddle_dense *vectors, const int64_t *copies,
-                                              double *extents);
+HUDDLE_API huddle_status huddle_embed_extents(huddle_context *context, const huddle_dense *vectors,
+                                              const int64_t *copies, double *extents);
 
-/* What a number of clusters is chosen by. */
+/* From which a number of clusters is chosen. */
 typedef struct huddle_spectrum {
     int64_t n;                 /* points */
     int32_t components;        /* of the graph */
     int32_t n_eigenvalues;     /* length of eigenvalues */
     const double *eigenvalues; /* of L_n, ascending */
     int32_t n_extents;         /* length of extents, may be less */
-    const double *extents;     /* of their vectors; or NULL, then no vector is a speck's */
+    const double *extents;     /* of their vectors; or NULL: no component counts as small */
 } huddle_spectrum;
 
 /* Numbers of clusters that the eigenvalues suggest, best first. */
 typedef struct huddle_embed_choice {
-    int32_t count;         /* of candidates, 1 .. 5 */
-    int32_t candidates[5]; /* the best is candidates[0] */
-    double scores[5];      /* their relative eigengaps, 0 .. 1 */
-    int32_t specks[5];     /* how many of that many clusters are specks */
-    int32_t n_clear;       /* the first so many have a clear gap */
+    int32_t count;               /* of candidates, 1 .. 5 */
+    int32_t candidates[5];       /* the best is candidates[0] */
+    double scores[5];            /* their relative eigengaps, 0 .. 1 */
+    int32_t small_components[5]; /* how many of the clusters are small components */
+    int32_t n_clear;             /* the first n_clear candidates have a clear gap */
 } huddle_embed_choice;
 
 /* The relative eigengap after k, (mu' - mu) / mu'. mu is the largest eigenvalue up to lambda_k and
- * mu' the smallest after it, specks left out: a vector is a speck's if it is spread over fewer than
- * .3 n / k vertices and over fewer than max(12, n / 100). A speck is no evidence for a number of
- * clusters, however far it lies from the rest; without any, the gap is
+ * mu' the smallest after it, small components left out: a vector belongs to one if it is spread
+ * over fewer than .3 n / k points and over fewer than max(12, n / 100). A small component is no
+ * evidence for a number of clusters, however far it lies from the rest. Without any, the gap is
  *
  *     (lambda_{k+1} - lambda_k) / lambda_{k+1}.
  *
- * Eigenvalues below 1e-7 count as 1e-7, since what is smaller is rounding. NaN if lambda_{k+1} is
- * not known, if fewer than two of the first k vectors are left (one cluster has no gap to judge
- * by), or if vector k itself is a speck's; but with k components, these count whatever their order.
- */
+ * Eigenvalues below 1e-7 count as 1e-7, since smaller ones are rounding errors. NaN if lambda_{k+1}
+ * is not known, if fewer than two of the first k vectors are left (the gap after one cluster means
+ * nothing), or if vector k itself belongs to a small component; but with k components, these count
+ * in any order. */
 HUDDLE_API double huddle_embed_gap(const huddle_spectrum *spectrum, int32_t k);
 
-/* The eigengap rule: of k = first .. last the largest whose gap is clear, at least .8; if there is
- * none, that with the largest gap, ties the smaller. Only numbers whose gap is not NaN are
- * candidates. The rest follow in the same order. first = 0 stands for
- * k = max(2, components) .. min(30, n / 5). Without a candidate, first is the only one, at most n,
- * with score 0.
+/* The largest number of clusters that the eigengap rule considers for n points: min(30, n / 5). */
+HUDDLE_API int32_t huddle_embed_max_clusters(int64_t n);
+
+/* The eigengap rule. Of k = first .. last it chooses the largest whose gap is clear, at least .8;
+ * if there is none, the one with the largest gap, ties broken by the smaller. Only numbers whose
+ * gap is not NaN are candidates; the others follow in the same order. first = 0 means k = max(2,
+ * components) .. huddle_embed_max_clusters(n). Without a candidate, first is the only one, at most
+ * n, with score 0.
  *
  * In a connected graph the largest gap often belongs to a few coarse parts, and components make it
- * 1 by construction, which is why a clear gap further on counts for more. The shape of a single
+ * 1 by construction, which is why a clear gap further on takes precedence. The shape of a single
  * cluster gives no clear gap: the eigenvalues of a chain or a ring grow like 1, 4, 9, ... */
 HUDDLE_API huddle_status huddle_embed_choose(const huddle_spectrum *spectrum, int32_t first,
                                              int32_t last, huddle_embed_choice *choice);

@@ -2,18 +2,18 @@
  *
  *     minimise  sum_i  omega_i ||x_i - m_{y_i}||^2   over centres m and labels y
  *
- * omega_i is the weight of row i, 1 if none are given. Each restart begins with centres of its
- * own random stream; the smallest sum wins, ties the earlier restart. A restart stops when no
- * label changes, when the centres hardly move (tol), or after max_iter iterations; the labels are
- * then those of the centres returned. An empty cluster is given the point farthest from its
- * centre. From the same starting centres, labels and iterations are those of scikit-learn's Lloyd
- * in double precision.
+ * omega_i is the weight of row i, 1 if none are given. Each restart draws its starting centres from
+ * a random stream of its own; the smallest sum wins, ties broken by the earlier restart. A restart
+ * stops when no label changes, when the centres hardly move (tol), or after max_iter iterations;
+ * the labels are then those of the centres returned. An empty cluster is given the point farthest
+ * from its centre. From the same starting centres, labels and iterations are those of
+ * scikit-learn's Lloyd in double precision.
  *
- * Points are float and dense or sparse, sums double. Labels are decided as the distances in double
- * decide, ties by the smaller index. Labels and centres are the same bits for any number of
- * threads. Beside the points, some 20 bytes a row and at most about 50 MB of sums and distances
- * are held, once for each thread if restarts run side by side (up to 32768 rows); no matrix of
- * distances is made.
+ * Points are float and dense or sparse, sums double. Labels are those of the distances in double,
+ * ties broken by the smaller index. Labels and centres are the same, bit for bit, for any number of
+ * threads. Besides the points, some 20 bytes per row and at most about 50 MB of sums and distances
+ * are kept, once per thread if restarts run side by side (up to 32768 rows); no matrix of distances
+ * is made.
  */
 #ifndef HUDDLE_KMEANS_H
 #define HUDDLE_KMEANS_H
@@ -28,7 +28,7 @@ extern "C" {
 typedef struct huddle_kmeans_options {
     int32_t n_clusters; /* 1 .. n */
     int32_t n_init;     /* restarts */
-    int32_t max_iter;   /* most Lloyd iterations of a restart */
+    int32_t max_iter;   /* maximum number of Lloyd iterations of a restart */
     double tol;         /* stop when the centres' squared moves sum to less than tol times the mean
                            variance of the features */
     const char *init;   /* "k-means++": each centre the best of 2 + log(n_clusters) rows drawn with
@@ -38,7 +38,7 @@ typedef struct huddle_kmeans_options {
     const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart, no random
                                   numbers; in the coordinates of the points with their shift
                                   added. Not in the option table */
-    bool keep_starts;          /* hand out the labels of every restart too. Not in the table */
+    bool keep_starts;          /* return the labels of every restart too. Not in the table */
 } huddle_kmeans_options;
 
 typedef struct huddle_kmeans_result {
@@ -62,22 +62,22 @@ typedef struct huddle_kmeans_info {
     double seconds;
 } huddle_kmeans_info;
 
-/* The option table, for whoever composes options or writes documents. */
+/* The option table, for programs that compose options or write documentation. */
 HUDDLE_API const huddle_option *huddle_kmeans_options_table(void);
 HUDDLE_API huddle_kmeans_options huddle_kmeans_defaults(void);
 
 /* Clusters the rows of x. row_weights (n positive numbers) may be NULL. result and info are
- * freed by their _free functions, which do no harm after a failure; info may be NULL. Progress is
- * reported as stage "kmeans". HUDDLE_INVALID if an option or x does not fit, HUDDLE_NO_MEMORY,
- * HUDDLE_CANCELLED. */
+ * freed by their _free functions, which may be called after a failure too; info may be NULL.
+ * Progress is reported as stage "kmeans". HUDDLE_INVALID if an option or x does not fit,
+ * HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
                                        const double *row_weights,
                                        const huddle_kmeans_options *options,
                                        huddle_kmeans_result *result, huddle_kmeans_info *info);
 
-/* Labels each row of x by the nearest centre, ties by the smaller index. The centres are in the
- * coordinates of the points with their shift added, as huddle_kmeans() returns them; labels is the
- * caller's array of n. */
+/* Labels each row of x by the nearest centre, ties broken by the smaller index. The centres are in
+ * the coordinates of the points with their shift added, as huddle_kmeans() returns them; labels is
+ * the caller's array of n. */
 HUDDLE_API huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points *x,
                                               const huddle_dense *centres, int32_t *labels);
 

@@ -229,7 +229,7 @@ function spectrumCaption(gaps, c, gap, choice) {
   const best = choice && choice[0];
   if (best && best.relative_gap !== undefined) {
     text += ` ${c} was chosen by the relative eigengap (${best.relative_gap.toFixed(2)})`;
-    if (best.specks > 0) text += `, including ${plural(best.specks, "small component")}`;
+    if (best.small_components > 0) text += `, including ${plural(best.small_components, "small component")}`;
     return text + (choice.length > 1 ? `; next best: ${choice.slice(1).map((other) => `${other.n_clusters} (${other.relative_gap.toFixed(2)})`).join(", ")}.` : ".");
   }
   if (gap === null) return text;

@@ -92,7 +92,9 @@ typedef struct hd_eigen_request {
     uint64_t seed;
 } hd_eigen_request;
 
-/* At least n_wanted pairs, largest first. The arrays are the caller's to free. */
+/* At least n_wanted pairs, largest first. The arrays are the caller's to free. The stage takes the
+ * span of the vectors only: it computes eigenvalues, orthonormal vectors and residuals itself, so
+ * values and residual may be left out. One pair more than wanted shows the gap. */
 typedef struct hd_eigen_result {
     int32_t count;
     double *values;               /* count */
@@ -156,6 +158,10 @@ typedef struct hd_engine {
                             hd_shrink_result *result);
     huddle_status (*shrink_points)(huddle_context *context, const hd_shrink_points_request *request,
                                    struct huddle_dense *g);
+
+    /* K-means. x has no shift, and start and centres are in its coordinates: the stage subtracts
+     * and adds the shift. The info gets inertia, n_iter and stop, and, if there are several
+     * restarts, inertias, n_restarts, best and start_labels. */
     huddle_status (*cluster_rows)(huddle_context *context, const struct huddle_points *x,
                                   const double *row_weights,
                                   const struct huddle_kmeans_options *options,

@@ -1,4 +1,5 @@
-/* ARPACK's implicitly restarted Lanczos iteration, for comparison. */
+/* ARPACK's implicitly restarted Lanczos iteration (Lehoucq, Sorensen and Yang, 1998), for
+ * comparison. It works on one vector at a time and can miss copies of multiple eigenvalues. */
 #include "base/check.h"
 #include "base/rng.h"
 #include "embed/verify.h"
@@ -8,28 +9,28 @@
 #include <pthread.h>
 #include <string.h>
 
-/* ARPACK keeps its state between calls in variables of its own: one at a time. */
+/* ARPACK keeps its state between calls in static variables: one solve at a time. */
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct lanczos {
-    const hd_operator *op;
+    const hd_embed_operator *op;
     int64_t basis; /* vectors kept */
     double *residual, *v, *workd, *workl, *sums;
     a_int iparam[11], ipntr[11];
 } lanczos;
 
-static huddle_status new_lanczos(const hd_operator *op, int64_t wanted, lanczos *l) {
+static huddle_status new_lanczos(const hd_embed_operator *op, int64_t wanted, lanczos *l) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = op->n, most = n - op->n_null;
+    int64_t n = op->n, limit = n - op->n_known;
     l->op = op;
     l->basis = 2 * wanted + 1 < 20 ? 20 : 2 * wanted + 1;
-    if (l->basis > most)
-        l->basis = most;
+    if (l->basis > limit)
+        l->basis = limit;
     ALLOC(l->residual, n);
     ALLOC(l->v, n * l->basis);
     ALLOC_ZERO(l->workd, 3 * n);
     ALLOC_ZERO(l->workl, l->basis * (l->basis + 8));
-    ALLOC(l->sums, op->n_null + 1);
+    ALLOC(l->sums, op->n_known + 1);
 done:
     return status;
 }
@@ -42,20 +43,20 @@ static void free_lanczos(lanczos *l) {
     huddle_free(l->sums);
 }
 
-/* Removes the null vectors from one vector. */
+/* Removes the known vectors from one vector. */
 static void deflate(const lanczos *l, double *x) {
-    const hd_operator *op = l->op;
-    if (op->n_null == 0)
+    const hd_embed_operator *op = l->op;
+    if (op->n_known == 0)
         return;
-    memset(l->sums, 0, (size_t)op->n_null * sizeof *l->sums);
+    memset(l->sums, 0, (size_t)op->n_known * sizeof *l->sums);
     for (int64_t i = 0; i < op->n; i++)
-        l->sums[op->component[i]] += op->null[i] * x[i];
+        l->sums[op->component[i]] += op->known[i] * x[i];
     for (int64_t i = 0; i < op->n; i++)
-        x[i] -= op->null[i] * l->sums[op->component[i]];
+        x[i] -= op->known[i] * l->sums[op->component[i]];
 }
 
 static void multiply(const lanczos *l, const double *x, double *y) {
-    const hd_operator *op = l->op;
+    const hd_embed_operator *op = l->op;
     for (int64_t i = 0; i < op->n; i++) {
         double sum = 0;
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
@@ -65,88 +66,77 @@ static void multiply(const lanczos *l, const double *x, double *y) {
     deflate(l, y);
 }
 
-/* The conversation with ARPACK: it asks for products until it is content. */
-static huddle_status converse(huddle_context *context, const hd_problem *problem, lanczos *l,
-                              hd_pairs *pairs) {
+/* ARPACK's reverse communication: it asks for products until it has converged. */
+static huddle_status iterate(huddle_context *context, const hd_embed_problem *problem, lanczos *l,
+                             hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
-    a_int ido = 0, answer = 1, n = (a_int)l->op->n, wanted = (a_int)problem->wanted;
+    a_int ido = 0, answer = 1, n = (a_int)l->op->n, wanted = (a_int)problem->request->n_wanted;
     a_int basis = (a_int)l->basis, lworkl = (a_int)(l->basis * (l->basis + 8));
     l->iparam[0] = 1;
-    l->iparam[2] = problem->max_iter < 1 ? 1 : problem->max_iter;
+    l->iparam[2] = problem->request->max_iter < 1 ? 1 : problem->request->max_iter;
     l->iparam[6] = 1;
     for (;;) {
-        dsaupd_c(&ido, "I", n, "LA", wanted, problem->tol, l->residual, basis, l->v, n, l->iparam,
-                 l->ipntr, l->workd, l->workl, lworkl, &answer);
+        dsaupd_c(&ido, "I", n, "LA", wanted, problem->request->tol, l->residual, basis, l->v, n,
+                 l->iparam, l->ipntr, l->workd, l->workl, lworkl, &answer);
         if (ido != 1 && ido != -1)
             break;
         multiply(l, l->workd + l->ipntr[0] - 1, l->workd + l->ipntr[1] - 1);
-        /* How many there will be is not known; the share done only ever grows. */
+        /* The number of products is not known; the reported share only ever grows. */
         double done = (double)++pairs->n_products;
         TRY(hd_progress(context, "embed", done, done + (double)l->basis));
     }
     if (answer < 0 || answer > 1)
-        FAIL(HUDDLE_NUMERIC, "ARPACK could not go on (dsaupd: %d)", (int)answer);
+        FAIL(HUDDLE_NUMERIC, "ARPACK failed (dsaupd: %d)", (int)answer);
     pairs->stop = answer == 1 ? HUDDLE_STOP_MAX_ITER : HUDDLE_STOP_CONVERGED;
-    pairs->n_iter =
-        (int32_t)l->iparam[2] < problem->max_iter ? (int32_t)l->iparam[2] : problem->max_iter;
+    pairs->n_iter = (int32_t)l->iparam[2] < problem->request->max_iter ? (int32_t)l->iparam[2]
+                                                                       : problem->request->max_iter;
 done:
     return status;
 }
 
-/* Whatever ARPACK says of its own progress, its basis holds the pairs. */
-static huddle_status take_pairs(huddle_context *context, const hd_problem *problem,
-                                const lanczos *l, hd_pairs *pairs) {
+/* ARPACK's basis as a block. Whatever ARPACK reports of its own progress, the basis contains the
+ * pairs, and a Rayleigh-Ritz step takes the best of them. */
+static huddle_status load_basis(const lanczos *l, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
-    hd_block block = {0};
-    hd_ritz ritz = {0};
     int64_t n = l->op->n;
-    TRY(hd_block_new(n, hd_block_width(l->basis), true, &block));
-    TRY(hd_ritz_new(block.width, &ritz));
+    TRY(hd_embed_block_new(l->op, hd_embed_block_width(l->basis), true, block));
     for (int64_t k = 0; k < l->basis; k++) {
         double *column = l->v + k * n, square = 0;
-        /* Where Lanczos breaks down, ARPACK goes on from a vector of its own, perhaps a null one.
-         */
+        /* Where Lanczos breaks down, ARPACK continues with a random vector, which may contain known
+         * ones. */
         deflate(l, column);
         for (int64_t i = 0; i < n; i++)
             square += column[i] * column[i];
         for (int64_t i = 0; i < n && square > 1e-16; i++)
-            ((double *)block.x)[i * block.width + k] = column[i];
+            ((double *)block->x)[i * block->width + k] = column[i];
     }
-    TRY(hd_ritz_exact(context, l->op, &block, &ritz));
-    if (ritz.rank < problem->wanted)
-        FAIL(HUDDLE_NUMERIC, "ARPACK found %lld independent vectors where %lld were wanted",
-             (long long)ritz.rank, (long long)problem->wanted);
-    TRY(hd_ritz_vectors(context, l->op, &block, &ritz, problem->wanted, &pairs->vectors));
-    pairs->count = problem->wanted + (ritz.rank > problem->wanted);
-    ALLOC(pairs->theta, pairs->count);
-    memcpy(pairs->theta, ritz.theta, (size_t)pairs->count * sizeof *pairs->theta);
-    TRY(hd_largest_residual(context, l->op, &pairs->vectors, pairs->theta, &pairs->residual));
-    pairs->edge = NAN;
 done:
-    hd_block_free(&block);
-    hd_ritz_free(&ritz);
     return status;
 }
 
-huddle_status hd_solve_arpack(huddle_context *context, const hd_problem *problem, hd_pairs *pairs) {
+huddle_status hd_embed_solve_arpack(huddle_context *context, const hd_embed_problem *problem,
+                                    hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
     lanczos l = {0};
-    hd_rng rng = hd_rng_stream(problem->seed, 0);
+    hd_embed_block basis = {0};
+    hd_rng rng = hd_rng_stream(problem->request->seed, 0);
     bool missed = false;
     pthread_mutex_lock(&arpack_lock);
-    TRY(new_lanczos(problem->op, problem->wanted, &l));
+    TRY(new_lanczos(problem->op, problem->request->n_wanted, &l));
     for (int64_t i = 0; i < problem->op->n; i++)
         l.residual[i] = hd_rng_uniform(&rng) - .5;
     deflate(&l, l.residual);
-    TRY(converse(context, problem, &l, pairs));
-    TRY(take_pairs(context, problem, &l, pairs));
+    TRY(iterate(context, problem, &l, pairs));
+    TRY(load_basis(&l, &basis));
+    TRY(hd_embed_take_span(context, problem, "ARPACK", &basis, pairs));
     pairs->solver = "arpack";
-    TRY(hd_verify(context, problem, pairs, NULL, &missed));
+    TRY(hd_embed_verify(context, problem, pairs, NULL, &missed));
     if (missed)
         hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
                 "ARPACK missed eigenvectors; the solver chebyshev does not");
 done:
     pthread_mutex_unlock(&arpack_lock);
+    hd_embed_block_free(&basis);
     free_lanczos(&l);
     return status;
 }

@@ -1,3 +1,6 @@
+/* The iteration in float is enough for the usual tolerance: rounding errors of the filter only
+ * change the subspace, which the next round corrects, while Ritz values, residuals and the final
+ * vectors are computed in double. A residual below float_floor needs a block in double. */
 #include "embed/chebyshev.h"
 
 #include "base/check.h"
@@ -5,60 +8,80 @@
 #include <math.h>
 #include <string.h>
 
-/* Rounding brings deflated vectors back, and the filter magnifies them: removed after at most so
- * many degrees. */
+/* Rounding errors contain the deflated vectors again, and the filter magnifies them: they are
+ * removed after at most so many degrees. */
 enum { DEFLATE_EVERY = 24 };
 
-/* Below this residual, for a matrix of norm 1, a block of floats gets no further in earnest. */
+/* The smallest residual, for a matrix of norm 1, that a block of floats reaches: some 16 units of
+ * rounding (2^-24). */
 static const double float_floor = 1e-6;
 
-/* The residual falls more slowly than the filter promises, since eigenvalues lie close below the
- * block's last Ritz value. Aiming lower is cheaper than another round. */
+/* The residual falls more slowly than the growth factors predict, since eigenvalues lie close below
+ * the block's last Ritz value. Aiming lower by this factor is cheaper than another round. */
 static const double safety = 8;
 
-huddle_status hd_run_new(const hd_operator *op, int64_t wanted, hd_run *run) {
+/* The filter before anything is known of the spectrum: its upper quarter, by a low degree. */
+static const double first_edge = .75;
+enum { FIRST_DEGREE = 10 };
+
+/* Vectors beyond the wanted ones that make up for their neighbours: a tenth, and at least 4. The
+ * gap to the first eigenvalue outside the block, not the gap after the wanted ones, then determines
+ * the convergence. */
+enum { GUARD_SHARE = 10, MIN_GUARD = 4 };
+
+/* The largest ratio between the first and the last wanted vector that one filter may make: digits
+ * of float and of double, less those that the last one needs. */
+static const double float_range = 1e5, double_range = 1e12;
+
+/* Degrees of the first rounds, while a is still being found, and of later ones: 20, 40, 80, 160. */
+enum { START_DEGREE_LIMIT = 20, DEGREE_LIMIT = 160, MIN_DEGREE = 4 };
+
+/* Rounds without progress (a factor of .7 in the residual) after which a block of floats is
+ * continued in double, and after which the iteration stops. */
+enum { FLOAT_PATIENCE = 3, PATIENCE = 20 };
+
+huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t wanted, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    int64_t width = hd_chebyshev_width(wanted);
+    int64_t width = hd_embed_chebyshev_width(wanted);
     memset(run, 0, sizeof *run);
     run->op = op;
     run->wanted = wanted;
-    TRY(hd_block_new(op->n, width, false, &run->block));
-    TRY(hd_ritz_new(width, &run->ritz));
+    TRY(hd_embed_block_new(op, width, false, &run->block));
+    TRY(hd_embed_ritz_new(width, &run->ritz));
 done:
     if (status != HUDDLE_OK)
-        hd_run_free(run);
+        hd_embed_run_free(run);
     return status;
 }
 
-void hd_run_free(hd_run *run) {
-    hd_block_free(&run->block);
-    hd_ritz_free(&run->ritz);
+void hd_embed_run_free(hd_embed_run *run) {
+    hd_embed_block_free(&run->block);
+    hd_embed_ritz_free(&run->ritz);
 }
 
-int64_t hd_chebyshev_width(int64_t wanted) {
-    int64_t guard = wanted / 10 < 4 ? 4 : wanted / 10;
-    return hd_block_width(wanted + guard);
+int64_t hd_embed_chebyshev_width(int64_t wanted) {
+    int64_t guard = wanted / GUARD_SHARE < MIN_GUARD ? MIN_GUARD : wanted / GUARD_SHARE;
+    return hd_embed_block_width(wanted + guard);
 }
 
-double hd_growth(const hd_operator *op, double a, double theta) {
+double hd_embed_growth(const hd_embed_operator *op, double a, double theta) {
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
     double t = (theta - middle) / radius;
     return t > 1 ? acosh(t) : 0;
 }
 
-/* Removes null vectors and found ones. */
-static huddle_status deflate(huddle_context *context, bool both, hd_run *run) {
+/* Removes the known vectors, and those that a probe shall not find again. */
+static huddle_status deflate(huddle_context *context, bool both, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_block_deflate(context, run->op, both, &run->block));
+    TRY(hd_embed_block_deflate(context, run->op, both, &run->block));
     if (run->found != NULL)
-        TRY(hd_block_orthogonalise(run->found, run->n_found, both, &run->block));
+        TRY(hd_embed_block_orthogonalise(context, run->found, run->n_found, both, &run->block));
 done:
     return status;
 }
 
-/* The end of the spectrum: what is known of it or, should it reach farther, the largest Ritz value.
- */
-static double top_of_spectrum(const hd_run *run) {
+/* The upper end of the spectrum: the bound, or the largest Ritz value if that is larger. */
+static double top_of_spectrum(const hd_embed_run *run) {
     double upper = run->op->upper;
     bool beyond = run->ritz.rank > 0 && run->ritz.theta[0] > upper + 1e-6;
     return beyond ? run->ritz.theta[0] : upper;
@@ -67,45 +90,49 @@ static double top_of_spectrum(const hd_run *run) {
 /* ---- one round ----------------------------------------------------------------------------- */
 
 /* Where the polynomial is scaled to be 1: at the end of the spectrum, so that nothing overflows. If
- * the largest Ritz value lies far below, its vector would underflow: then at a point beyond that
- * value where the polynomial is exp(range_kept) times as large. */
-static double choose_scale_point(const hd_run *run, double a, int64_t degree) {
+ * the largest Ritz value lies far below, its vector would underflow; then the point is beyond that
+ * value, where the polynomial is exp(range_kept) times as large: within the range of float. */
+static double choose_scale_point(const hd_embed_run *run, double a, int64_t degree) {
     static const double range_kept = 50;
-    const hd_operator *op = run->op;
+    const hd_embed_operator *op = run->op;
     double top = top_of_spectrum(run);
     if (run->ritz.rank == 0)
         return top;
-    double nearest = hd_growth(op, a, run->ritz.theta[0]) + range_kept / (double)degree;
-    if (hd_growth(op, a, top) <= nearest)
+    double nearest = hd_embed_growth(op, a, run->ritz.theta[0]) + range_kept / (double)degree;
+    if (hd_embed_growth(op, a, top) <= nearest)
         return top;
     return .5 * (a + op->lower) + .5 * (a - op->lower) * cosh(nearest);
 }
 
-/* Degrees between deflations. What rounding brings back of a deflated vector may become as large as
- * the wanted ones, but not so much larger that removing it leaves only its own rounding. A random
- * start needs no accuracy. */
-static int64_t deflation_interval(const hd_run *run, double a) {
+/* Degrees between deflations. What rounding errors contain of a deflated vector may become as large
+ * as the wanted ones, but not so much larger that removing it leaves only its own rounding errors:
+ * exp(18) is about 2^24 and exp(38) about 2^53, the digits of float and double. A random start
+ * needs no accuracy. */
+static int64_t deflation_interval(const hd_embed_run *run, double a) {
     bool random_start = run->ritz.rank == 0 && run->found == NULL;
     if (random_start)
         return DEFLATE_EVERY;
     double last = run->ritz.rank == 0 ? a : run->ritz.theta[run->wanted - 1];
-    double faster = hd_growth(run->op, a, top_of_spectrum(run)) - hd_growth(run->op, a, last);
+    double faster =
+        hd_embed_growth(run->op, a, top_of_spectrum(run)) - hd_embed_growth(run->op, a, last);
     double every = (run->block.in_double ? 38 : 18) / fmax(faster, .1);
     return every < 1 ? 1 : every < DEFLATE_EVERY ? (int64_t)every : DEFLATE_EVERY;
 }
 
-/* x becomes the polynomial of x. On entry y = op x, which saves the first product. */
-static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
+/* x becomes the polynomial of x, by the scaled three-term recurrence (Zhou et al.),
+ * which keeps every term bounded at the scale point. On entry y = op x, which saves the first
+ * product. */
+static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    const hd_operator *op = run->op;
+    const hd_embed_operator *op = run->op;
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
     double first = radius / (choose_scale_point(run, a, degree) - middle), sigma = first;
     int64_t interval = deflation_interval(run, a);
-    TRY(hd_block_combine(context, first / radius, -first * middle / radius, &run->block));
+    TRY(hd_embed_block_combine(context, first / radius, -first * middle / radius, &run->block));
     for (int64_t k = 2; k <= degree; k++) {
         double next = 1 / (2 / first - sigma);
-        TRY(hd_block_product(context, op, 2 * next / radius, -2 * next * middle / radius,
-                             -sigma * next, true, &run->block));
+        TRY(hd_embed_block_product(context, op, 2 * next / radius, -2 * next * middle / radius,
+                                   -sigma * next, true, &run->block));
         sigma = next;
         if (k % interval == 0)
             TRY(deflate(context, true, run));
@@ -115,32 +142,33 @@ done:
     return status;
 }
 
-/* Ritz pairs of x. Columns that turn out dependent are drawn anew: for the next round, or at once
- * if fewer are left than wanted. */
-static huddle_status find_pairs(huddle_context *context, hd_run *run) {
+/* Ritz pairs of x. Columns that turn out to be dependent are replaced by random ones: for the next
+ * round, or at once if fewer are left than wanted. */
+static huddle_status find_pairs(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    hd_block *block = &run->block;
+    hd_embed_block *block = &run->block;
     for (int attempt = 0; attempt < 3; attempt++) {
         TRY(deflate(context, false, run));
-        TRY(hd_block_product(context, run->op, 1, 0, 0, false, block));
+        TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, block));
         run->n_products++;
         if (attempt > 0 && run->ritz.rank >= run->wanted)
             break;
-        TRY(hd_rayleigh_ritz(context, block, &run->ritz));
+        TRY(hd_embed_rayleigh_ritz(context, block, &run->ritz));
         if (run->ritz.rank == block->width)
             break;
-        hd_block_randomise(block, run->ritz.rank, 1 / sqrt((double)run->op->n),
-                           (uint64_t)run->n_products);
+        hd_embed_block_randomise(run->op, run->ritz.rank, 1 / sqrt((double)run->op->slab.total),
+                                 (uint64_t)run->n_products, block);
     }
 done:
     return status;
 }
 
-huddle_status hd_run_begin(huddle_context *context, double a, int64_t degree, hd_run *run) {
+huddle_status hd_embed_run_begin(huddle_context *context, double a, int64_t degree,
+                                 hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(deflate(context, false, run));
     if (degree > 0) {
-        TRY(hd_block_product(context, run->op, 1, 0, 0, false, &run->block));
+        TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, &run->block));
         run->n_products++;
         TRY(filter(context, a, degree, run));
     }
@@ -149,7 +177,8 @@ done:
     return status;
 }
 
-huddle_status hd_run_filter(huddle_context *context, double a, int64_t degree, hd_run *run) {
+huddle_status hd_embed_run_filter(huddle_context *context, double a, int64_t degree,
+                                  hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(filter(context, a, degree, run));
     TRY(find_pairs(context, run));
@@ -157,32 +186,34 @@ done:
     return status;
 }
 
-huddle_status hd_run_begin_random(huddle_context *context, uint64_t seed, hd_run *run) {
-    const hd_operator *op = run->op;
-    hd_block_randomise(&run->block, 0, 1, seed);
-    return hd_run_begin(context, op->lower + .75 * (op->upper - op->lower), 10, run);
+huddle_status hd_embed_run_begin_random(huddle_context *context, uint64_t seed, hd_embed_run *run) {
+    const hd_embed_operator *op = run->op;
+    hd_embed_block_randomise(op, 0, 1, seed, &run->block);
+    return hd_embed_run_begin(context, op->lower + first_edge * (op->upper - op->lower),
+                              FIRST_DEGREE, run);
 }
 
 /* ---- the iteration ------------------------------------------------------------------------- */
 
-static double worst_residual(const hd_run *run) {
+static double worst_residual(const hd_embed_run *run) {
     double worst = 0;
     for (int64_t k = 0; k < run->wanted; k++)
         worst = fmax(worst, run->ritz.residual[k]);
     return worst;
 }
 
-/* What the residuals must reach: enough to keep the wanted vectors apart from the next one. */
-static double target(const hd_run *run, double tol) {
+/* What the residuals must reach: small enough beside the gap to separate the wanted vectors from
+ * the next one (Davis and Kahan: the angle is at most residual / gap). */
+static double target(const hd_embed_run *run, double tol) {
     if (run->ritz.rank <= run->wanted)
         return tol;
     double gap = run->ritz.theta[run->wanted - 1] - run->ritz.theta[run->wanted];
     return gap > tol ? fmin(tol, .1 * gap) : tol;
 }
 
-/* How many times too large the worst residual is, beside its own goal; converged at 1. The first
- * pair beyond the wanted ones need only be good enough to tell the gap. */
-static double shortfall(const hd_run *run, double goal) {
+/* The worst residual as a multiple of its goal; converged at 1. The first pair beyond the wanted
+ * ones need only be good enough to measure the gap. */
+static double shortfall(const hd_embed_run *run, double goal) {
     double ratio = worst_residual(run) / goal;
     if (run->ritz.rank <= run->wanted)
         return ratio;
@@ -190,40 +221,42 @@ static double shortfall(const hd_run *run, double goal) {
     return fmax(ratio, run->ritz.residual[run->wanted] / fmax(10 * goal, .2 * gap));
 }
 
-double hd_run_edge(const hd_run *run) {
-    const hd_operator *op = run->op;
+double hd_embed_run_edge(const hd_embed_run *run) {
+    const hd_embed_operator *op = run->op;
     double top = top_of_spectrum(run), spread = top - op->lower;
     double a = run->ritz.rank > 0 ? run->ritz.theta[run->ritz.rank - 1] : op->lower;
     return fmin(fmax(a, op->lower + .05 * spread), top - 1e-7 * spread);
 }
 
-/* Enough to make up for the shortfall, within what the arithmetic's range allows between the first
- * and the last wanted vector, and no more than a limit that rises from round to round while the
+/* A degree that makes up for the shortfall, within the range that the arithmetic allows between the
+ * first and the last wanted vector, and within a limit that rises from round to round while the
  * interval is still being found. */
-static int64_t choose_degree(const hd_run *run, double a, double missing) {
-    int64_t round = run->n_iter, limit = round < 3 ? 20 << round : 160;
-    double last = hd_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
-    double first = hd_growth(run->op, a, run->ritz.theta[0]);
-    double range = log(run->block.in_double ? 1e12 : 1e5);
+static int64_t choose_degree(const hd_embed_run *run, double a, double missing) {
+    int64_t round = run->n_iter, limit = round < 3 ? START_DEGREE_LIMIT << round : DEGREE_LIMIT;
+    double last = hd_embed_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
+    double first = hd_embed_growth(run->op, a, run->ritz.theta[0]);
+    double range = log(run->block.in_double ? double_range : float_range);
     double degree = log(safety * missing) / fmax(last, 1e-6);
     if (first > last)
         degree = fmin(degree, range / (first - last));
-    return degree < 4 ? 4 : degree > (double)limit ? limit : (int64_t)ceil(degree);
+    if (degree < MIN_DEGREE)
+        return MIN_DEGREE;
+    return degree > (double)limit ? limit : (int64_t)ceil(degree);
 }
 
-/* From here on in double, from the same vectors. */
-static huddle_status widen(huddle_context *context, hd_run *run) {
+/* Continues in double, from the same vectors. */
+static huddle_status continue_in_double(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_block_widen(&run->block));
+    TRY(hd_embed_block_widen(run->op, &run->block));
     TRY(find_pairs(context, run));
 done:
     return status;
 }
 
-huddle_status hd_run_iterate(huddle_context *context, const char *stage, double tol,
-                             int32_t max_iter, hd_run *run) {
+huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, double tol,
+                                   int32_t max_iter, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    double most = 0, best = INFINITY;
+    double farthest = 0, best = INFINITY; /* shortfalls: the largest as a logarithm, the smallest */
     double least = float_floor * fmax(fabs(run->op->lower), fabs(run->op->upper));
     for (int idle = 0;; run->n_iter++) {
         double goal = target(run, tol), missing = shortfall(run, goal);
@@ -236,19 +269,20 @@ huddle_status hd_run_iterate(huddle_context *context, const char *stage, double 
         idle = missing < .7 * best ? 0 : idle + 1;
         best = fmin(best, missing);
         if (!run->block.in_double && goal < least &&
-            (worst_residual(run) < 2 * least || idle > 3)) {
-            TRY(widen(context, run));
+            (worst_residual(run) < 2 * least || idle > FLOAT_PATIENCE)) {
+            TRY(continue_in_double(context, run));
             best = INFINITY;
             continue;
         }
         run->stop = HUDDLE_STOP_STALLED;
-        if (idle > 20)
+        if (idle > PATIENCE)
             break;
-        most = fmax(most, fmin(log(missing), 100));
+        /* Residuals fall geometrically, so that their logarithm measures the progress. */
+        farthest = fmax(farthest, fmin(log(missing), 100));
         if (stage != NULL)
-            TRY(hd_progress(context, stage, most - fmin(log(missing), 100), most));
-        double a = hd_run_edge(run);
-        TRY(hd_run_filter(context, a, choose_degree(run, a, missing), run));
+            TRY(hd_progress(context, stage, farthest - fmin(log(missing), 100), farthest));
+        double a = hd_embed_run_edge(run);
+        TRY(hd_embed_run_filter(context, a, choose_degree(run, a, missing), run));
     }
 done:
     return status;

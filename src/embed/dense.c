@@ -1,5 +1,4 @@
-/* LAPACK on the full matrix: for small graphs, for nearly all the eigenvectors, and as reference.
- */
+/* LAPACK on the full matrix: for small graphs, for nearly all eigenvectors, and as a reference. */
 #include "base/blas.h"
 #include "base/check.h"
 #include "embed/rayleigh.h"
@@ -9,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Eigenvalues beyond the wanted ones that are worth having. */
+/* Eigenvalues beyond the wanted ones that are reported, for the eigengap rule. */
 enum { EXTRA = 20 };
 
-huddle_status hd_check_lapack(int answer, int64_t n) {
+huddle_status hd_embed_check_lapack(int answer, int64_t n) {
     if (answer == 0)
         return HUDDLE_OK;
     if (answer == LAPACK_WORK_MEMORY_ERROR || answer == LAPACK_TRANSPOSE_MEMORY_ERROR)
@@ -22,23 +21,23 @@ huddle_status hd_check_lapack(int answer, int64_t n) {
                    (long long)n, answer);
 }
 
-/* Deflated vectors go below the spectrum: op - t v v' moves their eigenvalue, at most `upper`, by
- * t. */
-static void fill(const hd_operator *op, double *a) {
+/* The operator as a full matrix, the known vectors moved below its spectrum: op - t v v' lowers
+ * their eigenvalue, at most `upper`, by t. */
+static void fill_matrix(const hd_embed_operator *op, double *a) {
     double shift = 2 * (op->upper - op->lower) + 1;
     memset(a, 0, (size_t)(op->n * op->n) * sizeof *a);
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
             a[i * op->n + op->columns[e]] = op->values[e];
-    if (op->n_null == 0)
+    if (op->n_known == 0)
         return;
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t j = 0; j < op->n; j++)
             if (op->component[i] == op->component[j])
-                a[i * op->n + j] -= shift * op->null[i] * op->null[j];
+                a[i * op->n + j] -= shift * op->known[i] * op->known[j];
 }
 
-/* Are these `found` eigenvalues, as many as asked for and in ascending order? */
+/* Whether there are as many eigenvalues as asked for, finite and in ascending order. */
 static bool is_complete(int64_t found, int64_t count, const double *values) {
     if (found != count || !isfinite(values[0]) || !isfinite(values[count - 1]))
         return false;
@@ -53,7 +52,8 @@ static huddle_status largest_of_all(int64_t n, int64_t count, double *a, double 
                                     double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int size = (lapack_int)n;
-    TRY(hd_check_lapack(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', size, a, size, values), n));
+    TRY(hd_embed_check_lapack(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', size, a, size, values),
+                              n));
     memmove(values, values + n - count, (size_t)count * sizeof *values);
     memcpy(z, a + (n - count) * n, (size_t)(n * count) * sizeof *z);
     if (!is_complete(count, count, values))
@@ -64,20 +64,21 @@ done:
 }
 
 /* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z. dsyevr
- * returns too few where many eigenvalues are equal; then dsyevd serves. values has n places. */
-static huddle_status largest(const hd_operator *op, int64_t count, double *a, double *values,
-                             double *z) {
+ * can return too few where many eigenvalues are equal; then dsyevd is used. values has n elements.
+ */
+static huddle_status find_largest(const hd_embed_operator *op, int64_t count, double *a,
+                                  double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int found = 0, size = (lapack_int)op->n, *support = NULL;
     ALLOC(support, 2 * op->n);
-    fill(op, a);
+    fill_matrix(op, a);
     int answer =
         LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', size, a, size, 0, 0,
                        (lapack_int)(op->n - count + 1), size, 0, &found, values, z, size, support);
     if (answer <= LAPACK_WORK_MEMORY_ERROR)
-        TRY(hd_check_lapack(answer, op->n));
+        TRY(hd_embed_check_lapack(answer, op->n));
     if (answer != 0 || !is_complete(found, count, values)) {
-        fill(op, a);
+        fill_matrix(op, a);
         TRY(largest_of_all(op->n, count, a, values, z));
     }
 done:
@@ -85,12 +86,13 @@ done:
     return status;
 }
 
-huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem, hd_pairs *pairs) {
+huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_problem *problem,
+                                   hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
-    const hd_operator *op = problem->op;
+    const hd_embed_operator *op = problem->op;
     double *a = NULL, *values = NULL, *z = NULL;
-    int64_t n = op->n, wanted = problem->wanted, most = n - op->n_null;
-    int64_t count = wanted + EXTRA < most ? wanted + EXTRA : most;
+    int64_t n = op->n, wanted = problem->request->n_wanted, limit = n - op->n_known;
+    int64_t count = wanted + EXTRA < limit ? wanted + EXTRA : limit;
     hd_blas_enter();
     TRY(hd_progress(context, "embed", 0, 1));
     ALLOC(a, n * n);
@@ -98,13 +100,13 @@ huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem,
     ALLOC(z, n * count);
     ALLOC(pairs->theta, count);
     TRY(huddle_dense_new(n, wanted, &pairs->vectors));
-    TRY(largest(op, count, a, values, z));
+    TRY(find_largest(op, count, a, values, z));
     for (int64_t k = 0; k < count; k++)
         pairs->theta[k] = values[count - 1 - k];
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < wanted; k++)
             pairs->vectors.values[i * wanted + k] = z[(count - 1 - k) * n + i];
-    TRY(hd_largest_residual(context, op, &pairs->vectors, pairs->theta, &pairs->residual));
+    TRY(hd_embed_largest_residual(context, op, &pairs->vectors, pairs->theta, &pairs->residual));
     pairs->count = count;
     pairs->stop = HUDDLE_STOP_CONVERGED;
     pairs->n_iter = 1;

@@ -1,3 +1,5 @@
+/* The stage itself: options and their checks, one request for either kind of matrix, and what every
+ * embedding ends with, whoever computed it. */
 #include "huddle/embed.h"
 
 #include "base/check.h"
@@ -8,32 +10,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Up to here LAPACK on the full matrix is quick enough, and leaves no doubt; and up to there it is
- * worth the wait if the iteration comes to nothing. */
-enum { DENSE_MOST = 500, DENSE_FALLBACK_MOST = 3000 };
-
 /* ---- options ------------------------------------------------------------------------------- */
 
-static const char *const solvers[] = {"dense", "chebyshev", "arpack", NULL};
-static const char *const solver_choices[] = {"auto", "dense", "chebyshev", "arpack", NULL};
 static const char *const row_choices[] = {"unit", "sym", "rw", NULL};
 static const char *const verify_choices[] = {"auto", "inertia", "probe", "none", NULL};
 
 static const huddle_option table[] = {
     HD_INT(huddle_embed_options, n_components, "8", 1, INT32_MAX, "eigenvectors to find"),
-    {.name = "embed_solver",
-     .type = HUDDLE_OPTION_CHOICE,
-     .offset = offsetof(huddle_embed_options, solver),
-     .default_text = "auto",
-     .choices = solver_choices,
-     .help = "how to find the eigenvectors"},
-    {.name = "embed_max_iter",
-     .type = HUDDLE_OPTION_INT,
-     .offset = offsetof(huddle_embed_options, max_iter),
-     .default_text = "100",
-     .min = 0,
-     .max = INT32_MAX,
-     .help = "most outer iterations of the eigensolver"},
+    HD_CHOICE(huddle_embed_options, embed_solver, "auto", hd_embed_solver_choices,
+              "how to find the eigenvectors"),
+    HD_INT(huddle_embed_options, embed_max_iter, "100", 0, INT32_MAX,
+           "maximum number of outer iterations of the eigensolver"),
     HD_REAL(huddle_embed_options, tol, "1e-4", 1e-14, 1, "residual of the eigenvectors to stop at"),
     HD_CHOICE(huddle_embed_options, rows, "unit", row_choices,
               "rows of the embedding: of norm 1, as they are, or over the root of the degree"),
@@ -53,14 +40,20 @@ huddle_embed_options huddle_embed_defaults(void) {
 }
 
 const char *const *huddle_embed_solvers(void) {
-    return solvers;
+    return hd_embed_solver_names;
 }
 
-static huddle_status check_options(const huddle_embed_options *options, int64_t n) {
-    huddle_status status = huddle_options_check(table, options);
-    if (status == HUDDLE_OK && options->n_components > n)
-        status = hd_fail(HUDDLE_INVALID, "n_components = %d is more than the %lld vertices",
-                         options->n_components, (long long)n);
+/* Options that fit a matrix of that many rows in all, and the context's engine. */
+static huddle_status check_options(huddle_context *context, const huddle_embed_options *options,
+                                   int64_t total) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_options_check(table, options));
+    if (options->n_components > total)
+        FAIL(HUDDLE_INVALID, "n_components = %d is more than the %lld vertices",
+             options->n_components, (long long)total);
+    if (hd_context_engine(context)->slabs != NULL && strcmp(options->verify, "inertia") == 0)
+        FAIL(HUDDLE_UNSUPPORTED, "verify = inertia needs all rows in one process");
+done:
     return status;
 }
 
@@ -74,34 +67,6 @@ void huddle_embedding_free(huddle_embedding *embedding) {
     memset(embedding, 0, sizeof *embedding);
 }
 
-/* The entry of largest magnitude becomes positive. Entries equal but for rounding must not decide
- * by it, hence the first that comes within one part in a million. */
-static huddle_status set_signs(huddle_dense *vectors) {
-    huddle_status status = HUDDLE_OK;
-    int64_t c = vectors->cols;
-    double *largest = NULL, *sign = NULL;
-    ALLOC_ZERO(largest, c);
-    ALLOC_ZERO(sign, c);
-    for (int64_t i = 0; i < vectors->rows; i++)
-        for (int64_t k = 0; k < c; k++) {
-            double size = fabs(vectors->values[i * c + k]);
-            largest[k] = size > largest[k] ? size : largest[k];
-        }
-    for (int64_t i = 0; i < vectors->rows; i++)
-        for (int64_t k = 0; k < c; k++) {
-            double *entry = &vectors->values[i * c + k];
-            if (sign[k] == 0 && fabs(*entry) >= (1 - 1e-6) * largest[k])
-                sign[k] = *entry < 0 ? -1 : 1;
-        }
-    for (int64_t i = 0; i < vectors->rows; i++)
-        for (int64_t k = 0; k < c; k++)
-            vectors->values[i * c + k] *= sign[k];
-done:
-    huddle_free(largest);
-    huddle_free(sign);
-    return status;
-}
-
 static huddle_status new_embedding(int64_t n, int64_t c, int64_t n_eigenvalues,
                                    huddle_embedding *out) {
     huddle_status status = HUDDLE_OK;
@@ -113,76 +78,105 @@ done:
     return status;
 }
 
+/* The largest magnitude of each column. */
+static huddle_status find_largest(huddle_context *context, const huddle_dense *vectors,
+                                  double *largest) {
+    int64_t c = vectors->cols;
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < c; k++) {
+            double size = fabs(vectors->values[i * c + k]);
+            largest[k] = size > largest[k] ? size : largest[k];
+        }
+    return hd_reduce_max(context, c, largest);
+}
+
+/* Entries equal but for rounding must not decide a sign by it. Hence it is that of the first entry
+ * within one part in a million of the largest magnitude: row[k], among all processes. */
+static huddle_status find_signs(huddle_context *context, const huddle_dense *vectors, int64_t first,
+                                const double *largest, double *row, double *sign) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = vectors->cols;
+    for (int64_t k = 0; k < c; k++)
+        row[k] = INFINITY;
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < c; k++)
+            if (isinf(row[k]) && fabs(vectors->values[i * c + k]) >= (1 - 1e-6) * largest[k])
+                row[k] = (double)(first + i);
+    TRY(hd_reduce_min(context, c, row));
+    for (int64_t k = 0; k < c; k++) {
+        double own = row[k] - (double)first;
+        bool here = own >= 0 && own < (double)vectors->rows;
+        sign[k] = !here ? 0 : vectors->values[(int64_t)own * c + k] < 0 ? -1 : 1;
+    }
+    TRY(hd_reduce_sum(context, c, sign));
+done:
+    return status;
+}
+
+/* Eigenvectors have no sign of their own: the entry of largest magnitude becomes positive. */
+static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = vectors->cols;
+    hd_slab slab;
+    double *largest = NULL, *row = NULL, *sign = NULL;
+    TRY(hd_slab_locate(context, vectors->rows, &slab));
+    ALLOC_ZERO(largest, c);
+    ALLOC(row, c);
+    ALLOC(sign, c);
+    TRY(find_largest(context, vectors, largest));
+    TRY(find_signs(context, vectors, slab.first, largest, row, sign));
+    for (int64_t i = 0; i < vectors->rows; i++)
+        for (int64_t k = 0; k < c; k++)
+            vectors->values[i * c + k] *= sign[k] < 0 ? -1 : 1;
+done:
+    huddle_free(largest);
+    huddle_free(row);
+    huddle_free(sign);
+    return status;
+}
+
 /* The first `count` vectors D^1/2 1_C, of norm 1, into the first columns. */
-static huddle_status write_components(const hd_laplacian *laplacian, int64_t count,
-                                      huddle_dense *vectors) {
+static huddle_status write_components(huddle_context *context, const hd_embed_laplacian *laplacian,
+                                      int64_t count, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     double *squares = NULL;
     ALLOC_ZERO(squares, laplacian->n_components);
     for (int64_t i = 0; i < laplacian->n; i++) {
-        double root = hd_degree_root(laplacian->degrees[i]);
+        double root = hd_embed_degree_root(laplacian->degrees[i]);
         squares[laplacian->component[i]] += root * root;
     }
+    TRY(hd_reduce_sum(context, laplacian->n_components, squares));
     for (int64_t i = 0; i < laplacian->n; i++) {
         int32_t which = laplacian->component[i];
         if (which < count)
             vectors->values[i * vectors->stride + which] =
-                hd_degree_root(laplacian->degrees[i]) / sqrt(squares[which]);
+                hd_embed_degree_root(laplacian->degrees[i]) / sqrt(squares[which]);
     }
 done:
     huddle_free(squares);
     return status;
 }
 
+/* The vectors that were found, in the order of the rows, as columns from `first` on. */
+static void write_vectors(const hd_embed_problem *problem, const hd_embed_pairs *pairs,
+                          int64_t first, huddle_dense *vectors) {
+    for (int64_t place = 0; place < problem->op->n; place++) {
+        int64_t row = problem->order != NULL ? problem->order[place] : place;
+        memcpy(vectors->values + row * vectors->stride + first,
+               pairs->vectors.values + place * pairs->vectors.stride,
+               (size_t)pairs->vectors.cols * sizeof *vectors->values);
+    }
+}
+
 /* ---- solving ------------------------------------------------------------------------------- */
 
-static huddle_status solve(huddle_context *context, const hd_problem *problem, const char *solver,
-                           hd_pairs *pairs) {
-    const hd_operator *op = problem->op;
-    /* The iterations need room beside the wanted vectors. */
-    bool crowded = 2 * hd_chebyshev_width(problem->wanted) > op->n - op->n_null;
-    if (strcmp(solver, "dense") == 0 || crowded ||
-        (strcmp(solver, "auto") == 0 && op->n <= DENSE_MOST))
-        return hd_solve_dense(context, problem, pairs);
-    if (strcmp(solver, "arpack") == 0)
-        return hd_solve_arpack(context, problem, pairs);
-    return hd_solve_chebyshev(context, problem, pairs);
-}
-
-static bool is_settled(const hd_pairs *pairs) {
-    return pairs->stop == HUDDLE_STOP_CONVERGED && !pairs->cuts_cluster;
-}
-
-/* A Laplacian's wanted eigenvalues are spread over a fair share of its spectrum. Those of any
- * matrix may be so close beside its width that the tolerance does not tell them apart: then a
- * smaller one may, or else LAPACK. */
-static huddle_status solve_any(huddle_context *context, const hd_problem *problem,
-                               const char *solver, hd_pairs *pairs) {
-    huddle_status status = HUDDLE_OK;
-    hd_problem closer = *problem;
-    closer.tol = fmin(problem->tol, fmax(1e-2 * problem->tol, 1e-10));
-    TRY(solve(context, problem, solver, pairs));
-    if (strcmp(solver, "auto") != 0 || strcmp(pairs->solver, "dense") == 0)
-        goto done;
-    if (pairs->stop == HUDDLE_STOP_CONVERGED && pairs->cuts_cluster) {
-        hd_pairs_free(pairs);
-        TRY(solve(context, &closer, solver, pairs));
-    }
-    if (!is_settled(pairs) && problem->op->n <= DENSE_FALLBACK_MOST) {
-        hd_pairs_free(pairs);
-        TRY(hd_solve_dense(context, problem, pairs));
-    }
-done:
-    return status;
-}
-
-static hd_problem make_problem(const hd_operator *op, const huddle_embed_options *options,
-                               int64_t wanted) {
-    return (hd_problem){op,           wanted, options->tol, options->max_iter, options->verify,
-                        options->seed};
-}
-
-static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_info *info) {
+static void fill_info(huddle_context *context, const hd_embed_problem *problem,
+                      const hd_embed_pairs *pairs, huddle_embed_info *info) {
+    int64_t wanted = problem->request->n_wanted;
+    const double *theta = pairs->theta;
+    info->gap =
+        pairs->count > wanted ? problem->op->unit * (theta[wanted - 1] - theta[wanted]) : NAN;
+    info->unit = problem->op->unit;
     info->stop = pairs->stop;
     info->residual = pairs->residual;
     info->n_iter = pairs->n_iter;
@@ -201,13 +195,44 @@ static void report(huddle_context *context, const hd_pairs *pairs, huddle_embed_
                info->components + (long long)pairs->vectors.cols, info->gap);
 }
 
+/* The one way from a request to an embedding: builds the operator, finds the pairs (solver.c asks
+ * the engine), and writes them as the last columns, after those of the components. Eigenvalues are
+ * those of the operator; the caller converts them. */
+static huddle_status answer_request(huddle_context *context, hd_eigen_request *request,
+                                    const hd_embed_laplacian *laplacian,
+                                    const huddle_embed_options *options, huddle_embedding *out,
+                                    huddle_embed_info *info) {
+    huddle_status status = HUDDLE_OK;
+    hd_embed_operator op = {0};
+    hd_embed_pairs pairs = {0};
+    int64_t known = request->n_components;
+    const int32_t *order = laplacian != NULL ? laplacian->order : NULL;
+    hd_embed_problem problem = {request, &op, order, options->embed_solver, options->verify};
+    TRY(hd_embed_operator_new(context, request, order, &op));
+    if (laplacian != NULL)
+        TRY(hd_embed_solve(context, &problem, &pairs));
+    else
+        TRY(hd_embed_solve_any(context, &problem, &pairs));
+    TRY(new_embedding(op.n, options->n_components, known + pairs.count, out));
+    if (laplacian != NULL)
+        TRY(write_components(context, laplacian, known, &out->vectors));
+    write_vectors(&problem, &pairs, known, &out->vectors);
+    for (int64_t k = 0; k < pairs.count; k++)
+        out->eigenvalues[known + k] = op.shift + op.unit * pairs.theta[k];
+    fill_info(context, &problem, &pairs, info);
+done:
+    hd_embed_operator_free(&op);
+    hd_embed_pairs_free(&pairs);
+    return status;
+}
+
 /* Components are the whole answer. */
-static huddle_status embed_components(const hd_laplacian *laplacian, int32_t c,
-                                      huddle_embedding *out, huddle_embed_info *info) {
+static huddle_status embed_components(huddle_context *context, const hd_embed_laplacian *laplacian,
+                                      int32_t c, huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     int64_t q = laplacian->n_components;
     TRY(new_embedding(laplacian->n, c, q > c ? c + 1 : c, out));
-    TRY(write_components(laplacian, c, &out->vectors));
+    TRY(write_components(context, laplacian, c, &out->vectors));
     info->stop = HUDDLE_STOP_EXACT;
     info->gap = q > c ? 0 : NAN;
     info->cuts_cluster = q > c;
@@ -219,45 +244,45 @@ done:
     return status;
 }
 
-static huddle_status embed_by_solver(huddle_context *context, const huddle_csr *graph,
-                                     const hd_laplacian *laplacian,
-                                     const huddle_embed_options *options, huddle_embedding *out,
-                                     huddle_embed_info *info) {
+/* The largest eigenpairs of N beyond those of the components; lambda = 1 - theta. */
+static huddle_status embed_graph(huddle_context *context, const huddle_csr *graph,
+                                 const hd_embed_laplacian *laplacian,
+                                 const huddle_embed_options *options, huddle_embedding *out,
+                                 huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
-    hd_operator op = {0};
-    hd_pairs pairs = {0};
-    int64_t q = laplacian->n_components, wanted = options->n_components - q;
-    TRY(hd_operator_from_graph(graph, laplacian, &op));
-    hd_problem problem = make_problem(&op, options, wanted);
-    TRY(solve(context, &problem, options->solver, &pairs));
-    TRY(new_embedding(graph->rows, options->n_components, q + pairs.count, out));
-    TRY(write_components(laplacian, q, &out->vectors));
-    for (int64_t place = 0; place < graph->rows; place++)
-        memcpy(out->vectors.values + laplacian->order[place] * out->vectors.stride + q,
-               pairs.vectors.values + place * pairs.vectors.stride,
-               (size_t)wanted * sizeof *pairs.vectors.values);
-    for (int64_t k = 0; k < pairs.count; k++)
-        out->eigenvalues[q + k] = fmax(0, 1 - pairs.theta[k]);
-    info->gap = pairs.count > wanted ? pairs.theta[wanted - 1] - pairs.theta[wanted] : NAN;
-    info->unit = op.unit;
-    report(context, &pairs, info);
+    int64_t q = laplacian->n_components;
+    hd_eigen_request request = {.matrix = graph,
+                                .scale = laplacian->scale,
+                                .lower = -1,
+                                .upper = 1,
+                                .component = laplacian->component,
+                                .known = laplacian->known,
+                                .n_components = (int32_t)q,
+                                .n_wanted = options->n_components - (int32_t)q,
+                                .max_iter = options->embed_max_iter,
+                                .tol = options->tol,
+                                .seed = options->seed};
+    TRY(answer_request(context, &request, laplacian, options, out, info));
+    for (int64_t k = q; k < out->n_eigenvalues; k++)
+        out->eigenvalues[k] = fmax(0, 1 - out->eigenvalues[k]);
 done:
-    hd_operator_free(&op);
-    hd_pairs_free(&pairs);
     return status;
 }
 
-/* Signs and rows: what every embedding ends with. */
-static huddle_status finish(const huddle_embed_options *options, huddle_embedding *out) {
+/* Signs and rows, with which every embedding ends. */
+static huddle_status set_rows(huddle_context *context, const huddle_embed_options *options,
+                              huddle_embedding *out) {
     huddle_status status = HUDDLE_OK;
     const char *rule = options->rows;
     if (out->degrees == NULL && strcmp(rule, "rw") == 0)
         rule = "sym";
-    TRY(set_signs(&out->vectors));
+    TRY(set_signs(context, &out->vectors));
     TRY(huddle_embed_rows(&out->vectors, out->degrees, rule, &out->rows));
 done:
     return status;
 }
+
+/* ---- entry points -------------------------------------------------------------------------- */
 
 huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
                            const huddle_embed_options *options, huddle_embedding *out,
@@ -265,25 +290,29 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     huddle_status status = HUDDLE_OK;
     huddle_embed_options defaults = huddle_embed_defaults();
     huddle_embed_info ignored = {0};
-    hd_laplacian laplacian = {0};
+    hd_embed_laplacian laplacian = {0};
+    hd_slab slab;
     double begun = hd_seconds();
     options = options != NULL ? options : &defaults;
     info = info != NULL ? info : &ignored;
     memset(out, 0, sizeof *out);
     memset(info, 0, sizeof *info);
-    TRY(check_options(options, graph->rows));
-    TRY(hd_laplacian_new(graph, &laplacian));
+    TRY(hd_slab_locate(context, graph->rows, &slab));
+    TRY(check_options(context, options, slab.total));
+    TRY(huddle_csr_fetch(graph));
+    TRY(hd_embed_laplacian_new(context, graph, &laplacian));
     info->components = (int32_t)laplacian.n_components;
     if (laplacian.n_components >= options->n_components)
-        TRY(embed_components(&laplacian, options->n_components, out, info));
+        TRY(embed_components(context, &laplacian, options->n_components, out, info));
     else
-        TRY(embed_by_solver(context, graph, &laplacian, options, out, info));
+        TRY(embed_graph(context, graph, &laplacian, options, out, info));
     out->degrees = laplacian.degrees;
     laplacian.degrees = NULL;
-    TRY(finish(options, out));
+    TRY(set_rows(context, options, out));
     info->seconds = hd_seconds() - begun;
 done:
-    hd_laplacian_free(&laplacian);
+    status = hd_agree(context, status);
+    hd_embed_laplacian_free(&laplacian);
     if (status != HUDDLE_OK)
         huddle_embedding_free(out);
     return status;
@@ -296,34 +325,30 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
     huddle_status status = HUDDLE_OK;
     huddle_embed_options defaults = huddle_embed_defaults();
     huddle_embed_info ignored = {0};
-    hd_operator op = {0};
-    hd_pairs pairs = {0};
+    hd_slab slab;
     double begun = hd_seconds();
     options = options != NULL ? options : &defaults;
     info = info != NULL ? info : &ignored;
     memset(out, 0, sizeof *out);
     memset(info, 0, sizeof *info);
-    int64_t c = options->n_components;
-    TRY(check_options(options, matrix->rows));
-    TRY(hd_check_symmetric(matrix));
+    hd_eigen_request request = {.matrix = matrix,
+                                .lower = lower,
+                                .upper = upper,
+                                .n_wanted = options->n_components,
+                                .max_iter = options->embed_max_iter,
+                                .tol = options->tol,
+                                .seed = options->seed};
+    TRY(hd_slab_locate(context, matrix->rows, &slab));
+    TRY(check_options(context, options, slab.total));
+    TRY(huddle_csr_fetch(matrix));
+    TRY(hd_embed_check_symmetric(matrix, slab));
     if (!(lower < upper))
-        FAIL(HUDDLE_INVALID, "a spectrum within [%g, %g] is impossible", lower, upper);
-    TRY(hd_operator_from_csr(matrix, lower, upper, &op));
-    hd_problem problem = make_problem(&op, options, c);
-    TRY(solve_any(context, &problem, options->solver, &pairs));
-    TRY(new_embedding(matrix->rows, c, pairs.count, out));
-    memcpy(out->vectors.values, pairs.vectors.values,
-           (size_t)(matrix->rows * c) * sizeof *out->vectors.values);
-    for (int64_t k = 0; k < pairs.count; k++)
-        out->eigenvalues[k] = op.shift + op.unit * pairs.theta[k];
-    info->gap = pairs.count > c ? op.unit * (pairs.theta[c - 1] - pairs.theta[c]) : NAN;
-    info->unit = op.unit;
-    report(context, &pairs, info);
-    TRY(finish(options, out));
+        FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", lower, upper);
+    TRY(answer_request(context, &request, NULL, options, out, info));
+    TRY(set_rows(context, options, out));
     info->seconds = hd_seconds() - begun;
 done:
-    hd_operator_free(&op);
-    hd_pairs_free(&pairs);
+    status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         huddle_embedding_free(out);
     return status;

@@ -1,7 +1,9 @@
 /* shift I - op = L D L' has as many negative pivots as op has eigenvalues above the shift
- * (Sylvester). There is no pivoting, so growth must be watched: the computed factors are exact for
- * a matrix that differs by at most k eps |L||D||L'| entry by entry, k the longest row of L, and no
- * eigenvalue moves by more than the norm of that. */
+ * (Sylvester's law of inertia). There is no pivoting, so growth of the factors must be bounded
+ * afterwards: they are the exact factors of a matrix that differs by at most k eps |L||D||L'| entry
+ * by entry, k the longest row of L (Higham, Accuracy and Stability of Numerical Algorithms, chapter
+ * 11), and no eigenvalue moves by more than the norm of that (Weyl). The factorisation is row by
+ * row, along the elimination tree (Davis, Algorithm 849, ACM TOMS 31, 2005). */
 #include "embed/inertia.h"
 
 #include "base/check.h"
@@ -59,7 +61,7 @@ done:
 }
 
 /* An order with little fill, by approximate minimum degree. */
-static huddle_status find_order(const hd_operator *op, factor *f) {
+static huddle_status find_order(const hd_embed_operator *op, factor *f) {
     huddle_status status = HUDDLE_OK;
     SuiteSparse_long *columns = NULL;
     int64_t entries = op->offsets[op->n];
@@ -81,8 +83,9 @@ done:
     return status;
 }
 
-/* Elimination tree and column counts, row by row; returns the multiplications to come. */
-static double analyse(const hd_operator *op, factor *f) {
+/* Elimination tree and column counts, row by row; returns the number of multiplications of the
+ * elimination. */
+static double analyse(const hd_embed_operator *op, factor *f) {
     double work = 0;
     for (int64_t k = 0; k < f->n; k++) {
         int64_t i = f->order[k], length = 0;
@@ -107,7 +110,7 @@ static double analyse(const hd_operator *op, factor *f) {
 
 /* Scatters row k of shift I - op into sum and lists where L's row k is not zero, in an order in
  * which it can be eliminated: pattern[first .. n - 1]. */
-static int64_t begin_row(const hd_operator *op, double shift, int64_t k, factor *f) {
+static int64_t begin_row(const hd_embed_operator *op, double shift, int64_t k, factor *f) {
     int64_t i = f->order[k], first = f->n;
     f->mark[k] = k;
     f->sum[k] = shift;
@@ -127,7 +130,7 @@ static int64_t begin_row(const hd_operator *op, double shift, int64_t k, factor 
 }
 
 /* Row by row; a pivot of 0 ends it. */
-static huddle_status eliminate(huddle_context *context, const hd_operator *op, double shift,
+static huddle_status eliminate(huddle_context *context, const hd_embed_operator *op, double shift,
                                factor *f) {
     memset(f->count, 0, (size_t)f->n * sizeof *f->count);
     memset(f->mark, -1, (size_t)f->n * sizeof *f->mark);
@@ -178,14 +181,14 @@ static double rounding_bound(factor *f) {
     return (double)(f->longest + 3) * DBL_EPSILON * norm;
 }
 
-huddle_status hd_count_above(huddle_context *context, const hd_operator *op, double shift,
-                             double most_work, hd_inertia *inertia) {
+huddle_status hd_embed_count_above(huddle_context *context, const hd_embed_operator *op,
+                                   double shift, double max_work, hd_embed_inertia *inertia) {
     huddle_status status = HUDDLE_OK;
     factor f = {0};
-    *inertia = (hd_inertia){0};
+    *inertia = (hd_embed_inertia){0};
     TRY(new_factor(op->n, &f));
     TRY(find_order(op, &f));
-    if (analyse(op, &f) > most_work)
+    if (analyse(op, &f) > max_work)
         goto done;
     ALLOC(f.rows, f.offsets[f.n]);
     ALLOC(f.values, f.offsets[f.n]);

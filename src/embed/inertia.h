@@ -1,18 +1,17 @@
-/* How many eigenvalues lie above a number: by the signs of the pivots of a sparse L D L'. */
+/* The number of eigenvalues above a shift, by the signs of the pivots of a sparse factorisation. */
 #ifndef HUDDLE_SRC_EMBED_INERTIA_H
 #define HUDDLE_SRC_EMBED_INERTIA_H
 
 #include "embed/operator.h"
 
-typedef struct hd_inertia {
-    bool affordable; /* false: the factorisation would take more than `most_work`; nothing was done
-                      */
+typedef struct hd_embed_inertia {
+    bool affordable; /* false: it would take more than max_work, and nothing was done */
     int64_t above;   /* eigenvalues of the operator, deflated ones included, above the shift */
-    double error;    /* the count is right for some shift within this of the given one */
-} hd_inertia;
+    double error;    /* the count is exact for some shift within this distance of the given one */
+} hd_embed_inertia;
 
-/* most_work is in multiplications. */
-huddle_status hd_count_above(huddle_context *context, const hd_operator *op, double shift,
-                             double most_work, hd_inertia *inertia);
+/* max_work is a number of multiplications. Needs all rows in one process. */
+huddle_status hd_embed_count_above(huddle_context *context, const hd_embed_operator *op,
+                                   double shift, double max_work, hd_embed_inertia *inertia);
 
 #endif

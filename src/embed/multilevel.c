@@ -1,44 +1,52 @@
-/* A start from coarser graphs.
+/* A start from coarser graphs, as in algebraic multigrid (Vanek, Mandel and Brezina, Computing 56,
+ * 1996) and in multilevel spectral clustering.
  *
  * Vertices are gathered into aggregates, P maps an aggregate to its vertices in proportion to their
- * entries of the null vector and has orthonormal columns, and P' op P is the operator of the
- * smaller graph, with the null vector that belongs to it. Its eigenvectors, carried back by P, are
- * most of the way to the larger ones': the filter has only detail left to do. */
+ * entries of the known vector and has orthonormal columns, and P' op P is the operator of the
+ * smaller graph, with the known vector that belongs to it. Its eigenvectors, prolonged by P,
+ * are close to the larger ones: the filter only has to add detail. */
 #include "base/check.h"
 #include "embed/chebyshev.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Below this many vertices a random start is as quick. */
-enum { SMALLEST = 2500 };
+/* Up to this many vertices a random start is as fast (`./dev bench embed`). */
+enum { RANDOM_START_ROWS = 2500 };
 
-/* Smooths the steps between aggregates before anything is measured. */
+/* Degree of the filter that smooths the steps between aggregates before the first Ritz values. */
 enum { START_DEGREE = 20 };
 
-/* Coarse pairs need not be better than the prolongation is. */
+/* Coarse pairs need not be more accurate than the prolongation is. */
 static const double coarse_tolerance = 1e-2;
+enum { COARSE_ROUNDS = 10 };
 
-/* What no coarse vector holds must come in at random, or it would never be found. */
+/* A level that keeps more than this share of the vertices is not worth its cost, and one with fewer
+ * than so many vertices per column of the block has no room for it. */
+static const double worthwhile_share = .7;
+enum { ROWS_PER_COLUMN = 4 };
+
+/* Amplitude of random vectors that are added: what no coarse vector contains would otherwise never
+ * be found. */
 static const double noise = .1;
 
 /* ---- aggregates ---------------------------------------------------------------------------- */
 
-/* Is no neighbour of i taken yet? */
-static bool stands_free(const hd_operator *op, const int32_t *aggregate, int64_t i) {
+/* Whether no neighbour of i is in an aggregate yet. */
+static bool has_free_neighbours(const hd_embed_operator *op, const int32_t *aggregate, int64_t i) {
     for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
         if (aggregate[op->columns[e]] >= 0)
             return false;
     return true;
 }
 
-/* A vertex whose neighbours are all free takes them; the rest join their strongest neighbour's
- * aggregate. Returns how many there are. */
-static int64_t gather(const hd_operator *op, int32_t *aggregate) {
+/* A vertex whose neighbours are all free forms an aggregate with them; the rest join that of their
+ * strongest neighbour. Returns the number of aggregates. */
+static int64_t aggregate_vertices(const hd_embed_operator *op, int32_t *aggregate) {
     int64_t count = 0;
     memset(aggregate, -1, (size_t)op->n * sizeof *aggregate);
     for (int64_t i = 0; i < op->n; i++) {
-        if (aggregate[i] >= 0 || !stands_free(op, aggregate, i))
+        if (aggregate[i] >= 0 || !has_free_neighbours(op, aggregate, i))
             continue;
         aggregate[i] = (int32_t)count;
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
@@ -76,15 +84,16 @@ static void list_members(int64_t n, int64_t count, const int32_t *aggregate, int
     begin[0] = 0;
 }
 
-/* Row a of P' op P, appended at `end`; last[b] remembers where entry (a, b) is. */
-static int64_t add_row(const hd_operator *op, const int32_t *aggregate, const int32_t *members,
-                       int64_t size, int64_t end, int64_t *last, hd_operator *coarse) {
+/* Row a of P' op P, appended at `end`; last[b] is the place of entry (a, b). */
+static int64_t add_row(const hd_embed_operator *op, const int32_t *aggregate,
+                       const int32_t *members, int64_t size, int64_t end, int64_t *last,
+                       hd_embed_operator *coarse) {
     int64_t begin = end;
     for (int64_t m = 0; m < size; m++) {
         int32_t i = members[m];
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++) {
             int32_t j = op->columns[e], b = aggregate[j];
-            double value = op->null[i] * op->values[e] * op->null[j];
+            double value = op->known[i] * op->values[e] * op->known[j];
             if (last[b] < begin) {
                 last[b] = end;
                 coarse->columns[end] = b;
@@ -96,23 +105,27 @@ static int64_t add_row(const hd_operator *op, const int32_t *aggregate, const in
     return end;
 }
 
-static huddle_status new_coarse(const hd_operator *op, int64_t count, hd_operator *coarse) {
+static huddle_status new_coarse(const hd_embed_operator *op, int64_t count,
+                                hd_embed_operator *coarse) {
     huddle_status status = HUDDLE_OK;
     int64_t entries = op->offsets[op->n];
-    *coarse =
-        (hd_operator){.n = count, .lower = op->lower, .upper = op->upper, .n_null = op->n_null};
+    *coarse = (hd_embed_operator){.n = count,
+                                  .slab = {0, count},
+                                  .lower = op->lower,
+                                  .upper = op->upper,
+                                  .n_known = op->n_known};
     ALLOC_ZERO(coarse->offsets, count + 1);
     ALLOC(coarse->columns, entries);
     ALLOC(coarse->values, entries);
     ALLOC(coarse->rounded, entries);
     ALLOC(coarse->component, count);
-    ALLOC_ZERO(coarse->null, count);
+    ALLOC_ZERO(coarse->known, count);
 done:
     return status;
 }
 
-static huddle_status coarsen(const hd_operator *op, const int32_t *aggregate, int64_t count,
-                             hd_operator *coarse) {
+static huddle_status coarsen(const hd_embed_operator *op, const int32_t *aggregate, int64_t count,
+                             hd_embed_operator *coarse) {
     huddle_status status = HUDDLE_OK;
     int64_t *begin = NULL, *last = NULL, end = 0;
     int32_t *members = NULL;
@@ -123,18 +136,18 @@ static huddle_status coarsen(const hd_operator *op, const int32_t *aggregate, in
     list_members(op->n, count, aggregate, begin, members);
     memset(last, -1, (size_t)count * sizeof *last);
     for (int64_t i = 0; i < op->n; i++) {
-        coarse->null[aggregate[i]] += op->null[i] * op->null[i];
+        coarse->known[aggregate[i]] += op->known[i] * op->known[i];
         coarse->component[aggregate[i]] = op->component[i];
     }
     for (int64_t a = 0; a < count; a++) {
-        coarse->null[a] = sqrt(coarse->null[a]);
+        coarse->known[a] = sqrt(coarse->known[a]);
         end =
             add_row(op, aggregate, members + begin[a], begin[a + 1] - begin[a], end, last, coarse);
         coarse->offsets[a + 1] = end;
     }
     for (int64_t a = 0; a < count; a++)
         for (int64_t e = coarse->offsets[a]; e < coarse->offsets[a + 1]; e++) {
-            coarse->values[e] /= coarse->null[a] * coarse->null[coarse->columns[e]];
+            coarse->values[e] /= coarse->known[a] * coarse->known[coarse->columns[e]];
             coarse->rounded[e] = (float)coarse->values[e];
         }
 done:
@@ -144,15 +157,16 @@ done:
     return status;
 }
 
-/* x = P times the coarse x, with noise; columns that the coarse run could not fill stay noise. */
-static void prolong(const hd_run *coarse, const int32_t *aggregate, uint64_t seed, hd_run *run) {
+/* x = P times the coarse x, with noise; columns that the coarse run could not fill remain noise. */
+static void prolong(const hd_embed_run *coarse, const int32_t *aggregate, uint64_t seed,
+                    hd_embed_run *run) {
     int64_t n = run->op->n, width = run->block.width;
     float *x = run->block.x;
     const float *from = coarse->block.x;
-    hd_block_randomise(&run->block, 0, noise / sqrt((double)n), seed);
+    hd_embed_block_randomise(run->op, 0, noise / sqrt((double)n), seed, &run->block);
     for (int64_t i = 0; i < n; i++) {
         int32_t a = aggregate[i];
-        float share = (float)(run->op->null[i] / coarse->op->null[a]);
+        float share = (float)(run->op->known[i] / coarse->op->known[a]);
         for (int64_t k = 0; k < width; k++)
             x[i * width + k] += share * from[a * width + k];
     }
@@ -161,35 +175,35 @@ static void prolong(const hd_run *coarse, const int32_t *aggregate, uint64_t see
 /* ---- the start ----------------------------------------------------------------------------- */
 
 static huddle_status start_from_coarse(huddle_context *context, const int32_t *aggregate,
-                                       int64_t count, uint64_t seed, hd_run *run) {
+                                       int64_t count, uint64_t seed, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    hd_operator smaller = {0};
-    hd_run coarse = {0};
+    hd_embed_operator smaller = {0};
+    hd_embed_run coarse = {0};
     TRY(coarsen(run->op, aggregate, count, &smaller));
-    TRY(hd_run_new(&smaller, run->wanted, &coarse));
-    TRY(hd_run_start(context, seed, &coarse));
-    TRY(hd_run_iterate(context, NULL, coarse_tolerance, 10, &coarse));
+    TRY(hd_embed_run_new(&smaller, run->wanted, &coarse));
+    TRY(hd_embed_run_start(context, seed, &coarse));
+    TRY(hd_embed_run_iterate(context, NULL, coarse_tolerance, COARSE_ROUNDS, &coarse));
     prolong(&coarse, aggregate, seed, run);
-    TRY(hd_run_begin(context, hd_run_edge(&coarse), START_DEGREE, run));
+    TRY(hd_embed_run_begin(context, hd_embed_run_edge(&coarse), START_DEGREE, run));
 done:
-    hd_run_free(&coarse);
-    hd_operator_free(&smaller);
+    hd_embed_run_free(&coarse);
+    hd_embed_operator_free(&smaller);
     return status;
 }
 
-huddle_status hd_run_start(huddle_context *context, uint64_t seed, hd_run *run) {
+huddle_status hd_embed_run_start(huddle_context *context, uint64_t seed, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     int32_t *aggregate = NULL;
     int64_t n = run->op->n, count = n;
-    if (n > SMALLEST && run->op->n_null > 0) {
+    if (n > RANDOM_START_ROWS && run->op->n_known > 0 && run->op->halo.slabs == NULL) {
         ALLOC(aggregate, n);
-        count = gather(run->op, aggregate);
+        count = aggregate_vertices(run->op, aggregate);
     }
-    /* A graph that hardly shrinks is not worth a level; a tiny one has no room for the block. */
-    if (aggregate != NULL && (double)count < .7 * (double)n && count > 4 * run->block.width)
+    if (aggregate != NULL && (double)count < worthwhile_share * (double)n &&
+        count > ROWS_PER_COLUMN * run->block.width)
         TRY(start_from_coarse(context, aggregate, count, seed, run));
     else
-        TRY(hd_run_begin_random(context, seed, run));
+        TRY(hd_embed_run_begin_random(context, seed, run));
 done:
     huddle_free(aggregate);
     return status;

@@ -1,166 +1,204 @@
+/* From a request to the operator that the CPU solvers use. */
 #include "embed/operator.h"
 
 #include "base/check.h"
+#include "base/context.h"
 #include "embed/spectrum.h"
 
 #include <math.h>
 #include <string.h>
 
-void hd_operator_free(hd_operator *op) {
+void hd_embed_operator_free(hd_embed_operator *op) {
+    hd_halo_close(&op->halo);
     huddle_free(op->offsets);
     huddle_free(op->columns);
     huddle_free(op->values);
     huddle_free(op->rounded);
     huddle_free(op->component);
-    huddle_free(op->null);
+    huddle_free(op->known);
     memset(op, 0, sizeof *op);
 }
 
-static huddle_status new_operator(int64_t n, int64_t nonzeros, hd_operator *op) {
-    huddle_status status = HUDDLE_OK;
-    memset(op, 0, sizeof *op);
-    op->n = n;
-    ALLOC_ZERO(op->offsets, n + 1);
-    ALLOC(op->columns, nonzeros);
-    ALLOC(op->values, nonzeros);
-    ALLOC(op->rounded, nonzeros);
-done:
-    return status;
-}
+/* ---- entries ------------------------------------------------------------------------------- */
 
 /* The exponent that brings the largest magnitude into [1/2, 1), so that no sum of entries overflows
  * or underflows. */
-static int largest_exponent(const huddle_csr *matrix) {
+static huddle_status find_exponent(huddle_context *context, const huddle_csr *matrix,
+                                   int *exponent) {
     double largest = 0;
-    int exponent = 0;
+    *exponent = 0;
     for (int64_t e = 0; e < matrix->offsets[matrix->rows]; e++)
         largest = fmax(largest, fabs(matrix->values[e]));
-    if (largest > 0)
-        frexp(largest, &exponent);
-    return exponent;
+    huddle_status status = hd_reduce_max(context, 1, &largest);
+    if (status == HUDDLE_OK && largest > 0)
+        frexp(largest, exponent);
+    return status;
 }
 
-/* The matrix times 2^-exponent, with an entry for every place of the diagonal. */
-static void copy_rows(const huddle_csr *matrix, int exponent, hd_operator *op) {
+/* The rows of a graph in the operator's order, without explicit zeros. Columns are places of the
+ * operator; under slabs, which have no order of their own, row numbers among all processes. */
+static void copy_graph(const huddle_csr *graph, const int32_t *order, const int32_t *place_of,
+                       hd_embed_operator *op) {
+    int64_t count = 0;
+    for (int64_t place = 0; place < op->n; place++) {
+        int64_t i = order != NULL ? order[place] : place, begin = count;
+        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+            if (graph->values[e] == 0)
+                continue;
+            int32_t j = graph->columns[e];
+            op->columns[count] = place_of != NULL ? place_of[j] : j;
+            op->values[count++] = graph->values[e];
+        }
+        /* A vertex without edges is an eigenvector by itself, of eigenvalue 1 as for any other
+         * component; so a count of eigenvalues finds one for each. */
+        if (count == begin) {
+            op->columns[count] = (int32_t)(op->slab.first + place);
+            op->values[count++] = 1;
+        }
+        op->offsets[place + 1] = count;
+    }
+}
+
+/* The rows of any matrix times 2^-exponent, in their own order, with an entry at every place of the
+ * diagonal, from which the shift is subtracted later. */
+static void copy_matrix(const huddle_csr *matrix, int exponent, hd_embed_operator *op) {
     int64_t count = 0;
     for (int64_t i = 0; i < op->n; i++) {
         bool has_diagonal = false;
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
-            has_diagonal |= matrix->columns[e] == i;
+            has_diagonal |= matrix->columns[e] == op->slab.first + i;
             op->columns[count] = matrix->columns[e];
             op->values[count++] = ldexp(matrix->values[e], -exponent);
         }
         if (!has_diagonal) {
-            op->columns[count] = (int32_t)i;
+            op->columns[count] = (int32_t)(op->slab.first + i);
             op->values[count++] = 0;
         }
         op->offsets[i + 1] = count;
     }
 }
 
+/* Entry (i, j) becomes scale_i a_ij scale_j. The scale of ghost rows comes from their owners. */
+static huddle_status scale_entries(const double *scale, const int32_t *order,
+                                   hd_embed_operator *op) {
+    huddle_status status = HUDDLE_OK;
+    double *by_place = NULL;
+    ALLOC(by_place, op->n + op->halo.ghosts);
+    for (int64_t place = 0; place < op->n; place++)
+        by_place[place] = scale[order != NULL ? order[place] : place];
+    TRY(hd_halo_fetch(&op->halo, by_place, sizeof *by_place));
+    for (int64_t i = 0; i < op->n; i++)
+        for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++)
+            op->values[e] = op->values[e] * by_place[i] * by_place[op->columns[e]];
+done:
+    huddle_free(by_place);
+    return status;
+}
+
 /* op becomes (op - middle I) / radius. The shift is subtracted in double: the filter's floats would
  * not keep a small spectrum far from 0. */
-static void normalise(double middle, double radius, hd_operator *op) {
+static void normalise(double middle, double radius, hd_embed_operator *op) {
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++) {
             double value = op->columns[e] == i ? op->values[e] - middle : op->values[e];
             op->values[e] = value / radius;
-            op->rounded[e] = (float)op->values[e];
         }
-    op->lower = -1;
-    op->upper = 1;
 }
 
-huddle_status hd_operator_from_csr(const huddle_csr *matrix, double lower, double upper,
-                                   hd_operator *op) {
+/* ---- the two kinds of requests ------------------------------------------------------------- */
+
+/* N = D^-1/2 A D^-1/2, whose spectrum is known to lie in [-1, 1]. */
+static huddle_status fill_scaled(huddle_context *context, const hd_eigen_request *request,
+                                 const int32_t *order, hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
-    hd_spectrum s;
-    int exponent = largest_exponent(matrix);
-    TRY(new_operator(matrix->rows, matrix->offsets[matrix->rows] + matrix->rows, op));
-    copy_rows(matrix, exponent, op);
-    TRY(hd_estimate_spectrum(op, ldexp(lower, -exponent), ldexp(upper, -exponent), &s));
+    int32_t *place_of = NULL;
+    if (order != NULL) {
+        ALLOC(place_of, op->n);
+        for (int64_t place = 0; place < op->n; place++)
+            place_of[order[place]] = (int32_t)place;
+    }
+    copy_graph(request->matrix, order, place_of, op);
+    TRY(hd_halo_open(context, op->n, op->offsets[op->n], op->columns, &op->halo));
+    TRY(scale_entries(request->scale, order, op));
+    op->lower = request->lower;
+    op->upper = request->upper;
+    op->unit = 1;
+done:
+    huddle_free(place_of);
+    return status;
+}
+
+/* Any symmetric matrix, shifted and scaled so that its spectrum fills [-1, 1]; the request gets the
+ * bounds that were found. */
+static huddle_status fill_any(huddle_context *context, hd_eigen_request *request,
+                              hd_embed_operator *op) {
+    huddle_status status = HUDDLE_OK;
+    hd_embed_spectrum s;
+    int exponent = 0;
+    double lower = request->lower, upper = request->upper;
+    TRY(find_exponent(context, request->matrix, &exponent));
+    copy_matrix(request->matrix, exponent, op);
+    TRY(hd_halo_open(context, op->n, op->offsets[op->n], op->columns, &op->halo));
+    TRY(hd_embed_estimate_spectrum(context, op, ldexp(lower, -exponent), ldexp(upper, -exponent),
+                                   &s));
     double size = fmax(fabs(s.least), fabs(s.most)), slack = ldexp(1e-9 * size, exponent);
     double least = ldexp(s.least, exponent), most = ldexp(s.most, exponent);
     if (least < lower - slack || most > upper + slack)
-        FAIL(HUDDLE_INVALID, "the spectrum reaches from %g to %g, beyond the bounds [%g, %g]",
+        FAIL(HUDDLE_INVALID, "the spectrum extends from %g to %g, beyond the bounds [%g, %g]",
              least, most, lower, upper);
     double middle = .5 * (s.lower + s.upper), radius = .5 * (s.upper - s.lower);
     /* A multiple of the identity but for rounding has no width to be relative to. */
     if (radius <= 1e-13 * size)
         radius = size > 0 ? size : 1;
     normalise(middle, radius, op);
-    op->shift = ldexp(middle, exponent);
-    op->unit = ldexp(radius, exponent);
-done:
-    if (status != HUDDLE_OK)
-        hd_operator_free(op);
-    return status;
-}
-
-double hd_degree_root(double degree) {
-    return degree > 0 ? sqrt(degree) : 1;
-}
-
-/* Each component's roots become a vector of norm 1. */
-static huddle_status set_null_vectors(const hd_laplacian *laplacian, hd_operator *op) {
-    huddle_status status = HUDDLE_OK;
-    double *squares = NULL;
-    ALLOC_ZERO(squares, laplacian->n_components);
-    ALLOC(op->component, op->n);
-    ALLOC(op->null, op->n);
-    for (int64_t place = 0; place < op->n; place++) {
-        int32_t vertex = laplacian->order[place];
-        op->component[place] = laplacian->component[vertex];
-        op->null[place] = hd_degree_root(laplacian->degrees[vertex]);
-        squares[op->component[place]] += op->null[place] * op->null[place];
-    }
-    for (int64_t place = 0; place < op->n; place++)
-        op->null[place] /= sqrt(squares[op->component[place]]);
-    op->n_null = laplacian->n_components;
-done:
-    huddle_free(squares);
-    return status;
-}
-
-huddle_status hd_operator_from_graph(const huddle_csr *graph, const hd_laplacian *laplacian,
-                                     hd_operator *op) {
-    huddle_status status = HUDDLE_OK;
-    int32_t *place_of = NULL;
-    double *inverse = NULL;
-    int64_t n = graph->rows, count = 0;
-    /* One place more for each vertex without edges: its diagonal is 1. */
-    TRY(new_operator(n, graph->offsets[n] + laplacian->n_components, op));
-    ALLOC(place_of, n);
-    ALLOC(inverse, n);
-    for (int64_t place = 0; place < n; place++)
-        place_of[laplacian->order[place]] = (int32_t)place;
-    for (int64_t i = 0; i < n; i++)
-        inverse[i] = 1 / hd_degree_root(laplacian->degrees[i]);
-    for (int64_t place = 0; place < n; place++) {
-        int32_t i = laplacian->order[place];
-        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
-            if (graph->values[e] == 0)
-                continue;
-            int32_t j = graph->columns[e];
-            op->columns[count] = place_of[j];
-            op->values[count++] = graph->values[e] * inverse[i] * inverse[j];
-        }
-        if (laplacian->degrees[i] == 0) {
-            op->columns[count] = (int32_t)place;
-            op->values[count++] = 1;
-        }
-        op->offsets[place + 1] = count;
-    }
-    for (int64_t e = 0; e < count; e++)
-        op->rounded[e] = (float)op->values[e];
     op->lower = -1;
     op->upper = 1;
-    op->unit = 1;
-    TRY(set_null_vectors(laplacian, op));
+    op->shift = ldexp(middle, exponent);
+    op->unit = ldexp(radius, exponent);
+    request->lower = op->shift - op->unit;
+    request->upper = op->shift + op->unit;
 done:
-    huddle_free(place_of);
-    huddle_free(inverse);
+    return status;
+}
+
+/* The known vectors in the operator's order. */
+static huddle_status copy_known(const hd_eigen_request *request, const int32_t *order,
+                                hd_embed_operator *op) {
+    huddle_status status = HUDDLE_OK;
+    if (request->component == NULL)
+        goto done;
+    ALLOC(op->component, op->n);
+    ALLOC(op->known, op->n);
+    for (int64_t place = 0; place < op->n; place++) {
+        int64_t i = order != NULL ? order[place] : place;
+        op->component[place] = request->component[i];
+        op->known[place] = request->known[i];
+    }
+    op->n_known = request->n_components;
+done:
+    return status;
+}
+
+huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *request,
+                                    const int32_t *order, hd_embed_operator *op) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = request->matrix->rows, entries = request->matrix->offsets[n] + n;
+    memset(op, 0, sizeof *op);
+    op->n = n;
+    TRY(hd_slab_locate(context, n, &op->slab));
+    ALLOC_ZERO(op->offsets, n + 1);
+    ALLOC(op->columns, entries);
+    ALLOC(op->values, entries);
+    if (request->scale != NULL)
+        TRY(fill_scaled(context, request, order, op));
+    else
+        TRY(fill_any(context, request, op));
+    ALLOC(op->rounded, entries);
+    for (int64_t e = 0; e < op->offsets[n]; e++)
+        op->rounded[e] = (float)op->values[e];
+    TRY(copy_known(request, order, op));
+done:
     if (status != HUDDLE_OK)
-        hd_operator_free(op);
+        hd_embed_operator_free(op);
     return status;
 }

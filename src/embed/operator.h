@@ -1,57 +1,71 @@
-/* The matrix whose largest eigenpairs are wanted, as the solvers see it.
+/* The matrix whose largest eigenpairs are wanted, in the form that the CPU solvers use.
  *
- * Symmetric, its spectrum within [lower, upper], which is about [-1, 1]: tolerances and thresholds
- * are for an operator of that size. Any other matrix is shifted and scaled first. Vertices are in
- * an order of the operator's own (breadth first, so that neighbours are near each other in memory);
- * whoever made it knows the way back. Eigenvectors known beforehand, with disjoint supports, are
- * deflated: solvers work in their orthogonal complement and never return them. */
+ * It is symmetric, and its spectrum lies within [lower, upper], which is about [-1, 1]: tolerances
+ * and thresholds are made for an operator of that size, so any other matrix is shifted and scaled
+ * first. Rows are in an order of the operator's own (breadth first, so that neighbours are close to
+ * each other in memory). Eigenvectors known beforehand, with disjoint supports, are deflated:
+ * solvers work in their orthogonal complement and never return them.
+ *
+ * Under an engine with slabs the operator has the own rows in their given order. Column indices
+ * beyond n refer to ghost rows, which halo fetches from other processes. */
 #ifndef HUDDLE_SRC_EMBED_OPERATOR_H
 #define HUDDLE_SRC_EMBED_OPERATOR_H
 
+#include "base/slabs.h"
 #include "huddle/embed.h"
 
-typedef struct hd_operator {
-    int64_t n;
+typedef struct hd_embed_operator {
+    int64_t n;           /* own rows */
+    hd_slab slab;        /* where they are among the rows of all processes */
+    hd_halo halo;        /* ghost rows; halo.slabs is NULL if this process holds all rows */
     int64_t *offsets;    /* n + 1 */
-    int32_t *columns;    /* not sorted */
-    double *values;      /* as they are */
-    float *rounded;      /* for the filter */
+    int32_t *columns;    /* own rows by their place, then ghosts; not sorted */
+    double *values;      /* in double */
+    float *rounded;      /* the same in float, for the filter */
     double lower, upper; /* upper may be a few percent too small, lower is safe */
     double shift, unit;  /* the matrix it was made from is shift I + unit op */
-    int64_t n_null;      /* vectors to deflate */
-    int32_t *component;  /* n: which of them has its support here */
-    double *null;        /* n: its entry here; each vector has norm 1 */
-} hd_operator;
+    int64_t n_known;     /* vectors to deflate */
+    int32_t *component;  /* n: the known vector whose support contains this row */
+    double *known;       /* n: its entry in this row; each vector has norm 1 */
+} hd_embed_operator;
 
-void hd_operator_free(hd_operator *op);
+void hd_embed_operator_free(hd_embed_operator *op);
 
-/* A symmetric matrix in its own order, nothing deflated, shifted and scaled so that its spectrum
- * fills [-1, 1]. [lower, upper] holds the spectrum as far as the caller knows; HUDDLE_INVALID if it
- * is found to reach beyond. */
-huddle_status hd_operator_from_csr(const huddle_csr *matrix, double lower, double upper,
-                                   hd_operator *op);
+/* The operator of a request (base/engine.h). `order` lists the rows by their place in the operator;
+ * NULL: their own order. request->lower and request->upper bound the spectrum as far as the caller
+ * knows; if the request has no scale, they may be infinite and are replaced by estimates, and
+ * HUDDLE_INVALID is returned if the spectrum is found to extend beyond them. */
+huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *request,
+                                    const int32_t *order, hd_embed_operator *op);
 
 /* What the stage derives from a graph before any solver runs. */
-typedef struct hd_laplacian {
+typedef struct hd_embed_laplacian {
     int64_t n;
+    hd_slab slab;
     double *degrees;
+    double *scale; /* n: 1 / root of the degree */
     int64_t n_components;
     int32_t *component; /* n, by vertex: 0 is the component with the most vertices */
-    int32_t *order;     /* n: the vertex at each place of the operator */
-} hd_laplacian;
+    double *known;      /* n: the entries of the vectors D^1/2 1_C, each of norm 1 */
+    int32_t *order;     /* n: the vertices breadth first; NULL under slabs */
+} hd_embed_laplacian;
 
-/* Checks the graph; degrees, components, order. */
-huddle_status hd_laplacian_new(const huddle_csr *graph, hd_laplacian *laplacian);
-void hd_laplacian_free(hd_laplacian *laplacian);
+/* Checks the graph; finds degrees, components and an order. */
+huddle_status hd_embed_laplacian_new(huddle_context *context, const huddle_csr *graph,
+                                     hd_embed_laplacian *laplacian);
+void hd_embed_laplacian_free(hd_embed_laplacian *laplacian);
 
-/* N of the graph in the laplacian's order, D^1/2 1_C deflated for every component. */
-huddle_status hd_operator_from_graph(const huddle_csr *graph, const hd_laplacian *laplacian,
-                                     hd_operator *op);
+/* Connected components (components.c): component[i], numbered by falling size, ties by the first
+ * vertex, and the vertices breadth first. order may be NULL under slabs, and only there. */
+huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr *graph,
+                                       hd_slab slab, int32_t *component, int32_t *order,
+                                       int64_t *count);
 
-/* The root of a degree; a vertex without edges counts as one of degree 1. */
-double hd_degree_root(double degree);
+/* The root of a degree; a vertex without edges is treated as one of degree 1. */
+double hd_embed_degree_root(double degree);
 
-/* Refuses a matrix that is not square or not symmetric to one part in 1e9. */
-huddle_status hd_check_symmetric(const huddle_csr *matrix);
+/* HUDDLE_INVALID if a matrix is not square, or not symmetric to one part in 1e9. Under slabs only
+ * entries between own rows are compared. */
+huddle_status hd_embed_check_symmetric(const huddle_csr *matrix, hd_slab slab);
 
 #endif

@@ -1,5 +1,5 @@
-/* The product of the operator with a block, which is where the embedding spends its time. */
-#include "embed/block.h"
+/* The product of the operator with a block, which takes most of the time of an embedding. */
+#include "embed/vectors.h"
 
 #include <stdint.h>
 
@@ -7,7 +7,7 @@
 #define LANES    HD_LANES
 #define REGISTER float_register
 #define PASS     float_pass
-#define PRODUCT  HD_SIMD(hd_product_float)
+#define PRODUCT  HD_SIMD(hd_embed_product_float)
 #include "embed/product_kernel.h"
 
 #undef NUMBER
@@ -19,5 +19,5 @@
 #define LANES    (HD_LANES / 2)
 #define REGISTER double_register
 #define PASS     double_pass
-#define PRODUCT  HD_SIMD(hd_product_double)
+#define PRODUCT  HD_SIMD(hd_embed_product_double)
 #include "embed/product_kernel.h"

@@ -1,9 +1,12 @@
-/* Included once for each number type; NUMBER, LANES, REGISTER, PASS and PRODUCT say which. */
+/* The product for one number type: included once for each, with NUMBER, LANES, REGISTER, PASS and
+ * PRODUCT defined. The rows that an entry refers to are read in strips of up to four registers of
+ * columns, so that the sums stay in registers and the product, which is limited by memory, reads
+ * each row once per strip. */
 
 typedef NUMBER REGISTER __attribute__((vector_size(LANES * sizeof(NUMBER))));
 
-/* One strip of `count` registers of columns. count is a constant wherever this is inlined, so sum
- * lives in registers. */
+/* One strip of `count` registers of columns. count is a constant wherever this is inlined, so that
+ * the sums are kept in registers. */
 static inline __attribute__((always_inline)) void
 PASS(const int64_t *offsets, const int32_t *columns, const NUMBER *values, int64_t begin,
      int64_t end, int64_t width, NUMBER alpha, NUMBER beta, NUMBER gamma, const NUMBER *x,

@@ -1,3 +1,6 @@
+/* Rayleigh-Ritz steps. The Gram matrices X'X and X' op X are summed in double whatever the block
+ * contains: their rounding errors limit the orthogonality of the Ritz vectors and thereby the
+ * residual that can be reached (Stewart, Matrix Algorithms II, 2001, chapter 4). */
 #include "embed/rayleigh.h"
 
 #include "base/blas.h"
@@ -9,22 +12,30 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows that are worked on at once, in a worker's scratch space. */
+/* Rows that are worked on at once, in a worker's scratch space: two strips of doubles fit in the
+ * second-level cache. */
 enum { STRIP = 256 };
 
-huddle_status hd_ritz_new(int64_t width, hd_ritz *ritz) {
+/* Multiplications per chunk, and chunks at most, since each keeps two Gram matrices. */
+enum { GRAM_WORK = 1 << 22, RESIDUAL_WORK = 1 << 17, MAX_CHUNKS = 256 };
+
+/* Columns of norm 1 that are dependent to this part are dropped: the eigenvalues of a Gram matrix
+ * in double are not accurate below about width * 1e-16, and noise must not become a Ritz vector. */
+static const double dependent = 1e-11;
+
+huddle_status hd_embed_ritz_new(int64_t width, hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
-    *ritz = (hd_ritz){.width = width};
+    *ritz = (hd_embed_ritz){.width = width};
     ALLOC_ZERO(ritz->theta, width);
     ALLOC_ZERO(ritz->residual, width);
     ALLOC_ZERO(ritz->rotation, width * width);
 done:
     if (status != HUDDLE_OK)
-        hd_ritz_free(ritz);
+        hd_embed_ritz_free(ritz);
     return status;
 }
 
-void hd_ritz_free(hd_ritz *ritz) {
+void hd_embed_ritz_free(hd_embed_ritz *ritz) {
     huddle_free(ritz->theta);
     huddle_free(ritz->residual);
     huddle_free(ritz->rotation);
@@ -33,24 +44,23 @@ void hd_ritz_free(hd_ritz *ritz) {
 
 /* What the loops over rows share. */
 typedef struct step {
-    const hd_operator *op; /* NULL: the products are in the block's y */
-    const hd_block *block;
-    const hd_ritz *ritz;
+    const hd_embed_operator *op; /* NULL: the products are in the block's y */
+    const hd_embed_block *block;
+    const hd_embed_ritz *ritz;
     double *scratch;   /* for each worker, two strips */
     double *partial;   /* for each chunk: two Gram matrices, or squared residuals */
     float *rotation;   /* as floats, for a block of floats */
-    huddle_dense *out; /* hd_ritz_vectors() */
+    huddle_dense *out; /* hd_embed_ritz_vectors() */
     int64_t grain;
 } step;
 
-/* Chunks of some four million multiplications, at most 256 of them. */
 static int64_t row_grain(int64_t n, int64_t width) {
-    int64_t grain = (1 << 22) / (width * width) + n / 256 + 1;
+    int64_t grain = GRAM_WORK / (width * width) + n / MAX_CHUNKS + 1;
     return grain < STRIP ? STRIP : grain;
 }
 
-static huddle_status new_step(huddle_context *context, const hd_block *block, const hd_ritz *ritz,
-                              step *s) {
+static huddle_status new_step(huddle_context *context, const hd_embed_block *block,
+                              const hd_embed_ritz *ritz, step *s) {
     huddle_status status = HUDDLE_OK;
     int64_t width = block->width;
     *s = (step){.block = block, .ritz = ritz, .grain = row_grain(block->n, width)};
@@ -67,19 +77,20 @@ static void free_step(step *s) {
     huddle_free(s->rotation);
 }
 
-/* Adds up the chunks' parts, in their order, into the first. */
-static void combine(const step *s, int64_t length) {
+/* Adds up the chunks' parts, in their order, into the first, and then those of all processes. */
+static huddle_status combine(huddle_context *context, const step *s, int64_t length) {
     int64_t chunks = hd_chunks(s->block->n, s->grain);
     int64_t stride = 2 * s->block->width * s->block->width;
     for (int64_t chunk = 1; chunk < chunks; chunk++)
         for (int64_t k = 0; k < length; k++)
             s->partial[k] += s->partial[chunk * stride + k];
+    return hd_reduce_sum(context, length, s->partial);
 }
 
 /* ---- Gram matrices ------------------------------------------------------------------------- */
 
 /* Rows of op x, from the block's x in double. */
-static void multiply_strip(const hd_operator *op, const hd_block *block, int64_t first,
+static void multiply_strip(const hd_embed_operator *op, const hd_embed_block *block, int64_t first,
                            int64_t count, double *rows) {
     int64_t width = block->width;
     for (int64_t i = 0; i < count; i++) {
@@ -106,11 +117,11 @@ static huddle_status add_grams(void *argument, hd_chunk chunk) {
     double *gram = s->partial + chunk.index * 2 * width * width;
     for (int64_t first = chunk.begin; first < chunk.end; first += STRIP) {
         int64_t count = chunk.end - first < STRIP ? chunk.end - first : STRIP;
-        hd_block_load(s->block, false, first, count, x);
+        hd_embed_block_load(s->block, false, first, count, x);
         if (s->op != NULL)
             multiply_strip(s->op, s->block, first, count, y);
         else
-            hd_block_load(s->block, true, first, count, y);
+            hd_embed_block_load(s->block, true, first, count, y);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, b, (blasint)count, 1, x, b, x, b, 1,
                     gram, b);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, b, (blasint)count, 1, x, b, y, b, 1,
@@ -123,13 +134,13 @@ static huddle_status add_grams(void *argument, hd_chunk chunk) {
 
 /* Eigenvalues ascending; row k of a becomes the k-th eigenvector. */
 static huddle_status eigen(int64_t n, double *a, double *values) {
-    return hd_check_lapack(
+    return hd_embed_check_lapack(
         LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, a, (lapack_int)n, values), n);
 }
 
-/* basis (width x rank, by columns of `gram` as rows) with basis' gram basis = I. Columns are
- * scaled to norm 1 first; what is dependent to one part in 1e11 is dropped. Row k of gram is
- * overwritten by the k-th basis vector. Returns the rank. */
+/* A basis (width x rank) with basis' gram basis = I, from the eigenvectors of the Gram matrix,
+ * whose columns are scaled to norm 1 first. The k-th basis vector overwrites row k of gram; the
+ * last `rank` rows are valid. */
 static huddle_status orthonormal_basis(int64_t width, double *gram, double *scale, double *values,
                                        int64_t *rank) {
     for (int64_t i = 0; i < width; i++) {
@@ -141,14 +152,15 @@ static huddle_status orthonormal_basis(int64_t width, double *gram, double *scal
             gram[i * width + j] *= scale[i] * scale[j];
     huddle_status status = eigen(width, gram, values);
     *rank = 0;
-    for (int64_t k = width - 1; k >= 0 && status == HUDDLE_OK && values[k] > 1e-11; k--, ++*rank)
+    for (int64_t k = width - 1; k >= 0 && status == HUDDLE_OK && values[k] > dependent;
+         k--, ++*rank)
         for (int64_t i = 0; i < width; i++)
             gram[k * width + i] *= scale[i] / sqrt(values[k]);
     return status;
 }
 
 /* From the Gram matrices X'X and X'opX: Ritz values, and the rotation that makes Ritz vectors. */
-static huddle_status solve_small(double *gram, double *product, hd_ritz *ritz) {
+static huddle_status solve_small(double *gram, double *product, hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
     double *scale = NULL, *values = NULL, *half = NULL, *small = NULL;
     int64_t width = ritz->width, rank = 0;
@@ -239,19 +251,20 @@ static huddle_status rotate_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_rayleigh_ritz(huddle_context *context, hd_block *block, hd_ritz *ritz) {
+huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *block,
+                                     hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
     step s = {0};
     int64_t width = block->width;
     hd_blas_enter();
     TRY(new_step(context, block, ritz, &s));
     TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
-    combine(&s, 2 * width * width);
+    TRY(combine(context, &s, 2 * width * width));
     TRY(solve_small(s.partial, s.partial + width * width, ritz));
     for (int64_t i = 0; i < width * width; i++)
         s.rotation[i] = (float)ritz->rotation[i];
     TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_rows, &s));
-    combine(&s, width);
+    TRY(combine(context, &s, width));
     for (int64_t k = 0; k < width; k++)
         ritz->residual[k] = k < ritz->rank ? sqrt(s.partial[k]) : INFINITY;
 done:
@@ -262,16 +275,17 @@ done:
 
 /* ---- the exact step at the end ------------------------------------------------------------- */
 
-huddle_status hd_ritz_exact(huddle_context *context, const hd_operator *op, const hd_block *block,
-                            hd_ritz *ritz) {
+huddle_status hd_embed_ritz_exact(huddle_context *context, const hd_embed_operator *op,
+                                  const hd_embed_block *block, hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
     step s = {0};
     int64_t width = block->width;
     hd_blas_enter();
     TRY(new_step(context, block, ritz, &s));
     s.op = op;
+    TRY(hd_embed_block_fetch_ghosts(op, block));
     TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
-    combine(&s, 2 * width * width);
+    TRY(combine(context, &s, 2 * width * width));
     TRY(solve_small(s.partial, s.partial + width * width, ritz));
 done:
     free_step(&s);
@@ -285,7 +299,7 @@ static huddle_status rotate_out(void *argument, hd_chunk chunk) {
     double *rows = s->scratch + chunk.worker * 2 * STRIP * s->block->width;
     for (int64_t first = chunk.begin; first < chunk.end; first += STRIP) {
         int64_t count = chunk.end - first < STRIP ? chunk.end - first : STRIP;
-        hd_block_load(s->block, false, first, count, rows);
+        hd_embed_block_load(s->block, false, first, count, rows);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)count,
                     (blasint)s->out->cols, b, 1, rows, b, s->ritz->rotation, b, 0,
                     s->out->values + first * s->out->stride, (blasint)s->out->stride);
@@ -293,27 +307,30 @@ static huddle_status rotate_out(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The block is orthogonal to the null vectors in its own arithmetic only. */
-static huddle_status deflate_vectors(const hd_operator *op, huddle_dense *vectors) {
+/* The block is orthogonal to the known vectors in its own arithmetic only. */
+static huddle_status deflate_vectors(huddle_context *context, const hd_embed_operator *op,
+                                     huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     double *sums = NULL;
     int64_t cols = vectors->cols;
-    if (op->n_null == 0)
+    if (op->n_known == 0)
         goto done;
-    ALLOC_ZERO(sums, op->n_null * cols);
+    ALLOC_ZERO(sums, op->n_known * cols);
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t k = 0; k < cols; k++)
-            sums[op->component[i] * cols + k] += op->null[i] * vectors->values[i * cols + k];
+            sums[op->component[i] * cols + k] += op->known[i] * vectors->values[i * cols + k];
+    TRY(hd_reduce_sum(context, op->n_known * cols, sums));
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t k = 0; k < cols; k++)
-            vectors->values[i * cols + k] -= op->null[i] * sums[op->component[i] * cols + k];
+            vectors->values[i * cols + k] -= op->known[i] * sums[op->component[i] * cols + k];
 done:
     huddle_free(sums);
     return status;
 }
 
-huddle_status hd_ritz_vectors(huddle_context *context, const hd_operator *op, const hd_block *block,
-                              const hd_ritz *ritz, int64_t count, huddle_dense *vectors) {
+huddle_status hd_embed_ritz_vectors(huddle_context *context, const hd_embed_operator *op,
+                                    const hd_embed_block *block, const hd_embed_ritz *ritz,
+                                    int64_t count, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     step s = {0};
     hd_blas_enter();
@@ -321,7 +338,7 @@ huddle_status hd_ritz_vectors(huddle_context *context, const hd_operator *op, co
     TRY(new_step(context, block, ritz, &s));
     s.out = vectors;
     TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_out, &s));
-    TRY(deflate_vectors(op, vectors));
+    TRY(deflate_vectors(context, op, vectors));
 done:
     free_step(&s);
     hd_blas_leave();
@@ -331,8 +348,8 @@ done:
 /* ---- residuals of finished vectors --------------------------------------------------------- */
 
 typedef struct residuals {
-    const hd_operator *op;
-    const huddle_dense *vectors;
+    const hd_embed_operator *op;
+    const huddle_dense *vectors; /* with the ghost rows of the operator */
     const double *theta;
     double *squares; /* chunks x columns */
     double *rows;    /* workers x columns */
@@ -354,24 +371,46 @@ static huddle_status square_residuals(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_largest_residual(huddle_context *context, const hd_operator *op,
-                                  const huddle_dense *vectors, const double *theta,
-                                  double *residual) {
+/* A copy of the vectors with the ghost rows that the operator refers to. */
+static huddle_status copy_with_ghosts(const hd_embed_operator *op, const huddle_dense *vectors,
+                                      huddle_dense *copy) {
     huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_new(op->n + op->halo.ghosts, vectors->cols, copy));
+    for (int64_t i = 0; i < op->n; i++)
+        memcpy(copy->values + i * copy->stride, vectors->values + i * vectors->stride,
+               (size_t)vectors->cols * sizeof *copy->values);
+    TRY(hd_halo_fetch(&op->halo, copy->values, (size_t)copy->stride * sizeof *copy->values));
+done:
+    return status;
+}
+
+huddle_status hd_embed_largest_residual(huddle_context *context, const hd_embed_operator *op,
+                                        const huddle_dense *vectors, const double *theta,
+                                        double *residual) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense with_ghosts = {0};
+    double *squares = NULL;
     residuals r = {op, vectors, theta, NULL, NULL};
-    int64_t grain = (1 << 17) / (vectors->cols + 1) + op->n / 256 + 1;
+    int64_t grain = RESIDUAL_WORK / (vectors->cols + 1) + op->n / MAX_CHUNKS + 1;
     int64_t chunks = hd_chunks(op->n, grain);
     ALLOC_ZERO(r.squares, (chunks + 1) * vectors->cols);
     ALLOC(r.rows, hd_workers(context) * vectors->cols);
-    TRY(hd_parallel(context, NULL, op->n, grain, square_residuals, &r));
-    *residual = 0;
-    for (int64_t k = 0; k < vectors->cols; k++) {
-        double square = 0;
-        for (int64_t chunk = 0; chunk < chunks; chunk++)
-            square += r.squares[chunk * vectors->cols + k];
-        *residual = fmax(*residual, sqrt(square));
+    ALLOC_ZERO(squares, vectors->cols);
+    if (op->halo.slabs != NULL) {
+        TRY(copy_with_ghosts(op, vectors, &with_ghosts));
+        r.vectors = &with_ghosts;
     }
+    TRY(hd_parallel(context, NULL, op->n, grain, square_residuals, &r));
+    for (int64_t chunk = 0; chunk < chunks; chunk++)
+        for (int64_t k = 0; k < vectors->cols; k++)
+            squares[k] += r.squares[chunk * vectors->cols + k];
+    TRY(hd_reduce_sum(context, vectors->cols, squares));
+    *residual = 0;
+    for (int64_t k = 0; k < vectors->cols; k++)
+        *residual = fmax(*residual, sqrt(squares[k]));
 done:
+    huddle_dense_free(&with_ghosts);
+    huddle_free(squares);
     huddle_free(r.squares);
     huddle_free(r.rows);
     return status;

@@ -1,23 +1,23 @@
-/* What every solver is given and gives back. */
+/* The solvers: what each is given and returns, and the function that chooses among them and the
+ * context's engine. */
 #ifndef HUDDLE_SRC_EMBED_SOLVER_H
 #define HUDDLE_SRC_EMBED_SOLVER_H
 
 #include "base/context.h"
 #include "embed/operator.h"
 
-typedef struct hd_problem {
-    const hd_operator *op;
-    int64_t wanted; /* eigenpairs beyond the deflated ones, 1 .. n - n_null */
-    double tol;     /* largest residual allowed */
-    int32_t max_iter;
+typedef struct hd_embed_problem {
+    const hd_eigen_request *request; /* how many pairs, tolerance, seed */
+    const hd_embed_operator *op;     /* its matrix */
+    const int32_t *order; /* the row at each place of the operator; NULL: its own place */
+    const char *solver;   /* "auto" or a name of the table below */
     const char *verify;
-    uint64_t seed;
-} hd_problem;
+} hd_embed_problem;
 
-typedef struct hd_pairs {
-    huddle_dense vectors; /* n x wanted, in the operator's order */
-    double *theta;        /* descending */
-    int64_t count;        /* of theta, at least wanted */
+typedef struct hd_embed_pairs {
+    huddle_dense vectors; /* n x n_wanted, in the operator's order */
+    double *theta;        /* eigenvalues of the operator, descending */
+    int64_t count;        /* of theta, at least n_wanted */
     double residual;      /* largest of the wanted pairs */
     double edge;          /* all but a few eigenvalues are below; NAN: not known */
     huddle_stop stop;
@@ -25,21 +25,41 @@ typedef struct hd_pairs {
     int64_t n_products;
     bool cuts_cluster;
     const char *verified;
-    int64_t proven; /* the first so many of the wanted pairs are proven to be the first */
+    int64_t proven; /* this many of the wanted pairs are proven to be the first */
     const char *solver;
-} hd_pairs;
+} hd_embed_pairs;
 
-void hd_pairs_free(hd_pairs *pairs);
+void hd_embed_pairs_free(hd_embed_pairs *pairs);
 
-huddle_status hd_solve_dense(huddle_context *context, const hd_problem *problem, hd_pairs *pairs);
-huddle_status hd_solve_chebyshev(huddle_context *context, const hd_problem *problem,
-                                 hd_pairs *pairs);
-huddle_status hd_solve_arpack(huddle_context *context, const hd_problem *problem, hd_pairs *pairs);
+typedef huddle_status hd_embed_solve_function(huddle_context *context,
+                                              const hd_embed_problem *problem,
+                                              hd_embed_pairs *pairs);
 
-/* A status from LAPACK's answer about an eigenproblem of size n. */
-huddle_status hd_check_lapack(int answer, int64_t n);
+hd_embed_solve_function hd_embed_solve_dense, hd_embed_solve_chebyshev, hd_embed_solve_arpack;
+
+/* Solves by the engine if it takes the problem, otherwise by the solver that was chosen. */
+hd_embed_solve_function hd_embed_solve;
+
+/* The same for a matrix that is no Laplacian: where the tolerance does not separate the wanted
+ * eigenvalues from the next, "auto" tries a smaller one, then the dense solver. */
+hd_embed_solve_function hd_embed_solve_any;
+
+/* "auto" and the names of the solvers, and the names alone; both end with NULL. */
+extern const char *const hd_embed_solver_choices[];
+extern const char *const *const hd_embed_solver_names;
+
+/* Pairs from the span of the first `count` columns of vectors, a block in double: Rayleigh-Ritz and
+ * residuals in double. Fills in vectors, theta, count, residual and cuts_cluster. HUDDLE_NUMERIC,
+ * naming `origin`, if the span has fewer dimensions than pairs are wanted. */
+struct hd_embed_block;
+huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem *problem,
+                                 const char *origin, const struct hd_embed_block *span,
+                                 hd_embed_pairs *pairs);
+
+/* A status from LAPACK's return value for an eigenproblem of size n. */
+huddle_status hd_embed_check_lapack(int answer, int64_t n);
 
 /* Columns of the block that the Chebyshev solver would use. */
-int64_t hd_chebyshev_width(int64_t wanted);
+int64_t hd_embed_chebyshev_width(int64_t wanted);
 
 #endif

@@ -1,18 +1,18 @@
-/* Where a symmetric matrix has its eigenvalues, and the same matrix with them in [-1, 1]. */
+/* Estimates of the ends of a symmetric matrix's spectrum. */
 #ifndef HUDDLE_SRC_EMBED_SPECTRUM_H
 #define HUDDLE_SRC_EMBED_SPECTRUM_H
 
 #include "embed/operator.h"
 
-typedef struct hd_spectrum {
-    double least, most;  /* Ritz values: the spectrum reaches at least this far */
+typedef struct hd_embed_spectrum {
+    double least, most;  /* Ritz values: the spectrum extends at least this far */
     double lower, upper; /* estimated ends: upper is close, lower is on the safe side */
-} hd_spectrum;
+} hd_embed_spectrum;
 
 /* Estimates the ends of the spectrum by a few steps of Lanczos, within Gershgorin's bounds and
- * [lower, upper], which may be infinite. Needs only the operator's n, offsets, columns and values.
- */
-huddle_status hd_estimate_spectrum(const hd_operator *op, double lower, double upper,
-                                   hd_spectrum *spectrum);
+ * [lower, upper], which may be infinite. Uses only the operator's
+ * rows, offsets, columns, values and halo. */
+huddle_status hd_embed_estimate_spectrum(huddle_context *context, const hd_embed_operator *op,
+                                         double lower, double upper, hd_embed_spectrum *spectrum);
 
 #endif

@@ -1,3 +1,6 @@
+/* Two ways to verify. The inertia of shift I - op, by Sylvester's law, counts the eigenvalues above
+ * a shift: a proof, as far as a factorisation is affordable. A probe sends random vectors through
+ * the filter in the orthogonal complement of the pairs: whatever was missed stands out. */
 #include "embed/verify.h"
 
 #include "base/check.h"
@@ -6,11 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Multiplications a factorisation may take: hardly noticed, and what one asks for. */
-static const double cheap_work = 2e7, most_work = 1e12;
+/* Multiplications that a factorisation may take: under "auto" some 20 ms, under "inertia" up to a
+ * quarter of an hour. */
+static const double cheap_work = 2e7, max_work = 1e12;
 
-/* Beyond so many entries the analysis alone is no longer cheap. */
+/* Beyond so many entries the ordering alone is no longer cheap. */
 enum { CHEAP_ENTRIES = 30000 };
+
+/* A probe that needs a higher degree costs more than the solve. */
+enum { MAX_PROBE_DEGREE = 2000 };
 
 /* ---- inertia ------------------------------------------------------------------------------- */
 
@@ -22,16 +29,17 @@ typedef struct claim {
     double room; /* the count must be right for a shift within this */
 } claim;
 
-/* Ritz pairs lie within `error` of eigenvalues, each of its own (Kahan). */
-static double pair_error(const hd_problem *problem, const hd_pairs *pairs) {
-    double error = sqrt((double)problem->wanted) * pairs->residual;
+/* k Ritz values of orthonormal vectors lie within sqrt(k) times the largest residual of k different
+ * eigenvalues (Kahan, 1967; Parlett, The Symmetric Eigenvalue Problem, 11.5). */
+static double pair_error(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
+    double error = sqrt((double)problem->request->n_wanted) * pairs->residual;
     return fmax(error, 1e-9 * (problem->op->upper - problem->op->lower));
 }
 
 /* The claim that the wanted pairs are all above a number a little under the last of them. False if
  * the next pair is too close for that. */
-static bool claim_all(const hd_problem *problem, const hd_pairs *pairs, claim *c) {
-    int64_t wanted = problem->wanted;
+static bool claim_all(const hd_embed_problem *problem, const hd_embed_pairs *pairs, claim *c) {
+    int64_t wanted = problem->request->n_wanted;
     double error = pair_error(problem, pairs);
     double next = wanted < pairs->count ? pairs->theta[wanted] : -INFINITY;
     *c = (claim){wanted, wanted, pairs->theta[wanted - 1] - 1.5 * error, .5 * error};
@@ -41,25 +49,25 @@ static bool claim_all(const hd_problem *problem, const hd_pairs *pairs, claim *c
 /* If c cuts a cluster of eigenvalues: the claim that only the pairs before the cluster are above a
  * number a little over its first. That leaves nothing to be missed above the cluster; if it is no
  * wider than the error, the pairs in it are as good as any, and all are proven. */
-static claim claim_before_cluster(const hd_problem *problem, const hd_pairs *pairs) {
+static claim claim_before_cluster(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     double error = pair_error(problem, pairs);
     const double *theta = pairs->theta;
-    int64_t j = problem->wanted - 1;
+    int64_t j = problem->request->n_wanted - 1;
     while (j > 0 && theta[j - 1] - theta[j] <= 3 * error)
         j--;
-    bool narrow = theta[j] - theta[problem->wanted - 1] <= error;
-    return (claim){j, narrow ? problem->wanted : j, theta[j] + 1.5 * error, .5 * error};
+    bool narrow = theta[j] - theta[problem->request->n_wanted - 1] <= error;
+    return (claim){j, narrow ? problem->request->n_wanted : j, theta[j] + 1.5 * error, .5 * error};
 }
 
 typedef enum answer { UNKNOWN, PROVEN, MORE } answer;
 
-static huddle_status check_claim(huddle_context *context, const hd_problem *problem, double work,
-                                 const claim *c, answer *found) {
+static huddle_status check_claim(huddle_context *context, const hd_embed_problem *problem,
+                                 double work, const claim *c, answer *found) {
     huddle_status status = HUDDLE_OK;
-    hd_inertia inertia;
+    hd_embed_inertia inertia;
     *found = UNKNOWN;
-    TRY(hd_count_above(context, problem->op, c->shift, work, &inertia));
-    int64_t above = inertia.above - problem->op->n_null;
+    TRY(hd_embed_count_above(context, problem->op, c->shift, work, &inertia));
+    int64_t above = inertia.above - problem->op->n_known;
     if (inertia.affordable && inertia.error < c->room && above >= c->expected)
         *found = above == c->expected ? PROVEN : MORE;
 done:
@@ -69,8 +77,8 @@ done:
 /* Tries to prove the count, and sets pairs->proven. *missed if there certainly are eigenvalues that
  * have no pair. Where more are found than are above the last pair, that may be the next eigenvalue,
  * closer than its Ritz value: then the last pairs are treated as a cluster. */
-static huddle_status count_pairs(huddle_context *context, const hd_problem *problem, double work,
-                                 hd_pairs *pairs, bool *missed) {
+static huddle_status count_pairs(huddle_context *context, const hd_embed_problem *problem,
+                                 double work, hd_embed_pairs *pairs, bool *missed) {
     huddle_status status = HUDDLE_OK;
     claim c;
     answer found = MORE;
@@ -89,7 +97,8 @@ done:
 
 /* ---- probe --------------------------------------------------------------------------------- */
 
-/* A block of floats tells no smaller differences between eigenvalues, and no smaller residuals. */
+/* The smallest difference between eigenvalues and the smallest residual that a block of floats
+ * resolves. */
 static const double float_difference = 1e-6, float_residual = 1e-5;
 
 static huddle_status round_vectors(const huddle_dense *vectors, float **rounded) {
@@ -101,63 +110,65 @@ done:
     return status;
 }
 
-/* Degree of the filter: a missed eigenvector is a part of about 1 / sqrt(n) of a random vector and
- * shall stand out tenfold from what each is made of. 0 if no filter can do that. */
-static int64_t probe_degree(const hd_problem *problem, const hd_pairs *pairs) {
-    double growth = hd_growth(problem->op, pairs->edge, pairs->theta[problem->wanted - 1]);
-    double degree = ceil(log(10 * sqrt((double)problem->op->n)) / growth);
-    return degree < 2000 ? (int64_t)degree : 0;
+/* Degree of the filter: a missed eigenvector makes up about 1 / sqrt(n) of a random vector, and
+ * shall become ten times the rest. 0 if no filter of at most MAX_PROBE_DEGREE can do that. */
+static int64_t probe_degree(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
+    double growth =
+        hd_embed_growth(problem->op, pairs->edge, pairs->theta[problem->request->n_wanted - 1]);
+    double degree = ceil(log(10 * sqrt((double)problem->op->slab.total)) / growth);
+    return degree < MAX_PROBE_DEGREE ? (int64_t)degree : 0;
 }
 
-/* Filters random vectors by that degree. Where the end of the spectrum would grow beyond what
- * floats can hold beside the last pair, in several rounds. */
-static huddle_status filter_probe(huddle_context *context, const hd_problem *problem, double edge,
-                                  int64_t degree, hd_run *run) {
+/* Filters random vectors by that degree; in several rounds where the end of the spectrum would grow
+ * beyond the range of floats beside the last pair. */
+static huddle_status filter_probe(huddle_context *context, const hd_embed_problem *problem,
+                                  double edge, int64_t degree, hd_embed_run *run) {
     static const double range = 50; /* as a logarithm */
     huddle_status status = HUDDLE_OK;
-    double most = floor(range / hd_growth(problem->op, edge, problem->op->upper));
+    double most = floor(range / hd_embed_growth(problem->op, edge, problem->op->upper));
     int64_t step = most < 4 ? 4 : most < (double)degree ? (int64_t)most : degree;
-    TRY(hd_run_begin(context, edge, step, run));
+    TRY(hd_embed_run_begin(context, edge, step, run));
     for (int64_t done = step; done < degree; done += step)
-        TRY(hd_run_filter(context, edge, degree - done < step ? degree - done : step, run));
+        TRY(hd_embed_run_filter(context, edge, degree - done < step ? degree - done : step, run));
 done:
     return status;
 }
 
 /* Is the next pair so close to the last wanted one that c cuts a cluster? */
-static bool cuts_cluster(const hd_problem *problem, const hd_pairs *pairs) {
+static bool cuts_cluster(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     claim c;
     return pairs->cuts_cluster || !claim_all(problem, pairs, &c);
 }
 
-/* Fresh random vectors through the filter, kept orthogonal to what was found. One pass tells what
- * lies well above the last pair from what lies below. In a cluster the two are close, so there the
- * first pair of the probe must converge. */
-static huddle_status send_probe(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
-                                hd_block *probe, bool *missed) {
+/* Sends new random vectors through the filter, orthogonal to what was found. One pass separates
+ * what lies well above the last pair from what lies below. In a cluster the two are close, so there
+ * the first pair of the probe must converge. */
+static huddle_status send_probe(huddle_context *context, const hd_embed_problem *problem,
+                                hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;
-    hd_run run = {0};
+    hd_embed_run run = {0};
     float *found = NULL;
-    uint64_t seed = problem->seed ^ 0x9e3779b97f4a7c15u;
+    uint64_t seed = problem->request->seed ^ 0x9e3779b97f4a7c15u;
     int64_t degree = isnan(pairs->edge) ? 0 : probe_degree(problem, pairs);
-    double last = pairs->theta[problem->wanted - 1] + fmax(problem->tol, float_difference);
+    double last = pairs->theta[problem->request->n_wanted - 1] +
+                  fmax(problem->request->tol, float_difference);
     if (degree == 0 && !isnan(pairs->edge))
         goto done;
     TRY(round_vectors(&pairs->vectors, &found));
-    TRY(hd_run_new(problem->op, 1, &run));
+    TRY(hd_embed_run_new(problem->op, 1, &run));
     run.found = found;
-    run.n_found = problem->wanted;
+    run.n_found = problem->request->n_wanted;
     if (degree > 0) {
-        hd_block_randomise(&run.block, 0, 1, seed);
+        hd_embed_block_randomise(problem->op, 0, 1, seed, &run.block);
         TRY(filter_probe(context, problem, pairs->edge, degree, &run));
     } else {
-        TRY(hd_run_begin_random(context, seed, &run));
+        TRY(hd_embed_run_begin_random(context, seed, &run));
     }
     if (degree == 0 || cuts_cluster(problem, pairs))
-        TRY(hd_run_iterate(context, NULL, fmax(problem->tol, float_residual), problem->max_iter,
-                           &run));
+        TRY(hd_embed_run_iterate(context, NULL, fmax(problem->request->tol, float_residual),
+                                 problem->request->max_iter, &run));
     pairs->n_products += run.n_products * run.block.width;
-    /* A probe of which nothing is left saw nothing. */
+    /* A probe that has become dependent on what was found shows nothing. */
     bool seen = run.ritz.rank > 0 && run.stop == HUDDLE_STOP_CONVERGED;
     if (run.ritz.rank > 0 && run.ritz.theta[0] > last)
         *missed = true;
@@ -169,24 +180,26 @@ static huddle_status send_probe(huddle_context *context, const hd_problem *probl
     }
 done:
     huddle_free(found);
-    hd_run_free(&run);
+    hd_embed_run_free(&run);
     return status;
 }
 
-huddle_status hd_verify(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
-                        hd_block *probe, bool *missed) {
+huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *problem,
+                              hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;
     const char *how = problem->verify;
     bool proof = strcmp(how, "inertia") == 0;
-    bool cheap = strcmp(how, "auto") == 0 && problem->op->offsets[problem->op->n] <= CHEAP_ENTRIES;
+    /* A factorisation needs all rows in one process; slabs are left to the probe. */
+    bool cheap = strcmp(how, "auto") == 0 && problem->op->halo.slabs == NULL &&
+                 problem->op->offsets[problem->op->n] <= CHEAP_ENTRIES;
     pairs->verified = "none";
     pairs->proven = 0;
     *missed = false;
     if (strcmp(how, "none") == 0 || pairs->stop != HUDDLE_STOP_CONVERGED)
         return HUDDLE_OK;
     if (proof || cheap)
-        TRY(count_pairs(context, problem, proof ? most_work : cheap_work, pairs, missed));
-    if (pairs->proven == problem->wanted)
+        TRY(count_pairs(context, problem, proof ? max_work : cheap_work, pairs, missed));
+    if (pairs->proven == problem->request->n_wanted)
         pairs->verified = "inertia";
     else
         TRY(send_probe(context, problem, pairs, probe, missed));

@@ -1,4 +1,4 @@
-/* Were any eigenpairs missed? */
+/* Verification: were any eigenpairs missed? Small residuals do not show that. */
 #ifndef HUDDLE_SRC_EMBED_VERIFY_H
 #define HUDDLE_SRC_EMBED_VERIFY_H
 
@@ -7,14 +7,14 @@
 /* Checks, as problem->verify asks, that the pairs are the first of the operator, and sets
  * pairs->verified and pairs->proven. "inertia" means that all are proven; where a count proves only
  * those before a cluster of eigenvalues, a probe looks for the rest. If *missed, some were not
- * found; `probe`, if not NULL, then may hold vectors that point to them (the caller frees it in any
- * case). */
-huddle_status hd_verify(huddle_context *context, const hd_problem *problem, hd_pairs *pairs,
-                        hd_block *probe, bool *missed);
+ * found; `probe`, if not NULL, may then contain vectors with a large part of them (the caller frees
+ * it in any case). */
+huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *problem,
+                              hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed);
 
-/* Takes the pairs of a finished run and verifies them; where some were missed, they are brought
- * into the block and the iteration goes on. */
-huddle_status hd_run_finish(huddle_context *context, const hd_problem *problem, hd_run *run,
-                            hd_pairs *pairs);
+/* Takes the pairs of a converged run and verifies them; where some were missed, they are added to
+ * the block and the iteration continues (refine.c). */
+huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_problem *problem,
+                                  hd_embed_run *run, hd_embed_pairs *pairs);
 
 #endif

@@ -1,10 +1,14 @@
-/* Lloyd's iteration with Hamerly's bounds (SDM 2010): each row keeps an upper bound on the
- * distance to its own centre and a lower bound on the distance to any other. Centres that moved a
- * little loosen them a little, and while the upper stays below the lower, or below half the way to
- * the nearest other centre, the label cannot change and the row is not even read. Bounds include
- * the rounding errors, so labels are the same as without. Sums of the clusters change only by the
- * rows that moved. */
-#include "kmeans/run.h"
+/* Lloyd's iteration with Hamerly's bounds (Making k-means even faster, SDM 2010): each row keeps an
+ * upper bound on the distance to its own centre and a lower bound on the distance to any other.
+ * Centres that moved a little loosen them a little, and while the upper bound is below the lower
+ * one, or below half the distance from the own centre to the nearest other, the label cannot change
+ * and the row is not even read. Bounds include rounding errors, so that labels are the same as
+ * without bounds. The sums of the clusters are updated by the rows that changed their label.
+ *
+ * Under slabs each process keeps the sums of its own rows. Sums over all processes, from which the
+ * centres follow, are made from them in every iteration; so all processes have the same centres,
+ * bit for bit, and take the same decisions. */
+#include "kmeans/restart.h"
 
 #include "base/check.h"
 
@@ -12,16 +16,23 @@
 #include <math.h>
 #include <string.h>
 
+/* From so many centres on the distance to the own one is measured first (`./dev bench kmeans`). */
+enum { MANY_CENTRES = 24 };
+
+/* Bounds are kept from so many rows per centre on; below, updating them costs more than it saves.
+ */
+enum { BOUNDED_ROWS = 4 };
+
 typedef struct lloyd {
     hd_kmeans_run *run;
     bool bounded;          /* the bounds are worth their upkeep */
     bool fresh;            /* labels and bounds are not known yet */
     hd_kmeans_moves moves; /* of the last step */
     double shift;          /* sum of the squared moves, unscaled */
-    int64_t changed;       /* rows with a new label in the last assignment */
+    int64_t changed;       /* rows of all processes with a new label in the last assignment */
     int64_t reseeded;      /* rows given to empty clusters after it */
     int64_t *candidate;    /* chunks: farthest row */
-    double *distance;      /* chunks: and how far */
+    double *distance;      /* chunks: its distance */
     unsigned char *filled; /* c: clusters that were empty */
 } lloyd;
 
@@ -30,11 +41,11 @@ typedef struct lloyd {
 /* The sums of cluster k in this chunk's changes, cleared at the first touch. */
 static double *touch(hd_kmeans_run *run, int64_t chunk, int32_t k) {
     int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
-    double *sum = run->delta_sums + cell * d;
-    if (!run->touched[cell]) {
-        run->touched[cell] = 1;
-        run->delta_mass[cell] = 0;
-        run->delta_counts[cell] = 0;
+    double *sum = run->changes.sums + cell * d;
+    if (!run->changes.touched[cell]) {
+        run->changes.touched[cell] = 1;
+        run->changes.mass[cell] = 0;
+        run->changes.counts[cell] = 0;
         memset(sum, 0, (size_t)d * sizeof *sum);
     }
     return sum;
@@ -43,8 +54,8 @@ static double *touch(hd_kmeans_run *run, int64_t chunk, int32_t k) {
 static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, int sign) {
     double weight = sign * hd_kmeans_weight(run->data, i);
     hd_kmeans_add_row(run->data, i, weight, touch(run, chunk, k));
-    run->delta_mass[chunk * run->data->c + k] += weight;
-    run->delta_counts[chunk * run->data->c + k] += sign;
+    run->changes.mass[chunk * run->data->c + k] += weight;
+    run->changes.counts[chunk * run->data->c + k] += sign;
 }
 
 static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows, int32_t count) {
@@ -61,12 +72,13 @@ static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows
             shift_row(run, chunk.index, i, before, -1);
         shift_row(run, chunk.index, i, near.label[r], 1);
         run->labels[i] = near.label[r];
-        run->changed[chunk.index]++;
+        run->changes.relabelled[chunk.index]++;
     }
 }
 
-/* With many centres it pays to measure the distance to the own one first. */
-static bool stays_after_all(const lloyd *state, int64_t i) {
+/* Tightens the upper bound by measuring the distance to the own centre. True if the label is then
+ * known not to change. */
+static bool keeps_label(const lloyd *state, int64_t i) {
     hd_kmeans_run *run = state->run;
     int32_t k = run->labels[i];
     double distance = sqrt(hd_kmeans_exact(run->data, &run->ready, i, k));
@@ -76,10 +88,9 @@ static bool stays_after_all(const lloyd *state, int64_t i) {
     return run->upper[i] < run->lower[i] || run->upper[i] < run->gap[k];
 }
 
-/* Which of the rows from first on, at most HD_BLOCK, need a look: open[r] tells. Returns how
- * many. */
+/* Which of the n rows from `first` on have to be compared with all centres: open[r] is 1. Returns
+ * how many. */
 static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *open) {
-    enum { MANY = 24 };
     hd_kmeans_run *run = state->run;
     if (!state->bounded || state->fresh) {
         for (int32_t r = 0; r < n; r++)
@@ -88,11 +99,12 @@ static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *
     }
     int32_t count = run->data->kernels->loosen(n, run->labels + first, &state->moves,
                                                run->upper + first, run->lower + first, open);
-    /* Distances to sparse rows are not exact enough for that. */
-    if (run->data->c < MANY || run->data->x->offsets != NULL)
+    /* With few centres comparing with all is as cheap; distances to sparse rows are not accurate
+     * enough. */
+    if (run->data->c < MANY_CENTRES || run->data->x->offsets != NULL)
         return count;
     for (int32_t r = 0; r < n; r++)
-        if (open[r] && stays_after_all(state, first + r)) {
+        if (open[r] && keeps_label(state, first + r)) {
             open[r] = 0;
             count--;
         }
@@ -102,17 +114,17 @@ static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *
 static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
-    int32_t rows[HD_BLOCK] = {0}, open[HD_BLOCK], count = 0;
-    run->changed[chunk.index] = 0;
-    memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
-    for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
-        int32_t n = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
+    int32_t rows[HD_KMEANS_BLOCK] = {0}, open[HD_KMEANS_BLOCK], count = 0;
+    run->changes.relabelled[chunk.index] = 0;
+    memset(run->changes.touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
+        int32_t n = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         if (open_rows(state, i, n, open) == 0)
             continue;
         for (int32_t r = 0; r < n; r++) {
             rows[count] = (int32_t)i + r;
             count += open[r];
-            if (count == HD_BLOCK) {
+            if (count == HD_KMEANS_BLOCK) {
                 assign_block(state, chunk, rows, count);
                 count = 0;
             }
@@ -123,18 +135,22 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Labels all rows by the current centres. */
 static huddle_status assign(lloyd *state) {
+    huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
     const hd_kmeans_data *data = run->data;
     hd_kmeans_centres_set(data, data->c, run->centres, &run->ready);
     if (state->bounded && !state->fresh)
         hd_kmeans_gaps(data, &run->ready, run->scratch, run->gap);
-    huddle_status status =
-        hd_parallel(data->context, NULL, data->x->n, data->grain, assign_rows, state);
-    state->changed = state->reseeded;
+    TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, assign_rows, state));
+    state->changed = 0;
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
-        state->changed += run->changed[chunk];
+        state->changed += run->changes.relabelled[chunk];
+    TRY(hd_reduce_count(data->context, &state->changed));
+    state->changed += state->reseeded;
     state->fresh = false;
+done:
     return status;
 }
 
@@ -142,20 +158,23 @@ static huddle_status assign(lloyd *state) {
 
 static huddle_status add_changes(void *argument, hd_chunk part) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
+    const hd_kmeans_changes *changes = &run->changes;
+    hd_kmeans_sums *own = &run->own;
     int64_t c = run->data->c, d = run->data->x->d;
     for (int64_t k = part.begin; k < part.end; k++) {
-        double *restrict sum = run->sums + k * d;
+        double *restrict sum = own->sums + k * d;
         for (int64_t cell = k; cell < run->data->chunks * c; cell += c) {
-            const double *restrict delta = run->delta_sums + cell * d;
-            if (!run->touched[cell])
+            const double *restrict delta = changes->sums + cell * d;
+            if (!changes->touched[cell])
                 continue;
             for (int64_t j = 0; j < d; j++)
                 sum[j] += delta[j];
-            run->mass[k] += run->delta_mass[cell];
-            run->counts[k] += run->delta_counts[cell];
+            own->mass[k] += changes->mass[cell];
+            own->counts[k] += changes->counts[cell];
         }
-        if (run->counts[k] == 0) {
-            run->mass[k] = 0;
+        /* What rounding left of an empty cluster. */
+        if (own->counts[k] == 0) {
+            own->mass[k] = 0;
             memset(sum, 0, (size_t)d * sizeof *sum);
         }
     }
@@ -164,15 +183,43 @@ static huddle_status add_changes(void *argument, hd_chunk part) {
 
 static void clear_sums(hd_kmeans_run *run) {
     int64_t c = run->data->c, d = run->data->x->d;
-    memset(run->sums, 0, (size_t)(c * d) * sizeof *run->sums);
-    memset(run->mass, 0, (size_t)c * sizeof *run->mass);
-    memset(run->counts, 0, (size_t)c * sizeof *run->counts);
+    memset(run->own.sums, 0, (size_t)(c * d) * sizeof *run->own.sums);
+    memset(run->own.mass, 0, (size_t)c * sizeof *run->own.mass);
+    memset(run->own.counts, 0, (size_t)c * sizeof *run->own.counts);
 }
 
-static huddle_status collect(lloyd *state) {
+/* run->all from the sums of all processes; nothing to do for one. */
+static huddle_status reduce_sums(hd_kmeans_run *run) {
+    huddle_status status = HUDDLE_OK;
+    huddle_context *context = run->data->context;
+    int64_t c = run->data->c, cells = c * run->data->x->d;
+    double *counts = NULL;
+    if (run->data->whole)
+        goto done;
+    ALLOC(counts, c);
+    memcpy(run->all.sums, run->own.sums, (size_t)cells * sizeof *run->own.sums);
+    memcpy(run->all.mass, run->own.mass, (size_t)c * sizeof *run->own.mass);
+    TRY(hd_reduce_sum(context, cells, run->all.sums));
+    TRY(hd_reduce_sum(context, c, run->all.mass));
+    for (int64_t k = 0; k < c; k++)
+        counts[k] = (double)run->own.counts[k];
+    TRY(hd_reduce_sum(context, c, counts));
+    for (int64_t k = 0; k < c; k++)
+        run->all.counts[k] = (int64_t)counts[k];
+done:
+    huddle_free(counts);
+    return status;
+}
+
+/* Brings the sums of the clusters up to date after an assignment. */
+static huddle_status update_sums(lloyd *state) {
+    huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = state->run->data;
     int64_t grain = (1 << 16) / (data->x->d * data->chunks) + 1;
-    return hd_parallel(data->context, NULL, data->c, grain, add_changes, state);
+    TRY(hd_parallel(data->context, NULL, data->c, grain, add_changes, state));
+    TRY(reduce_sums(state->run));
+done:
+    return status;
 }
 
 /* The row of a chunk farthest from its centre; rows alone in their cluster do not count. */
@@ -183,7 +230,7 @@ static huddle_status find_farthest(void *argument, hd_chunk chunk) {
     double distance = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         int32_t k = run->labels[i];
-        if (state->filled[k] || run->counts[k] < 2)
+        if (state->filled[k] || run->all.counts[k] < 2)
             continue;
         double here = hd_kmeans_exact(run->data, &run->ready, i, k);
         if (here > distance) {
@@ -196,23 +243,40 @@ static huddle_status find_farthest(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Gives row i to the empty cluster k. */
+/* Gives the own row i to the empty cluster k. */
 static void give_row(lloyd *state, int64_t i, int32_t k) {
     hd_kmeans_run *run = state->run;
     int64_t d = run->data->x->d;
     int32_t from = run->labels[i];
     double weight = hd_kmeans_weight(run->data, i);
-    hd_kmeans_add_row(run->data, i, -weight, run->sums + from * d);
-    hd_kmeans_add_row(run->data, i, weight, run->sums + k * d);
-    run->mass[from] -= weight;
-    run->mass[k] += weight;
-    run->counts[from]--;
-    run->counts[k]++;
+    hd_kmeans_add_row(run->data, i, -weight, run->own.sums + from * d);
+    hd_kmeans_add_row(run->data, i, weight, run->own.sums + k * d);
+    run->own.mass[from] -= weight;
+    run->own.mass[k] += weight;
+    run->own.counts[from]--;
+    run->own.counts[k]++;
     run->labels[i] = k;
     run->upper[i] = 0;
     run->lower[i] = 0;
-    state->filled[k] = 1;
-    state->reseeded++;
+}
+
+/* The row of all processes that is farthest from its centre, by its number among all; the first of
+ * equals. -1: there is none. */
+static huddle_status find_farthest_row(lloyd *state, int64_t *row) {
+    huddle_status status = HUDDLE_OK;
+    const hd_kmeans_data *data = state->run->data;
+    int64_t best = 0;
+    TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, find_farthest, state));
+    for (int64_t chunk = 1; chunk < data->chunks; chunk++)
+        best = state->distance[chunk] > state->distance[best] ? chunk : best;
+    double own = state->distance[best], largest = own, first = INFINITY;
+    TRY(hd_reduce_max(data->context, 1, &largest));
+    if (state->candidate[best] >= 0 && own == largest)
+        first = (double)(data->slab.first + state->candidate[best]);
+    TRY(hd_reduce_min(data->context, 1, &first));
+    *row = isinf(first) ? -1 : (int64_t)first;
+done:
+    return status;
 }
 
 /* Each empty cluster gets the row farthest from its centre. */
@@ -220,34 +284,40 @@ static huddle_status fill_empty(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
     const hd_kmeans_data *data = run->data;
+    int64_t row;
     state->reseeded = 0;
     memset(state->filled, 0, (size_t)data->c);
     for (int32_t k = 0; k < data->c; k++) {
-        if (run->counts[k] > 0)
+        if (run->all.counts[k] > 0)
             continue;
-        TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, find_farthest, state));
-        int64_t best = 0;
-        for (int64_t chunk = 1; chunk < data->chunks; chunk++)
-            best = state->distance[chunk] > state->distance[best] ? chunk : best;
-        if (state->candidate[best] < 0)
+        TRY(find_farthest_row(state, &row));
+        if (row < 0)
             break;
-        give_row(state, state->candidate[best], k);
+        int64_t own = row - data->slab.first;
+        if (own >= 0 && own < data->x->n)
+            give_row(state, own, k);
+        state->filled[k] = 1;
+        state->reseeded++;
+        TRY(reduce_sums(run));
     }
 done:
     return status;
 }
 
-/* Centres become means; a cluster still empty keeps its own. Notes how far they moved. */
+/* Centres become means; a cluster that is still empty keeps its centre. Records how far they moved,
+ * which loosens the bounds: the farthest and the second farthest, since a row's own centre does not
+ * count among the others. */
 static void move_centres(lloyd *state) {
     hd_kmeans_run *run = state->run;
     int64_t d = run->data->x->d;
     double scale = (double)run->data->scale * (1 + 1e-6), *swap = run->centres;
+    const hd_kmeans_sums *all = &run->all;
     hd_kmeans_moves moves = {.move = run->move, .gap = run->gap};
     state->shift = 0;
     for (int32_t k = 0; k < run->data->c; k++) {
         double square = 0;
         for (int64_t j = k * d; j < (k + 1) * d; j++) {
-            run->next[j] = run->counts[k] > 0 ? run->sums[j] / run->mass[k] : run->centres[j];
+            run->next[j] = all->counts[k] > 0 ? all->sums[j] / all->mass[k] : run->centres[j];
             double t = run->next[j] - run->centres[j];
             square += t * t;
         }
@@ -270,7 +340,7 @@ static void move_centres(lloyd *state) {
 
 static huddle_status add_all_rows(void *argument, hd_chunk chunk) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
-    memset(run->touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
+    memset(run->changes.touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         shift_row(run, chunk.index, i, run->labels[i], 1);
     return HUDDLE_OK;
@@ -286,25 +356,26 @@ static huddle_status add_inertia(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Sums that were kept up by adding and taking away have gathered rounding errors: makes the
- * centres once more from all rows, labels the rows by them, and measures the inertia. */
-static huddle_status finish(lloyd *state) {
+/* Sums that were updated by adding and subtracting rows have accumulated rounding errors: computes
+ * the centres once more from all rows, labels the rows by them, and adds up the inertia. */
+static huddle_status compute_outcome(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
     const hd_kmeans_data *data = run->data;
     double *last = run->centres;
     clear_sums(run);
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, add_all_rows, state));
-    TRY(collect(state));
-    /* The bounds still speak of the centres before the last move: that is where to move from. */
+    TRY(update_sums(state));
+    /* The bounds still refer to the centres before the last move: that is where to move from. */
     run->centres = run->next;
     run->next = last;
     move_centres(state);
     TRY(assign(state));
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, add_inertia, state));
-    run->inertia = 0;
+    run->outcome.inertia = 0;
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
-        run->inertia += run->partial[chunk];
+        run->outcome.inertia += run->partial[chunk];
+    TRY(hd_reduce_sum(data->context, 1, &run->outcome.inertia));
 done:
     return status;
 }
@@ -313,24 +384,25 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     lloyd state = {.run = run, .fresh = true};
-    state.bounded = data->x->n >= 4 * (int64_t)data->c;
+    state.bounded = data->x->n >= BOUNDED_ROWS * (int64_t)data->c;
     ALLOC(state.candidate, data->chunks);
     ALLOC(state.distance, data->chunks);
     ALLOC(state.filled, data->c);
     memset(run->labels, -1, (size_t)data->x->n * sizeof *run->labels);
     clear_sums(run);
-    run->stop = HUDDLE_STOP_MAX_ITER;
-    for (run->n_iter = 0; run->n_iter < max_iter && run->stop == HUDDLE_STOP_MAX_ITER;) {
+    run->outcome.stop = HUDDLE_STOP_MAX_ITER;
+    for (run->outcome.n_iter = 0;
+         run->outcome.n_iter < max_iter && run->outcome.stop == HUDDLE_STOP_MAX_ITER;) {
         TRY(assign(&state));
-        TRY(collect(&state));
+        TRY(update_sums(&state));
         TRY(fill_empty(&state));
         move_centres(&state);
         if (state.changed == 0 || state.shift <= tol * data->variance)
-            run->stop = HUDDLE_STOP_CONVERGED;
-        run->n_iter++;
-        TRY(hd_kmeans_report(run, (double)run->n_iter / ((double)max_iter + 1)));
+            run->outcome.stop = HUDDLE_STOP_CONVERGED;
+        run->outcome.n_iter++;
+        TRY(hd_kmeans_report(run, (double)run->outcome.n_iter / ((double)max_iter + 1)));
     }
-    TRY(finish(&state));
+    TRY(compute_outcome(&state));
     TRY(hd_kmeans_report(run, 1));
 done:
     huddle_free(state.candidate);

@@ -1,10 +1,14 @@
-/* Starting centres: k-means++ (Arthur and Vassilvitskii 2007), each centre the best of a few
+/* Starting centres: k-means++ (Arthur and Vassilvitskii, SODA 2007), each centre the best of a few
  * candidates, or a plain sample of the rows.
  *
- * While seeding, run->labels[i] is the nearest row chosen so far, run->upper[i] the scaled
- * squared distance D_i to it. A candidate at least 2 sqrt(D_i) away from that row cannot be nearer
- * to row i; such rows are passed over. */
-#include "kmeans/run.h"
+ * While seeding, run->labels[i] is the nearest row chosen so far, and run->upper[i] the scaled
+ * squared distance D_i to it. The potential is the sum of weight_i D_i. A candidate at least
+ * 2 sqrt(D_i) away from that row cannot be nearer to row i (triangle inequality); such rows are
+ * skipped.
+ *
+ * Rows are drawn by their number among all processes. Every process draws the same random numbers,
+ * and the one that has the row hands it out. */
+#include "kmeans/restart.h"
 
 #include "base/check.h"
 
@@ -12,22 +16,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TRIALS = 2 + 22 }; /* 2 + log(2^31) */
+enum { MAX_TRIALS = 2 + 22 }; /* 2 + log(2^31) */
 
+/* The number of candidates that Arthur and Vassilvitskii's own code and scikit-learn use. */
 int32_t hd_kmeans_trials(int32_t c) {
     return c < 3 ? c : 2 + (int32_t)log((double)c);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* Row i with probability proportional to weight_i D_i, run->partial holding the sums of the
- * chunks. If all is 0, every row is as likely. */
-static int32_t draw(const hd_kmeans_run *run, double total, hd_rng *rng) {
+/* The own row where the sum of weight_i D_i exceeds `left`, run->partial containing the sums of the
+ * chunks. */
+static int64_t find_row(const hd_kmeans_run *run, double left) {
     const hd_kmeans_data *data = run->data;
     int64_t n = data->x->n, chunk = 0;
-    if (!(total > 0))
-        return (int32_t)hd_rng_below(rng, n);
-    double left = hd_rng_uniform(rng) * total;
     while (chunk < data->chunks - 1 && left >= run->partial[chunk])
         left -= run->partial[chunk++];
     int64_t begin = chunk * data->grain, end = begin + data->grain < n ? begin + data->grain : n;
@@ -41,7 +43,64 @@ static int32_t draw(const hd_kmeans_run *run, double total, hd_rng *rng) {
             break;
         left -= part;
     }
-    return (int32_t)last;
+    return last;
+}
+
+/* Draws rows with probability proportional to weight_i D_i; if all are 0, each is as likely. Under
+ * slabs the potentials of the processes, in their order, are cut first, and each process finds out
+ * which rows are its own: the others are -1 for it. */
+static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t count, hd_rng *rng,
+                               int64_t *rows) {
+    huddle_status status = HUDDLE_OK;
+    const hd_kmeans_data *data = run->data;
+    double *potential = NULL, own = total;
+    hd_slab process = {0, 1}; /* which process this is, of how many */
+    TRY(hd_slab_locate(data->context, 1, &process));
+    ALLOC(potential, process.total);
+    if (!data->whole) {
+        own = 0;
+        for (int64_t chunk = 0; chunk < data->chunks; chunk++)
+            own += run->partial[chunk];
+        for (int64_t p = 0; p < process.total; p++)
+            potential[p] = p == process.first ? own : 0;
+        TRY(hd_reduce_max(data->context, process.total, potential));
+        total = 0;
+        for (int64_t p = 0; p < process.total; p++)
+            total += potential[p];
+    } else {
+        potential[0] = total;
+    }
+    for (int32_t t = 0; t < count; t++) {
+        if (!(total > 0)) {
+            rows[t] = hd_rng_below(rng, data->slab.total);
+            continue;
+        }
+        double left = hd_rng_uniform(rng) * total;
+        int64_t p = 0;
+        while (p < process.total - 1 && left >= potential[p])
+            left -= potential[p++];
+        rows[t] = p == process.first ? data->slab.first + find_row(run, left) : -1;
+    }
+done:
+    huddle_free(potential);
+    return status;
+}
+
+/* vectors (count x d) = the rows of those numbers among all. A row that is not here comes from the
+ * process that has it. */
+static huddle_status take_rows(const hd_kmeans_data *data, const int64_t *rows, int64_t count,
+                               double *vectors) {
+    int64_t d = data->x->d;
+    memset(vectors, 0, (size_t)(count * d) * sizeof *vectors);
+    for (int64_t t = 0; t < count; t++) {
+        int64_t own = rows[t] - data->slab.first;
+        if (rows[t] >= 0 && own >= 0 && own < data->x->n)
+            hd_kmeans_add_row(data, own, 1, vectors + t * d);
+        else
+            for (int64_t j = 0; j < d; j++)
+                vectors[t * d + j] = -INFINITY;
+    }
+    return hd_reduce_max(data->context, count * d, vectors);
 }
 
 /* ---- one round ---------------------------------------------------------------------------- */
@@ -57,22 +116,23 @@ typedef struct seeding {
 static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
                         hd_kmeans_scratch *scratch, double *gain) {
     hd_kmeans_run *run = s->run;
-    _Alignas(64) float weight[HD_BLOCK] = {0}, before[HD_BLOCK] = {0};
+    _Alignas(64) float weight[HD_KMEANS_BLOCK] = {0}, before[HD_KMEANS_BLOCK] = {0};
     hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
     for (int32_t r = 0; r < count; r++) {
         weight[r] = (float)(hd_kmeans_weight(run->data, rows[r]) * run->data->weight_scale);
         before[r] = run->upper[rows[r]];
     }
     for (int32_t k = 0; k < run->ready.k; k++)
-        gain[k] += (double)run->data->kernels->gain(scratch->scores + (int64_t)k * HD_BLOCK, before,
-                                                    weight);
+        gain[k] += (double)run->data->kernels->gain(scratch->scores + (int64_t)k * HD_KMEANS_BLOCK,
+                                                    before, weight);
     for (int32_t r = 0; r < count && run->trial != NULL; r++)
         for (int64_t k = 0; k < run->ready.k; k++)
-            run->trial[rows[r] * (int64_t)run->ready.k + k] = scratch->scores[k * HD_BLOCK + r];
+            run->trial[rows[r] * (int64_t)run->ready.k + k] =
+                scratch->scores[k * HD_KMEANS_BLOCK + r];
 }
 
-/* Rows of the block for which the chosen candidate is nearer than what was chosen before. Their
- * distances are remembered from the trial, or measured. */
+/* Rows of the block that are nearer to the chosen candidate than to all before join it. Their
+ * distances are known from the trial, or are measured. */
 static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
                        hd_kmeans_scratch *scratch) {
     hd_kmeans_run *run = s->run;
@@ -89,8 +149,8 @@ static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
     }
 }
 
-static void look_at(const seeding *s, const int32_t *rows, int32_t count,
-                    hd_kmeans_scratch *scratch, double *gain) {
+static void visit_block(const seeding *s, const int32_t *rows, int32_t count,
+                        hd_kmeans_scratch *scratch, double *gain) {
     if (s->keep)
         keep_block(s, rows, count, scratch);
     else
@@ -112,94 +172,117 @@ static huddle_status visit_rows(void *argument, hd_chunk chunk) {
     const seeding *s = argument;
     const hd_kmeans_run *run = s->run;
     hd_kmeans_scratch *scratch = &run->scratch[chunk.worker];
-    int32_t rows[HD_BLOCK] = {0}, open[HD_BLOCK], count = 0, k = run->ready.k;
+    int32_t rows[HD_KMEANS_BLOCK] = {0}, open[HD_KMEANS_BLOCK], count = 0, k = run->ready.k;
     double *partial = run->partial + chunk.index * (s->keep ? 1 : k);
     memset(partial, 0, (size_t)(s->keep ? 1 : k) * sizeof *partial);
-    for (int64_t i = chunk.begin; i < chunk.end; i += HD_BLOCK) {
-        int32_t n = (int32_t)(chunk.end - i < HD_BLOCK ? chunk.end - i : HD_BLOCK);
+    for (int64_t i = chunk.begin; i < chunk.end; i += HD_KMEANS_BLOCK) {
+        int32_t n = (int32_t)(chunk.end - i < HD_KMEANS_BLOCK ? chunk.end - i : HD_KMEANS_BLOCK);
         if (run->data->kernels->reach(n, run->labels + i, s->reach, run->upper + i, open) == 0)
             continue;
         for (int32_t r = 0; r < n; r++) {
             rows[count] = (int32_t)i + r;
             count += open[r];
-            if (count == HD_BLOCK) {
-                look_at(s, rows, count, scratch, partial);
+            if (count == HD_KMEANS_BLOCK) {
+                visit_block(s, rows, count, scratch, partial);
                 count = 0;
             }
         }
     }
     if (count > 0)
-        look_at(s, rows, count, scratch, partial);
+        visit_block(s, rows, count, scratch, partial);
     if (s->keep)
         *partial = potential(run, chunk.begin, chunk.end);
     return HUDDLE_OK;
 }
 
-/* Makes rows of x ready as candidates. run->sums is free while seeding. */
-static void set_candidates(hd_kmeans_run *run, const int32_t *rows, int32_t count) {
-    int64_t d = run->data->x->d;
-    memset(run->sums, 0, (size_t)(count * d) * sizeof *run->sums);
-    for (int32_t t = 0; t < count; t++)
-        hd_kmeans_add_row(run->data, rows[t], 1, run->sums + t * d);
-    hd_kmeans_centres_set(run->data, count, run->sums, &run->ready);
-}
-
 /* reach[m] = least squared distance from chosen row m to a candidate. */
 static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
-    for (int32_t first = 0; first < n_chosen; first += HD_BLOCK) {
-        int32_t count = n_chosen - first < HD_BLOCK ? n_chosen - first : HD_BLOCK;
+    for (int32_t first = 0; first < n_chosen; first += HD_KMEANS_BLOCK) {
+        int32_t count = n_chosen - first < HD_KMEANS_BLOCK ? n_chosen - first : HD_KMEANS_BLOCK;
         hd_kmeans_distances(run->data, &run->ready, run->chosen + first, count, run->scratch);
         for (int32_t r = 0; r < count; r++) {
             float least = FLT_MAX;
             for (int32_t k = 0; k < run->ready.k; k++)
-                least = fminf(least, run->scratch->scores[(int64_t)k * HD_BLOCK + r]);
+                least = fminf(least, run->scratch->scores[(int64_t)k * HD_KMEANS_BLOCK + r]);
             reach[first + r] = least;
         }
     }
 }
 
-/* Goes over all rows and adds up what the chunks found. */
+/* The same where chosen rows may be other processes': in double, from the centres they became. The
+ * factor makes up for rounding to float. */
+static void measure_reach_of_centres(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
+    int64_t d = run->data->x->d;
+    double scale = (double)run->data->scale;
+    for (int32_t m = 0; m < n_chosen; m++) {
+        double least = FLT_MAX;
+        for (int32_t k = 0; k < run->ready.k; k++) {
+            double square = 0;
+            for (int64_t j = 0; j < d; j++) {
+                double t = run->centres[m * d + j] - run->ready.exact[k * d + j];
+                square += t * t;
+            }
+            least = fmin(least, square * scale * scale * (1 - 1e-6));
+        }
+        reach[m] = (float)least;
+    }
+}
+
+/* Makes `count` vectors the candidates that rows are compared with. */
+static void set_candidates(hd_kmeans_run *run, const double *vectors, int32_t count,
+                           int32_t n_chosen) {
+    hd_kmeans_centres_set(run->data, count, vectors, &run->ready);
+    if (run->data->whole)
+        measure_reach(run, n_chosen, run->gap);
+    else
+        measure_reach_of_centres(run, n_chosen, run->gap);
+}
+
+/* Visits all rows and adds up what the chunks found. */
 static huddle_status visit(seeding *s, int32_t count, double *totals) {
+    huddle_status status = HUDDLE_OK;
     const hd_kmeans_run *run = s->run;
     const hd_kmeans_data *data = run->data;
-    huddle_status status = hd_parallel(data->context, NULL, data->x->n, data->grain, visit_rows, s);
+    TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, visit_rows, s));
     memset(totals, 0, (size_t)count * sizeof *totals);
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
         for (int32_t t = 0; t < count; t++)
             totals[t] += run->partial[chunk * count + t];
+    TRY(hd_reduce_sum(data->context, count, totals));
+done:
     return status;
 }
 
 /* Tries rows as centre `number` and takes the one that lowers the potential most; *total becomes
- * the potential. */
-static huddle_status choose_best(hd_kmeans_run *run, const int32_t *rows, int32_t count,
+ * the potential. run->own.sums is free while seeding. */
+static huddle_status choose_best(hd_kmeans_run *run, const int64_t *rows, int32_t count,
                                  int32_t number, double *total) {
     huddle_status status = HUDDLE_OK;
-    double gains[MOST_TRIALS];
+    double gains[MAX_TRIALS], *vectors = run->own.sums;
+    int64_t d = run->data->x->d;
     seeding s = {.run = run, .reach = run->gap, .number = number};
-    set_candidates(run, rows, count);
+    TRY(take_rows(run->data, rows, count, vectors));
     run->gap[0] = 0;
-    measure_reach(run, number, run->gap);
+    set_candidates(run, vectors, count, number);
     if (count > 1) {
         TRY(visit(&s, count, gains));
         for (int32_t t = 1; t < count; t++)
             s.best = gains[t] > gains[s.best] ? t : s.best;
-        if (run->trial == NULL) {
-            set_candidates(run, &rows[s.best], 1);
-            measure_reach(run, number, run->gap);
-        }
+        if (run->trial == NULL)
+            set_candidates(run, vectors + s.best * d, 1, number);
     }
-    run->chosen[number] = rows[s.best];
+    run->chosen[number] = (int32_t)(rows[s.best] - run->data->slab.first);
+    memcpy(run->centres + number * d, vectors + s.best * d, (size_t)d * sizeof *vectors);
     s.keep = true;
     TRY(visit(&s, 1, total));
 done:
     return status;
 }
 
-/* ---- the two ways ------------------------------------------------------------------------- */
+/* ---- the two methods ----------------------------------------------------------------------- */
 
 /* A row with probability proportional to its weight. */
-static int32_t draw_first(hd_kmeans_run *run, hd_rng *rng) {
+static huddle_status draw_first(hd_kmeans_run *run, hd_rng *rng, int64_t *row) {
     const hd_kmeans_data *data = run->data;
     double total = 0;
     memset(run->partial, 0, (size_t)data->chunks * sizeof *run->partial);
@@ -209,22 +292,23 @@ static int32_t draw_first(hd_kmeans_run *run, hd_rng *rng) {
     }
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
         total += run->partial[chunk];
-    return draw(run, total, rng);
+    return draw_rows(run, total, 1, rng, row);
 }
 
+/* k-means++. */
 static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
     huddle_status status = HUDDLE_OK;
-    int32_t c = run->data->c, trials = hd_kmeans_trials(c), rows[MOST_TRIALS];
+    int32_t c = run->data->c, trials = hd_kmeans_trials(c);
+    int64_t rows[MAX_TRIALS];
     double total;
-    rows[0] = draw_first(run, rng);
+    TRY(draw_first(run, rng, rows));
     for (int64_t i = 0; i < run->data->x->n; i++) {
         run->upper[i] = FLT_MAX;
         run->labels[i] = 0;
     }
     TRY(choose_best(run, rows, 1, 0, &total));
     for (int32_t k = 1; k < c; k++) {
-        for (int32_t t = 0; t < trials; t++)
-            rows[t] = draw(run, total, rng);
+        TRY(draw_rows(run, total, trials, rng, rows));
         TRY(choose_best(run, rows, trials, k, &total));
         TRY(hd_kmeans_report(run, 0));
     }
@@ -232,38 +316,37 @@ done:
     return status;
 }
 
-/* Draws until c different rows are found; labels serve as marks. When most rows are wanted, it is
- * the others that are drawn. */
-static void choose_sample(hd_kmeans_run *run, hd_rng *rng) {
-    int64_t n = run->data->x->n, c = run->data->c;
+/* Draws until c different rows are found. When most rows are wanted, it is the others that are
+ * drawn. */
+static huddle_status choose_sample(hd_kmeans_run *run, hd_rng *rng) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = run->data->slab.total, c = run->data->c, *rows = NULL;
+    unsigned char *drawn = NULL;
     bool inverse = c > n / 2;
     int64_t wanted = inverse ? n - c : c, count = 0;
-    memset(run->labels, 0, (size_t)n * sizeof *run->labels);
+    ALLOC_ZERO(drawn, n);
+    ALLOC(rows, c);
     while (wanted > 0) {
         int64_t i = hd_rng_below(rng, n);
-        if (run->labels[i])
+        if (drawn[i])
             continue;
-        run->labels[i] = 1;
+        drawn[i] = 1;
         wanted--;
         if (!inverse)
-            run->chosen[count++] = (int32_t)i;
+            rows[count++] = i;
     }
     for (int64_t i = 0; inverse && i < n; i++)
-        if (!run->labels[i])
-            run->chosen[count++] = (int32_t)i;
+        if (!drawn[i])
+            rows[count++] = i;
+    TRY(take_rows(run->data, rows, c, run->centres));
+done:
+    huddle_free(drawn);
+    huddle_free(rows);
+    return status;
 }
 
 huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_rng *rng) {
-    huddle_status status = HUDDLE_OK;
-    int64_t d = run->data->x->d;
-    int32_t c = run->data->c;
     if (strcmp(init, "sample") == 0)
-        choose_sample(run, rng);
-    else
-        TRY(choose_spread(run, rng));
-    memset(run->centres, 0, (size_t)(c * d) * sizeof *run->centres);
-    for (int32_t k = 0; k < c; k++)
-        hd_kmeans_add_row(run->data, run->chosen[k], 1, run->centres + k * d);
-done:
-    return status;
+        return choose_sample(run, rng);
+    return choose_spread(run, rng);
 }

@@ -320,12 +320,12 @@ done:
 
 enum { SILHOUETTE_SAMPLE = 2000 };
 
-huddle_status hd_fit_measure_extents(hd_fit *fit) {
+huddle_status hd_fit_measure_extents(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_free(fit->extents);
     fit->extents = NULL;
     ALLOC(fit->extents, fit->embedding.vectors.cols);
-    TRY(huddle_embed_extents(&fit->embedding.vectors, fit->nodes.copies, fit->extents));
+    TRY(huddle_embed_extents(context, &fit->embedding.vectors, fit->nodes.copies, fit->extents));
 done:
     return status;
 }

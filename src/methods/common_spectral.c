@@ -378,7 +378,7 @@ static huddle_status run_stages(huddle_context *context, huddle_cache *cache,
     add_embedding_to_key(job, &fit->key);
     TRY(hd_cache_run(context, cache, &fit->key, &embedding_stage, job, fit));
     fit->has_embedding = true;
-    TRY(hd_fit_measure_extents(fit));
+    TRY(hd_fit_measure_extents(context, fit));
     hd_warn_embedding(context, &job->options->embed, &fit->embed_info, *n_clusters);
     if (n_clusters->first != HUDDLE_AUTO)
         goto done;

@@ -273,7 +273,7 @@ static huddle_status embed(huddle_context *context, const huddle_points *points,
         e->degrees[i] = 1;
     fit->has_embedding = true;
     fit->embed_info.components = count_components(e);
-    TRY(hd_fit_measure_extents(fit));
+    TRY(hd_fit_measure_extents(context, fit));
     if (n_clusters->first != HUDDLE_AUTO)
         goto done;
     huddle_spectrum spectrum = hd_fit_spectrum(fit);

@@ -275,7 +275,7 @@ huddle_status hd_fit_settle_medoids(const huddle_points *points, const huddle_cs
                                     hd_fit *fit);
 
 /* Measures the extents of the embedding's vectors, for hd_fit_spectrum(). */
-huddle_status hd_fit_measure_extents(hd_fit *fit);
+huddle_status hd_fit_measure_extents(huddle_context *context, hd_fit *fit);
 
 /* The embedding's eigenvalues as the eigengap rule sees them; a view of the fit. */
 huddle_spectrum hd_fit_spectrum(const hd_fit *fit);

@@ -32,7 +32,7 @@ graph, which alone must not decide the number of clusters.
   >         r = cluster(f"{kind}{seed}.csv", "-m", "sc", "-c", "auto", "-o", "labels.npy")
   >         best, labels = r["choice"][0], np.load("labels.npy")
   >         assert best["n_clusters"] == r["n_clusters"] == 8 + extra
-  >         assert best["specks"] == extra
+  >         assert best["small_components"] == extra
   >         for k in range(8):
   >             counts = np.bincount(labels[100 * k:100 * k + 100], minlength=9)
   >             assert counts.max() >= 95, counts

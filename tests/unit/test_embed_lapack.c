@@ -78,7 +78,7 @@ static huddle_status embed_ring(huddle_embedding *e) {
     huddle_embed_options options = huddle_embed_defaults();
     huddle_embed_info info;
     options.n_components = C;
-    options.solver = "dense";
+    options.embed_solver = "dense";
     huddle_status status = huddle_embed(NULL, &graph, &options, e, &info);
     if (status == HUDDLE_OK)
         assert_true(info.residual < 1e-12);

@@ -2,12 +2,7 @@
  * play; and the ways to notice a missed eigenvector. */
 #include "base/check.h"
 #include "embed/inertia.h"
-#include "embed/verify.h"
-#include "support/support.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "embed_graphs.h"
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
@@ -104,7 +99,7 @@ static void graphs_match_scipy(void **state) {
             huddle_embed_info info;
             huddle_embedding e;
             options.n_components = c;
-            options.solver = solvers[s];
+            options.embed_solver = solvers[s];
             assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));
             assert_int_equal(info.stop, HUDDLE_STOP_CONVERGED);
             assert_true(strcmp(info.verified, "none") != 0);
@@ -186,98 +181,74 @@ static void threads_do_not_change_a_bit(void **state) {
 
 /* ---- verification -------------------------------------------------------------------------- */
 
-/* An operator, and its pairs by LAPACK. */
-typedef struct known {
-    hd_laplacian laplacian;
-    hd_operator op;
-    hd_problem problem;
-    hd_pairs pairs;
-} known;
-
-static void solve_known(huddle_csr graph, int64_t wanted, known *k) {
-    memset(k, 0, sizeof *k);
-    assert_ok(hd_laplacian_new(&graph, &k->laplacian));
-    assert_ok(hd_operator_from_graph(&graph, &k->laplacian, &k->op));
-    k->problem = (hd_problem){&k->op, wanted, 1e-4, 100, "auto", 0};
-    assert_ok(hd_solve_dense(NULL, &k->problem, &k->pairs));
-    k->pairs.edge = k->pairs.theta[k->pairs.count - 1];
-    huddle_csr_free(&graph);
-}
-
-static void free_known(known *k) {
-    hd_pairs_free(&k->pairs);
-    hd_operator_free(&k->op);
-    hd_laplacian_free(&k->laplacian);
-}
-
 static void inertia_counts_eigenvalues(void **state) {
     (void)state;
-    known k;
-    hd_inertia inertia;
-    solve_known(golden_graph(400, 5), 40, &k);
+    solved k;
+    hd_embed_inertia inertia;
+    solve_graph(golden_graph(400, 5), 40, &k);
     for (int64_t j = 1; j < 40; j++) {
         double gap = k.pairs.theta[j - 1] - k.pairs.theta[j];
         if (gap < 1e-7)
             continue;
         double shift = k.pairs.theta[j] + gap / 2;
-        assert_ok(hd_count_above(NULL, &k.op, shift, 1e12, &inertia));
+        assert_ok(hd_embed_count_above(NULL, &k.op, shift, 1e12, &inertia));
         assert_true(inertia.affordable);
         assert_true(inertia.error < 1e-9);
-        assert_int_equal(inertia.above, k.op.n_null + j);
+        assert_int_equal(inertia.above, k.op.n_known + j);
     }
-    assert_ok(hd_count_above(NULL, &k.op, -1.001, 1e12, &inertia));
+    assert_ok(hd_embed_count_above(NULL, &k.op, -1.001, 1e12, &inertia));
     assert_int_equal(inertia.above, 400);
-    assert_ok(hd_count_above(NULL, &k.op, 0, 10, &inertia));
+    assert_ok(hd_embed_count_above(NULL, &k.op, 0, 10, &inertia));
     assert_false(inertia.affordable);
-    free_known(&k);
+    free_solved(&k);
 }
 
 static void a_singular_pivot_is_no_proof(void **state) {
     (void)state;
-    known k;
-    hd_inertia inertia;
+    solved k;
+    hd_embed_inertia inertia;
     list l = {0};
     add(&l, 0, 1, 1);
-    solve_known(to_graph(2, &l), 1, &k); /* the diagonal of op is 0: so is the first pivot */
-    assert_ok(hd_count_above(NULL, &k.op, 0, 1e12, &inertia));
+    solve_graph(to_graph(2, &l), 1, &k); /* the diagonal of op is 0: so is the first pivot */
+    assert_ok(hd_embed_count_above(NULL, &k.op, 0, 1e12, &inertia));
     assert_true(isinf(inertia.error));
-    free_known(&k);
+    free_solved(&k);
 }
 
 static void each_missed_vector_is_noticed(void **state) {
     (void)state;
     static const char *const ways[] = {"auto", "inertia", "probe"};
     for (int64_t hidden = 0; hidden < 7; hidden++) {
-        known k;
-        solve_known(golden_graph(800, 8), 8, &k);
+        solved k;
+        solve_graph(golden_graph(800, 8), 8, &k);
         bool missed = true;
         for (int way = 0; way < 3; way++) {
             k.problem.verify = ways[way];
-            assert_ok(hd_verify(NULL, &k.problem, &k.pairs, NULL, &missed));
+            assert_ok(hd_embed_verify(NULL, &k.problem, &k.pairs, NULL, &missed));
             assert_false(missed);
             assert_string_equal(k.pairs.verified, way == 2 ? "probe" : "inertia");
         }
         /* Forget one pair; the ninth moves up. */
-        hd_pairs nine = {0};
-        k.problem.wanted = 9;
-        assert_ok(hd_solve_dense(NULL, &k.problem, &nine));
+        hd_embed_pairs nine = {0};
+        k.request.n_wanted = 9;
+        assert_ok(hd_embed_solve_dense(NULL, &k.problem, &nine));
         for (int64_t j = hidden; j < 8; j++)
             k.pairs.theta[j] = nine.theta[j + 1];
         for (int64_t i = 0; i < 800; i++)
             for (int64_t j = hidden; j < 8; j++)
                 k.pairs.vectors.values[i * 8 + j] = nine.vectors.values[i * 9 + j + 1];
-        k.problem.wanted = 8;
+        k.request.n_wanted = 8;
         for (int way = 0; way < 3; way++) {
-            hd_block probe = {0};
+            hd_embed_block probe = {0};
             k.problem.verify = ways[way];
-            assert_ok(hd_verify(NULL, &k.problem, &k.pairs, &probe, &missed));
+            assert_ok(hd_embed_verify(NULL, &k.problem, &k.pairs, &probe, &missed));
             assert_true(missed);
             assert_string_equal(k.pairs.verified, "none");
             assert_non_null(probe.x);
-            hd_block_free(&probe);
+            hd_embed_block_free(&probe);
         }
-        hd_pairs_free(&nine);
-        free_known(&k);
+        hd_embed_pairs_free(&nine);
+        free_solved(&k);
     }
 }
 
@@ -285,28 +256,28 @@ static void each_missed_vector_is_noticed(void **state) {
 static void a_missed_vector_is_brought_in(void **state) {
     (void)state;
     for (int in_double = 0; in_double < 2; in_double++) {
-        known k;
-        hd_run run;
-        hd_pairs pairs = {0};
-        solve_known(golden_graph(800, 8), 20, &k);
-        k.problem.wanted = 8;
-        assert_ok(hd_run_new(&k.op, 8, &run));
+        solved k;
+        hd_embed_run run;
+        hd_embed_pairs pairs = {0};
+        solve_graph(golden_graph(800, 8), 20, &k);
+        k.request.n_wanted = 8;
+        assert_ok(hd_embed_run_new(&k.op, 8, &run));
         for (int64_t i = 0; i < 800; i++)
             for (int64_t j = 0; j < 16; j++)
                 ((float *)run.block.x)[i * 16 + j] =
                     (float)k.pairs.vectors.values[i * 20 + j + (j >= 3)];
         if (in_double)
-            assert_ok(hd_block_widen(&run.block));
-        assert_ok(hd_run_begin(NULL, 0, 0, &run));
-        assert_ok(hd_run_iterate(NULL, NULL, 1e-4, 100, &run));
+            assert_ok(hd_embed_block_widen(&k.op, &run.block));
+        assert_ok(hd_embed_run_begin(NULL, 0, 0, &run));
+        assert_ok(hd_embed_run_iterate(NULL, NULL, 1e-4, 100, &run));
         assert_true(run.ritz.theta[6] < k.pairs.theta[6] - .01);
-        assert_ok(hd_run_finish(NULL, &k.problem, &run, &pairs));
+        assert_ok(hd_embed_run_finish(NULL, &k.problem, &run, &pairs));
         for (int64_t j = 0; j < 8; j++)
             assert_close(pairs.theta[j], k.pairs.theta[j], 1e-6);
         assert_string_equal(pairs.verified, "inertia");
-        hd_pairs_free(&pairs);
-        hd_run_free(&run);
-        free_known(&k);
+        hd_embed_pairs_free(&pairs);
+        hd_embed_run_free(&run);
+        free_solved(&k);
     }
 }
 
@@ -338,7 +309,7 @@ static void the_dense_solver_misses_nothing(void **state) {
         huddle_embedding e;
         options.n_components = 6;
         options.verify = ways[way];
-        options.solver = "dense";
+        options.embed_solver = "dense";
         assert_ok(huddle_embed(NULL, &graph, &options, &e, &info));
         assert_string_equal(info.verified, "inertia");
         assert_int_equal(info.proven_pairs, 6);

@@ -3,7 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "base/rng.h"
 #include "huddle/kmeans.h"
-#include "kmeans/run.h"
+#include "kmeans/restart.h"
 #include "support/support.h"
 
 #include <stdlib.h>

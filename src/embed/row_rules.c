@@ -1,4 +1,5 @@
-/* Row rules. */
+/* Row rules: from eigenvectors to the points that are clustered. "unit" is that of Ng, Jordan and
+ * Weiss (2001), "rw" gives the eigenvectors of the random walk (Shi and Malik, 2000). */
 #include "base/check.h"
 #include "embed/operator.h"
 
@@ -24,7 +25,7 @@ huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degre
         if (unit && square > 0)
             scale = 1 / sqrt(square);
         if (rw)
-            scale = 1 / hd_degree_root(degrees[i]);
+            scale = 1 / hd_embed_degree_root(degrees[i]);
         for (int64_t k = 0; k < f->cols; k++)
             to[k] = scale * from[k];
     }

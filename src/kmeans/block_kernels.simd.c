@@ -1,18 +1,18 @@
 /* The inner loops of K-means in GCC's vector types, which clang shares. */
-#include "kmeans/kernels.h"
+#include "kmeans/block_kernels.h"
 
 #include <math.h>
 #include <stddef.h>
 
-/* Two registers of rows at a time where there are 32 registers, one where there are 16: with a
- * full tile that fills most of them with sums. */
+/* Two registers of rows at a time where there are 32 registers, one where there are 16: with a full
+ * tile most of them then contain sums. */
 enum { VECTORS = HD_LANES == 16 ? 2 : 1, STEP = VECTORS * HD_LANES };
 
 typedef float lanes __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef int32_t ints __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef float quad __attribute__((vector_size(16), may_alias));
 typedef float loose_quad __attribute__((vector_size(16), aligned(4), may_alias));
-typedef double doubles __attribute__((vector_size(8 * HD_DOUBLES), may_alias));
+typedef double doubles __attribute__((vector_size(8 * HD_KMEANS_DOUBLES), may_alias));
 typedef float loose_lanes __attribute__((vector_size(4 * HD_LANES), aligned(4), may_alias));
 
 /* ---- panels ------------------------------------------------------------------------------- */
@@ -28,10 +28,10 @@ static inline void pack_quads(const float *const *rows, int64_t j, float scale, 
     quad ab23 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
     quad cd01 = __builtin_shufflevector(c, d, 0, 4, 1, 5);
     quad cd23 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    *(quad *)(out + 0 * HD_BLOCK) = __builtin_shufflevector(ab01, cd01, 0, 1, 4, 5);
-    *(quad *)(out + 1 * HD_BLOCK) = __builtin_shufflevector(ab01, cd01, 2, 3, 6, 7);
-    *(quad *)(out + 2 * HD_BLOCK) = __builtin_shufflevector(ab23, cd23, 0, 1, 4, 5);
-    *(quad *)(out + 3 * HD_BLOCK) = __builtin_shufflevector(ab23, cd23, 2, 3, 6, 7);
+    *(quad *)(out + 0 * HD_KMEANS_BLOCK) = __builtin_shufflevector(ab01, cd01, 0, 1, 4, 5);
+    *(quad *)(out + 1 * HD_KMEANS_BLOCK) = __builtin_shufflevector(ab01, cd01, 2, 3, 6, 7);
+    *(quad *)(out + 2 * HD_KMEANS_BLOCK) = __builtin_shufflevector(ab23, cd23, 0, 1, 4, 5);
+    *(quad *)(out + 3 * HD_KMEANS_BLOCK) = __builtin_shufflevector(ab23, cd23, 2, 3, 6, 7);
 }
 
 static void pack(const float *const *rows, const float *ahead, int64_t width, float scale,
@@ -39,8 +39,8 @@ static void pack(const float *const *rows, const float *ahead, int64_t width, fl
     int64_t j = 0;
     if (width < 4) {
         for (; j < width; j++)
-            for (int r = 0; r < HD_BLOCK; r++)
-                panel[j * HD_BLOCK + r] = rows[r][j] * scale - origin[j];
+            for (int r = 0; r < HD_KMEANS_BLOCK; r++)
+                panel[j * HD_KMEANS_BLOCK + r] = rows[r][j] * scale - origin[j];
         return;
     }
     while (j < width) {
@@ -48,10 +48,10 @@ static void pack(const float *const *rows, const float *ahead, int64_t width, fl
         j = j > width - 4 ? width - 4 : j;
         quad centre = *(const loose_quad *)(origin + j);
         if (ahead != NULL)
-            for (int r = 0; r < HD_BLOCK; r += 4)
-                __builtin_prefetch(ahead + j * HD_BLOCK + 4 * r);
-        for (int r = 0; r < HD_BLOCK; r += 4)
-            pack_quads(rows + r, j, scale, centre, panel + j * HD_BLOCK + r);
+            for (int r = 0; r < HD_KMEANS_BLOCK; r += 4)
+                __builtin_prefetch(ahead + j * HD_KMEANS_BLOCK + 4 * r);
+        for (int r = 0; r < HD_KMEANS_BLOCK; r += 4)
+            pack_quads(rows + r, j, scale, centre, panel + j * HD_KMEANS_BLOCK + r);
         j += 4;
     }
 }
@@ -62,13 +62,13 @@ static void pack(const float *const *rows, const float *ahead, int64_t width, fl
 static inline __attribute__((always_inline)) void score_rows(const float *panel, int64_t width,
                                                              const float *tile, float *scores,
                                                              const int K, const int squared) {
-    lanes sum[HD_TILE][VECTORS];
+    lanes sum[HD_KMEANS_TILE][VECTORS];
     for (int k = 0; k < K; k++)
         for (int v = 0; v < VECTORS; v++)
-            sum[k][v] = *(lanes *)(scores + k * HD_BLOCK + v * HD_LANES);
+            sum[k][v] = *(lanes *)(scores + k * HD_KMEANS_BLOCK + v * HD_LANES);
     for (int64_t j = 0; j < width; j++)
         for (int v = 0; v < VECTORS; v++) {
-            lanes x = *(const lanes *)(panel + j * HD_BLOCK + v * HD_LANES);
+            lanes x = *(const lanes *)(panel + j * HD_KMEANS_BLOCK + v * HD_LANES);
             for (int k = 0; k < K; k++) {
                 lanes t = x - tile[j * K + k];
                 if (squared)
@@ -79,12 +79,12 @@ static inline __attribute__((always_inline)) void score_rows(const float *panel,
         }
     for (int k = 0; k < K; k++)
         for (int v = 0; v < VECTORS; v++)
-            *(lanes *)(scores + k * HD_BLOCK + v * HD_LANES) = sum[k][v];
+            *(lanes *)(scores + k * HD_KMEANS_BLOCK + v * HD_LANES) = sum[k][v];
 }
 
 #define CASE(K)                                                                                    \
     case K:                                                                                        \
-        for (int r = 0; r < HD_BLOCK; r += STEP)                                                   \
+        for (int r = 0; r < HD_KMEANS_BLOCK; r += STEP)                                            \
             score_rows(panel + r, width, tile, scores + r, K, squared);                            \
         break
 
@@ -108,7 +108,8 @@ static void products(const float *panel, int64_t first, int64_t width, int64_t d
     int32_t size = hd_kmeans_tile(c);
     for (int32_t k = 0; k < c; k += size) {
         int32_t K = c - k < size ? c - k : size;
-        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_BLOCK, K, 0);
+        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_KMEANS_BLOCK,
+                   K, 0);
     }
 }
 
@@ -117,7 +118,8 @@ static void distances(const float *panel, int64_t first, int64_t width, int64_t 
     int32_t size = hd_kmeans_tile(c);
     for (int32_t k = 0; k < c; k += size) {
         int32_t K = c - k < size ? c - k : size;
-        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_BLOCK, K, 1);
+        score_tile(panel, width, tiles + k * d + first * K, scores + (int64_t)k * HD_KMEANS_BLOCK,
+                   K, 1);
     }
 }
 
@@ -158,7 +160,7 @@ multiply_step(const float *const *x, float scale, const float *origin, const flo
 }
 
 /* Products of four rows and K centres; the last columns are copied to be filled up with 0. The
- * rows to come are fetched meanwhile: four streams at once are too many for the CPU to foresee. */
+ * next rows are prefetched: four streams at once are too many for the CPU's own prefetching. */
 static inline __attribute__((always_inline)) void
 multiply_rows(const float *const *rows, const float *const *ahead, int64_t d, float scale,
               const float *origin, const float *centres, int64_t stride, float *scores,
@@ -184,17 +186,17 @@ multiply_rows(const float *const *rows, const float *const *ahead, int64_t d, fl
         multiply_step(x, scale, origin + j, centres + j, stride, sum, K);
     }
     for (int k = 0; k < K; k++)
-        *(quad *)(scores + k * HD_BLOCK) = fold(sum[k]);
+        *(quad *)(scores + k * HD_KMEANS_BLOCK) = fold(sum[k]);
 }
 
 static void multiply(const float *const *rows, int64_t d, float scale, const float *origin,
                      const float *centres, int64_t stride, int32_t c, float *scores) {
-    for (int r = 0; r < HD_BLOCK; r += ROWS)
+    for (int r = 0; r < HD_KMEANS_BLOCK; r += ROWS)
         for (int32_t k = 0; k < c;) {
             int32_t left = c - k;
             const float *const *ahead = k == 0 ? rows + r + ROWS : NULL;
             const float *m = centres + k * stride;
-            float *out = scores + (int64_t)k * HD_BLOCK + r;
+            float *out = scores + (int64_t)k * HD_KMEANS_BLOCK + r;
             if (left >= FEW)
                 multiply_rows(rows + r, ahead, d, scale, origin, m, stride, out, FEW);
             else if (left >= 2)
@@ -226,13 +228,13 @@ static inline lanes pick(ints mask, lanes yes, lanes no) {
     return (lanes)(((ints)yes & mask) | ((ints)no & ~mask));
 }
 
-/* Lane-wise smallest and second smallest score, and where the smallest stands. */
+/* Lane-wise smallest and second smallest score, and the index of the smallest. */
 static inline void two_smallest(const float *scores, const float *half, int32_t c, float *smallest,
                                 float *next, int32_t *label) {
     lanes best = half[0] - *(const lanes *)scores, second = (lanes){0} + INFINITY;
     ints index = {0};
     for (int32_t k = 1; k < c; k++) {
-        lanes score = half[k] - *(const lanes *)(scores + (int64_t)k * HD_BLOCK);
+        lanes score = half[k] - *(const lanes *)(scores + (int64_t)k * HD_KMEANS_BLOCK);
         ints closer = score < best;
         lanes other = pick(closer, best, score);
         second = pick(other < second, other, second);
@@ -246,10 +248,10 @@ static inline void two_smallest(const float *scores, const float *half, int32_t 
 
 static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_error error,
                    hd_kmeans_near *near) {
-    _Alignas(64) float best[HD_BLOCK], second[HD_BLOCK];
-    for (int r = 0; r < HD_BLOCK; r += HD_LANES)
+    _Alignas(64) float best[HD_KMEANS_BLOCK], second[HD_KMEANS_BLOCK];
+    for (int r = 0; r < HD_KMEANS_BLOCK; r += HD_LANES)
         two_smallest(scores + r, half, c, best + r, second + r, near->label + r);
-    for (int r = 0; r < HD_BLOCK; r++) {
+    for (int r = 0; r < HD_KMEANS_BLOCK; r++) {
         float norm = near->norm[r];
         float slack = sqrtf(norm) * error.dot + error.score;
         float doubt = slack + norm * error.norm;
@@ -260,7 +262,8 @@ static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_
     }
 }
 
-/* ---- which rows to look at ------------------------------------------------------------------ */
+/* ---- rows that have to be compared
+ * ------------------------------------------------------------------ */
 
 static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_moves *moves,
                       float *restrict upper, float *restrict lower, int32_t *restrict open) {
@@ -270,7 +273,7 @@ static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_
     int32_t count = 0;
     for (int32_t r = 0; r < n; r++) {
         int32_t k = label[r];
-        /* Each rounding is made up for. */
+        /* The factors make up for the rounding of each operation. */
         float above = (upper[r] + move[k]) * (1 + 0x1p-21f);
         float below = lower[r] - (k == mover ? second : largest);
         below -= fabsf(below) * 0x1p-21f;
@@ -294,13 +297,13 @@ static int32_t reach(int32_t n, const int32_t *restrict label, const float *rest
 
 /* The sum is taken in halves, in the same order for all instruction sets. */
 static float gain(const float *distance, const float *before, const float *weight) {
-    _Alignas(64) float terms[HD_BLOCK];
-    for (int r = 0; r < HD_BLOCK; r += HD_LANES) {
+    _Alignas(64) float terms[HD_KMEANS_BLOCK];
+    for (int r = 0; r < HD_KMEANS_BLOCK; r += HD_LANES) {
         lanes less = *(const lanes *)(before + r) - *(const lanes *)(distance + r);
         less = pick(less > 0, less, (lanes){0});
         *(lanes *)(terms + r) = less * *(const lanes *)(weight + r);
     }
-    for (int half = HD_BLOCK / 2; half >= 1; half /= 2)
+    for (int half = HD_KMEANS_BLOCK / 2; half >= 1; half /= 2)
         for (int r = 0; r < half; r++)
             terms[r] += terms[r + half];
     return terms[0];
@@ -317,17 +320,17 @@ static inline __attribute__((always_inline)) void sparse_tile(const float *value
     for (int64_t e = 0; e < count; e++)
         for (int k = 0; k < K; k++)
             sum[k] += (double)values[e] *
-                      *(const doubles *)(columns + index[e] * stride + k * HD_DOUBLES);
+                      *(const doubles *)(columns + index[e] * stride + k * HD_KMEANS_DOUBLES);
     for (int k = 0; k < K; k++)
-        *(doubles *)(sums + k * HD_DOUBLES) = sum[k];
+        *(doubles *)(sums + k * HD_KMEANS_DOUBLES) = sum[k];
 }
 
 static void sparse(const float *values, const int32_t *index, int64_t count, const double *columns,
                    int64_t stride, double *sums) {
     int64_t k = 0;
-    for (; k + 3 * HD_DOUBLES <= stride; k += 3 * HD_DOUBLES)
+    for (; k + 3 * HD_KMEANS_DOUBLES <= stride; k += 3 * HD_KMEANS_DOUBLES)
         sparse_tile(values, index, count, columns + k, stride, sums + k, 3);
-    for (; k < stride; k += HD_DOUBLES)
+    for (; k < stride; k += HD_KMEANS_DOUBLES)
         sparse_tile(values, index, count, columns + k, stride, sums + k, 1);
 }
 

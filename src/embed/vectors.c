@@ -1,4 +1,5 @@
-#include "embed/block.h"
+/* The operations of the filter on a block: products, linear combinations, deflation. */
+#include "embed/vectors.h"
 
 #include "base/blas.h"
 #include "base/check.h"
@@ -7,43 +8,53 @@
 #include <cblas.h>
 #include <string.h>
 
-huddle_status hd_block_new(int64_t n, int64_t width, bool in_double, hd_block *block) {
+/* Work per chunk of a parallel loop: less is not worth waking a thread for (about 100 us). */
+enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
+
+/* Chunks of a deflation at most, so that their sums stay small beside the block. */
+enum { DEFLATE_CHUNKS = 64 };
+
+huddle_status hd_embed_block_new(const hd_embed_operator *op, int64_t width, bool in_double,
+                                 hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
     size_t size = in_double ? sizeof(double) : sizeof(float);
-    *block = (hd_block){.n = n, .width = width, .in_double = in_double};
-    block->x = hd_alloc_zero(n * width, size);
-    block->y = hd_alloc_zero(n * width, size);
+    int64_t rows = op->n + op->halo.ghosts;
+    *block = (hd_embed_block){
+        .n = op->n, .ghosts = op->halo.ghosts, .width = width, .in_double = in_double};
+    block->x = hd_alloc_zero(rows * width, size);
+    block->y = hd_alloc_zero(rows * width, size);
     if (block->x == NULL || block->y == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for two blocks of %lld x %lld numbers", (long long)n,
+        FAIL(HUDDLE_NO_MEMORY, "no memory for two blocks of %lld x %lld numbers", (long long)rows,
              (long long)width);
 done:
     if (status != HUDDLE_OK)
-        hd_block_free(block);
+        hd_embed_block_free(block);
     return status;
 }
 
-void hd_block_free(hd_block *block) {
+void hd_embed_block_free(hd_embed_block *block) {
     huddle_free(block->x);
     huddle_free(block->y);
     memset(block, 0, sizeof *block);
 }
 
-int64_t hd_block_width(int64_t vectors) {
+int64_t hd_embed_block_width(int64_t vectors) {
     return (vectors + 15) / 16 * 16;
 }
 
-huddle_status hd_block_widen(hd_block *block) {
-    hd_block wide;
-    huddle_status status = hd_block_new(block->n, block->width, true, &wide);
+huddle_status hd_embed_block_widen(const hd_embed_operator *op, hd_embed_block *block) {
+    hd_embed_block wide;
+    huddle_status status = hd_embed_block_new(op, block->width, true, &wide);
     if (status != HUDDLE_OK)
         return status;
-    hd_block_load(block, false, 0, block->n, wide.x);
-    hd_block_free(block);
+    hd_embed_block_load(block, false, 0, block->n, wide.x);
+    hd_embed_block_free(block);
     *block = wide;
     return HUDDLE_OK;
 }
 
-void hd_block_load(const hd_block *block, bool from_y, int64_t first, int64_t count, double *rows) {
+void hd_embed_block_load(const hd_embed_block *block, bool from_y, int64_t first, int64_t count,
+                         double *rows) {
     const void *from = from_y ? block->y : block->x;
     int64_t skip = first * block->width, length = count * block->width;
     if (block->in_double)
@@ -53,7 +64,8 @@ void hd_block_load(const hd_block *block, bool from_y, int64_t first, int64_t co
             rows[i] = ((const float *)from)[skip + i];
 }
 
-void hd_block_replace(const hd_block *from, int64_t count, int64_t first, hd_block *block) {
+void hd_embed_block_replace(const hd_embed_block *from, int64_t count, int64_t first,
+                            hd_embed_block *block) {
     const float *source = from->x;
     for (int64_t i = 0; i < block->n; i++)
         for (int64_t k = 0; k < count; k++) {
@@ -65,20 +77,24 @@ void hd_block_replace(const hd_block *from, int64_t count, int64_t first, hd_blo
         }
 }
 
-static void add_to(hd_block *block, int64_t place, double term) {
+static void add_to(hd_embed_block *block, int64_t place, double term) {
     if (block->in_double)
         ((double *)block->x)[place] += term;
     else
         ((float *)block->x)[place] = (float)(((float *)block->x)[place] + term);
 }
 
-/* Eight numbers from each output of the generator: random directions need no more bits. */
-void hd_block_randomise(hd_block *block, int64_t first, double amplitude, uint64_t seed) {
+/* Eight numbers of 16 bits from each output of the generator: random directions need no more. The
+ * counter contains column and row, so that every process draws what one process would draw. A
+ * uniform number in [-1, 1] has variance 1/3, hence the root of 3. */
+void hd_embed_block_randomise(const hd_embed_operator *op, int64_t first, double amplitude,
+                              uint64_t seed, hd_embed_block *block) {
     const double scale = amplitude * 1.7320508075688772 / 32767.5;
     const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     for (int64_t i = 0; i < block->n; i++)
         for (int64_t j = first / 8 * 8; j < block->width; j += 8) {
-            uint32_t counter[4] = {(uint32_t)j, 0, (uint32_t)i, (uint32_t)(i >> 32)}, words[4];
+            uint64_t row = (uint64_t)(op->slab.first + i);
+            uint32_t counter[4] = {(uint32_t)j, 0, (uint32_t)row, (uint32_t)(row >> 32)}, words[4];
             hd_philox(counter, key, words);
             for (int64_t k = 0; k < 8; k++) {
                 double number = (double)(words[k / 2] >> (k % 2 * 16) & 0xffff) - 32767.5;
@@ -91,21 +107,21 @@ void hd_block_randomise(hd_block *block, int64_t first, double amplitude, uint64
 /* ---- the product --------------------------------------------------------------------------- */
 
 typedef struct product {
-    const hd_operator *op;
-    const hd_block *block;
+    const hd_embed_operator *op;
+    const hd_embed_block *block;
     double alpha, beta, gamma;
 } product;
 
 static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
     static void (*const in_float[])(const int64_t *, const int32_t *, const float *, int64_t,
                                     int64_t, int64_t, float, float, float, const float *, float *) =
-        HD_SIMD_TABLE(hd_product_float);
+        HD_SIMD_TABLE(hd_embed_product_float);
     static void (*const in_double[])(const int64_t *, const int32_t *, const double *, int64_t,
                                      int64_t, int64_t, double, double, double, const double *,
-                                     double *) = HD_SIMD_TABLE(hd_product_double);
+                                     double *) = HD_SIMD_TABLE(hd_embed_product_double);
     const product *p = argument;
-    const hd_operator *op = p->op;
-    const hd_block *b = p->block;
+    const hd_embed_operator *op = p->op;
+    const hd_embed_block *b = p->block;
     if (b->in_double)
         in_double[hd_cpu_isa()](op->offsets, op->columns, op->values, chunk.begin, chunk.end,
                                 b->width, p->alpha, p->beta, p->gamma, b->x, b->y);
@@ -116,27 +132,36 @@ static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-static void swap_arrays(hd_block *block) {
+static void swap_arrays(hd_embed_block *block) {
     void *x = block->x;
     block->x = block->y;
     block->y = x;
 }
 
-huddle_status hd_block_product(huddle_context *context, const hd_operator *op, double alpha,
-                               double beta, double gamma, bool swap, hd_block *block) {
+huddle_status hd_embed_block_fetch_ghosts(const hd_embed_operator *op,
+                                          const hd_embed_block *block) {
+    size_t size = block->in_double ? sizeof(double) : sizeof(float);
+    return hd_halo_fetch(&op->halo, block->x, (size_t)block->width * size);
+}
+
+huddle_status hd_embed_block_product(huddle_context *context, const hd_embed_operator *op,
+                                     double alpha, double beta, double gamma, bool swap,
+                                     hd_embed_block *block) {
+    huddle_status status = HUDDLE_OK;
     product p = {op, block, alpha, beta, gamma};
-    /* About a million multiplications a chunk: less is not worth waking a thread for. */
     int64_t per_row = (op->offsets[op->n] / op->n + 2) * block->width;
-    int64_t grain = (1 << 20) / per_row + 1;
-    huddle_status status = hd_parallel(context, NULL, op->n, grain, multiply_rows, &p);
+    int64_t grain = PRODUCT_WORK / per_row + 1;
+    TRY(hd_embed_block_fetch_ghosts(op, block));
+    TRY(hd_parallel(context, NULL, op->n, grain, multiply_rows, &p));
     if (swap)
         swap_arrays(block);
+done:
     return status;
 }
 
 static huddle_status combine_rows(void *argument, hd_chunk chunk) {
     const product *p = argument;
-    const hd_block *b = p->block;
+    const hd_embed_block *b = p->block;
     int64_t begin = chunk.begin * b->width, end = chunk.end * b->width;
     float alpha = (float)p->alpha, beta = (float)p->beta;
     if (b->in_double)
@@ -148,30 +173,32 @@ static huddle_status combine_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_block_combine(huddle_context *context, double alpha, double beta,
-                               hd_block *block) {
+huddle_status hd_embed_block_combine(huddle_context *context, double alpha, double beta,
+                                     hd_embed_block *block) {
     product p = {NULL, block, alpha, beta, 0};
     huddle_status status =
-        hd_parallel(context, NULL, block->n, (1 << 20) / block->width + 1, combine_rows, &p);
+        hd_parallel(context, NULL, block->n, COMBINE_WORK / block->width + 1, combine_rows, &p);
     swap_arrays(block);
     return status;
 }
 
 /* ---- deflation ----------------------------------------------------------------------------- */
 
+/* x - v (v'x) for every known vector v. Their supports are disjoint, so that each row takes part in
+ * one of them only, and all are removed in one pass. */
 typedef struct deflation {
-    const hd_operator *op;
-    const hd_block *block;
+    const hd_embed_operator *op;
+    const hd_embed_block *block;
     void *numbers;
-    double *sums; /* chunks x n_null x width */
+    double *sums; /* chunks x n_known x width */
 } deflation;
 
 static huddle_status add_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
     int64_t width = d->block->width;
-    double *sums = d->sums + chunk.index * d->op->n_null * width;
+    double *sums = d->sums + chunk.index * d->op->n_known * width;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        double *sum = sums + d->op->component[i] * width, entry = d->op->null[i];
+        double *sum = sums + d->op->component[i] * width, entry = d->op->known[i];
         if (d->block->in_double)
             for (int64_t k = 0; k < width; k++)
                 sum[k] += entry * ((const double *)d->numbers)[i * width + k];
@@ -187,7 +214,7 @@ static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     int64_t width = d->block->width;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         const double *sum = d->sums + d->op->component[i] * width;
-        double entry = d->op->null[i];
+        double entry = d->op->known[i];
         if (d->block->in_double)
             for (int64_t k = 0; k < width; k++)
                 ((double *)d->numbers)[i * width + k] -= entry * sum[k];
@@ -198,14 +225,13 @@ static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-huddle_status hd_block_deflate(huddle_context *context, const hd_operator *op, bool both,
-                               hd_block *block) {
+huddle_status hd_embed_block_deflate(huddle_context *context, const hd_embed_operator *op,
+                                     bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
     deflation d = {.op = op, .block = block};
-    /* At most 64 chunks, so that their sums stay small beside the block. */
-    int64_t grain = (1 << 18) / block->width + op->n / 64 + 1;
-    int64_t chunks = hd_chunks(op->n, grain), length = op->n_null * block->width;
-    if (op->n_null == 0)
+    int64_t grain = DEFLATE_WORK / block->width + op->n / DEFLATE_CHUNKS + 1;
+    int64_t chunks = hd_chunks(op->n, grain), length = op->n_known * block->width;
+    if (op->n_known == 0)
         return HUDDLE_OK;
     for (int pass = 0; pass < (both ? 2 : 1); pass++) {
         d.numbers = pass == 0 ? block->x : block->y;
@@ -215,6 +241,7 @@ huddle_status hd_block_deflate(huddle_context *context, const hd_operator *op, b
         for (int64_t chunk = 1; chunk < chunks; chunk++)
             for (int64_t k = 0; k < length; k++)
                 d.sums[k] += d.sums[chunk * length + k];
+        TRY(hd_reduce_sum(context, length, d.sums));
         TRY(hd_parallel(context, NULL, op->n, grain, subtract_projections, &d));
     }
 done:
@@ -222,22 +249,41 @@ done:
     return status;
 }
 
-huddle_status hd_block_orthogonalise(const float *vectors, int64_t count, bool both,
-                                     hd_block *block) {
+/* Sums of floats over all processes; doubles hold them exactly. */
+static huddle_status reduce_floats(huddle_context *context, int64_t count, float *sums) {
+    huddle_status status = HUDDLE_OK;
+    double *wide = NULL;
+    if (hd_context_engine(context)->slabs == NULL)
+        goto done;
+    ALLOC(wide, count);
+    for (int64_t k = 0; k < count; k++)
+        wide[k] = sums[k];
+    TRY(hd_reduce_sum(context, count, wide));
+    for (int64_t k = 0; k < count; k++)
+        sums[k] = (float)wide[k];
+done:
+    huddle_free(wide);
+    return status;
+}
+
+/* Two products of classical Gram-Schmidt; the vectors are orthonormal. */
+huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float *vectors,
+                                           int64_t count, bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
     float *sums = NULL;
     blasint n = (blasint)block->n, width = (blasint)block->width, c = (blasint)count;
-    ALLOC(sums, count * block->width);
     hd_blas_enter();
+    ALLOC(sums, count * block->width);
     for (int pass = 0; pass < (both ? 2 : 1); pass++) {
         float *numbers = pass == 0 ? block->x : block->y;
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, c, width, n, 1, vectors, c, numbers,
                     width, 0, sums, width);
+        TRY(reduce_floats(context, count * block->width, sums));
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, width, c, -1, vectors, c, sums,
                     width, 1, numbers, width);
     }
-    hd_blas_leave();
 done:
+    hd_blas_leave();
     huddle_free(sums);
     return status;
 }

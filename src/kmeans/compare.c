@@ -1,4 +1,7 @@
-#include "kmeans/data.h"
+/* Distances between rows and centres: in float with a bound on the error, in double where that
+ * bound leaves a choice. The bounds are those of Higham, Accuracy and Stability of Numerical
+ * Algorithms (2002), section 3.1. */
+#include "kmeans/compare.h"
 
 #include "base/check.h"
 
@@ -8,15 +11,17 @@
 
 /* ---- survey of the points ----------------------------------------------------------------- */
 
-enum { MOST_CHUNKS = 64, LEAST_ROWS = 1024, CHUNK_SUMS = 4 << 20 };
+/* Chunks of rows: at most MAX_CHUNKS, of at least MIN_ROWS rows, whose sums of the clusters take at
+ * most CHUNK_SUMS doubles (32 MB) together. */
+enum { MAX_CHUNKS = 64, MIN_ROWS = 1024, CHUNK_SUMS = 4 << 20 };
 
 /* Chunks of rows such that each may keep c x d sums of its own without much memory. */
 static int64_t choose_grain(int64_t n, int64_t d, int64_t c) {
     int64_t chunks = CHUNK_SUMS / d / (c < 2 ? 2 : c);
-    chunks = chunks > MOST_CHUNKS ? MOST_CHUNKS : chunks < 1 ? 1 : chunks;
+    chunks = chunks > MAX_CHUNKS ? MAX_CHUNKS : chunks < 1 ? 1 : chunks;
     int64_t grain = (n + chunks - 1) / chunks;
-    grain = grain < LEAST_ROWS ? LEAST_ROWS : grain;
-    return (grain + HD_BLOCK - 1) / HD_BLOCK * HD_BLOCK;
+    grain = grain < MIN_ROWS ? MIN_ROWS : grain;
+    return (grain + HD_KMEANS_BLOCK - 1) / HD_KMEANS_BLOCK * HD_KMEANS_BLOCK;
 }
 
 typedef struct survey {
@@ -58,33 +63,63 @@ static float choose_scale(float largest) {
     return ldexpf(1, -exponent);
 }
 
-static void conclude(const survey *s, hd_kmeans_data *data) {
+/* Adds up what the chunks found, in their order, into the first, and then over all processes. */
+static huddle_status combine(huddle_context *context, const survey *s, double *largest) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = s->data->x->d;
+    *largest = 0;
+    for (int64_t k = 0; k < s->data->chunks; k++)
+        for (int64_t j = 0; j < d; j++)
+            *largest = fmax(*largest, (double)s->largest[k * d + j]);
+    for (int64_t k = 1; k < s->data->chunks; k++)
+        for (int64_t j = 0; j < 2 * d; j++)
+            s->sums[j] += s->sums[2 * k * d + j];
+    TRY(hd_reduce_sum(context, 2 * d, s->sums));
+    TRY(hd_reduce_max(context, 1, largest));
+done:
+    return status;
+}
+
+/* Scale, origin and variance from sums and squares of the differences from the pivot. */
+static void set_moments(const survey *s, double largest, hd_kmeans_data *data) {
     int64_t d = data->x->d;
-    double n = (double)data->x->n, variances = 0;
-    float largest = 0;
+    double n = (double)data->slab.total, variances = 0;
     for (int64_t j = 0; j < d; j++) {
-        double sum = 0, square = 0;
-        for (int64_t k = 0; k < data->chunks; k++) {
-            sum += s->sums[2 * k * d + j];
-            square += s->sums[(2 * k + 1) * d + j];
-            largest = fmaxf(largest, s->largest[k * d + j]);
-        }
-        double mean = sum / n;
-        variances += fmax(0, square / n - mean * mean);
+        double mean = s->sums[j] / n;
+        variances += fmax(0, s->sums[d + j] / n - mean * mean);
         s->sums[j] = (double)s->pivot[j] + mean;
     }
     data->variance = variances / (double)d;
-    data->scale = choose_scale(largest);
+    data->scale = choose_scale((float)largest);
     if (data->x->offsets == NULL)
         for (int64_t j = 0; j < d; j++)
             data->origin[j] = (float)((double)data->scale * s->sums[j]);
 }
 
-static double choose_weight_scale(const double *weights, int64_t n) {
-    double largest = weights != NULL ? 0 : 1;
-    for (int64_t i = 0; weights != NULL && i < n; i++)
-        largest = fmax(largest, weights[i]);
-    return 1 / largest;
+/* The first row of all processes, which all of them subtract: under slabs the process that has it
+ * hands it out. */
+static huddle_status share_pivot(const hd_kmeans_data *data, float *pivot) {
+    huddle_status status = HUDDLE_OK;
+    double *wide = NULL;
+    ALLOC(wide, data->x->d);
+    for (int64_t j = 0; j < data->x->d; j++)
+        wide[j] = data->slab.first == 0 ? (double)data->x->values[j] : -INFINITY;
+    TRY(hd_reduce_max(data->context, data->x->d, wide));
+    for (int64_t j = 0; j < data->x->d; j++)
+        pivot[j] = (float)wide[j];
+done:
+    huddle_free(wide);
+    return status;
+}
+
+/* The factor that brings the largest weight to 1. */
+static huddle_status find_weight_scale(hd_kmeans_data *data) {
+    double largest = data->weights != NULL ? 0 : 1;
+    for (int64_t i = 0; data->weights != NULL && i < data->x->n; i++)
+        largest = fmax(largest, data->weights[i]);
+    huddle_status status = hd_reduce_max(data->context, 1, &largest);
+    data->weight_scale = 1 / largest;
+    return status;
 }
 
 static huddle_status measure_norms(void *argument, hd_chunk chunk) {
@@ -110,28 +145,40 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
                                  const double *weights, int32_t c, hd_kmeans_data *data) {
     huddle_status status = HUDDLE_OK;
     survey s = {.data = data};
+    float *pivot = NULL;
+    double largest;
     int64_t grain = choose_grain(x->n, x->d, c);
     *data = (hd_kmeans_data){.context = context,
                              .kernels = choose_kernels(),
                              .x = x,
+                             .whole = hd_context_engine(context)->slabs == NULL,
                              .weights = weights,
-                             .weight_scale = choose_weight_scale(weights, x->n),
                              .c = c,
                              .grain = grain,
-                             .stride = (x->d + HD_WIDEST - 1) / HD_WIDEST * HD_WIDEST,
+                             .stride = (x->d + HD_KMEANS_WIDEST - 1) / HD_KMEANS_WIDEST *
+                                       HD_KMEANS_WIDEST,
                              .chunks = hd_chunks(x->n, grain)};
+    TRY(hd_slab_locate(context, x->n, &data->slab));
+    TRY(find_weight_scale(data));
     ALLOC_ZERO(data->origin, data->stride);
     ALLOC_ZERO(data->zeros, data->stride);
     ALLOC(s.sums, 2 * data->chunks * x->d);
     ALLOC(s.largest, data->chunks * x->d);
     s.pivot = x->offsets == NULL ? x->values : data->zeros;
+    if (x->offsets == NULL && !data->whole) {
+        ALLOC(pivot, x->d);
+        TRY(share_pivot(data, pivot));
+        s.pivot = pivot;
+    }
     TRY(hd_parallel(context, NULL, x->n, grain, survey_rows, &s));
-    conclude(&s, data);
+    TRY(combine(context, &s, &largest));
+    set_moments(&s, largest, data);
     if (x->offsets == NULL) {
         ALLOC(data->norms, x->n);
         TRY(hd_parallel(context, NULL, x->n, grain, measure_norms, data));
     }
 done:
+    huddle_free(pivot);
     huddle_free(s.sums);
     huddle_free(s.largest);
     if (status != HUDDLE_OK)
@@ -148,7 +195,7 @@ void hd_kmeans_data_free(hd_kmeans_data *data) {
 
 /* c, rounded up to whole registers of doubles. */
 static int64_t whole_doubles(int32_t c) {
-    return ((int64_t)c + HD_DOUBLES - 1) / HD_DOUBLES * HD_DOUBLES;
+    return ((int64_t)c + HD_KMEANS_DOUBLES - 1) / HD_KMEANS_DOUBLES * HD_KMEANS_DOUBLES;
 }
 
 /* ---- centres ------------------------------------------------------------------------------ */
@@ -226,8 +273,8 @@ huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity
                                     hd_kmeans_scratch *scratch) {
     huddle_status status = HUDDLE_OK;
     memset(scratch, 0, sizeof *scratch);
-    ALLOC(scratch->panel, HD_PANEL * HD_BLOCK);
-    ALLOC(scratch->scores, (int64_t)capacity * HD_BLOCK);
+    ALLOC(scratch->panel, HD_KMEANS_PANEL * HD_KMEANS_BLOCK);
+    ALLOC(scratch->scores, (int64_t)capacity * HD_KMEANS_BLOCK);
     if (data->x->offsets != NULL)
         ALLOC(scratch->sums, whole_doubles(capacity));
 done:
@@ -299,51 +346,54 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
 
 /* ---- blocks of rows ----------------------------------------------------------------------- */
 
-/* From how many columns on, and up to how many centres, rows are better read as they stand than
- * turned into panels: measured. */
+/* From so many columns on, and up to so many centres, reading the rows where they are is faster
+ * than packing them into panels (`./dev bench kmeans`, rows of 64 to 784 columns). */
 enum { LONG_ROW = 64, FEW_CENTRES = 16 };
 
-/* Scores of HD_BLOCK vectors against all centres, panel by panel: products, or squared distances.
+/* Scores of HD_KMEANS_BLOCK vectors against all centres, panel by panel: products, or squared
+ * distances.
  */
 static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                         const float *const *rows, float scale, const float *origin, bool squared,
                         hd_kmeans_scratch *scratch) {
     const hd_kmeans_kernels *kernels = data->kernels;
     int64_t d = data->x->d;
-    const float *at[HD_BLOCK];
+    const float *at[HD_KMEANS_BLOCK];
     if (!squared && d >= LONG_ROW && centres->k <= FEW_CENTRES) {
         kernels->multiply(rows, d, scale, origin, centres->rows, data->stride, centres->k,
                           scratch->scores);
         return;
     }
-    memset(scratch->scores, 0, (size_t)centres->k * HD_BLOCK * sizeof *scratch->scores);
-    for (int64_t first = 0; first < d; first += HD_PANEL) {
-        int64_t width = d - first < HD_PANEL ? d - first : HD_PANEL;
-        for (int r = 0; r < HD_BLOCK; r++)
+    memset(scratch->scores, 0, (size_t)centres->k * HD_KMEANS_BLOCK * sizeof *scratch->scores);
+    for (int64_t first = 0; first < d; first += HD_KMEANS_PANEL) {
+        int64_t width = d - first < HD_KMEANS_PANEL ? d - first : HD_KMEANS_PANEL;
+        for (int r = 0; r < HD_KMEANS_BLOCK; r++)
             at[r] = rows[r] + first;
-        /* If the rows stand close together, so will the next ones. */
+        /* If the rows are close together in memory, so are the next ones. */
         const float *ahead =
-            d <= HD_PANEL && rows[HD_BLOCK] - rows[0] <= 2 * HD_BLOCK * d ? rows[HD_BLOCK] : NULL;
+            d <= HD_KMEANS_PANEL && rows[HD_KMEANS_BLOCK] - rows[0] <= 2 * HD_KMEANS_BLOCK * d
+                ? rows[HD_KMEANS_BLOCK]
+                : NULL;
         kernels->pack(at, ahead, width, scale, origin + first, scratch->panel);
         (squared ? kernels->distances : kernels->products)(
             scratch->panel, first, width, d, centres->tiles, centres->k, scratch->scores);
     }
 }
 
-/* Where the rows begin; a short block repeats its last row. After the block stand the rows that
- * probably come next. */
+/* Where the rows begin; a short block repeats its last row. The rows that probably come next follow
+ * the block. */
 static void locate(const huddle_points *x, const int32_t *rows, int32_t count, const float **at) {
-    for (int32_t r = 0; r < HD_BLOCK; r++)
+    for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         at[r] = x->values + rows[r < count ? r : count - 1] * x->stride;
-    for (int32_t r = HD_BLOCK; r < HD_BLOCK + HD_AHEAD; r++) {
-        int64_t next = rows[count - 1] + 1 + r - HD_BLOCK;
+    for (int32_t r = HD_KMEANS_BLOCK; r < HD_KMEANS_BLOCK + HD_KMEANS_AHEAD; r++) {
+        int64_t next = rows[count - 1] + 1 + r - HD_KMEANS_BLOCK;
         at[r] = x->values + (next < x->n ? next : x->n - 1) * x->stride;
     }
 }
 
 /* Sets lane r from the two smallest squared distances in double. */
-static void settle(const hd_kmeans_data *data, int32_t label, double best, double second,
-                   double doubt, hd_kmeans_near *near, int32_t r) {
+static void set_near(const hd_kmeans_data *data, int32_t label, double best, double second,
+                     double doubt, hd_kmeans_near *near, int32_t r) {
     double scale = (double)data->scale;
     near->label[r] = label;
     near->upper[r] = (float)(sqrt(best + doubt) * scale * (1 + 1e-6));
@@ -364,7 +414,7 @@ static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *ce
             second = distance;
         }
     }
-    settle(data, label, best, second, 0, near, r);
+    set_near(data, label, best, second, 0, near, r);
 }
 
 /* Squared distances of row i to all centres, into scratch->sums; returns the row's squared norm.
@@ -414,8 +464,8 @@ static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *c
     return label;
 }
 
-/* How far off measured squared distances are: sums of as many terms as the row has values, and of
- * as many as there are columns. */
+/* A bound on the rounding error of measured squared distances: sums of as many terms as the row has
+ * values, and of as many as there are columns. */
 static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                            double square) {
     const huddle_points *x = data->x;
@@ -442,7 +492,7 @@ static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *c
         second = best;
         label = nearest_of(data, centres, i, scratch->sums, best + 2 * doubt, &best);
     }
-    settle(data, label, best, second, doubt, near, r);
+    set_near(data, label, best, second, doubt, near, r);
 }
 
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
@@ -453,9 +503,9 @@ void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *cent
             decide_sparse(data, centres, rows[r], scratch, near, r);
         return;
     }
-    const float *at[HD_BLOCK + HD_AHEAD];
+    const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
     locate(data->x, rows, count, at);
-    for (int32_t r = 0; r < HD_BLOCK; r++)
+    for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         near->norm[r] = data->norms[rows[r < count ? r : count - 1]];
     score_block(data, centres, at, data->scale, data->origin, false, scratch);
     data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, near);
@@ -468,7 +518,7 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
                          const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;
     if (x->offsets == NULL) {
-        const float *at[HD_BLOCK + HD_AHEAD];
+        const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
         locate(x, rows, count, at);
         score_block(data, centres, at, data->scale, data->origin, true, scratch);
         return;
@@ -477,25 +527,25 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     for (int32_t r = 0; r < count; r++) {
         measure_sparse(data, centres, rows[r], scratch);
         for (int32_t k = 0; k < centres->k; k++)
-            scratch->scores[(int64_t)k * HD_BLOCK + r] = (float)(scratch->sums[k] * scale);
+            scratch->scores[(int64_t)k * HD_KMEANS_BLOCK + r] = (float)(scratch->sums[k] * scale);
     }
 }
 
 void hd_kmeans_gaps(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                     hd_kmeans_scratch *scratch, float *gap) {
     hd_kmeans_near near;
-    const float *at[HD_BLOCK + HD_AHEAD];
+    const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
     /* A centre's nearest centre is itself; the bound on the next is the one wanted. */
-    for (int32_t first = 0; first < centres->k; first += HD_BLOCK) {
-        for (int32_t r = 0; r < HD_BLOCK + HD_AHEAD; r++) {
+    for (int32_t first = 0; first < centres->k; first += HD_KMEANS_BLOCK) {
+        for (int32_t r = 0; r < HD_KMEANS_BLOCK + HD_KMEANS_AHEAD; r++) {
             int32_t k = first + r < centres->k ? first + r : centres->k - 1;
             at[r] = centres->rows + k * data->stride;
-            if (r < HD_BLOCK)
+            if (r < HD_KMEANS_BLOCK)
                 near.norm[r] = 2 * centres->half[k];
         }
         score_block(data, centres, at, 1, data->zeros, false, scratch);
         data->kernels->choose(scratch->scores, centres->half, centres->k, centres->error, &near);
-        for (int32_t r = 0; r < HD_BLOCK && first + r < centres->k; r++)
+        for (int32_t r = 0; r < HD_KMEANS_BLOCK && first + r < centres->k; r++)
             gap[first + r] = near.lower[r] / 2;
     }
 }

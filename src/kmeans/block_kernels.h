@@ -1,12 +1,13 @@
 /* The inner loops of K-means, compiled for each instruction set.
  *
- * Dense rows are worked on in blocks of HD_BLOCK, column by column: a panel holds up to HD_PANEL
- * columns of a block, panel[j * HD_BLOCK + r] being column j of row r. One vector register then
- * holds the same column of several rows, a sum over the columns stays within its lane, and its
- * bits do not depend on the width of the register. Panels are scaled by a power of two and
- * centred, which keeps float's digits for the differences between points.
+ * Dense rows are processed in blocks of HD_KMEANS_BLOCK, column by column: a panel holds up to
+ * HD_KMEANS_PANEL columns of a block, panel[j * HD_KMEANS_BLOCK + r] being column j of row r. One
+ * vector register then holds the same column of several rows, a sum over the columns stays within
+ * its lane, and its bits do not depend on the width of the register. Panels are scaled by a power
+ * of two and centred, which keeps float's digits for the differences between points.
  *
- * Centres stand in tiles: k' centres at a time, their column j side by side (hd_kmeans_tiles). */
+ * Centres are stored in tiles of k' centres, whose values of column j are side by side
+ * (hd_kmeans_tile). */
 #ifndef HUDDLE_SRC_KMEANS_KERNELS_H
 #define HUDDLE_SRC_KMEANS_KERNELS_H
 
@@ -14,15 +15,26 @@
 
 #include <stdint.h>
 
-enum { HD_BLOCK = 32, HD_PANEL = 128, HD_TILE = 8, HD_WIDEST = 16, HD_AHEAD = 4, HD_DOUBLES = 8 };
+/* Rows of a block, columns of a panel (16 KB, half of the first-level cache), centres of a tile
+ * (their sums fill the vector registers), floats of the widest register, rows that are prefetched,
+ * doubles that sparse products take at a time. */
+enum {
+    HD_KMEANS_BLOCK = 32,
+    HD_KMEANS_PANEL = 128,
+    HD_KMEANS_TILE = 8,
+    HD_KMEANS_WIDEST = 16,
+    HD_KMEANS_AHEAD = 4,
+    HD_KMEANS_DOUBLES = 8
+};
 
-/* What is known of the rows of a block after all centres were seen. */
+/* What is known of the rows of a block after they were compared with all centres. */
 typedef struct hd_kmeans_near {
-    _Alignas(64) float norm[HD_BLOCK]; /* in: squared norms of the scaled, centred rows */
-    int32_t label[HD_BLOCK];           /* nearest centre, the smaller index if float cannot tell */
-    int32_t unsure[HD_BLOCK];          /* not 0: rounding may have chosen the label */
-    float upper[HD_BLOCK];             /* at least the distance to it, scaled */
-    float lower[HD_BLOCK];             /* at most the distance to any other centre, scaled */
+    _Alignas(64) float norm[HD_KMEANS_BLOCK]; /* in: squared norms of the scaled, centred rows */
+    int32_t label[HD_KMEANS_BLOCK];  /* nearest centre, the smaller index if float does not separate
+                                        two */
+    int32_t unsure[HD_KMEANS_BLOCK]; /* not 0: rounding may have chosen the label */
+    float upper[HD_KMEANS_BLOCK];    /* at least the distance to it, scaled */
+    float lower[HD_KMEANS_BLOCK];    /* at most the distance to any other centre, scaled */
 } hd_kmeans_near;
 
 /* Bounds of rounding errors: of a score, dot * |x| + score; of a squared norm, norm * |x|^2. */
@@ -30,20 +42,20 @@ typedef struct hd_kmeans_error {
     float dot, score, norm;
 } hd_kmeans_error;
 
-/* The panel of `width` columns of HD_BLOCK rows: row[j] * scale - origin[j]. If ahead is not NULL,
- * that many values from there on are fetched meanwhile. */
+/* The panel of `width` columns of HD_KMEANS_BLOCK rows: row[j] * scale - origin[j]. If ahead is not
+ * NULL, that many values from there on are prefetched. */
 typedef void hd_kmeans_pack_function(const float *const *rows, const float *ahead, int64_t width,
                                      float scale, const float *origin, float *panel);
 
-/* scores[k * HD_BLOCK + r] += product, or squared distance, of centre k and row r over the
+/* scores[k * HD_KMEANS_BLOCK + r] += product, or squared distance, of centre k and row r over the
  * panel's columns, which are columns first .. first + width - 1 of d. */
 typedef void hd_kmeans_scores_function(const float *panel, int64_t first, int64_t width, int64_t d,
                                        const float *tiles, int32_t c, float *scores);
 
-/* scores[k * HD_BLOCK + r] = product of centre k and row r, scaled and centred as in a panel: for
- * long rows, which are best read as they stand. Row k of centres is at k * stride, a multiple of
- * HD_WIDEST, filled up with 0 as is origin. After the HD_BLOCK rows stand HD_AHEAD more that may
- * be wanted next. */
+/* scores[k * HD_KMEANS_BLOCK + r] = product of centre k and row r, scaled and centred as in a
+ * panel: for long rows, which are best read where they are. Row k of centres is at k * stride, a
+ * multiple of HD_KMEANS_WIDEST, filled up with 0 as is origin. The HD_KMEANS_BLOCK rows are
+ * followed by HD_KMEANS_AHEAD more that may be needed next. */
 typedef void hd_kmeans_multiply_function(const float *const *rows, int64_t d, float scale,
                                          const float *origin, const float *centres, int64_t stride,
                                          int32_t c, float *scores);
@@ -64,8 +76,8 @@ typedef struct hd_kmeans_moves {
     float largest, second;
 } hd_kmeans_moves;
 
-/* Loosens the bounds of n <= HD_BLOCK rows by the moves of the centres. open[r] is 1 where the
- * label may have to change, 0 where it is safe. Returns how many may. */
+/* Loosens the bounds of n <= HD_KMEANS_BLOCK rows by the moves of the centres. open[r] is 1 where
+ * the label may have to change, 0 where it is safe. Returns how many may. */
 typedef int32_t hd_kmeans_loosen_function(int32_t n, const int32_t *label,
                                           const hd_kmeans_moves *moves, float *upper, float *lower,
                                           int32_t *open);
@@ -83,8 +95,8 @@ typedef float hd_kmeans_gain_function(const float *distance, const float *before
 typedef void hd_kmeans_add_function(const float *row, int64_t d, double weight, double *sum);
 
 /* products[k] = product of a sparse row and centre k, added up in the order of the row. Column j of
- * the centres stands at columns + j * stride, a multiple of HD_DOUBLES; what follows the centres
- * is computed too. */
+ * the centres is at columns + j * stride, a multiple of HD_KMEANS_DOUBLES; what follows the
+ * centres is computed too. */
 typedef void hd_kmeans_sparse_function(const float *values, const int32_t *index, int64_t count,
                                        const double *columns, int64_t stride, double *products);
 
@@ -111,9 +123,9 @@ extern const hd_kmeans_kernels hd_kmeans_kernels_base;
 extern const hd_kmeans_kernels hd_kmeans_kernels_avx2, hd_kmeans_kernels_avx512;
 #endif
 
-/* Centres in a full tile: c is cut into equal tiles of at most HD_TILE. */
+/* Centres in a full tile: c is cut into equal tiles of at most HD_KMEANS_TILE. */
 static inline int32_t hd_kmeans_tile(int32_t c) {
-    int32_t tiles = (c + HD_TILE - 1) / HD_TILE;
+    int32_t tiles = (c + HD_KMEANS_TILE - 1) / HD_KMEANS_TILE;
     return (c + tiles - 1) / tiles;
 }
 

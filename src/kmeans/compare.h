@@ -1,24 +1,27 @@
-/* Inside K-means: the points as all restarts share them, and a set of centres made ready to be
- * compared with them.
+/* Inside K-means: the points as all restarts share them, and sets of centres in the form in which
+ * they are compared with points.
  *
- * Dense rows are compared in float, as scale * x - origin, a block at a time (kernels.h). Where
- * rounding could have decided, the row is compared again in double, so that labels are those of
- * the exact distances in double whatever the instruction set. Sparse rows are compared in double
- * from the start, by products, origin being 0, and again by differences where those cannot tell.
- * Distances called scaled are those of scale * x. */
+ * Dense rows are compared in float, as scale * x - origin, a block at a time (block_kernels.h).
+ * Where rounding errors could have decided, the row is compared again in double, so that labels are
+ * those of the distances in double whatever the instruction set. Sparse rows are compared in double
+ * from the start: by products, with origin 0, and again by differences where products are not
+ * accurate enough. Distances called scaled are those of scale * x. */
 #ifndef HUDDLE_SRC_KMEANS_DATA_H
 #define HUDDLE_SRC_KMEANS_DATA_H
 
 #include "base/parallel.h"
+#include "base/slabs.h"
 #include "huddle/matrix.h"
-#include "kmeans/kernels.h"
+#include "kmeans/block_kernels.h"
 
 typedef struct hd_kmeans_data {
     huddle_context *context;
     const hd_kmeans_kernels *kernels;
-    const huddle_points *x;
-    const double *weights; /* or NULL: all 1 */
-    double weight_scale;   /* brings them to at most 1 */
+    const huddle_points *x; /* the rows of this process */
+    hd_slab slab;           /* where they are among all */
+    bool whole;             /* they are all */
+    const double *weights;  /* or NULL: all 1 */
+    double weight_scale;    /* brings them to at most 1 */
     int32_t c;
     int64_t grain, chunks; /* rows in chunks, fixed by the sizes alone */
     float scale;           /* a power of two that brings the data to about 1 */
@@ -29,12 +32,12 @@ typedef struct hd_kmeans_data {
     double variance;       /* mean over the columns */
 } hd_kmeans_data;
 
-/* Surveys the points. weights may be NULL. */
+/* Finds scale, origin and variance of the points. weights may be NULL. */
 huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x,
                                  const double *weights, int32_t c, hd_kmeans_data *data);
 void hd_kmeans_data_free(hd_kmeans_data *data);
 
-/* k vectors in the forms the kernels want. */
+/* k vectors in the forms that the kernels use. */
 typedef struct hd_kmeans_centres {
     int32_t k;
     const double *exact; /* k x d, unscaled; the caller's */
@@ -50,7 +53,7 @@ huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity
                                     hd_kmeans_centres *centres);
 void hd_kmeans_centres_free(hd_kmeans_centres *centres);
 
-/* Makes k vectors ready; exact (k x d) must stay as it is while they are used. */
+/* Converts k vectors; exact (k x d) must not change while they are used. */
 void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *exact,
                            hd_kmeans_centres *centres);
 
@@ -64,13 +67,13 @@ huddle_status hd_kmeans_scratch_new(const hd_kmeans_data *data, int32_t capacity
                                     hd_kmeans_scratch *scratch);
 void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch);
 
-/* Nearest centres of count (1 .. HD_BLOCK) rows, with bounds. No label is left unsure. */
+/* Nearest centres of count (1 .. HD_KMEANS_BLOCK) rows, with bounds. No label is left unsure. */
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                        const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch,
                        hd_kmeans_near *near);
 
-/* Scaled squared distances of count rows to all k vectors, at scratch->scores[k * HD_BLOCK + r];
- * exactly 0 between equal rows. */
+/* Scaled squared distances of count rows to all k vectors, at scratch->scores[k * HD_KMEANS_BLOCK +
+ * r]; exactly 0 between equal rows. */
 void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                          const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch);
 

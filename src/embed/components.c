@@ -1,0 +1,194 @@
+/* Connected components of a graph, by breadth-first search of the own rows. Under an engine with
+ * slabs, components that continue on other processes are then joined: each carries the smallest
+ * number of its rows, and takes over smaller ones from its neighbours until nothing changes. */
+#include "base/check.h"
+#include "embed/operator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one process --------------------------------------------------------------------------- */
+
+/* Visits every own row, component by component, breadth first: `order` is both the queue and the
+ * result. Components are numbered by their first vertex. Columns of other processes are ignored. */
+static int64_t traverse(const huddle_csr *graph, int64_t first, int32_t *component,
+                        int32_t *order) {
+    int64_t found = 0, tail = 0, n = graph->rows;
+    memset(component, -1, (size_t)n * sizeof *component);
+    for (int64_t root = 0; root < n; root++) {
+        if (component[root] >= 0)
+            continue;
+        int64_t head = tail;
+        component[root] = (int32_t)found;
+        order[tail++] = (int32_t)root;
+        for (; head < tail; head++) {
+            int32_t i = order[head];
+            for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+                int64_t j = graph->columns[e] - first;
+                if (graph->values[e] == 0 || j < 0 || j >= n || component[j] >= 0)
+                    continue;
+                component[j] = (int32_t)found;
+                order[tail++] = (int32_t)j;
+            }
+        }
+        found++;
+    }
+    return found;
+}
+
+typedef struct ranked {
+    double size;
+    int32_t name;
+} ranked;
+
+static int larger_first(const void *left, const void *right) {
+    const ranked *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* Renumbers components by falling size, ties by the first vertex. */
+static huddle_status rank_components(huddle_context *context, int64_t n, int64_t count,
+                                     int32_t *component) {
+    huddle_status status = HUDDLE_OK;
+    ranked *ranks = NULL;
+    double *sizes = NULL;
+    int32_t *rank = NULL;
+    ALLOC(ranks, count);
+    ALLOC_ZERO(sizes, count);
+    ALLOC(rank, count);
+    for (int64_t i = 0; i < n; i++)
+        sizes[component[i]]++;
+    TRY(hd_reduce_sum(context, count, sizes));
+    for (int64_t k = 0; k < count; k++)
+        ranks[k] = (ranked){sizes[k], (int32_t)k};
+    qsort(ranks, (size_t)count, sizeof *ranks, larger_first);
+    for (int64_t k = 0; k < count; k++)
+        rank[ranks[k].name] = (int32_t)k;
+    for (int64_t i = 0; i < n; i++)
+        component[i] = rank[component[i]];
+done:
+    huddle_free(ranks);
+    huddle_free(sizes);
+    huddle_free(rank);
+    return status;
+}
+
+/* ---- several processes --------------------------------------------------------------------- */
+
+/* What joining components across processes needs. */
+typedef struct joining {
+    const huddle_csr *graph;
+    hd_slab slab;
+    hd_halo halo;
+    int32_t *columns;         /* of the graph, local */
+    const int32_t *component; /* n: of the own rows alone */
+    int64_t count;            /* of them */
+    double *root;     /* n + ghosts: the smallest row of a row's component, as known so far */
+    double *smallest; /* count: the same for each component of the own rows */
+} joining;
+
+/* Every own component takes the smallest number among its neighbours. *changed counts those that
+ * found a smaller one. */
+static huddle_status take_smaller_roots(joining *j, int64_t *changed) {
+    huddle_status status = HUDDLE_OK;
+    *changed = 0;
+    TRY(hd_halo_fetch(&j->halo, j->root, sizeof *j->root));
+    for (int64_t i = 0; i < j->graph->rows; i++)
+        for (int64_t e = j->graph->offsets[i]; e < j->graph->offsets[i + 1]; e++) {
+            double other = j->root[j->columns[e]], *own = &j->smallest[j->component[i]];
+            if (j->graph->values[e] != 0 && other < *own) {
+                *own = other;
+                ++*changed;
+            }
+        }
+    for (int64_t i = 0; i < j->graph->rows; i++)
+        j->root[i] = j->smallest[j->component[i]];
+done:
+    return status;
+}
+
+static int compare_doubles(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The roots of all processes in ascending order: each fills in its own, and slots that nobody
+ * filled in stay infinite. */
+static huddle_status gather_roots(huddle_context *context, const joining *j, double **roots,
+                                  int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int64_t own = 0;
+    hd_slab place;
+    for (int64_t i = 0; i < j->graph->rows; i++)
+        own += j->root[i] == (double)(j->slab.first + i);
+    TRY(hd_slab_locate(context, own, &place));
+    ALLOC(*roots, place.total + 1);
+    for (int64_t k = 0; k < place.total; k++)
+        (*roots)[k] = INFINITY;
+    for (int64_t i = 0, k = place.first; i < j->graph->rows; i++)
+        if (j->root[i] == (double)(j->slab.first + i))
+            (*roots)[k++] = j->root[i];
+    TRY(hd_reduce_min(context, place.total, *roots));
+    *count = 0;
+    while (*count < place.total && isfinite((*roots)[*count]))
+        ++*count;
+done:
+    return status;
+}
+
+/* Joins the components of the own rows with those of other processes; component is renumbered by
+ * the first vertex. */
+static huddle_status join_components(huddle_context *context, const huddle_csr *graph, hd_slab slab,
+                                     int32_t *component, int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    joining j = {.graph = graph, .slab = slab, .component = component, .count = *count};
+    int64_t n = graph->rows, entries = graph->offsets[n], changed = 1;
+    double *roots = NULL;
+    ALLOC(j.columns, entries);
+    memcpy(j.columns, graph->columns, (size_t)entries * sizeof *j.columns);
+    TRY(hd_halo_open(context, n, entries, j.columns, &j.halo));
+    ALLOC(j.root, n + j.halo.ghosts);
+    ALLOC(j.smallest, j.count);
+    for (int64_t i = n - 1; i >= 0; i--)
+        j.smallest[component[i]] = (double)(slab.first + i);
+    for (int64_t i = 0; i < n; i++)
+        j.root[i] = j.smallest[component[i]];
+    while (changed > 0) {
+        TRY(take_smaller_roots(&j, &changed));
+        TRY(hd_reduce_count(context, &changed));
+    }
+    TRY(gather_roots(context, &j, &roots, count));
+    for (int64_t i = 0; i < n; i++) {
+        const double *at =
+            bsearch(&j.root[i], roots, (size_t)*count, sizeof *roots, compare_doubles);
+        component[i] = at != NULL ? (int32_t)(at - roots) : 0;
+    }
+done:
+    hd_halo_close(&j.halo);
+    huddle_free(j.columns);
+    huddle_free(j.root);
+    huddle_free(j.smallest);
+    huddle_free(roots);
+    return status;
+}
+
+huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr *graph,
+                                       hd_slab slab, int32_t *component, int32_t *order,
+                                       int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *queue = NULL;
+    if (order == NULL) {
+        ALLOC(queue, graph->rows);
+        order = queue;
+    }
+    *count = traverse(graph, slab.first, component, order);
+    if (hd_context_engine(context)->slabs != NULL)
+        TRY(join_components(context, graph, slab, component, count));
+    TRY(rank_components(context, graph->rows, *count, component));
+done:
+    huddle_free(queue);
+    return status;
+}

@@ -1,0 +1,104 @@
+/* The Chebyshev solver from start to verified pairs. */
+#include "base/check.h"
+#include "embed/chebyshev.h"
+#include "embed/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Degree of the filter for random vectors that replace the last columns when a count shows that
+ * pairs are missing. */
+enum { RETRY_DEGREE = 40 };
+
+/* Searches for missed pairs before a warning. */
+enum { ATTEMPTS = 4 };
+
+/* Values beyond the wanted ones are reported if their residual is below this multiple of tol. */
+static const double extra_tolerance = 10;
+
+/* The final vectors and values, by a Rayleigh-Ritz step in double. Beyond the wanted values those
+ * are kept whose residual is not much worse; the first of them always, since it shows the gap. */
+static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_run *run,
+                                hd_embed_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = run->wanted;
+    const double *residual = run->ritz.residual;
+    while (count < run->ritz.rank &&
+           (count == run->wanted || residual[count] < extra_tolerance * tol))
+        count++;
+    pairs->edge = hd_embed_run_edge(run);
+    TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
+    TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, run->wanted,
+                              &pairs->vectors));
+    ALLOC(pairs->theta, count);
+    memcpy(pairs->theta, run->ritz.theta, (size_t)count * sizeof *pairs->theta);
+    pairs->count = count;
+    pairs->cuts_cluster =
+        count > run->wanted && pairs->theta[run->wanted - 1] - pairs->theta[run->wanted] <= tol;
+    TRY(hd_embed_largest_residual(context, run->op, &pairs->vectors, pairs->theta,
+                                  &pairs->residual));
+    pairs->stop = run->stop;
+    pairs->n_iter = run->n_iter;
+    pairs->n_products = run->n_products * run->block.width;
+done:
+    return status;
+}
+
+/* Replaces the last columns by what the probe found, or else by random vectors, and iterates again.
+ */
+static huddle_status continue_with(huddle_context *context, const hd_embed_problem *problem,
+                                   const hd_embed_block *probe, hd_embed_run *run) {
+    huddle_status status = HUDDLE_OK;
+    int64_t spare = run->block.width - run->wanted;
+    int64_t count = probe->width < spare ? probe->width : spare;
+    if (probe->x != NULL) {
+        hd_embed_block_replace(probe, count, run->block.width - count, &run->block);
+        TRY(hd_embed_run_begin(context, 0, 0, run));
+    } else {
+        double edge = hd_embed_run_edge(run);
+        hd_embed_block_randomise(run->op, run->wanted, 1,
+                                 problem->request->seed ^ (uint64_t)run->n_products, &run->block);
+        TRY(hd_embed_run_begin(context, edge, RETRY_DEGREE, run));
+    }
+    TRY(hd_embed_run_iterate(context, "embed", problem->request->tol, problem->request->max_iter,
+                             run));
+done:
+    return status;
+}
+
+huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_problem *problem,
+                                  hd_embed_run *run, hd_embed_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    hd_embed_block probe = {0};
+    bool missed = false;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        hd_embed_pairs_free(pairs);
+        TRY(take_pairs(context, problem->request->tol, run, pairs));
+        hd_embed_block_free(&probe);
+        TRY(hd_embed_verify(context, problem, pairs, &probe, &missed));
+        if (!missed)
+            break;
+        TRY(continue_with(context, problem, &probe, run));
+    }
+    if (missed)
+        hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
+                "eigenvectors are missing: %d searches found more each time", ATTEMPTS);
+done:
+    hd_embed_block_free(&probe);
+    return status;
+}
+
+huddle_status hd_embed_solve_chebyshev(huddle_context *context, const hd_embed_problem *problem,
+                                       hd_embed_pairs *pairs) {
+    huddle_status status = HUDDLE_OK;
+    hd_embed_run run = {0};
+    TRY(hd_embed_run_new(problem->op, problem->request->n_wanted, &run));
+    TRY(hd_embed_run_start(context, problem->request->seed, &run));
+    TRY(hd_embed_run_iterate(context, "embed", problem->request->tol, problem->request->max_iter,
+                             &run));
+    TRY(hd_embed_run_finish(context, problem, &run, pairs));
+    pairs->solver = "chebyshev";
+done:
+    hd_embed_run_free(&run);
+    return status;
+}

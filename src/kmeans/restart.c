@@ -1,0 +1,105 @@
+/* Memory of a restart. */
+#include "kmeans/restart.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* Distances to the candidates of k-means++ are kept up to so many floats (16 MB), which saves
+ * measuring the chosen one again. */
+enum { MAX_TRIAL_DISTANCES = 4 << 20 };
+
+static huddle_status new_changes(const hd_kmeans_data *data, hd_kmeans_changes *changes) {
+    huddle_status status = HUDDLE_OK;
+    int64_t cells = data->chunks * data->c;
+    ALLOC(changes->sums, cells * data->x->d);
+    ALLOC(changes->mass, cells);
+    ALLOC(changes->counts, cells);
+    ALLOC(changes->touched, cells);
+    ALLOC(changes->relabelled, data->chunks);
+done:
+    return status;
+}
+
+static void free_changes(hd_kmeans_changes *changes) {
+    huddle_free(changes->sums);
+    huddle_free(changes->mass);
+    huddle_free(changes->counts);
+    huddle_free(changes->touched);
+    huddle_free(changes->relabelled);
+}
+
+static huddle_status new_sums(const hd_kmeans_data *data, hd_kmeans_sums *sums) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(sums->sums, data->c * data->x->d);
+    ALLOC(sums->mass, data->c);
+    ALLOC(sums->counts, data->c);
+done:
+    return status;
+}
+
+static void free_sums(hd_kmeans_sums *sums) {
+    huddle_free(sums->sums);
+    huddle_free(sums->mass);
+    huddle_free(sums->counts);
+}
+
+huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, hd_kmeans_run *run) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = data->x->n, d = data->x->d, c = data->c, trials = hd_kmeans_trials(data->c);
+    *run = (hd_kmeans_run){.data = data};
+    ALLOC_ZERO(run->scratch, n_scratch);
+    run->n_scratch = n_scratch;
+    for (int32_t i = 0; i < n_scratch; i++)
+        TRY(hd_kmeans_scratch_new(data, data->c, &run->scratch[i]));
+    TRY(hd_kmeans_centres_new(data, data->c, &run->ready));
+    ALLOC(run->centres, c * d);
+    ALLOC(run->next, c * d);
+    TRY(new_sums(data, &run->own));
+    if (data->whole)
+        run->all = run->own;
+    else
+        TRY(new_sums(data, &run->all));
+    ALLOC(run->move, c);
+    ALLOC(run->gap, c);
+    ALLOC(run->chosen, c);
+    if (n * trials <= MAX_TRIAL_DISTANCES)
+        ALLOC(run->trial, n * trials);
+    ALLOC(run->labels, n);
+    ALLOC(run->upper, n);
+    ALLOC(run->lower, n);
+    TRY(new_changes(data, &run->changes));
+    ALLOC(run->partial, data->chunks * trials);
+done:
+    if (status != HUDDLE_OK)
+        hd_kmeans_run_free(run);
+    return status;
+}
+
+void hd_kmeans_run_free(hd_kmeans_run *run) {
+    for (int32_t i = 0; i < run->n_scratch; i++)
+        hd_kmeans_scratch_free(&run->scratch[i]);
+    huddle_free(run->scratch);
+    hd_kmeans_centres_free(&run->ready);
+    huddle_free(run->centres);
+    huddle_free(run->next);
+    if (run->all.sums != run->own.sums)
+        free_sums(&run->all);
+    free_sums(&run->own);
+    free_changes(&run->changes);
+    huddle_free(run->move);
+    huddle_free(run->gap);
+    huddle_free(run->chosen);
+    huddle_free(run->trial);
+    huddle_free(run->labels);
+    huddle_free(run->upper);
+    huddle_free(run->lower);
+    huddle_free(run->partial);
+    memset(run, 0, sizeof *run);
+}
+
+huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part) {
+    if (run->n_restarts == 0)
+        return HUDDLE_OK;
+    return hd_progress(run->data->context, "kmeans", run->restart + part, run->n_restarts);
+}

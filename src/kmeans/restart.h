@@ -1,0 +1,86 @@
+/* Inside K-means: the state of a restart. One run serves restart after restart.
+ *
+ * Under an engine with slabs every process has such a state for its own rows. Centres are the same
+ * on all of them, since they follow from sums over all processes. */
+#ifndef HUDDLE_SRC_KMEANS_RESTART_H
+#define HUDDLE_SRC_KMEANS_RESTART_H
+
+#include "base/rng.h"
+#include "huddle/kmeans.h"
+#include "kmeans/compare.h"
+
+/* Weighted sums, weights and numbers of the rows of each cluster: c x d, c, c. */
+typedef struct hd_kmeans_sums {
+    double *sums, *mass;
+    int64_t *counts;
+} hd_kmeans_sums;
+
+/* What each chunk of rows changes in them: chunks x c (x d), valid where touched. */
+typedef struct hd_kmeans_changes {
+    double *sums, *mass;
+    int64_t *counts;
+    unsigned char *touched;
+    int64_t *relabelled; /* chunks: rows with a new label */
+} hd_kmeans_changes;
+
+/* How a restart ended. */
+typedef struct hd_kmeans_outcome {
+    double inertia;
+    int32_t n_iter;
+    huddle_stop stop;
+} hd_kmeans_outcome;
+
+typedef struct hd_kmeans_run {
+    const hd_kmeans_data *data;
+    hd_kmeans_centres ready;    /* what the rows are compared with */
+    hd_kmeans_scratch *scratch; /* one for each worker */
+    int32_t n_scratch;
+
+    double *centres, *next; /* c x d */
+    hd_kmeans_sums own;     /* of the rows of this process */
+    hd_kmeans_sums all;     /* of all rows; the same arrays if this process holds all */
+    hd_kmeans_changes changes;
+    int32_t *labels;      /* n; while seeding: the nearest of the rows chosen so far */
+    float *upper, *lower; /* n: scaled bounds on the distances to the own and to any other
+                             centre; while seeding, upper is the squared distance */
+    float *move, *gap;    /* c: how far centres moved; half-way to the nearest other */
+    int32_t *chosen;      /* c: rows, while seeding */
+    float *trial;         /* n x trials: distances to the candidates; NULL if that is too much */
+    double *partial;      /* chunks x trials: potentials, inertia */
+
+    hd_kmeans_outcome outcome;
+
+    /* For progress: which restart of how many this is; 0 of 0 if it may not report any. */
+    int32_t restart, n_restarts;
+} hd_kmeans_run;
+
+/* n_scratch workers may share the run's loops. */
+huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, hd_kmeans_run *run);
+void hd_kmeans_run_free(hd_kmeans_run *run);
+
+/* Reports progress, `part` of this restart being done, and checks for cancelling. */
+huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part);
+
+/* Candidates for each further centre of k-means++: the one that lowers the sum most is kept. */
+int32_t hd_kmeans_trials(int32_t c);
+
+/* Sets run->centres to rows chosen at random by the method `init`. */
+huddle_status hd_kmeans_seed(hd_kmeans_run *run, const char *init, hd_rng *rng);
+
+/* Lloyd's iteration from run->centres on. Leaves centres, the labels nearest to them, and the
+ * outcome. */
+huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol);
+
+/* Runs all restarts (restarts.c) and takes the best. Centres are those of x without its shift. */
+huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_points *x,
+                                     const double *row_weights,
+                                     const huddle_kmeans_options *options,
+                                     huddle_kmeans_result *result, huddle_kmeans_info *info);
+
+/* The case of fewer distinct rows than clusters (few_rows.c): they are the centres, and the first
+ * is repeated. Otherwise leaves result->labels NULL. */
+huddle_status hd_kmeans_place_few_rows(huddle_context *context, const huddle_points *x,
+                                       const huddle_kmeans_options *options,
+                                       huddle_kmeans_result *result, huddle_kmeans_info *info);
+
+#endif
