@@ -147,7 +147,7 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
         return HUDDLE_OK;
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
-    huddle_status status = huddle_shrink_ends(context, &rows, &graph, loss, &fit, &up);
+    huddle_status status = huddle_shrink_ends(context, &rows, &graph, NULL, loss, &fit, &up);
     if (status == HUDDLE_OK) {
         json_object_set_new(record, "gamma_fit", real(fit));
         json_object_set_new(record, "gamma_up", real(up));

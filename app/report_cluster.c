@@ -239,7 +239,7 @@ static huddle_status follow_path(const cluster_page *p, double used, huddle_path
     options.shrink.n_clusters = p->run.n_clusters;
     options.keep_shrunk = true;
     huddle_status status =
-        huddle_shrink_ends(fit->context, &f, &w, options.shrink.loss, &low, &high);
+        huddle_shrink_ends(fit->context, &f, &w, NULL, options.shrink.loss, &low, &high);
     if (status != HUDDLE_OK || !(high > 0) || !isfinite(low))
         return status;
     high = fmin(high, 1e3 * mean);
