@@ -152,7 +152,7 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
     huddle_dense rows = {f.rows, f.cols, f.stride, (double *)(uintptr_t)f.values};
     huddle_csr graph = {w.rows, w.cols, (int64_t *)(uintptr_t)w.offsets,
                         (int32_t *)(uintptr_t)w.columns, (double *)(uintptr_t)w.values};
-    huddle_status status = huddle_shrink_ends(context, &rows, &graph, loss, &fit, &up);
+    huddle_status status = huddle_shrink_ends(context, &rows, &graph, NULL, loss, &fit, &up);
     if (status == HUDDLE_OK) {
         json_object_set_new(record, "gamma_fit", page_real(fit));
         json_object_set_new(record, "gamma_up", page_real(up));

@@ -153,7 +153,7 @@ static huddle_status solve_path(const report_run *run, double used, huddle_path 
     options.shrink.n_clusters = run->n_clusters;
     options.keep_shrunk = true;
     huddle_status status =
-        huddle_shrink_ends(run->context, &f, &w, options.shrink.loss, &low, &high);
+        huddle_shrink_ends(run->context, &f, &w, NULL, options.shrink.loss, &low, &high);
     if (status != HUDDLE_OK || !(high > 0) || !isfinite(low))
         return status;
     /* The same ends as huddle_shrink_path() chooses: beyond 1e3 n / c nothing changes visibly, and

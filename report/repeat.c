@@ -51,8 +51,8 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
         if (is_listed(hidden, option->name) ||
             huddle_model_option(run->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
-        page_append(rows,
-                    json_pack("[s, s, s, s]", option->name, value, option->default_text, option->help));
+        page_append(rows, json_pack("[s, s, s, s]", option->name, value, option->default_text,
+                                    option->help));
     }
     return rows;
 }

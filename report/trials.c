@@ -13,10 +13,7 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
     json_t *value;
     json_object_foreach(json_array_get(list, 0), name, value) {
         char label[64];
-        snprintf(label, sizeof label, "%s",
-                 strcmp(name, "n_clusters") == 0 ? "clusters"
-                 : strcmp(name, "specks") == 0   ? "small components"
-                                                 : name);
+        snprintf(label, sizeof label, "%s", strcmp(name, "n_clusters") == 0 ? "clusters" : name);
         for (char *c = label; (c = strchr(c, '_')) != NULL;)
             *c = ' ';
         page_append(columns, json_pack("{s:s}", "label", label));

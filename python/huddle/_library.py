@@ -141,7 +141,7 @@ class EmbedInfo(Structure):
 class ShrinkOptions(Structure):
     _fields_ = [("gamma", c_double), ("loss", c_char_p), ("solver", c_char_p),
                 ("linear_solver", c_char_p), ("gap", c_double), ("snap", c_bool),
-                ("max_iter", c_int32), ("n_clusters", c_int32), ("seed", c_uint64),
+                ("shrink_max_iter", c_int32), ("n_clusters", c_int32), ("seed", c_uint64),
                 ("keep_dual", c_bool), ("start", POINTER(Dense)),
                 ("weights", POINTER(c_double))]
 

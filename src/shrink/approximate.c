@@ -4,18 +4,28 @@
  * by its excess. Eliminating a vertex exactly would join all its neighbours; instead each
  * neighbour but the heaviest gets one random edge to a heavier one, drawn and weighted so that the
  * expectation is right (Kyng and Sachdeva 2016, in the form of Laplacians.jl's approxChol). So the
- * number of edges never grows, and vertices of the fewest edges go first. */
+ * number of edges never grows; vertices with the fewest edges are eliminated first.
+ *
+ * The factor is that of this process's rows; sums of the conjugate gradients are over all
+ * processes, so that several of them, with no edges between them, iterate alike. */
 #include "shrink/linear.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/slabs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 2048, MOST_ITERATIONS = 1000 };
+enum {
+    GRAIN = 2048,          /* rows per chunk */
+    MAX_ITERATIONS = 1000, /* a certificate does not depend on the solve, so this is no error */
+    FEW_ROWS = 4096,       /* below, all columns are preconditioned by one thread */
+    MIN_COLUMNS = 4,       /* per thread: fewer do not pay for reading the factor once more */
+    MAX_KEYS = 1024, /* vertices with more edges than that are queued as if they had that many */
+};
 
 /* Half of an edge, in the list of one end. weight 0: it is gone. */
 typedef struct half {
@@ -30,17 +40,17 @@ typedef struct queue {
     int32_t lowest;
 } queue;
 
-enum { MOST_KEYS = 1024 /* more edges than that count as that many */ };
-
 typedef struct neighbour {
     double weight;
     int32_t to;   /* n: the ground */
     int32_t half; /* -1 for the ground */
 } neighbour;
 
+/* More than 20 fields: the graph under elimination, the factor, and the vectors of the conjugate
+ * gradients, all of one solver. */
 typedef struct approximate {
     huddle_context *context;
-    hd_linear_graph graph;
+    hd_shrink_linear_graph graph;
     const double *weight; /* of the matrix at hand; the caller's, valid between factor and solve */
     double *excess;       /* n: as given */
     double *ground;       /* n: as elimination proceeds */
@@ -58,7 +68,7 @@ typedef struct approximate {
     double *residual, *direction, *image, *solved; /* n x c */
     double *work;                                  /* n x c: in the order of elimination */
     double *partial;                               /* chunks x (c + 1) */
-    double *alpha, *product;                       /* c */
+    double *alpha, *product, *sums;                /* c */
 } approximate;
 
 static void approximate_free(void *state) {
@@ -69,14 +79,14 @@ static void approximate_free(void *state) {
                          a->queue.next, a->queue.previous, a->queue.key, a->around, a->start,
                          a->row,        a->value,          a->pivot,     a->order,  a->place,
                          a->residual,   a->direction,      a->image,     a->solved, a->work,
-                         a->partial,    a->alpha,          a->product};
+                         a->partial,    a->alpha,          a->product,   a->sums};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         huddle_free(all[k]);
     huddle_free(a);
 }
 
-static huddle_status approximate_analyse(huddle_context *context, const hd_linear_graph *graph,
-                                         void **state) {
+static huddle_status approximate_analyse(huddle_context *context,
+                                         const hd_shrink_linear_graph *graph, void **state) {
     huddle_status status = HUDDLE_OK;
     approximate *a = NULL;
     int64_t n = graph->n, m = graph->m, c = graph->c;
@@ -88,7 +98,7 @@ static huddle_status approximate_analyse(huddle_context *context, const hd_linea
     ALLOC(a->ground, n);
     ALLOC(a->halves, 2 * m);
     ALLOC(a->list, n);
-    ALLOC(a->queue.first, MOST_KEYS + 1);
+    ALLOC(a->queue.first, MAX_KEYS + 1);
     ALLOC(a->queue.next, n);
     ALLOC(a->queue.previous, n);
     ALLOC(a->queue.key, n);
@@ -105,6 +115,7 @@ static huddle_status approximate_analyse(huddle_context *context, const hd_linea
     ALLOC(a->partial, hd_chunks(n, GRAIN) * (c + 1));
     ALLOC(a->alpha, c);
     ALLOC(a->product, c);
+    ALLOC(a->sums, c);
     *state = a;
     a = NULL;
 done:
@@ -115,7 +126,7 @@ done:
 /* ---- vertices by their number of edges ----------------------------------------------------- */
 
 static int32_t bucket(int32_t key) {
-    return key < MOST_KEYS ? key : MOST_KEYS;
+    return key < MAX_KEYS ? key : MAX_KEYS;
 }
 
 static void queue_put(queue *q, int32_t v) {
@@ -155,15 +166,16 @@ static int32_t queue_pop(queue *q) {
 
 /* ---- elimination --------------------------------------------------------------------------- */
 
-static void load(approximate *a, const double *excess, const double *weight) {
-    const hd_linear_graph *g = &a->graph;
+/* The graph with its numbers, before any elimination. */
+static void set_graph(approximate *a, const double *excess, const double *weight) {
+    const hd_shrink_linear_graph *g = &a->graph;
     a->weight = weight;
     memcpy(a->excess, excess, (size_t)g->n * sizeof *excess);
     memcpy(a->ground, excess, (size_t)g->n * sizeof *excess);
     memset(a->list, -1, (size_t)g->n * sizeof *a->list);
     memset(a->queue.key, 0, (size_t)g->n * sizeof *a->queue.key);
-    memset(a->queue.first, -1, (MOST_KEYS + 1) * sizeof *a->queue.first);
-    a->queue.lowest = MOST_KEYS;
+    memset(a->queue.first, -1, (MAX_KEYS + 1) * sizeof *a->queue.first);
+    a->queue.lowest = MAX_KEYS;
     for (int64_t e = 0; e < g->m; e++) {
         int32_t i = g->head[e] - g->base, j = g->tail[e] - g->base, k = (int32_t)(2 * e);
         a->halves[k] = (half){j, a->list[i], weight[e]};
@@ -245,6 +257,8 @@ static int32_t draw(const neighbour *around, int32_t count, int32_t k, double le
     return count - 1;
 }
 
+/* Eliminates v as number `step`: its column of L, and one random edge for each neighbour but the
+ * heaviest. Random numbers are those of the vertex, so that the order of work does not matter. */
 static huddle_status eliminate(approximate *a, int32_t v, int32_t step) {
     int32_t count = gather(a, v);
     neighbour *around = a->around;
@@ -281,7 +295,7 @@ static huddle_status approximate_factor(void *state, const double *excess, const
     huddle_status status = HUDDLE_OK;
     approximate *a = state;
     int32_t n = a->graph.n;
-    load(a, excess, weight);
+    set_graph(a, excess, weight);
     a->start[0] = 0;
     for (int32_t step = 0; step < n; step++) {
         if ((step & 0xffff) == 0)
@@ -333,7 +347,7 @@ static huddle_status precondition(void *argument, hd_chunk chunk) {
 /* image = M direction, and the products of both, column by column. */
 static huddle_status apply(void *argument, hd_chunk chunk) {
     approximate *a = argument;
-    const hd_linear_graph *g = &a->graph;
+    const hd_shrink_linear_graph *g = &a->graph;
     int64_t c = g->c;
     double *sums = a->partial + chunk.index * (c + 1);
     memset(sums, 0, (size_t)(c + 1) * sizeof *sums);
@@ -404,14 +418,17 @@ static huddle_status turn(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-static double column_sum(const approximate *a, int64_t k) {
-    double sum = 0;
-    for (int64_t chunk = 0; chunk < hd_chunks(a->graph.n, GRAIN); chunk++)
-        sum += a->partial[chunk * (a->graph.c + 1) + k];
-    return sum;
+/* sums[k] = entry k of what the chunks left, over all processes, for k < count. */
+static huddle_status add_chunks(const approximate *a, int64_t count, double *sums) {
+    for (int64_t k = 0; k < count; k++) {
+        sums[k] = 0;
+        for (int64_t chunk = 0; chunk < hd_chunks(a->graph.n, GRAIN); chunk++)
+            sums[k] += a->partial[chunk * (a->graph.c + 1) + k];
+    }
+    return hd_reduce_sum(a->context, count, sums);
 }
 
-/* A column whose product has vanished is solved: it moves no more. */
+/* A column whose product has vanished is solved, and stays as it is. */
 static double ratio(double above, double below) {
     return below > 0 && isfinite(above / below) ? above / below : 0;
 }
@@ -421,18 +438,20 @@ static huddle_status next_products(approximate *a) {
     huddle_status status = HUDDLE_OK;
     int64_t c = a->graph.c;
     /* Columns are independent, so any cut gives the same bits. */
-    int64_t together = a->graph.n < 4096 ? c : c / hd_workers(a->context);
-    TRY(hd_parallel(a->context, NULL, c, together < 4 ? 4 : together + 1, precondition, a));
+    int64_t together = a->graph.n < FEW_ROWS ? c : c / hd_workers(a->context);
+    TRY(hd_parallel(a->context, NULL, c, together < MIN_COLUMNS ? MIN_COLUMNS : together + 1,
+                    precondition, a));
     TRY(hd_parallel(a->context, NULL, a->graph.n, GRAIN, multiply, a));
+    TRY(add_chunks(a, c, a->sums));
     for (int64_t k = 0; k < c; k++) {
-        double product = column_sum(a, k);
-        a->alpha[k] = ratio(product, a->product[k]);
-        a->product[k] = product;
+        a->alpha[k] = ratio(a->sums[k], a->product[k]);
+        a->product[k] = a->sums[k];
     }
 done:
     return status;
 }
 
+/* Conjugate gradients for all columns at once, each with its own coefficients. */
 static huddle_status approximate_solve(void *state, const double *r, double tolerance, double *x) {
     huddle_status status = HUDDLE_OK;
     approximate *a = state;
@@ -442,22 +461,24 @@ static huddle_status approximate_solve(void *state, const double *r, double tole
     memset(a->direction, 0, (size_t)(n * c) * sizeof *a->direction);
     memset(a->product, 0, (size_t)c * sizeof *a->product);
     memcpy(a->residual, r, (size_t)(n * c) * sizeof *r);
-    for (int32_t iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
+    for (int32_t iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         TRY(next_products(a));
         TRY(hd_parallel(a->context, NULL, n, GRAIN, turn, a));
         TRY(hd_parallel(a->context, NULL, n, GRAIN, apply, a));
+        TRY(add_chunks(a, c, a->sums));
         for (int64_t k = 0; k < c; k++)
-            a->alpha[k] = ratio(a->product[k], column_sum(a, k));
+            a->alpha[k] = ratio(a->product[k], a->sums[k]);
         TRY(hd_parallel(a->context, NULL, n, GRAIN, advance_rows, &step));
-        if (column_sum(a, 0) <= tolerance)
+        TRY(add_chunks(a, 1, a->sums));
+        if (a->sums[0] <= tolerance)
             break;
     }
 done:
     return status;
 }
 
-const hd_linear hd_linear_approximate = {.name = "approximate",
-                                         .analyse = approximate_analyse,
-                                         .factor = approximate_factor,
-                                         .solve = approximate_solve,
-                                         .free = approximate_free};
+const hd_shrink_linear_solver hd_shrink_approximate = {.name = "approximate",
+                                                       .analyse = approximate_analyse,
+                                                       .factor = approximate_factor,
+                                                       .solve = approximate_solve,
+                                                       .free = approximate_free};

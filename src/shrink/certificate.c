@@ -8,16 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the bound of one piece ---------------------------------------------------------------- */
+/* ---- the best scale of a dual point -------------------------------------------------------- */
 
-/* A row that breaks its constraint: {||y_i||, R_i}. */
 static int by_norm(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-double hd_dual_l21(double inner, int64_t n, const double *norm, const double *radius,
-                   double *scratch, double *scale) {
+/* The rows that violate their constraint, as pairs {||y_i|| / m_i, m_i R_i}, are sorted; below
+ * s = m_i / ||y_i|| row i costs nothing, so s walks down these breakpoints until the slope, taken
+ * from the left, is no longer negative. */
+static double maximise_l21(double inner, int64_t n, const double *norm, const double *radius,
+                           double *scratch, double *scale) {
     int64_t count = 0;
     double slope = inner, constant = 0;
     for (int64_t i = 0; i < n; i++)
@@ -31,8 +33,6 @@ double hd_dual_l21(double inner, int64_t n, const double *norm, const double *ra
     *scale = 1;
     if (slope >= 0)
         return slope + constant;
-    /* Below s = 1 / ||y_i|| row i costs nothing: walk down the breakpoints until the slope, taken
-     * from the left, is no longer negative. */
     qsort(scratch, (size_t)count, 2 * sizeof *scratch, by_norm);
     for (int64_t k = 0; k < count; k++) {
         *scale = 1 / scratch[2 * k];
@@ -45,37 +45,119 @@ double hd_dual_l21(double inner, int64_t n, const double *norm, const double *ra
     return 0;
 }
 
-double hd_dual_l2(double inner, double energy, double *scale) {
+/* The breakpoints of all processes, seen from a value t of the norm. */
+typedef struct breakpoints {
+    double sums[2];    /* over norms > t: norm * radius, and radius */
+    double below;      /* the largest norm <= t, or 0 */
+    double next_above; /* minus the smallest norm > floor, or -infinity */
+} breakpoints;
+
+static huddle_status look_at(huddle_context *context, int64_t n, const double *norm,
+                             const double *radius, double floor, double t, breakpoints *out) {
+    huddle_status status = HUDDLE_OK;
+    double extremes[2] = {0, -INFINITY};
+    out->sums[0] = out->sums[1] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (norm[i] > t) {
+            out->sums[0] += norm[i] * radius[i];
+            out->sums[1] += radius[i];
+        } else {
+            extremes[0] = fmax(extremes[0], norm[i]);
+        }
+        if (norm[i] > floor)
+            extremes[1] = fmax(extremes[1], -norm[i]);
+    }
+    TRY(hd_reduce_sum(context, 2, out->sums));
+    TRY(hd_reduce_max(context, 2, extremes));
+    out->below = extremes[0];
+    out->next_above = -extremes[1];
+done:
+    return status;
+}
+
+/* The same for rows that are spread over processes: bisection for the smallest norm t > 1 at which
+ * the slope inner - sum_{norm_i > t} norm_i radius_i is not negative, with sums over all processes
+ * in place of sorting. `low` has a negative slope, `high` is a norm without. */
+static huddle_status maximise_l21_spread(huddle_context *context, double inner, int64_t n,
+                                         const double *norm, const double *radius, double *scale,
+                                         double *bound) {
+    huddle_status status = HUDDLE_OK;
+    double low = 1, high = INFINITY;
+    breakpoints at;
+    TRY(look_at(context, n, norm, radius, low, low, &at));
+    *scale = 1;
+    *bound = inner - at.sums[0] + at.sums[1];
+    if (inner - at.sums[0] >= 0)
+        goto done;
+    *scale = *bound = 0;
+    if (inner < 0)
+        goto done;
+    TRY(look_at(context, n, norm, radius, low, DBL_MAX, &at));
+    for (high = at.below; at.next_above < high;) {
+        double middle = low + .5 * (high - low);
+        TRY(look_at(context, n, norm, radius, low, middle, &at));
+        if (inner - at.sums[0] >= 0)
+            high = at.below;
+        else
+            low = middle;
+        TRY(look_at(context, n, norm, radius, low, high, &at));
+    }
+    TRY(look_at(context, n, norm, radius, low, high, &at));
+    *scale = 1 / high;
+    *bound = *scale * (inner - at.sums[0]) + at.sums[1];
+done:
+    return status;
+}
+
+huddle_status hd_shrink_dual_l21(huddle_context *context, double inner, int64_t n,
+                                 const double *norm, const double *radius, double *scratch,
+                                 double *scale, double *bound) {
+    if (hd_context_engine(context)->slabs != NULL)
+        return maximise_l21_spread(context, inner, n, norm, radius, scale, bound);
+    *bound = maximise_l21(inner, n, norm, radius, scratch, scale);
+    return HUDDLE_OK;
+}
+
+/* A parabola in s, maximal at s = 2 inner / energy. */
+double hd_shrink_dual_l2(double inner, double energy, double *scale) {
     *scale = inner <= 0 ? 0 : 2 * inner >= energy ? 1 : 2 * inner / energy;
     return *scale * inner - *scale * *scale * energy / 4;
 }
 
-huddle_status hd_radii(int64_t n, int64_t c, const double *f, int64_t stride,
-                       const int32_t *component, int32_t n_components, double *radius) {
+/* ---- radii and gap ------------------------------------------------------------------------- */
+
+/* Covers the rounding of the distances below, which are sums of at most 2^20 squares. */
+static const double radius_margin = 1e-12;
+
+huddle_status hd_shrink_radii(huddle_context *context, const huddle_dense *f,
+                              const int32_t *component, int32_t n_components, double *radius) {
     huddle_status status = HUDDLE_OK;
-    double *mean = NULL, *farthest = NULL;
-    int64_t *size = NULL;
+    int64_t n = f->rows, c = f->cols;
+    double *mean = NULL, *farthest = NULL, *size = NULL;
     ALLOC_ZERO(mean, n_components * c);
     ALLOC_ZERO(farthest, n_components);
     ALLOC_ZERO(size, n_components);
     for (int64_t i = 0; i < n; i++) {
         size[component[i]]++;
         for (int64_t k = 0; k < c; k++)
-            mean[component[i] * c + k] += f[i * stride + k];
+            mean[component[i] * c + k] += f->values[i * f->stride + k];
     }
+    TRY(hd_reduce_sum(context, n_components, size));
+    TRY(hd_reduce_sum(context, n_components * c, mean));
     for (int64_t i = 0; i < n_components * c; i++)
-        mean[i] /= (double)size[i / c];
+        mean[i] /= size[i / c];
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t k = 0; k < c; k++) {
-            double d = f[i * stride + k] - mean[component[i] * c + k];
+            double d = f->values[i * f->stride + k] - mean[component[i] * c + k];
             sum += d * d;
         }
         radius[i] = sqrt(sum);
         farthest[component[i]] = fmax(farthest[component[i]], radius[i]);
     }
+    TRY(hd_reduce_max(context, n_components, farthest));
     for (int64_t i = 0; i < n; i++)
-        radius[i] = (radius[i] + farthest[component[i]]) * (1 + 1e-12);
+        radius[i] = (radius[i] + farthest[component[i]]) * (1 + radius_margin);
 done:
     huddle_free(size);
     huddle_free(farthest);
@@ -83,33 +165,13 @@ done:
     return status;
 }
 
-double hd_relative_gap(double objective, double dual) {
+double hd_shrink_relative_gap(double objective, double dual) {
     /* Below the normal range rounding is no longer small beside the number itself. */
     double rounding = objective < DBL_MIN / DBL_EPSILON ? 2 * DBL_TRUE_MIN : 0;
     return objective > 0 ? fmax(0, objective - dual + rounding) / objective : 0;
 }
 
-/* ---- the public certificate ---------------------------------------------------------------- */
-
-/* Everything here is in long double, and the bound allows for its rounding: the sums B'Z cancel,
- * so that in double a strong pull would hide more than the gap. Where long double is no wider than
- * double the bound is a little lower, and still true. */
-typedef long double wide;
-
-static wide row_distance(const huddle_dense *a, int64_t i, const huddle_dense *b, int64_t j) {
-    wide sum = 0;
-    for (int64_t k = 0; k < a->cols; k++) {
-        wide d = (wide)a->values[i * a->stride + k] - b->values[j * b->stride + k];
-        sum += d * d;
-    }
-    return sqrtl(sum);
-}
-
-static double weight_of(const double *weights, int64_t i) {
-    return weights != NULL ? weights[i] : 1;
-}
-
-huddle_status hd_check_weights(const double *weights, int64_t n) {
+huddle_status hd_shrink_check_weights(const double *weights, int64_t n) {
     for (int64_t i = 0; i < n && weights != NULL; i++)
         if (!(weights[i] > 0) || isinf(weights[i]))
             return hd_fail(HUDDLE_INVALID, "row %lld: the weight %g is not a positive number",
@@ -117,24 +179,50 @@ huddle_status hd_check_weights(const double *weights, int64_t n) {
     return HUDDLE_OK;
 }
 
-static double primal(const huddle_dense *f, const hd_edges *edges, const double *weights,
-                     double gamma, bool squared, const huddle_dense *g) {
-    wide loss = 0, pull = 0;
-    for (int64_t i = 0; i < f->rows; i++) {
-        wide d = row_distance(g, i, f, i);
-        loss += weight_of(weights, i) * (squared ? d * d : d);
+/* ---- the certificate ----------------------------------------------------------------------- */
+
+/* Everything here is in long double, because the sums B'Z cancel: in double a strong pull would
+ * hide more than the gap. The bound is safe under rounding because every quantity that enters it is
+ * replaced by one that is certainly on the safe side: norms are rounded up by their relative error
+ * (c + 4 operations) and by the error that their summation can have made (collected below), and the
+ * inner product is reduced by the error of its terms. Where long double is no wider than double the
+ * bound is a little lower, and still true. */
+typedef long double wide;
+
+static wide row_distance(const hd_shrink_rows *a, int64_t i, const hd_shrink_rows *b, int64_t j,
+                         int64_t c) {
+    const double *u = a->values + i * a->stride, *v = b->values + j * b->stride;
+    wide sum = 0;
+    for (int64_t k = 0; k < c; k++) {
+        wide d = (wide)u[k] - v[k];
+        sum += d * d;
     }
-    for (int64_t e = 0; e < edges->count; e++)
-        pull += edges->weight[e] * row_distance(g, edges->i[e], g, edges->j[e]);
-    return (double)(loss + gamma * pull);
+    return sqrtl(sum);
 }
 
-/* A sum, what the additions have lost of it, and the sum of what was added, without signs. */
-typedef struct careful {
-    wide sum, lost, size;
-} careful;
+static huddle_status evaluate_objective(const hd_shrink_input *in, const hd_shrink_rows *f,
+                                        const hd_shrink_rows *g, double *objective) {
+    const hd_shrink_edges *edges = in->edges;
+    int64_t c = in->f->cols;
+    wide loss = 0, pull = 0;
+    for (int64_t i = 0; i < in->f->rows; i++) {
+        wide d = row_distance(g, i, f, i, c);
+        loss += hd_shrink_row_weight(in->weights, i) * (in->squared ? d * d : d);
+    }
+    for (int64_t e = 0; e < edges->count; e++)
+        pull += hd_shrink_edge_share(edges, e) * edges->weight[e] *
+                row_distance(g, edges->i[e], g, edges->j[e], c);
+    *objective = (double)(loss + in->gamma * pull);
+    return hd_reduce_sum(in->context, 1, objective);
+}
 
-static void add_to(careful *total, wide value, wide size) {
+/* A compensated sum (Neumaier 1974): the sum, what the additions have lost of it, and the sum of
+ * the absolute values of the terms. */
+typedef struct compensated {
+    wide sum, lost, size;
+} compensated;
+
+static void add_to(compensated *total, wide value, wide size) {
     wide sum = total->sum + value, big = total->sum, small = value;
     if (fabsl(big) < fabsl(small)) {
         big = value;
@@ -155,58 +243,84 @@ static void collect(collected *at, wide length) {
     at->error += LDBL_EPSILON * (at->length + 4 * length);
 }
 
-/* inner[C] += <Z, BF> and y += B'Z with Z clipped to its balls. */
-static void apply_dual(const huddle_dense *f, const hd_edges *edges, double gamma,
-                       const huddle_dense *z, const int32_t *component, careful *inner, wide *y,
-                       collected *vertex) {
-    int64_t c = f->cols;
+/* Work of the bound. Rows are visited piece by piece; a piece is a component of W, or all rows if
+ * they are spread over processes: one scale for all is a weaker bound, and still true. */
+typedef struct bounding {
+    const hd_shrink_input *in;
+    bool spread;
+    double processes;
+    int32_t *component, n_components; /* of the rows */
+    int32_t n_pieces;
+    int64_t *first;     /* n_pieces + 1 */
+    compensated *inner; /* n_pieces: <Z, BF> */
+    wide *y;            /* (n + ghosts) x c: B'Z */
+    collected *vertex;  /* n + ghosts */
+    double *radius;     /* n, by row */
+    wide *norms;        /* n, piece by piece */
+    double *radii;      /* n, piece by piece */
+    double *rounded;    /* n */
+    double *scratch;    /* 2 n */
+} bounding;
+
+static void bounding_free(bounding *b) {
+    void *const all[] = {b->component, b->first, b->inner, b->y,       b->vertex,
+                         b->radius,    b->norms, b->radii, b->rounded, b->scratch};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        huddle_free(all[k]);
+}
+
+static huddle_status bounding_open(const hd_shrink_input *in, bounding *b) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = in->f->rows, rows = n + in->edges->halo.ghosts;
+    *b = (bounding){.in = in, .spread = in->edges->halo.slabs != NULL, .processes = 1};
+    TRY(hd_reduce_sum(in->context, 1, &b->processes));
+    ALLOC(b->component, n);
+    TRY(hd_shrink_components(in->context, in->edges, n, b->component, &b->n_components));
+    b->n_pieces = b->spread ? 1 : b->n_components;
+    ALLOC_ZERO(b->inner, b->n_pieces);
+    ALLOC_ZERO(b->first, b->n_pieces + 1);
+    ALLOC_ZERO(b->y, rows * in->f->cols);
+    ALLOC_ZERO(b->vertex, rows);
+    ALLOC(b->radius, n);
+    ALLOC(b->norms, n);
+    ALLOC(b->radii, n);
+    ALLOC(b->rounded, n);
+    ALLOC(b->scratch, 2 * n);
+    TRY(hd_shrink_radii(in->context, in->f, b->component, b->n_components, b->radius));
+done:
+    return status;
+}
+
+static int32_t piece_of(const bounding *b, int64_t row) {
+    return b->spread ? 0 : b->component[row];
+}
+
+/* inner += <Z, BF> and y += B'Z with Z clipped to its balls. */
+static void apply_dual(bounding *b, const hd_shrink_rows *f, const huddle_dense *z) {
+    const hd_shrink_edges *edges = b->in->edges;
+    int64_t c = b->in->f->cols;
     for (int64_t e = 0; e < edges->count; e++) {
         const double *row = z->values + e * z->stride;
-        wide lambda = (wide)gamma * edges->weight[e], norm = 0, product = 0, size = 0;
+        wide lambda = (wide)b->in->gamma * edges->weight[e], norm = 0, product = 0, size = 0;
         int64_t i = edges->i[e], j = edges->j[e];
+        const double *fi = f->values + i * f->stride, *fj = f->values + j * f->stride;
+        wide *yi = b->y + i * c, *yj = b->y + j * c, share = hd_shrink_edge_share(edges, e);
         for (int64_t k = 0; k < c; k++)
             norm += (wide)row[k] * row[k];
         norm = sqrtl(norm) * (1 + (wide)(c + 4) * LDBL_EPSILON);
         wide clip = norm > lambda ? lambda / norm : 1;
         for (int64_t k = 0; k < c; k++) {
             wide v = clip * row[k];
-            wide x = (wide)f->values[i * f->stride + k] - f->values[j * f->stride + k];
+            wide x = (wide)fi[k] - fj[k];
             product += v * x;
             size += fabsl(v * x);
-            y[i * c + k] += v;
-            y[j * c + k] -= v;
+            yi[k] += v;
+            yj[k] -= v;
         }
-        add_to(&inner[component[i]], product, size);
-        collect(&vertex[i], clip * norm);
-        collect(&vertex[j], clip * norm);
+        add_to(&b->inner[piece_of(b, i)], share * product, share * size);
+        collect(&b->vertex[i], clip * norm);
+        collect(&b->vertex[j], clip * norm);
     }
-}
-
-/* The vertices of one component: bounds on ||y_i||, and their radii. */
-typedef struct piece {
-    int64_t n;
-    const wide *norm;
-    const double *radius;
-    wide inner;
-} piece;
-
-/* The best bound of a component. The scale is found in double; any scale gives a bound. */
-static wide bound_piece(const piece *q, bool squared, double *rounded, double *scratch) {
-    wide energy = 0, loss = 0;
-    double scale;
-    for (int64_t i = 0; i < q->n; i++) {
-        energy += q->norm[i] * q->norm[i];
-        rounded[i] = (double)q->norm[i];
-    }
-    if (squared) {
-        hd_dual_l2((double)q->inner, (double)energy, &scale);
-        loss = (wide)scale * scale * energy / 4;
-    } else {
-        hd_dual_l21((double)q->inner, q->n, rounded, q->radius, scratch, &scale);
-        for (int64_t i = 0; i < q->n; i++)
-            loss += q->radius[i] * fmaxl(0, scale * q->norm[i] - 1);
-    }
-    return fmaxl(0, scale * q->inner - loss * (1 + (wide)q->n * LDBL_EPSILON));
 }
 
 /* A number that ||y_i|| is certainly not above. */
@@ -217,109 +331,152 @@ static wide bound_norm(const wide *y, int64_t c, const collected *vertex) {
     return sqrtl(sum) * (1 + (wide)(c + 4) * LDBL_EPSILON) + vertex->error;
 }
 
-/* The best bound of each component, added up. Vertices are visited component by component. */
-static huddle_status bound(const huddle_dense *f, const hd_edges *edges, const double *weights,
-                           double gamma, bool squared, const huddle_dense *z, double *dual) {
-    huddle_status status = HUDDLE_OK;
-    int64_t n = f->rows, c = f->cols;
-    int32_t *component = NULL, count = 0;
-    int64_t *first = NULL;
-    careful *inner = NULL;
-    collected *vertex = NULL;
-    wide *y = NULL, *norms = NULL, total = 0;
-    double *radius = NULL, *radii = NULL, *rounded = NULL, *scratch = NULL;
-    ALLOC(component, n);
-    TRY(hd_edges_components(edges, n, component, &count));
-    ALLOC_ZERO(inner, count);
-    ALLOC_ZERO(first, count + 1);
-    ALLOC_ZERO(y, n * c);
-    ALLOC_ZERO(vertex, n);
-    ALLOC(radius, n);
-    ALLOC(norms, n);
-    ALLOC(radii, n);
-    ALLOC(rounded, n);
-    ALLOC(scratch, 2 * n);
-    TRY(hd_radii(n, c, f->values, f->stride, component, count, radius));
-    apply_dual(f, edges, gamma, z, component, inner, y, vertex);
+/* norms and radii, piece by piece; first[q] becomes the end of piece q. */
+static void sort_rows(bounding *b) {
+    const hd_shrink_input *in = b->in;
+    int64_t n = in->f->rows, c = in->f->cols;
     for (int64_t i = 0; i < n; i++)
-        first[component[i] + 1]++;
-    for (int32_t q = 0; q < count; q++)
-        first[q + 1] += first[q];
+        b->first[piece_of(b, i) + 1]++;
+    for (int32_t q = 0; q < b->n_pieces; q++)
+        b->first[q + 1] += b->first[q];
     for (int64_t i = 0; i < n; i++) {
-        int64_t place = first[component[i]]++;
-        /* The row of weight m resists as m rows do; a touch more covers the rounding. */
-        double weight = weight_of(weights, i);
-        wide resistance = squared ? sqrtl(weight) : (wide)weight;
-        norms[place] = bound_norm(y + i * c, c, &vertex[i]) / resistance * (1 + 4 * LDBL_EPSILON);
-        radii[place] = weight * radius[i] * (1 + 2 * DBL_EPSILON);
+        int64_t place = b->first[piece_of(b, i)]++;
+        /* A row of weight m resists as m rows do; the last factors cover the rounding. */
+        double weight = hd_shrink_row_weight(in->weights, i);
+        wide resistance = in->squared ? sqrtl(weight) : (wide)weight;
+        b->norms[place] =
+            bound_norm(b->y + i * c, c, &b->vertex[i]) / resistance * (1 + 4 * LDBL_EPSILON);
+        b->radii[place] = weight * b->radius[i] * (1 + 2 * DBL_EPSILON);
     }
-    for (int32_t q = 0; q < count; q++) {
-        int64_t begin = q == 0 ? 0 : first[q - 1];
-        wide lost = (wide)(c + 8) * LDBL_EPSILON * inner[q].size;
-        piece part = {first[q] - begin, norms + begin, radii + begin,
-                      inner[q].sum + inner[q].lost - lost};
-        total += bound_piece(&part, squared, rounded, scratch);
+}
+
+/* Adds a number that is not negative over the processes, rounded up. */
+static huddle_status add_up(const bounding *b, wide *value) {
+    huddle_status status = HUDDLE_OK;
+    double sum = (double)*value;
+    if (!b->spread)
+        goto done;
+    TRY(hd_reduce_sum(b->in->context, 1, &sum));
+    *value = (wide)sum * (1 + (b->processes + 2) * DBL_EPSILON);
+done:
+    return status;
+}
+
+/* A number that <Z, BF> of the piece is certainly not below. Across processes the sum is in double,
+ * which can lose DBL_EPSILON of the terms' size per process. */
+static huddle_status inner_of(const bounding *b, int32_t piece, wide *inner) {
+    huddle_status status = HUDDLE_OK;
+    const compensated *sum = &b->inner[piece];
+    double sums[2] = {(double)(sum->sum + sum->lost), (double)sum->size};
+    wide lost = (wide)(b->in->f->cols + 8) * LDBL_EPSILON * sum->size;
+    *inner = sum->sum + sum->lost - lost;
+    if (!b->spread)
+        goto done;
+    TRY(hd_reduce_sum(b->in->context, 2, sums));
+    lost = ((wide)(b->in->f->cols + 8) * LDBL_EPSILON + (b->processes + 3) * DBL_EPSILON) * sums[1];
+    *inner = sums[0] - lost;
+done:
+    return status;
+}
+
+/* The best bound of a piece. The scale is found in double; any scale gives a bound. */
+static huddle_status bound_piece(const bounding *b, int32_t piece, wide *bound) {
+    huddle_status status = HUDDLE_OK;
+    int64_t begin = piece == 0 ? 0 : b->first[piece - 1], n = b->first[piece] - begin;
+    const wide *norm = b->norms + begin;
+    const double *radius = b->radii + begin;
+    wide energy = 0, loss = 0, inner;
+    double scale, unused;
+    TRY(inner_of(b, piece, &inner));
+    for (int64_t i = 0; i < n; i++) {
+        energy += norm[i] * norm[i];
+        b->rounded[i] = (double)norm[i];
+    }
+    if (b->in->squared) {
+        TRY(add_up(b, &energy));
+        hd_shrink_dual_l2((double)inner, (double)energy, &scale);
+        loss = (wide)scale * scale * energy / 4;
+    } else {
+        TRY(hd_shrink_dual_l21(b->in->context, (double)inner, n, b->rounded, radius, b->scratch,
+                               &scale, &unused));
+        for (int64_t i = 0; i < n; i++)
+            loss += radius[i] * fmaxl(0, scale * norm[i] - 1);
+        TRY(add_up(b, &loss));
+    }
+    *bound = fmaxl(0, scale * inner - loss * (1 + (wide)n * LDBL_EPSILON));
+done:
+    return status;
+}
+
+/* The best bound of each piece, added up. */
+static huddle_status evaluate_dual(const hd_shrink_input *in, const hd_shrink_rows *f,
+                                   const huddle_dense *z, double *dual) {
+    huddle_status status = HUDDLE_OK;
+    bounding b = {0};
+    wide total = 0;
+    TRY(bounding_open(in, &b));
+    apply_dual(&b, f, z);
+    sort_rows(&b);
+    for (int32_t q = 0; q < b.n_pieces; q++) {
+        wide bound;
+        TRY(bound_piece(&b, q, &bound));
+        total += bound;
     }
     *dual = (double)total;
 done:
-    huddle_free(scratch);
-    huddle_free(rounded);
-    huddle_free(radii);
-    huddle_free(norms);
-    huddle_free(radius);
-    huddle_free(vertex);
-    huddle_free(y);
-    huddle_free(first);
-    huddle_free(inner);
-    huddle_free(component);
+    bounding_free(&b);
     return status;
 }
 
-huddle_status hd_certify(const huddle_dense *f, const hd_edges *edges, const double *weights,
-                         double gamma, bool squared, const huddle_dense *g, const huddle_dense *z,
-                         double *objective, double *dual) {
-    *objective = primal(f, edges, weights, gamma, squared, g);
-    return z == NULL ? HUDDLE_OK : bound(f, edges, weights, gamma, squared, z, dual);
+huddle_status hd_shrink_certify(const hd_shrink_input *in, const huddle_dense *g,
+                                const huddle_dense *z, double *objective, double *dual) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_rows f_rows = {0}, g_rows = {0};
+    TRY(hd_shrink_rows_open(&in->edges->halo, in->f, &f_rows));
+    TRY(hd_shrink_rows_open(&in->edges->halo, g, &g_rows));
+    TRY(evaluate_objective(in, &f_rows, &g_rows, objective));
+    if (z != NULL)
+        TRY(evaluate_dual(in, &f_rows, z, dual));
+done:
+    hd_shrink_rows_close(&f_rows);
+    hd_shrink_rows_close(&g_rows);
+    return status;
+}
+
+static huddle_status check_shape(const huddle_dense *m, const char *name, int64_t rows,
+                                 int64_t cols) {
+    huddle_status status = HUDDLE_OK;
+    TRY(huddle_dense_fetch(m));
+    TRY(hd_shrink_check_rows(m, name, rows));
+    if (m->cols != cols)
+        FAIL(HUDDLE_INVALID, "%s has %lld columns, f has %lld", name, (long long)m->cols,
+             (long long)cols);
+done:
+    return status;
 }
 
 huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_dense *f,
-                                        const huddle_csr *w, double gamma, const char *loss,
-                                        const huddle_dense *g, const huddle_dense *z,
-                                        double *objective, double *dual) {
-    return huddle_shrink_certificate_weighted(context, f, w, NULL, gamma, loss, g, z, objective,
-                                              dual);
-}
-
-huddle_status huddle_shrink_certificate_weighted(huddle_context *context, const huddle_dense *f,
-                                                 const huddle_csr *w, const double *weights,
-                                                 double gamma, const char *loss,
-                                                 const huddle_dense *g, const huddle_dense *z,
-                                                 double *objective, double *dual) {
+                                        const huddle_csr *w, const double *weights, double gamma,
+                                        const char *loss, const huddle_dense *g,
+                                        const huddle_dense *z, double *objective, double *dual) {
     huddle_status status = HUDDLE_OK;
-    hd_edges edges = {0};
-    bool squared = strcmp(loss, "l2") == 0;
-    (void)context;
-    if (!squared && strcmp(loss, "l21") != 0)
+    hd_shrink_edges edges = {0};
+    hd_shrink_input input = {context, f, w, &edges, weights, gamma, strcmp(loss, "l2") == 0};
+    if (!input.squared && strcmp(loss, "l21") != 0)
         FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
     if (!(gamma >= 0) || isinf(gamma))
         FAIL(HUDDLE_INVALID, "gamma = %g is not a number from 0", gamma);
-    TRY(hd_edges_read(w, false, &edges));
-    TRY(hd_check_rows(f, "f", w->rows));
-    TRY(hd_check_weights(weights, w->rows));
-    TRY(hd_check_rows(g, "g", w->rows));
-    if (g->cols != f->cols)
-        FAIL(HUDDLE_INVALID, "g has %lld columns, f has %lld", (long long)g->cols,
-             (long long)f->cols);
+    TRY(huddle_csr_fetch(w));
+    TRY(hd_shrink_edges_read(context, w, &edges));
+    TRY(check_shape(f, "f", w->rows, f->cols));
+    TRY(hd_shrink_check_weights(weights, w->rows));
+    TRY(check_shape(g, "g", w->rows, f->cols));
     if (dual == NULL)
         z = NULL;
-    if (z != NULL) {
-        TRY(hd_check_rows(z, "z", edges.count));
-        if (z->cols != f->cols)
-            FAIL(HUDDLE_INVALID, "z has %lld columns, f has %lld", (long long)z->cols,
-                 (long long)f->cols);
-    }
-    TRY(hd_certify(f, &edges, weights, gamma, squared, g, z, objective, dual));
+    if (z != NULL)
+        TRY(check_shape(z, "z", edges.count, f->cols));
+    TRY(hd_shrink_certify(&input, g, z, objective, dual));
 done:
-    hd_edges_free(&edges);
-    return status;
+    hd_shrink_edges_free(&edges);
+    return hd_agree(context, status);
 }

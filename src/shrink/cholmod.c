@@ -2,7 +2,7 @@
  * GPL, so a build without it leaves this file empty.
  *
  * The interface with 64-bit indices is used throughout: with 32 bits the analysis itself fails as
- * soon as the factor would have 2^31 entries, before anyone could learn how large it is. */
+ * soon as the factor would have 2^31 entries, without reporting how large it is. */
 #include "shrink/linear.h"
 
 #if HUDDLE_GPL
@@ -18,11 +18,22 @@
 
 _Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "CHOLMOD's long has 64 bits");
 
-/* A factor larger than this is never chosen by "auto", whatever it would save. */
-static const double most_bytes = 4e9;
+/* "auto" never takes a factor larger than this, or than this share of the memory. */
+static const double max_bytes = 4e9, memory_share = .5;
+
+/* "auto" takes a factor of at most this many operations per number of the problem, which is about
+ * what one iterative solve costs, plus a number that is always affordable. Measured with
+ * `bench_shrink n=... ` and linear_solver = cholmod and approximate; docs/results.md, "Speed", has
+ * the case where the factor is too large. */
+static const double operations_per_number = 3000, free_operations = 1e8;
+
+/* A diagonal that rounding has made indefinite is raised by this relative amount, then by 100 times
+ * more, and so on. */
+static const double first_shift = 1e-14;
+enum { MAX_ATTEMPTS = 5 };
 
 typedef struct direct {
-    hd_linear_graph graph;
+    hd_shrink_linear_graph graph;
     cholmod_common common;
     cholmod_sparse *matrix; /* lower triangle */
     cholmod_factor *factor;
@@ -54,9 +65,9 @@ static double memory_bytes(void) {
     return bytes;
 }
 
-/* The failure that CHOLMOD's last call left in its status. */
-static huddle_status complain(const direct *d, const char *what) {
-    const hd_linear_graph *g = &d->graph;
+/* The status and message for the failure of CHOLMOD's last call. */
+static huddle_status report_failure(const direct *d, const char *what) {
+    const hd_shrink_linear_graph *g = &d->graph;
     switch (d->common.status) {
     case CHOLMOD_OUT_OF_MEMORY:
         if (d->factor != NULL)
@@ -95,8 +106,8 @@ static void direct_free(void *state) {
 
 /* Columns of the lower triangle: the diagonal first, then the edges of which the column is the
  * smaller end. Rows within a column need not be sorted. */
-static void lay_out(direct *d) {
-    const hd_linear_graph *g = &d->graph;
+static void set_pattern(direct *d) {
+    const hd_shrink_linear_graph *g = &d->graph;
     int64_t *start = d->matrix->p, *row = d->matrix->i;
     memset(start, 0, ((size_t)g->n + 1) * sizeof *start);
     for (int64_t e = 0; e < g->m; e++) {
@@ -117,7 +128,8 @@ static void lay_out(direct *d) {
     start[0] = 0;
 }
 
-static huddle_status direct_analyse(huddle_context *context, const hd_linear_graph *graph,
+/* Orders by approximate minimum degree and analyses symbolically. */
+static huddle_status direct_analyse(huddle_context *context, const hd_shrink_linear_graph *graph,
                                     void **state) {
     huddle_status status = HUDDLE_OK;
     direct *d = NULL;
@@ -137,13 +149,13 @@ static huddle_status direct_analyse(huddle_context *context, const hd_linear_gra
         cholmod_l_allocate_sparse((size_t)graph->n, (size_t)graph->n, (size_t)(graph->n + graph->m),
                                   0, 1, -1, CHOLMOD_REAL, &d->common);
     if (d->matrix == NULL) {
-        status = complain(d, "hold");
+        status = report_failure(d, "hold");
         goto done;
     }
-    lay_out(d);
+    set_pattern(d);
     d->factor = cholmod_l_analyze(d->matrix, &d->common);
     if (d->factor == NULL) {
-        status = complain(d, "analyse");
+        status = report_failure(d, "analyse");
         goto done;
     }
     *state = d;
@@ -153,18 +165,18 @@ done:
     return status;
 }
 
+/* Operations and bytes that the analysis predicts, against what the approximate solver takes. */
 static bool direct_fits(const void *state) {
     const direct *d = state;
-    const hd_linear_graph *graph = &d->graph;
-    /* Measured: one iterative solve costs about this many operations a number of the problem. */
-    const double worth = 3000;
+    const hd_shrink_linear_graph *graph = &d->graph;
     double size = ((double)graph->n + (double)graph->m) * (double)graph->c;
-    return d->common.fl <= worth * size + 1e8 &&
-           factor_bytes(d) <= fmin(most_bytes, .5 * memory_bytes());
+    return d->common.fl <= operations_per_number * size + free_operations &&
+           factor_bytes(d) <= fmin(max_bytes, memory_share * memory_bytes());
 }
 
-static void fill(direct *d, const double *excess, const double *weight) {
-    const hd_linear_graph *g = &d->graph;
+/* The numbers of the matrix: diagonal, then edges. */
+static void set_values(direct *d, const double *excess, const double *weight) {
+    const hd_shrink_linear_graph *g = &d->graph;
     const int64_t *start = d->matrix->p;
     double *value = d->matrix->x;
     for (int32_t v = 0; v < g->n; v++)
@@ -176,7 +188,7 @@ static void fill(direct *d, const double *excess, const double *weight) {
     }
 }
 
-/* An allocation beyond the memory there is may well succeed, and end the process later. */
+/* An allocation beyond the physical memory may succeed, and end the process when it is used. */
 static huddle_status check_memory(const direct *d) {
     double needed = factor_bytes(d), memory = memory_bytes();
     if (needed <= memory)
@@ -193,22 +205,22 @@ static huddle_status direct_factor(void *state, const double *excess, const doub
     int factored = 0;
     if (d->factor->xtype == CHOLMOD_PATTERN) /* not allocated yet */
         TRY(check_memory(d));
-    fill(d, excess, weight);
+    set_values(d, excess, weight);
     hd_blas_enter();
-    /* Rounding can take the last pivots of a nearly singular matrix below 0; a touch more on the
-     * diagonal mends that, and the certificate does not depend on it. */
-    double touch = 1e-14;
-    for (int attempt = 0; attempt < 5; attempt++, touch *= 100) {
+    /* Rounding can take the last pivots of a nearly singular matrix below 0; a slightly larger
+     * diagonal prevents that, and the certificate does not depend on it. */
+    double shift = first_shift;
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++, shift *= 100) {
         factored = cholmod_l_factorize(d->matrix, d->factor, &d->common);
         if (!factored || d->common.status != CHOLMOD_NOT_POSDEF)
             break;
         for (int32_t v = 0; v < d->graph.n; v++)
-            ((double *)d->matrix->x)[((int64_t *)d->matrix->p)[v]] *= 1 + touch;
+            ((double *)d->matrix->x)[((int64_t *)d->matrix->p)[v]] *= 1 + shift;
     }
     hd_blas_leave();
     /* CHOLMOD_DSMALL, the one other status above CHOLMOD_OK, is a warning: the factor is there. */
     if (!factored || d->common.status < CHOLMOD_OK || d->common.status == CHOLMOD_NOT_POSDEF)
-        TRY(complain(d, "factor"));
+        TRY(report_failure(d, "factor"));
 done:
     return status;
 }
@@ -246,9 +258,10 @@ static void solve_simplicial(direct *d, const double *r, double *x) {
 static huddle_status allocate_dense(direct *d, size_t rows, size_t columns, cholmod_dense **dense) {
     if (*dense == NULL)
         *dense = cholmod_l_allocate_dense(rows, columns, rows, CHOLMOD_REAL, &d->common);
-    return *dense == NULL ? complain(d, "solve") : HUDDLE_OK;
+    return *dense == NULL ? report_failure(d, "solve") : HUDDLE_OK;
 }
 
+/* By CHOLMOD itself, whose right-hand sides are stored by columns. */
 static huddle_status solve_supernodal(direct *d, const double *r, double *x) {
     huddle_status status = HUDDLE_OK;
     int32_t n = d->graph.n;
@@ -268,7 +281,7 @@ static huddle_status solve_supernodal(direct *d, const double *r, double *x) {
                                   &d->e, &d->common);
     hd_blas_leave();
     if (!solved || d->common.status < CHOLMOD_OK)
-        TRY(complain(d, "solve"));
+        TRY(report_failure(d, "solve"));
     const double *solution = d->solution->x;
     for (int32_t v = 0; v < n; v++)
         for (int64_t k = 0; k < c; k++)
@@ -286,11 +299,11 @@ static huddle_status direct_solve(void *state, const double *r, double tolerance
     return HUDDLE_OK;
 }
 
-const hd_linear hd_linear_cholmod = {.name = "cholmod",
-                                     .analyse = direct_analyse,
-                                     .factor = direct_factor,
-                                     .solve = direct_solve,
-                                     .fits = direct_fits,
-                                     .free = direct_free};
+const hd_shrink_linear_solver hd_shrink_cholmod = {.name = "cholmod",
+                                                   .analyse = direct_analyse,
+                                                   .factor = direct_factor,
+                                                   .solve = direct_solve,
+                                                   .fits = direct_fits,
+                                                   .free = direct_free};
 
 #endif

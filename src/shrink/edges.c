@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-huddle_status hd_number_by_first(int32_t *label, int64_t n, int32_t *count) {
+/* ---- components ---------------------------------------------------------------------------- */
+
+huddle_status hd_shrink_number_by_first(int32_t *label, int64_t n, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     int32_t *number = NULL;
     ALLOC(number, n);
@@ -21,19 +23,96 @@ done:
     return status;
 }
 
-huddle_status hd_edges_components(const hd_edges *edges, int64_t n, int32_t *component,
-                                  int32_t *count) {
-    for (int64_t v = 0; v < n; v++)
-        component[v] = (int32_t)v;
-    for (int64_t e = 0; e < edges->count; e++)
-        if (edges->weight[e] > 0)
-            hd_unite(component, edges->i[e], edges->j[e]);
-    for (int64_t v = 0; v < n; v++)
-        component[v] = hd_find_root(component, (int32_t)v);
-    return hd_number_by_first(component, n, count);
+/* value[v] = the smallest value in the set of v, over all processes. Each round takes the minimum
+ * over every local set, ghosts included, and then asks the owners of the ghosts for theirs. */
+static huddle_status spread_minimum(huddle_context *context, const hd_halo *halo, int64_t n,
+                                    const int32_t *root, double *value) {
+    huddle_status status = HUDDLE_OK;
+    int64_t all = n + halo->ghosts;
+    double changed = 1, *least = NULL;
+    ALLOC(least, all);
+    while (changed > 0) {
+        for (int64_t v = 0; v < all; v++)
+            least[v] = INFINITY;
+        for (int64_t v = 0; v < all; v++)
+            least[root[v]] = fmin(least[root[v]], value[v]);
+        changed = 0;
+        for (int64_t v = 0; v < n; v++) {
+            changed = fmax(changed, value[v] != least[root[v]]);
+            value[v] = least[root[v]];
+        }
+        TRY(hd_halo_fetch(halo, value, sizeof *value));
+        for (int64_t v = n; v < all; v++)
+            changed = fmax(changed, value[v] != least[root[v]]);
+        TRY(hd_reduce_max(context, 1, &changed));
+    }
+done:
+    huddle_free(least);
+    return status;
 }
 
-huddle_status hd_check_rows(const huddle_dense *f, const char *name, int64_t rows) {
+/* Two rounds of minima: first every set learns the global number of its first row, then these
+ * first rows are counted, in order, and every set learns its place among them. */
+static huddle_status label_across(huddle_context *context, const hd_halo *halo, int64_t n,
+                                  const int32_t *root, int32_t *label, int32_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int64_t all = n + halo->ghosts, firsts = 0;
+    double *value = NULL;
+    hd_slab rows, sets;
+    ALLOC(value, all);
+    TRY(hd_slab_locate(context, n, &rows));
+    for (int64_t v = 0; v < all; v++)
+        value[v] = v < n ? (double)(rows.first + v) : INFINITY;
+    TRY(spread_minimum(context, halo, n, root, value));
+    for (int64_t v = 0; v < n; v++)
+        firsts += value[v] == (double)(rows.first + v);
+    TRY(hd_slab_locate(context, firsts, &sets));
+    if (sets.total > INT32_MAX)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld groups of rows are more than this build can number",
+             (long long)sets.total);
+    for (int64_t v = 0, next = sets.first; v < all; v++)
+        value[v] = v < n && value[v] == (double)(rows.first + v) ? (double)next++ : INFINITY;
+    TRY(spread_minimum(context, halo, n, root, value));
+    for (int64_t v = 0; v < n; v++)
+        label[v] = (int32_t)value[v];
+    *count = (int32_t)sets.total;
+done:
+    huddle_free(value);
+    return status;
+}
+
+huddle_status hd_shrink_label_sets(huddle_context *context, const hd_halo *halo, int64_t n,
+                                   int32_t *parent, int32_t *label, int32_t *count) {
+    int64_t all = n + halo->ghosts;
+    for (int64_t v = 0; v < all; v++)
+        parent[v] = hd_find_root(parent, (int32_t)v);
+    if (halo->slabs != NULL)
+        return label_across(context, halo, n, parent, label, count);
+    if (label != parent)
+        memcpy(label, parent, (size_t)n * sizeof *label);
+    return hd_shrink_number_by_first(label, n, count);
+}
+
+huddle_status hd_shrink_components(huddle_context *context, const hd_shrink_edges *edges, int64_t n,
+                                   int32_t *component, int32_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int64_t all = n + edges->halo.ghosts;
+    int32_t *parent = NULL;
+    ALLOC(parent, all);
+    for (int64_t v = 0; v < all; v++)
+        parent[v] = (int32_t)v;
+    for (int64_t e = 0; e < edges->count; e++)
+        if (edges->weight[e] > 0)
+            hd_unite(parent, edges->i[e], edges->j[e]);
+    TRY(hd_shrink_label_sets(context, &edges->halo, n, parent, component, count));
+done:
+    huddle_free(parent);
+    return status;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+huddle_status hd_shrink_check_rows(const huddle_dense *f, const char *name, int64_t rows) {
     if (f->rows != rows)
         return hd_fail(HUDDLE_INVALID, "%s has %lld rows where %lld are needed", name,
                        (long long)f->rows, (long long)rows);
@@ -49,87 +128,177 @@ huddle_status hd_check_rows(const huddle_dense *f, const char *name, int64_t row
     return HUDDLE_OK;
 }
 
-static huddle_status check_entry(const huddle_csr *w, int64_t i, int64_t e, int64_t twin,
-                                 int64_t twin_end) {
-    double value = w->values[e];
-    int32_t j = w->columns[e];
-    if (value < 0)
+huddle_status hd_shrink_rows_open(const hd_halo *halo, const huddle_dense *matrix,
+                                  hd_shrink_rows *rows) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = matrix->cols;
+    *rows = (hd_shrink_rows){.values = matrix->values, .stride = matrix->stride};
+    if (halo->slabs == NULL)
+        goto done;
+    ALLOC(rows->copy, (matrix->rows + halo->ghosts) * c);
+    for (int64_t v = 0; v < matrix->rows; v++)
+        memcpy(rows->copy + v * c, matrix->values + v * matrix->stride, (size_t)c * sizeof(double));
+    rows->values = rows->copy;
+    rows->stride = c;
+    TRY(hd_halo_fetch(halo, rows->copy, (size_t)c * sizeof(double)));
+done:
+    return status;
+}
+
+void hd_shrink_rows_close(hd_shrink_rows *rows) {
+    huddle_free(rows->copy);
+    *rows = (hd_shrink_rows){0};
+}
+
+/* ---- edges --------------------------------------------------------------------------------- */
+
+static huddle_status report_asymmetry(int64_t row, int64_t column) {
+    return hd_fail(HUDDLE_INVALID,
+                   "the graph is not symmetric: row %lld, column %lld has no equal at row %lld, "
+                   "column %lld",
+                   (long long)row + 1, (long long)column + 1, (long long)column + 1,
+                   (long long)row + 1);
+}
+
+/* Where W is read: its columns by local number, and for each row the first entry not yet paired. */
+typedef struct reader {
+    const huddle_csr *w;
+    const int32_t *columns;
+    int64_t *cursor;
+} reader;
+
+/* Moves the cursor of row i past entries that lead to other processes: they have no twin here. */
+static int64_t next_entry(const reader *r, int64_t i) {
+    while (r->cursor[i] < r->w->offsets[i + 1] && r->columns[r->cursor[i]] >= r->w->rows)
+        r->cursor[i]++;
+    return r->cursor[i];
+}
+
+static huddle_status check_weight(const huddle_csr *w, int64_t i, int64_t e) {
+    if (w->values[e] < 0)
         return hd_fail(HUDDLE_INVALID,
-                       "the graph has the negative weight %g at row %lld, column %d", value,
-                       (long long)i + 1, j + 1);
-    if (twin >= twin_end || w->columns[twin] != i ||
-        fabs(w->values[twin] - value) > 1e-9 * fabs(value))
-        return hd_fail(HUDDLE_INVALID,
-                       "the graph is not symmetric: row %lld, column %d has no equal at row %d, "
-                       "column %lld",
-                       (long long)i + 1, j + 1, j + 1, (long long)i + 1);
+                       "the graph has the negative weight %g at row %lld, column %d", w->values[e],
+                       (long long)i + 1, w->columns[e] + 1);
+    return HUDDLE_OK;
+}
+
+/* The entry e = (i, j) above the diagonal needs an equal one at (j, i), which is `twin` if it is
+ * anywhere. The tolerance allows for weights that were computed once for each triangle. */
+static huddle_status check_twin(const reader *r, int64_t i, int64_t e, int64_t twin) {
+    const double symmetric = 1e-9;
+    double value = r->w->values[e];
+    int32_t j = r->columns[e];
+    if (twin >= r->w->offsets[j + 1] || r->columns[twin] != i ||
+        fabs(r->w->values[twin] - value) > symmetric * fabs(value))
+        return report_asymmetry(i, j);
     return HUDDLE_OK;
 }
 
 /* Rows ascend, so the entries (j, i) below the diagonal of row j are met in the order in which
- * row j stores them: one cursor a row finds each twin. */
-static huddle_status pair_entries(const huddle_csr *w, int64_t *cursor, hd_edges *edges) {
+ * row j stores them: one cursor per row finds each twin. */
+static huddle_status pair_entries(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
+    const huddle_csr *w = r->w;
     int64_t count = 0;
     for (int64_t i = 0; i < w->rows; i++) {
-        int64_t below = cursor[i];
-        if (below < w->offsets[i + 1] && w->columns[below] < i)
-            FAIL(HUDDLE_INVALID,
-                 "the graph is not symmetric: row %lld, column %d has no equal at row %d, column "
-                 "%lld",
-                 (long long)i + 1, w->columns[below] + 1, w->columns[below] + 1, (long long)i + 1);
-        for (int64_t e = below; e < w->offsets[i + 1]; e++) {
-            int32_t j = w->columns[e];
-            if (j == i) {
-                if (edges->at != NULL)
-                    edges->at[e] = -1;
+        int64_t first = next_entry(r, i);
+        if (first < w->offsets[i + 1] && r->columns[first] < i)
+            TRY(report_asymmetry(i, r->columns[first]));
+        for (int64_t e = first; e < w->offsets[i + 1]; e++) {
+            int32_t j = r->columns[e];
+            if (j == i && edges->at != NULL)
+                edges->at[e] = -1;
+            if (j == i || j >= w->rows)
                 continue;
-            }
-            TRY(check_entry(w, i, e, cursor[j], w->offsets[j + 1]));
+            int64_t twin = next_entry(r, j);
+            TRY(check_weight(w, i, e));
+            TRY(check_twin(r, i, e, twin));
             if (edges->at != NULL)
-                edges->at[e] = edges->at[cursor[j]] = (int32_t)count;
+                edges->at[e] = edges->at[twin] = (int32_t)count;
             edges->i[count] = (int32_t)i;
             edges->j[count] = j;
             edges->weight[count++] = w->values[e];
-            cursor[j]++;
+            r->cursor[j]++;
         }
     }
 done:
     return status;
 }
 
-huddle_status hd_edges_read(const huddle_csr *w, bool places, hd_edges *edges) {
+/* Appends the edges to rows of other processes. */
+static huddle_status append_outward(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
-    int64_t *cursor = NULL, above = 0;
-    memset(edges, 0, sizeof *edges);
-    if (w->rows != w->cols)
-        FAIL(HUDDLE_INVALID, "the graph is %lld x %lld, not square", (long long)w->rows,
-             (long long)w->cols);
-    TRY(huddle_csr_check(w));
-    ALLOC(cursor, w->rows);
-    for (int64_t i = 0; i < w->rows; i++) {
-        cursor[i] = w->offsets[i];
-        for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++)
-            above += w->columns[e] > i;
-    }
-    if (above > INT32_MAX / 2)
-        FAIL(HUDDLE_UNSUPPORTED, "%lld edges are more than this build can shrink along",
-             (long long)above);
-    edges->count = above;
-    ALLOC(edges->i, above);
-    ALLOC(edges->j, above);
-    ALLOC(edges->weight, above);
-    if (places)
-        ALLOC(edges->at, w->offsets[w->rows]);
-    TRY(pair_entries(w, cursor, edges));
+    int64_t count = edges->own;
+    for (int64_t i = 0; i < r->w->rows && count < edges->count; i++)
+        for (int64_t e = r->w->offsets[i]; e < r->w->offsets[i + 1]; e++)
+            if (r->columns[e] >= r->w->rows) {
+                TRY(check_weight(r->w, i, e));
+                edges->i[count] = (int32_t)i;
+                edges->j[count] = r->columns[e];
+                edges->weight[count++] = r->w->values[e];
+            }
 done:
-    huddle_free(cursor);
-    if (status != HUDDLE_OK)
-        hd_edges_free(edges);
     return status;
 }
 
-void hd_edges_free(hd_edges *edges) {
+/* Counts the edges and allocates their arrays; the cursors start at the rows. */
+static huddle_status size_edges(const reader *r, hd_shrink_edges *edges) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *w = r->w;
+    int64_t outward = 0;
+    for (int64_t i = 0; i < w->rows; i++) {
+        r->cursor[i] = w->offsets[i];
+        for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++) {
+            edges->own += r->columns[e] > i && r->columns[e] < w->rows;
+            outward += r->columns[e] >= w->rows;
+        }
+    }
+    edges->count = edges->own + outward;
+    if (edges->count > INT32_MAX / 2)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld edges are more than this build can shrink along",
+             (long long)edges->count);
+    ALLOC(edges->i, edges->count);
+    ALLOC(edges->j, edges->count);
+    ALLOC(edges->weight, edges->count);
+    if (edges->halo.slabs == NULL)
+        ALLOC(edges->at, w->offsets[w->rows]);
+done:
+    return status;
+}
+
+huddle_status hd_shrink_edges_read(huddle_context *context, const huddle_csr *w,
+                                   hd_shrink_edges *edges) {
+    huddle_status status = HUDDLE_OK;
+    reader r = {.w = w, .columns = w->columns};
+    int32_t *local = NULL;
+    hd_slab slab;
+    memset(edges, 0, sizeof *edges);
+    TRY(hd_slab_locate(context, w->rows, &slab));
+    if (slab.total != w->cols)
+        FAIL(HUDDLE_INVALID, "the graph is %lld x %lld, not square", (long long)slab.total,
+             (long long)w->cols);
+    TRY(huddle_csr_check(w));
+    if (hd_context_engine(context)->slabs != NULL) {
+        int64_t count = w->offsets[w->rows];
+        ALLOC(local, count);
+        memcpy(local, w->columns, (size_t)count * sizeof *local);
+        TRY(hd_halo_open(context, w->rows, count, local, &edges->halo));
+        r.columns = local;
+    }
+    ALLOC(r.cursor, w->rows);
+    TRY(size_edges(&r, edges));
+    TRY(pair_entries(&r, edges));
+    TRY(append_outward(&r, edges));
+done:
+    huddle_free(r.cursor);
+    huddle_free(local);
+    if (status != HUDDLE_OK)
+        hd_shrink_edges_free(edges);
+    return status;
+}
+
+void hd_shrink_edges_free(hd_shrink_edges *edges) {
+    hd_halo_close(&edges->halo);
     huddle_free(edges->i);
     huddle_free(edges->j);
     huddle_free(edges->weight);

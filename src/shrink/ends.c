@@ -6,18 +6,29 @@
 #include <math.h>
 #include <string.h>
 
+/* Relative gaps at which a closed form counts as the solution: rounding of a sum, and of a solved
+ * linear system. The caller compares the second with the gap that was asked for. */
+static const double fit_gap = 1e-13, collapse_gap = 1e-9;
+
+/* Relative residual of the system for the potentials. */
+static const double potential_tolerance = 1e-10;
+
+/* Edges lighter than 1e-12 of the heaviest connect nothing that arithmetic can use: with gamma
+ * scaled so that the heaviest lambda is 1e3, they are below 1e-9. */
+static const double heaviest_lambda = 1e3, negligible_lambda = 1e-9;
+
 /* ---- exact fit ----------------------------------------------------------------------------- */
 
-/* At G = F every edge pulls with all its force, an edge between equal rows with none. */
-huddle_status hd_block_fit(hd_block *b) {
-    huddle_status status = HUDDLE_OK;
-    const hd_problem *p = b->problem;
-    int64_t c = p->c, first = b->range.v0 * c;
+/* The dual point of G = F: every edge pulls with all its force, an edge between equal rows with
+ * none. sum: the objective. */
+static void set_fit_dual(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const hd_shrink_block *b = argument;
+    const hd_shrink_problem *p = b->problem;
+    int64_t c = p->c;
     double objective = 0;
-    if (p->squared)
-        goto done;
-    for (int64_t e = b->range.e0; e < b->range.e1; e++) {
-        double *z = b->z + (e - b->range.e0) * c, square = 0;
+    for (int64_t local = begin; local < end; local++) {
+        int64_t e = b->range.e0 + local;
+        double *z = b->point.z + local * c, square = 0;
         const double *head = p->f + p->head[e] * c, *tail = p->f + p->tail[e] * c;
         for (int64_t k = 0; k < c; k++)
             square += (head[k] - tail[k]) * (head[k] - tail[k]);
@@ -25,30 +36,41 @@ huddle_status hd_block_fit(hd_block *b) {
         for (int64_t k = 0; k < c; k++)
             z[k] = square > 0 ? p->lambda[e] * (head[k] - tail[k]) / sqrt(square) : 0;
     }
-    TRY(hd_block_prove(b));
-    if (objective - b->dual_now > 1e-13 * objective)
+    sums[0] = objective;
+}
+
+huddle_status hd_shrink_try_fit(hd_shrink_block *b) {
+    huddle_status status = HUDDLE_OK;
+    double objective = 0;
+    if (b->problem->squared)
         goto done;
-    b->exact = true;
-    b->primal = objective;
-    memset(b->arrays->best_h + first, 0, (size_t)(b->n * c) * sizeof(double));
+    TRY(hd_shrink_over_edges(b, set_fit_dual, b, 1, &objective));
+    TRY(hd_reduce_sum(b->context, 1, &objective));
+    TRY(hd_shrink_block_bound(b));
+    if (objective - b->point.bound > fit_gap * objective)
+        goto done;
+    b->progress.is_exact = true;
+    b->point.primal = objective;
+    memset(b->arrays->best_h + hd_shrink_first(b), 0, (size_t)hd_shrink_size(b) * sizeof(double));
 done:
     return status;
 }
 
 /* ---- one point ----------------------------------------------------------------------------- */
 
-/* centre = where the block goes when it collapses; step = centre - f, hh with it. */
-static huddle_status find_centre(hd_block *b, double *centre) {
+/* centre = where the block goes when it collapses: the geometric median ("l2": the mean) of its
+ * rows. delta = centre - f. */
+static huddle_status find_centre(hd_shrink_block *b, double *centre) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c;
     const double *f = b->problem->f + b->range.v0 * c, *mass = b->problem->mass + b->range.v0;
-    double *h = b->arrays->step + b->range.v0 * c;
+    double *h = b->arrays->delta + b->range.v0 * c;
     if (b->problem->squared) {
         memset(centre, 0, (size_t)c * sizeof *centre);
         for (int64_t i = 0; i < b->n * c; i++)
             centre[i % c] += mass[i / c] * f[i] / b->sum_mass;
     } else {
-        TRY(hd_median(b->n, c, f, mass, centre));
+        TRY(hd_shrink_median(b->n, c, f, mass, centre));
     }
     for (int64_t i = 0; i < b->n * c; i++)
         h[i] = centre[i % c] - f[i];
@@ -56,13 +78,13 @@ done:
     return status;
 }
 
-/* right = the forces that hold the rows at their f, -y_i = -m_i h_i / ||h_i|| (-2 m_i h_i for
- * "l2"), which must sum to nothing: rows at the centre itself take up the rest, or all rows, each
- * in proportion to its weight. Returns
- * the objective of the collapse. */
-static double set_forces(hd_block *b, double *rest) {
+/* right = the forces with which the rows pull back to their f, -y_i = -m_i h_i / ||h_i|| (-2 m_i
+ * h_i for "l2"). They must sum to zero: the remainder is spread over the rows at the centre itself,
+ * whose force is free within m_i, or over all rows, in proportion to their weights. Returns the
+ * objective of the collapse. */
+static double set_forces(hd_shrink_block *b, double *rest) {
     int64_t c = b->problem->c;
-    const double *h = b->arrays->step + b->range.v0 * c, *mass = b->problem->mass + b->range.v0;
+    const double *h = b->arrays->delta + b->range.v0 * c, *mass = b->problem->mass + b->range.v0;
     double at_centre = 0;
     double *right = b->arrays->right + b->range.v0 * c, objective = 0;
     memset(rest, 0, (size_t)c * sizeof *rest);
@@ -91,10 +113,11 @@ static double set_forces(hd_block *b, double *rest) {
     return objective;
 }
 
-/* False if some first part of the block's vertices is held by more force than its cut can pass on:
- * then no dual point can prove the collapse. */
-static bool cuts_suffice(const hd_block *b, double *sum) {
-    const hd_problem *p = b->problem;
+/* A cheap necessary condition: false if the forces on the first vertices of the block, however
+ * many, exceed what the edges between them and the others can transmit. Then no dual point proves
+ * the collapse, and the linear system need not be solved. */
+static bool cuts_suffice(const hd_shrink_block *b, double *sum) {
+    const hd_shrink_problem *p = b->problem;
     int64_t c = p->c;
     double cut = 0;
     memset(sum, 0, (size_t)c * sizeof *sum);
@@ -115,34 +138,36 @@ static bool cuts_suffice(const hd_block *b, double *sum) {
     return true;
 }
 
-/* delta = the potentials Phi with L_lambda Phi = right. One vertex is tied to the ground, which
- * changes nothing, since the forces sum to nothing. */
-static huddle_status find_potentials(hd_block *b) {
+/* delta = the potentials Phi with L_lambda Phi = right, whose differences along edges are the
+ * forces of least energy in balance with `right`. One vertex is tied to the ground, which makes the
+ * matrix regular and changes no difference, since the forces sum to zero. */
+static huddle_status find_potentials(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
-    const hd_arrays *a = b->arrays;
+    const hd_shrink_arrays *a = b->arrays;
     int64_t first = b->range.v0 * b->problem->c;
     double total = 0;
     memset(a->excess + b->range.v0, 0, (size_t)b->n * sizeof *a->excess);
     a->excess[b->range.v0] = b->sum_lambda / b->n;
     for (int64_t e = b->range.e0; e < b->range.e1; e++)
-        a->pull[e] = b->problem->lambda[e];
+        a->edge_weight[e] = b->problem->lambda[e];
     for (int64_t i = 0; i < b->n * b->problem->c; i++)
         total += fabs(a->right[first + i]);
-    TRY(b->linear.solver->factor(b->linear.state, a->excess + b->range.v0, a->pull + b->range.e0));
-    TRY(b->linear.solver->solve(b->linear.state, a->right + first, 1e-10 * total,
+    TRY(b->linear.solver->factor(b->linear.state, a->excess + b->range.v0,
+                                 a->edge_weight + b->range.e0));
+    TRY(b->linear.solver->solve(b->linear.state, a->right + first, potential_tolerance * total,
                                 a->delta + first));
     b->n_solves++;
 done:
     return status;
 }
 
-/* z = lambda B delta, and the largest ||z_e|| / lambda_e. */
-static double set_dual(hd_block *b) {
-    const hd_problem *p = b->problem;
+/* z = lambda B delta, clipped to its ball; returns the largest ||z_e|| / lambda_e before. */
+static double set_dual(hd_shrink_block *b) {
+    const hd_shrink_problem *p = b->problem;
     int64_t c = p->c;
-    double most = 0;
+    double largest = 0;
     for (int64_t e = b->range.e0; e < b->range.e1; e++) {
-        double *z = b->z + (e - b->range.e0) * c, square = 0;
+        double *z = b->point.z + (e - b->range.e0) * c, square = 0;
         const double *head = b->arrays->delta + p->head[e] * c;
         const double *tail = b->arrays->delta + p->tail[e] * c;
         for (int64_t k = 0; k < c; k++)
@@ -150,32 +175,34 @@ static double set_dual(hd_block *b) {
         double ratio = sqrt(square), clip = fmin(1, 1 / fmax(ratio, 1e-300));
         for (int64_t k = 0; k < c; k++)
             z[k] = p->lambda[e] * clip * (head[k] - tail[k]);
-        most = fmax(most, ratio);
+        largest = fmax(largest, ratio);
     }
-    return most;
+    return largest;
 }
 
-huddle_status hd_block_collapse(hd_block *b) {
+huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = b->problem->c, first = b->range.v0 * c;
+    int64_t c = b->problem->c, first = hd_shrink_first(b);
     double *centre = NULL, *rest = NULL;
-    if (b->range.anchor < b->range.e1 || b->linear.solver == NULL)
+    if (b->range.anchor < b->range.e1 || b->linear.solver == NULL ||
+        hd_shrink_is_spread(b->problem))
         goto done;
     ALLOC(centre, c);
     ALLOC(rest, c);
     TRY(find_centre(b, centre));
     double objective = set_forces(b, rest);
-    if (objective < b->primal) {
-        b->primal = objective;
-        memcpy(b->arrays->best_h + first, b->arrays->step + first,
+    if (objective < b->point.primal) {
+        b->point.primal = objective;
+        memcpy(b->arrays->best_h + first, b->arrays->delta + first,
                (size_t)(b->n * c) * sizeof(double));
     }
     if (!cuts_suffice(b, rest))
         goto done;
     TRY(find_potentials(b));
     set_dual(b);
-    TRY(hd_block_prove(b));
-    b->exact = b->collapsed = objective - b->dual <= 1e-9 * objective;
+    TRY(hd_shrink_block_bound(b));
+    b->progress.is_exact = b->progress.is_collapsed =
+        objective - b->point.dual <= collapse_gap * objective;
 done:
     huddle_free(rest);
     huddle_free(centre);
@@ -185,7 +212,7 @@ done:
 /* ---- both ends ----------------------------------------------------------------------------- */
 
 /* pull[i] = sum_j w_ij u_ij, u_ij the unit vector from f_j to f_i. */
-static void add_pulls(const huddle_dense *f, const hd_edges *edges, double *pull) {
+static void add_pulls(const huddle_dense *f, const hd_shrink_edges *edges, double *pull) {
     int64_t c = f->cols;
     for (int64_t e = 0; e < edges->count; e++) {
         const double *a = f->values + edges->i[e] * f->stride;
@@ -207,15 +234,16 @@ static void add_pulls(const huddle_dense *f, const hd_edges *edges, double *pull
     }
 }
 
-/* What holds each vertex: its own weight, and that of equal rows which hang on it by a single edge.
- * least: the gamma from which those edges can pass all of it on. */
-static huddle_status find_holds(const huddle_dense *f, const hd_edges *edges, const double *weights,
-                                double *own, double *hanging, double *least) {
+/* What resists at each vertex: its own weight, and that of its equal leaves, rows equal to it whose
+ * only edge leads to it. least: the gamma from which those edges can transmit all of it. */
+static huddle_status find_resistance(const huddle_dense *f, const hd_shrink_edges *edges,
+                                     const double *weights, double *own, double *leaves,
+                                     double *least) {
     huddle_status status = HUDDLE_OK;
     int64_t n = f->rows, *count = NULL;
     ALLOC_ZERO(count, n);
     for (int64_t v = 0; v < n; v++)
-        own[v] = weights != NULL ? weights[v] : 1;
+        own[v] = hd_shrink_row_weight(weights, v);
     for (int64_t e = 0; e < edges->count; e++) {
         count[edges->i[e]]++;
         count[edges->j[e]]++;
@@ -226,7 +254,7 @@ static huddle_status find_holds(const huddle_dense *f, const hd_edges *edges, co
         if (count[leaf] != 1 || memcmp(f->values + i * f->stride, f->values + j * f->stride,
                                        (size_t)f->cols * sizeof *f->values) != 0)
             continue;
-        hanging[stem] += own[leaf];
+        leaves[stem] += own[leaf];
         least[stem] = fmax(least[stem], own[leaf] / edges->weight[e]);
     }
 done:
@@ -234,48 +262,45 @@ done:
     return status;
 }
 
-/* The smallest m_i / ||pull_i|| over the rows. */
-static huddle_status exact_fit(const huddle_dense *f, const hd_edges *edges, const double *weights,
-                               double *gamma) {
+/* gamma_fit: the smallest m_i / ||pull_i|| over the rows. */
+static huddle_status find_fit(const hd_shrink_input *in, double *gamma) {
     huddle_status status = HUDDLE_OK;
+    const huddle_dense *f = in->f;
     int64_t n = f->rows, c = f->cols;
-    double *pull = NULL, *own = NULL, *hanging = NULL, *least = NULL;
+    double *pull = NULL, *own = NULL, *leaves = NULL, *least = NULL;
     ALLOC_ZERO(pull, n * c);
     ALLOC(own, n);
-    ALLOC_ZERO(hanging, n);
+    ALLOC_ZERO(leaves, n);
     ALLOC_ZERO(least, n);
-    add_pulls(f, edges, pull);
-    TRY(find_holds(f, edges, weights, own, hanging, least));
+    add_pulls(f, in->edges, pull);
+    TRY(find_resistance(f, in->edges, in->weights, own, leaves, least));
     *gamma = INFINITY;
     for (int64_t i = 0; i < n; i++) {
-        double square = 0;
-        for (int64_t k = 0; k < c; k++)
-            square += pull[i * c + k] * pull[i * c + k];
+        double square = hd_shrink_dot(pull + i * c, pull + i * c, c);
         if (square == 0)
             continue;
-        double together = (own[i] + hanging[i]) / sqrt(square);
+        double together = (own[i] + leaves[i]) / sqrt(square);
         *gamma = fmin(*gamma, together >= least[i] ? together : own[i] / sqrt(square));
     }
 done:
     huddle_free(pull);
     huddle_free(own);
-    huddle_free(hanging);
+    huddle_free(leaves);
     huddle_free(least);
     return status;
 }
 
-/* The gamma at which each block of a problem made with gamma = `unit` is certainly one point. */
-static huddle_status collapse_of(huddle_context *context, const hd_problem *p, double unit,
-                                 double *gamma) {
+/* gamma_up: where each block of a problem made with gamma = `unit` is certainly one point. */
+static huddle_status find_collapse(huddle_context *context, const hd_shrink_problem *p, double unit,
+                                   double *gamma) {
     huddle_status status = HUDDLE_OK;
-    hd_arrays arrays = {0};
-    hd_block *blocks = NULL;
+    hd_shrink_arrays arrays = {0};
+    hd_shrink_block *blocks = NULL;
     double *centre = NULL, *rest = NULL;
     ALLOC(centre, p->c);
     ALLOC(rest, p->c);
-    TRY(hd_arrays_new(p, 0, &arrays));
-    hd_arrays_start(p, NULL, &arrays);
-    TRY(hd_blocks_new(context, p, &arrays, "auto", 0, &blocks));
+    TRY(hd_shrink_arrays_new(p, true, &arrays));
+    TRY(hd_shrink_blocks_new(context, p, &arrays, "auto", 0, &blocks));
     for (int64_t k = 0; k < p->n_blocks; k++) {
         TRY(hd_check_cancel(context));
         TRY(find_centre(&blocks[k], centre));
@@ -285,49 +310,57 @@ static huddle_status collapse_of(huddle_context *context, const hd_problem *p, d
         *gamma = fmax(*gamma, unit * set_dual(&blocks[k]));
     }
 done:
-    hd_blocks_free(blocks, p->n_blocks);
-    hd_arrays_free(&arrays);
+    hd_shrink_blocks_free(blocks, p->n_blocks);
+    hd_shrink_arrays_free(&arrays);
     huddle_free(rest);
     huddle_free(centre);
     return status;
 }
 
-huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
-                                 const huddle_csr *w, const char *loss, double *gamma_fit,
-                                 double *gamma_up) {
-    return huddle_shrink_ends_weighted(context, f, w, NULL, loss, gamma_fit, gamma_up);
-}
-
-huddle_status huddle_shrink_ends_weighted(huddle_context *context, const huddle_dense *f,
-                                          const huddle_csr *w, const double *weights,
-                                          const char *loss, double *gamma_fit, double *gamma_up) {
+/* Both ends from checked arguments; input->gamma is set here. */
+static huddle_status find_ends(hd_shrink_input *input, double *gamma_fit, double *gamma_up) {
     huddle_status status = HUDDLE_OK;
-    hd_edges edges = {0};
-    hd_problem problem = {0};
-    bool squared = strcmp(loss, "l2") == 0;
+    const hd_shrink_edges *edges = input->edges;
+    hd_shrink_problem problem = {0};
     double heaviest = 0;
-    if (!squared && strcmp(loss, "l21") != 0)
-        FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
-    TRY(hd_edges_read(w, true, &edges));
-    TRY(hd_check_rows(f, "f", w->rows));
-    TRY(hd_check_weights(weights, w->rows));
-    TRY(exact_fit(f, &edges, weights, gamma_fit));
-    if (squared && !isinf(*gamma_fit))
+    TRY(find_fit(input, gamma_fit));
+    if (input->squared && !isinf(*gamma_fit))
         *gamma_fit = 0;
     *gamma_up = 0;
-    for (int64_t e = 0; e < edges.count; e++)
-        heaviest = fmax(heaviest, edges.weight[e]);
+    for (int64_t e = 0; e < edges->count; e++)
+        heaviest = fmax(heaviest, edges->weight[e]);
     if (heaviest == 0)
         goto done;
-    /* Lighter edges than 1e-12 of the heaviest are no bridge that arithmetic can use. */
-    double unit = 1e3 / heaviest;
-    TRY(hd_problem_new(f, w, &edges, weights, unit, squared, false, 1e-9, &problem));
-    if (problem.n_blocks + (problem.n - problem.free) > problem.n_components)
+    input->gamma = heaviest_lambda / heaviest;
+    TRY(hd_shrink_problem_new(input, false, negligible_lambda, &problem));
+    /* Negligible edges that hold a component together leave it in several blocks. */
+    if (problem.n_blocks + (problem.n - problem.n_free) > problem.n_components)
         *gamma_up = INFINITY;
     else
-        TRY(collapse_of(context, &problem, unit, gamma_up));
+        TRY(find_collapse(input->context, &problem, input->gamma, gamma_up));
 done:
-    hd_problem_free(&problem);
-    hd_edges_free(&edges);
+    hd_shrink_problem_free(&problem);
     return status;
+}
+
+huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
+                                 const huddle_csr *w, const double *weights, const char *loss,
+                                 double *gamma_fit, double *gamma_up) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_edges edges = {0};
+    hd_shrink_input input = {context, f, w, &edges, weights, 0, strcmp(loss, "l2") == 0};
+    if (!input.squared && strcmp(loss, "l21") != 0)
+        FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
+    if (hd_context_engine(context)->slabs != NULL)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "the ends of gamma need all rows in one process; this engine spreads them");
+    TRY(huddle_dense_fetch(f));
+    TRY(huddle_csr_fetch(w));
+    TRY(hd_shrink_edges_read(context, w, &edges));
+    TRY(hd_shrink_check_rows(f, "f", w->rows));
+    TRY(hd_shrink_check_weights(weights, w->rows));
+    TRY(find_ends(&input, gamma_fit, gamma_up));
+done:
+    hd_shrink_edges_free(&edges);
+    return hd_agree(context, status);
 }

@@ -5,76 +5,100 @@
 #include <math.h>
 #include <string.h>
 
-/* What all edges of a vertex, and its own term, could charge for a unit of movement. */
-static void weigh_vertices(const hd_problem *p, double *weight) {
+/* An edge is slack below this share of its largest force: complementary slackness says that edges
+ * of length > 0 have ||z_e|| = lambda_e, and a computed Z satisfies that to about the gap. */
+static const double slack_share = .99;
+
+/* ---- finding groups ------------------------------------------------------------------------ */
+
+/* An upper bound on what moving a vertex by a unit length can cost: all its edges and its own
+ * term. Fixed vertices do not move. */
+static huddle_status bound_move_costs(const hd_shrink_problem *p, double *cost) {
     for (int64_t v = 0; v < p->n; v++)
-        weight[v] = v < p->free ? p->mass[v] : INFINITY;
-    for (int64_t e = 0; e < p->live; e++) {
-        weight[p->head[e]] += p->lambda[e];
-        weight[p->tail[e]] += p->lambda[e];
+        cost[v] = v < p->n_free ? p->mass[v] : INFINITY;
+    for (int64_t e = 0; e < p->n_live; e++) {
+        cost[p->head[e]] += p->lambda[e];
+        cost[p->tail[e]] += p->lambda[e];
     }
+    return hd_halo_fetch(p->halo, cost, sizeof *cost);
 }
 
-/* The most it can cost to move the lighter end of an edge to the other. */
-static double closing_cost(const hd_problem *p, int64_t e, const double *h, const double *weight) {
+/* An upper bound on the cost of moving the cheaper end of an edge to the other. */
+static double closing_cost(const hd_shrink_problem *p, int64_t e, const double *h,
+                           const double *cost) {
     int64_t i = p->head[e] * p->c, j = p->tail[e] * p->c;
     double sum = 0;
     for (int64_t k = 0; k < p->c; k++) {
         double x = (p->f[i + k] - p->f[j + k]) + (h[i + k] - h[j + k]);
         sum += x * x;
     }
-    return fmin(weight[p->head[e]], weight[p->tail[e]]) * sqrt(sum);
+    return fmin(cost[p->head[e]], cost[p->tail[e]]) * sqrt(sum);
 }
 
-static bool is_slack(const hd_problem *p, const double *z, double lambda) {
-    double norm = 0;
-    for (int64_t k = 0; k < p->c; k++)
-        norm += z[k] * z[k];
-    return norm < .99 * .99 * lambda * lambda;
+static bool is_slack(const double *z, int64_t c, double lambda) {
+    double norm = hd_shrink_dot(z, z, c);
+    return norm < slack_share * slack_share * lambda * lambda;
 }
 
-static void join_block(const hd_problem *p, const hd_block *b, const double *h,
-                       const double *weight, double negligible, int32_t *parent) {
+/* The caller's number of a vertex; ghosts have the same number everywhere. */
+static int32_t caller_row(const hd_shrink_problem *p, int32_t v) {
+    return v < p->n ? p->vertex[v] : v;
+}
+
+static void unite_ends(const hd_shrink_problem *p, int64_t e, int32_t *parent) {
+    hd_unite(parent, caller_row(p, p->head[e]), caller_row(p, p->tail[e]));
+}
+
+static void join_block(const hd_shrink_block *b, const double *cost, double negligible,
+                       int32_t *parent) {
+    const hd_shrink_problem *p = b->problem;
+    const double *h = b->arrays->best_h;
     for (int64_t e = b->range.e0; e < b->range.e1; e++) {
-        const double *z = b->best_z + (e - b->range.e0) * p->c;
-        if (b->collapsed ||
-            (is_slack(p, z, p->lambda[e]) && closing_cost(p, e, h, weight) <= negligible))
-            hd_unite(parent, p->vertex[p->head[e]], p->vertex[p->tail[e]]);
+        const double *z = b->point.best_z + (e - b->range.e0) * p->c;
+        if (b->progress.is_collapsed ||
+            (is_slack(z, p->c, p->lambda[e]) && closing_cost(p, e, h, cost) <= negligible))
+            unite_ends(p, e, parent);
     }
 }
 
-static bool equal_rows(const hd_problem *p, int64_t e) {
+static bool joins_equal_rows(const hd_shrink_problem *p, int64_t e) {
     return memcmp(p->f + p->head[e] * p->c, p->f + p->tail[e] * p->c,
                   (size_t)p->c * sizeof(double)) == 0;
 }
 
-huddle_status hd_groups(const hd_problem *p, const hd_block *blocks, const double *h,
-                        double negligible, int32_t *group, int32_t *n_groups) {
+huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_problem *p,
+                                    const hd_shrink_block *blocks, const hd_shrink_arrays *arrays,
+                                    double negligible, int32_t *group, int32_t *n_groups) {
     huddle_status status = HUDDLE_OK;
-    double *weight = NULL;
-    ALLOC(weight, p->n);
-    weigh_vertices(p, weight);
-    for (int64_t v = 0; v < p->n; v++)
-        group[v] = (int32_t)v;
+    double *cost = NULL;
+    int32_t *parent = NULL;
+    ALLOC_ZERO(cost, p->rows);
+    ALLOC(parent, p->rows);
+    TRY(bound_move_costs(p, cost));
+    TRY(hd_shrink_fetch(p, arrays->best_h));
+    for (int64_t v = 0; v < p->rows; v++)
+        parent[v] = (int32_t)v;
     for (int64_t b = 0; b < p->n_blocks; b++)
-        join_block(p, &blocks[b], h, weight, negligible, group);
-    for (int64_t e = p->live; e < p->m; e++)
-        if (p->lambda[e] > 0 && p->head[e] >= p->free && p->tail[e] >= p->free && equal_rows(p, e))
-            hd_unite(group, p->vertex[p->head[e]], p->vertex[p->tail[e]]);
-    for (int64_t v = 0; v < p->n; v++)
-        group[v] = hd_find_root(group, (int32_t)v);
-    TRY(hd_number_by_first(group, p->n, n_groups));
+        join_block(&blocks[b], cost, negligible, parent);
+    for (int64_t e = p->n_live; e < p->m; e++)
+        if (p->lambda[e] > 0 && p->head[e] >= p->n_free && p->tail[e] >= p->n_free &&
+            joins_equal_rows(p, e))
+            unite_ends(p, e, parent);
+    TRY(hd_shrink_label_sets(context, p->halo, p->n, parent, group, n_groups));
 done:
-    huddle_free(weight);
+    huddle_free(parent);
+    huddle_free(cost);
     return status;
 }
+
+/* ---- moving groups to one point ------------------------------------------------------------ */
 
 enum { NO_FIXED = -1, SEVERAL_FIXED = -2 };
 
 /* The fixed row of each group, by the caller's number. */
-static void find_fixed(const hd_problem *p, const huddle_dense *f, const int32_t *group,
+static void find_fixed(const hd_shrink_problem *p, const huddle_dense *f, const int32_t *group,
                        int32_t *fixed) {
-    for (int64_t v = p->free; v < p->n; v++) {
+    for (int64_t v = p->n_free; v < p->n; v++) {
         int32_t row = p->vertex[v], *known = &fixed[group[row]];
         if (*known == NO_FIXED)
             *known = row;
@@ -84,12 +108,31 @@ static void find_fixed(const hd_problem *p, const huddle_dense *f, const int32_t
     }
 }
 
-huddle_status hd_snap(const hd_problem *p, const huddle_dense *f, const double *weights,
-                      const int32_t *group, int32_t n_groups, huddle_dense *g) {
+/* Sums over the rows of each group, over all processes: g weighted, weights, number of rows. */
+static huddle_status sum_groups(const hd_shrink_input *in, const int32_t *group, int32_t n_groups,
+                                const huddle_dense *g, double *sum, double *mass, double *size) {
     huddle_status status = HUDDLE_OK;
+    int64_t c = g->cols;
+    for (int64_t v = 0; v < g->rows; v++) {
+        double weight = hd_shrink_row_weight(in->weights, v);
+        size[group[v]]++;
+        mass[group[v]] += weight;
+        for (int64_t k = 0; k < c; k++)
+            sum[group[v] * c + k] += weight * g->values[v * g->stride + k];
+    }
+    TRY(hd_reduce_sum(in->context, n_groups, size));
+    TRY(hd_reduce_sum(in->context, n_groups, mass));
+    TRY(hd_reduce_sum(in->context, n_groups * c, sum));
+done:
+    return status;
+}
+
+huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem *p,
+                             const int32_t *group, int32_t n_groups, huddle_dense *g) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *f = in->f;
     int64_t c = p->c;
-    double *mean = NULL, *mass = NULL;
-    int64_t *size = NULL;
+    double *mean = NULL, *mass = NULL, *size = NULL;
     int32_t *fixed = NULL;
     ALLOC_ZERO(mean, n_groups * c);
     ALLOC_ZERO(mass, n_groups);
@@ -98,13 +141,7 @@ huddle_status hd_snap(const hd_problem *p, const huddle_dense *f, const double *
     for (int32_t q = 0; q < n_groups; q++)
         fixed[q] = NO_FIXED;
     find_fixed(p, f, group, fixed);
-    for (int64_t v = 0; v < p->n; v++) {
-        double weight = weights != NULL ? weights[v] : 1;
-        size[group[v]]++;
-        mass[group[v]] += weight;
-        for (int64_t k = 0; k < c; k++)
-            mean[group[v] * c + k] += weight * g->values[v * g->stride + k];
-    }
+    TRY(sum_groups(in, group, n_groups, g, mean, mass, size));
     for (int32_t q = 0; q < n_groups; q++)
         for (int64_t k = 0; k < c; k++)
             mean[q * c + k] =

@@ -1,111 +1,361 @@
 #include "shrink/irls.h"
 
 #include "base/check.h"
-#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
-huddle_status hd_irls_begin(hd_block *b, bool *finished) {
+/* The constants below come from prototypes of this iteration on USPS and synthetic graphs at
+ * gamma = n/c; bench/bench_shrink.c measures their effect (docs/results.md has USPS). */
+
+/* Steps that Anderson acceleration looks back. Its normal equations, PAIRS x (PAIRS + 1) with the
+ * right-hand side, must fit in the sums of a pass. */
+enum { PAIRS = 5, NORMAL_EQUATIONS = PAIRS * (PAIRS + 1) };
+_Static_assert((int)NORMAL_EQUATIONS <= (int)HD_SHRINK_MAX_SUMS, "the normal equations fit in a pass");
+
+/* First smoothing from F, and from a caller's guess, which is nearer to the solution. */
+static const double cold_tau = .3, warm_tau = .03;
+
+/* tau falls by this factor when the gap is below this multiple of it. */
+static const double tau_factor = .3, gap_over_tau = 1.5;
+
+/* The last tau lies below the target by this factor, because a gap may end up at a little more
+ * than tau. */
+static const double last_tau = .3;
+
+/* Tolerance of a linear solve, as a share of tau times the objective: an error below the smoothing
+ * costs no steps, and the bound does not depend on it. */
+static const double solve_tolerance = .3;
+
+/* Over-relaxation: 1.5 plain steps. A majorising quadratic exceeds the smoothed objective away from
+ * the present point, and any factor below 2 still descends. */
+static const double relaxation = 1.5;
+
+/* Of the small normal equations, relative to their trace. */
+static const double regularisation = 1e-12;
+
+/* A pass over a block with the state of the solver. */
+typedef struct pass {
+    const hd_shrink_irls_state *s;
+    const hd_shrink_irls_block *own;
+    const hd_shrink_block *b;
+    double factor;       /* of a trial move */
+    double theta[PAIRS]; /* coefficients of the mixed step */
+} pass;
+
+static pass make_pass(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
+    return (pass){.s = s, .own = &s->blocks[b->index], .b = b};
+}
+
+/* ---- weights and objective ----------------------------------------------------------------- */
+
+/* sums: the loss and its smoothed form. */
+static void weigh_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    const double *hh = q->s->hh + q->b->range.v0, *mass = p->mass + q->b->range.v0;
+    double *weight = q->s->vertex_weight + q->b->range.v0, loss = 0, smooth = 0;
+    double eps2 = q->own->eps_h * q->own->eps_h;
+    for (int64_t i = begin; i < end; i++) {
+        if (p->squared) {
+            loss += mass[i] * hh[i];
+            weight[i] = 2 * mass[i];
+            continue;
+        }
+        double rho = sqrt(hh[i] + eps2);
+        loss += mass[i] * sqrt(hh[i]);
+        smooth += mass[i] * rho;
+        weight[i] = mass[i] / rho;
+    }
+    sums[0] = loss;
+    sums[1] = p->squared ? loss : smooth;
+}
+
+static void weigh_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    int64_t e0 = q->b->range.e0;
+    const double *xx = q->s->xx + e0, *lambda = q->b->problem->lambda + e0;
+    double *weight = q->b->arrays->edge_weight + e0, cost = 0, smooth = 0;
+    double eps2 = q->own->eps_d * q->own->eps_d;
+    for (int64_t e = begin; e < end; e++) {
+        double r = sqrt(xx[e] + eps2);
+        cost += lambda[e] * sqrt(xx[e]);
+        smooth += lambda[e] * r;
+        weight[e] = lambda[e] / r;
+    }
+    sums[0] = cost;
+    sums[1] = smooth;
+}
+
+huddle_status hd_shrink_irls_set_weights(hd_shrink_irls_state *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
-    TRY(hd_block_weigh(b));
-    TRY(hd_block_gradient(b));
-    TRY(hd_block_solve(b));
-    TRY(hd_block_bound(b));
-    *finished = b->primal - b->dual <= b->target;
+    hd_shrink_irls_block *own = &s->blocks[b->index];
+    pass q = make_pass(s, b);
+    double sums[2] = {0};
+    own->eps_h = own->tau * b->point.primal / b->sum_mass;
+    own->eps_d = own->tau * b->point.primal / b->sum_lambda;
+    TRY(hd_shrink_over_vertices(b, weigh_vertices, &q, 2, sums));
+    TRY(hd_shrink_over_edges(b, weigh_edges, &q, 2, sums));
+    TRY(hd_reduce_sum(b->context, 2, sums));
+    b->point.objective = sums[0];
+    own->smooth = sums[1];
+    hd_shrink_block_keep_best(b);
 done:
     return status;
 }
 
-static size_t row_bytes(const hd_block *b) {
-    return (size_t)(b->n * b->problem->c) * sizeof(double);
+bool hd_shrink_irls_reduce_smoothing(hd_shrink_irls_state *s, const hd_shrink_block *b) {
+    hd_shrink_irls_block *own = &s->blocks[b->index];
+    double primal = b->point.primal, lowest = last_tau * b->progress.target / primal;
+    own->waiting++;
+    if (hd_shrink_block_gap(b) >= gap_over_tau * own->tau * primal || own->tau <= lowest)
+        return false;
+    own->tau = fmax(tau_factor * own->tau, lowest);
+    own->waiting = 0;
+    return true;
+}
+
+/* ---- the reweighted step ------------------------------------------------------------------- */
+
+/* right = - gradient of the smoothed objective, -(m_i / rho_i) h_i - sum (lambda_e / r_e) (+-x_e);
+ * excess = the diagonal of M beyond the edges between free vertices: the vertex's own weight and
+ * those of its anchored edges, whose other end does not move. */
+static void set_system(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    const hd_shrink_arrays *a = q->b->arrays;
+    const hd_shrink_range *range = &q->b->range;
+    int64_t c = p->c;
+    (void)sums;
+    for (int64_t i = range->v0 + begin; i < range->v0 + end; i++) {
+        double *restrict right = a->right + i * c;
+        const double *h = a->h + i * c;
+        double own = q->s->vertex_weight[i], excess = own;
+        for (int64_t k = 0; k < c; k++)
+            right[k] = -own * h[k];
+        for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
+            int64_t e = p->incident[at] >> 1;
+            double weight = p->incident[at] & 1 ? a->edge_weight[e] : -a->edge_weight[e];
+            const double *x = q->s->x + e * c;
+            for (int64_t k = 0; k < c; k++)
+                right[k] += weight * x[k];
+            if (e >= range->anchor)
+                excess += a->edge_weight[e];
+        }
+        a->excess[i] = excess;
+    }
+}
+
+/* delta = the reweighted step, with the rows of other processes. */
+static huddle_status solve_system(const hd_shrink_irls_state *s, hd_shrink_block *b) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_arrays *a = b->arrays;
+    const hd_shrink_linear_system *linear = &b->linear;
+    int64_t first = hd_shrink_first(b);
+    double tolerance = solve_tolerance * s->blocks[b->index].tau * b->point.primal;
+    TRY(linear->solver->factor(linear->state, a->excess + b->range.v0,
+                               a->edge_weight + b->range.e0));
+    TRY(linear->solver->solve(linear->state, a->right + first, tolerance, a->delta + first));
+    b->n_solves++;
+    TRY(hd_shrink_fetch(b->problem, a->delta));
+done:
+    return status;
+}
+
+/* z_e = (lambda_e / r_e) (x + B delta)_e with the old r_e, clipped to its ball. Where the system is
+ * solved exactly, B'Z is minus the gradient of the majorised loss at the new point: the dual point
+ * that belongs to the step. */
+static void set_dual(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    const hd_shrink_arrays *a = q->b->arrays;
+    int64_t c = p->c;
+    (void)sums;
+    for (int64_t local = begin; local < end; local++) {
+        int64_t e = q->b->range.e0 + local;
+        double *restrict z = q->b->point.z + local * c, norm = 0;
+        const double *x = q->s->x + e * c;
+        const double *head = a->delta + p->head[e] * c, *tail = a->delta + p->tail[e] * c;
+        for (int64_t k = 0; k < c; k++) {
+            z[k] = a->edge_weight[e] * (x[k] + (head[k] - tail[k]));
+            norm += z[k] * z[k];
+        }
+        if (norm > p->lambda[e] * p->lambda[e]) {
+            double clip = p->lambda[e] / sqrt(norm);
+            for (int64_t k = 0; k < c; k++)
+                z[k] *= clip;
+        }
+    }
+}
+
+huddle_status hd_shrink_irls_begin(hd_shrink_irls_state *s, hd_shrink_block *b, bool *is_done) {
+    huddle_status status = HUDDLE_OK;
+    pass q = make_pass(s, b);
+    TRY(hd_shrink_irls_set_weights(s, b));
+    TRY(hd_shrink_over_vertices(b, set_system, &q, 0, NULL));
+    TRY(solve_system(s, b));
+    TRY(hd_shrink_over_edges(b, set_dual, &q, 0, NULL));
+    TRY(hd_shrink_block_bound(b));
+    *is_done = hd_shrink_block_gap(b) <= b->progress.target;
+done:
+    return status;
+}
+
+/* ---- moving -------------------------------------------------------------------------------- */
+
+/* sums: the smoothed loss at h + step and at h + factor delta. */
+static void move_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    const hd_shrink_arrays *a = q->b->arrays;
+    int64_t c = p->c;
+    double eps2 = q->own->eps_h * q->own->eps_h, here = 0, there = 0;
+    for (int64_t i = q->b->range.v0 + begin; i < q->b->range.v0 + end; i++) {
+        double *restrict h = a->h + i * c, moved = 0, other = 0;
+        const double *step = q->s->step + i * c, *delta = a->delta + i * c;
+        for (int64_t k = 0; k < c; k++) {
+            double v = h[k] + q->factor * delta[k];
+            h[k] += step[k];
+            moved += h[k] * h[k];
+            other += v * v;
+        }
+        q->s->hh[i] = moved;
+        double mass = p->mass[i];
+        here += mass * (p->squared ? moved : sqrt(moved + eps2));
+        there += mass * (p->squared ? other : sqrt(other + eps2));
+    }
+    sums[0] = here;
+    sums[1] = there;
+}
+
+static void move_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    const hd_shrink_problem *p = q->b->problem;
+    const double *delta = q->b->arrays->delta, *step = q->s->step;
+    int64_t c = p->c;
+    double eps2 = q->own->eps_d * q->own->eps_d, here = 0, there = 0;
+    for (int64_t e = q->b->range.e0 + begin; e < q->b->range.e0 + end; e++) {
+        int64_t i = p->head[e] * c, j = p->tail[e] * c;
+        double *restrict x = q->s->x + e * c, moved = 0, other = 0;
+        for (int64_t k = 0; k < c; k++) {
+            double v = x[k] + q->factor * (delta[i + k] - delta[j + k]);
+            x[k] += step[i + k] - step[j + k];
+            moved += x[k] * x[k];
+            other += v * v;
+        }
+        q->s->xx[e] = moved;
+        here += p->lambda[e] * sqrt(moved + eps2);
+        there += p->lambda[e] * sqrt(other + eps2);
+    }
+    sums[0] = here;
+    sums[1] = there;
+}
+
+huddle_status hd_shrink_irls_move(hd_shrink_irls_state *s, hd_shrink_block *b, double factor,
+                                  double smooth[2]) {
+    huddle_status status = HUDDLE_OK;
+    pass q = make_pass(s, b);
+    q.factor = factor;
+    smooth[0] = smooth[1] = 0;
+    TRY(hd_shrink_fetch(b->problem, s->step));
+    TRY(hd_shrink_over_vertices(b, move_vertices, &q, 2, smooth));
+    TRY(hd_shrink_over_edges(b, move_edges, &q, 2, smooth));
+    TRY(hd_reduce_sum(b->context, 2, smooth));
+done:
+    return status;
 }
 
 /* ---- the plain step ------------------------------------------------------------------------ */
 
-huddle_status hd_plain_step(hd_block *b) {
+/* As published: G moves by the whole reweighted step. */
+static huddle_status plain_step(void *state, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
-    int64_t first = b->range.v0 * b->problem->c;
+    hd_shrink_irls_state *s = state;
+    int64_t first = hd_shrink_first(b);
     double smooth[2];
-    bool finished;
-    TRY(hd_irls_begin(b, &finished));
-    if (finished)
+    bool is_done;
+    TRY(hd_shrink_irls_begin(s, b, &is_done));
+    if (is_done)
         goto done;
-    hd_block_tighten(b);
-    memcpy(b->arrays->step + first, b->arrays->delta + first, row_bytes(b));
-    TRY(hd_block_move(b, 1, smooth));
+    hd_shrink_irls_reduce_smoothing(s, b);
+    memcpy(s->step + first, b->arrays->delta + first, (size_t)hd_shrink_size(b) * sizeof(double));
+    TRY(hd_shrink_irls_move(s, b, 1, smooth));
 done:
     return status;
 }
 
 /* ---- Anderson acceleration ----------------------------------------------------------------- */
 
-/* arrays->past holds, for each pair, the step taken and how much the plain step changed by it;
- * after all pairs, the plain step before. Single precision is enough for a guess. */
-static float *past(const hd_block *b, int64_t which) {
-    int64_t size = b->problem->free * b->problem->c;
-    return b->arrays->past + which * size + b->range.v0 * b->problem->c;
+/* Type II (Walker and Ni 2011): with the plain step delta as the residual of the fixed-point map,
+ * the last PAIRS steps s_p and the changes d_p of delta that they caused, theta minimises
+ * ||delta - sum_p theta_p d_p|| in the metric of the vertices' weights, and the mixed step is
+ *
+ *     step = delta - sum_p theta_p (s_p + d_p)
+ *
+ * It is taken if the smoothed objective is no higher there than after 1.5 plain steps, which always
+ * descend; otherwise those are taken. The history holds, for each pair, s_p and d_p, and after all
+ * pairs the delta before; single precision is enough for a guess that is checked. */
+static float *history(const hd_shrink_irls_state *s, const hd_shrink_block *b, int64_t which) {
+    int64_t size = s->problem->n_free * s->problem->c;
+    return s->history + which * size + hd_shrink_first(b);
 }
 
-static float *past_step(const hd_block *b, int32_t pair) {
-    return past(b, 2 * pair);
+static float *past_step(const hd_shrink_irls_state *s, const hd_shrink_block *b, int32_t pair) {
+    return history(s, b, 2 * pair);
 }
 
-static float *past_change(const hd_block *b, int32_t pair) {
-    return past(b, 2 * pair + 1);
+static float *past_change(const hd_shrink_irls_state *s, const hd_shrink_block *b, int32_t pair) {
+    return history(s, b, 2 * pair + 1);
 }
 
-typedef struct mixing {
-    hd_block *block;
-    double theta[HD_PAIRS];
-} mixing;
+static float *last_delta(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
+    return history(s, b, 2 * PAIRS);
+}
 
-/* Completes the newest pair and leaves the normal equations of the least squares, in the metric
- * of the vertices' weights. */
-static huddle_status measure(void *argument, hd_chunk chunk) {
-    hd_block *b = ((mixing *)argument)->block;
-    int64_t c = b->problem->c, width = HD_PAIRS * (HD_PAIRS + 1);
-    const double *delta = b->arrays->delta + b->range.v0 * c;
-    const double *hold = b->arrays->hold + b->range.v0;
-    const float *change[HD_PAIRS];
-    int32_t newest = (b->next + HD_PAIRS - 1) % HD_PAIRS;
-    float *fresh = past_change(b, newest), *before = past(b, 2 * HD_PAIRS);
-    double sums[HD_PAIRS * (HD_PAIRS + 1)] = {0};
-    for (int32_t p = 0; p < b->pairs; p++)
-        change[p] = past_change(b, p);
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+/* Completes the newest pair and leaves the normal equations of the least squares. */
+static void set_normal_equations(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    const hd_shrink_block *b = q->b;
+    int64_t c = b->problem->c;
+    const double *delta = b->arrays->delta + hd_shrink_first(b);
+    const double *weight = q->s->vertex_weight + b->range.v0;
+    const float *change[PAIRS];
+    int32_t newest = (q->own->next_pair + PAIRS - 1) % PAIRS, n_pairs = q->own->n_pairs;
+    float *fresh = past_change(q->s, b, newest), *before = last_delta(q->s, b);
+    memset(sums, 0, NORMAL_EQUATIONS * sizeof *sums);
+    for (int32_t p = 0; p < n_pairs; p++)
+        change[p] = past_change(q->s, b, p);
+    for (int64_t i = begin; i < end; i++) {
         for (int64_t k = i * c; k < (i + 1) * c; k++) {
             fresh[k] = (float)(delta[k] - (double)before[k]);
             before[k] = (float)delta[k];
         }
-        for (int32_t p = 0; p < b->pairs; p++) {
+        for (int32_t p = 0; p < n_pairs; p++) {
             const float *u = change[p] + i * c;
             double right = 0;
             for (int64_t k = 0; k < c; k++)
                 right += (double)u[k] * delta[i * c + k];
-            sums[p * (HD_PAIRS + 1) + HD_PAIRS] += hold[i] * right;
-            for (int32_t q = 0; q <= p; q++) {
-                const float *v = change[q] + i * c;
+            sums[p * (PAIRS + 1) + PAIRS] += weight[i] * right;
+            for (int32_t r = 0; r <= p; r++) {
+                const float *v = change[r] + i * c;
                 double product = 0;
                 for (int64_t k = 0; k < c; k++)
                     product += (double)u[k] * (double)v[k];
-                sums[p * (HD_PAIRS + 1) + q] += hold[i] * product;
+                sums[p * (PAIRS + 1) + r] += weight[i] * product;
             }
         }
     }
-    memcpy(b->partial + chunk.index * width, sums, sizeof sums);
-    return HUDDLE_OK;
 }
 
-/* Cholesky of the small normal equations, a little regularised; false if they make no sense. */
-static bool solve_small(double a[HD_PAIRS][HD_PAIRS], double *right, int32_t n) {
+/* Cholesky of the small normal equations, slightly regularised; false if they are not definite. */
+static bool solve_small(double a[PAIRS][PAIRS], double *right, int32_t n) {
     double trace = 0;
     for (int32_t p = 0; p < n; p++)
         trace += a[p][p];
     if (!(trace > 0) || isinf(trace))
         return false;
     for (int32_t p = 0; p < n; p++) {
-        a[p][p] += 1e-12 * trace;
+        a[p][p] += regularisation * trace;
         for (int32_t q = 0; q <= p; q++) {
             for (int32_t k = 0; k < q; k++)
                 a[p][q] -= a[p][k] * a[q][k];
@@ -129,88 +379,183 @@ static bool solve_small(double a[HD_PAIRS][HD_PAIRS], double *right, int32_t n) 
     return true;
 }
 
-static bool find_theta(mixing *mix) {
-    const hd_block *b = mix->block;
-    const int64_t width = HD_PAIRS * (HD_PAIRS + 1);
-    double a[HD_PAIRS][HD_PAIRS];
-    for (int32_t p = 0; p < b->pairs; p++) {
-        for (int32_t q = 0; q <= p; q++)
-            a[p][q] = hd_block_sum(b, b->n, width, p * (HD_PAIRS + 1) + q);
-        mix->theta[p] = hd_block_sum(b, b->n, width, p * (HD_PAIRS + 1) + HD_PAIRS);
+static bool find_theta(pass *q, const double *sums) {
+    int32_t n_pairs = q->own->n_pairs;
+    double a[PAIRS][PAIRS];
+    for (int32_t p = 0; p < n_pairs; p++) {
+        for (int32_t r = 0; r <= p; r++)
+            a[p][r] = sums[p * (PAIRS + 1) + r];
+        q->theta[p] = sums[p * (PAIRS + 1) + PAIRS];
     }
-    return solve_small(a, mix->theta, b->pairs);
+    return solve_small(a, q->theta, n_pairs);
 }
 
-static huddle_status mix_step(void *argument, hd_chunk chunk) {
-    const mixing *mix = argument;
-    hd_block *b = mix->block;
-    int64_t c = b->problem->c, first = b->range.v0 * c;
-    double *restrict step = b->arrays->step + first;
-    const double *delta = b->arrays->delta + first;
-    for (int64_t k = chunk.begin * c; k < chunk.end * c; k++)
+static void mix_step(const void *argument, int64_t begin, int64_t end, double *sums) {
+    const pass *q = argument;
+    int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
+    double *restrict step = q->s->step + first;
+    const double *delta = q->b->arrays->delta + first;
+    (void)sums;
+    for (int64_t k = begin * c; k < end * c; k++)
         step[k] = delta[k];
-    for (int32_t p = 0; p < b->pairs; p++) {
-        const float *taken = past_step(b, p), *change = past_change(b, p);
-        for (int64_t k = chunk.begin * c; k < chunk.end * c; k++)
-            step[k] -= mix->theta[p] * ((double)taken[k] + (double)change[k]);
+    for (int32_t p = 0; p < q->own->n_pairs; p++) {
+        const float *taken = past_step(q->s, q->b, p), *change = past_change(q->s, q->b, p);
+        for (int64_t k = begin * c; k < end * c; k++)
+            step[k] -= q->theta[p] * ((double)taken[k] + (double)change[k]);
     }
-    return HUDDLE_OK;
 }
 
-/* step = the fallback, 1.5 plain steps; or, on top of a step already made, what leads there. */
-static void set_fallback(const hd_block *b, bool instead) {
-    int64_t first = b->range.v0 * b->problem->c;
-    double *restrict step = b->arrays->step + first;
+/* step = 1.5 plain steps; or, if `step` has been made already, what leads from there to that. */
+static void set_relaxed_step(const hd_shrink_irls_state *s, const hd_shrink_block *b,
+                             bool from_step) {
+    int64_t first = hd_shrink_first(b);
+    double *restrict step = s->step + first;
     const double *delta = b->arrays->delta + first;
-    for (int64_t k = 0; k < b->n * b->problem->c; k++)
-        step[k] = 1.5 * delta[k] - (instead ? step[k] : 0);
+    for (int64_t k = 0; k < hd_shrink_size(b); k++)
+        step[k] = relaxation * delta[k] - (from_step ? step[k] : 0);
 }
 
-/* Moves, and leaves in step what was moved. */
-static huddle_status move(hd_block *b, bool mixed) {
+/* Moves by the mixed step or by 1.5 plain steps, and leaves in step what was moved. */
+static huddle_status move_safely(hd_shrink_irls_state *s, hd_shrink_block *b, bool is_mixed) {
     huddle_status status = HUDDLE_OK;
     double smooth[2];
-    if (!mixed)
-        set_fallback(b, false);
-    TRY(hd_block_move(b, 1.5, smooth));
-    if (mixed && !(smooth[0] <= smooth[1])) {
-        set_fallback(b, true);
-        TRY(hd_block_move(b, 0, smooth));
-        set_fallback(b, false);
+    if (!is_mixed)
+        set_relaxed_step(s, b, false);
+    TRY(hd_shrink_irls_move(s, b, relaxation, smooth));
+    if (is_mixed && !(smooth[0] <= smooth[1])) {
+        set_relaxed_step(s, b, true);
+        TRY(hd_shrink_irls_move(s, b, 0, smooth));
+        set_relaxed_step(s, b, false);
     }
 done:
     return status;
 }
 
-static void keep(const hd_block *b, const double *rows, float *to) {
-    int64_t first = b->range.v0 * b->problem->c;
-    for (int64_t k = 0; k < b->n * b->problem->c; k++)
+static void copy_rounded(const hd_shrink_block *b, const double *rows, float *to) {
+    int64_t first = hd_shrink_first(b);
+    for (int64_t k = 0; k < hd_shrink_size(b); k++)
         to[k] = (float)rows[first + k];
 }
 
-huddle_status hd_irls_step(hd_block *b) {
+huddle_status hd_shrink_irls_step(hd_shrink_irls_state *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
-    mixing mix = {.block = b};
-    bool finished, mixed = false;
-    TRY(hd_irls_begin(b, &finished));
-    if (finished)
+    hd_shrink_irls_block *own = &s->blocks[b->index];
+    pass q = make_pass(s, b);
+    double sums[NORMAL_EQUATIONS] = {0};
+    bool is_done, is_mixed = false;
+    TRY(hd_shrink_irls_begin(s, b, &is_done));
+    if (is_done)
         goto done;
-    if (b->pairs > 0) {
-        TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, measure, &mix));
-        mixed = find_theta(&mix);
+    if (own->n_pairs > 0) {
+        TRY(hd_shrink_over_vertices(b, set_normal_equations, &q, NORMAL_EQUATIONS, sums));
+        TRY(hd_reduce_sum(b->context, NORMAL_EQUATIONS, sums));
+        is_mixed = find_theta(&q, sums);
     } else {
-        keep(b, b->arrays->delta, past(b, 2 * HD_PAIRS));
-        b->next = 0;
+        copy_rounded(b, b->arrays->delta, last_delta(s, b));
+        own->next_pair = 0;
     }
-    if (mixed)
-        TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, mix_step, &mix));
-    TRY(move(b, mixed));
-    keep(b, b->arrays->step, past_step(b, b->next));
-    b->next = (b->next + 1) % HD_PAIRS;
-    b->pairs += b->pairs < HD_PAIRS;
-    /* Pairs of another smoothing say nothing. */
-    if (hd_block_tighten(b))
-        b->pairs = 0;
+    if (is_mixed)
+        TRY(hd_shrink_over_vertices(b, mix_step, &q, 0, NULL));
+    TRY(move_safely(s, b, is_mixed));
+    copy_rounded(b, s->step, past_step(s, b, own->next_pair));
+    own->next_pair = (own->next_pair + 1) % PAIRS;
+    own->n_pairs += own->n_pairs < PAIRS;
+    /* Another smoothing is another fixed-point map: its pairs do not apply. */
+    if (hd_shrink_irls_reduce_smoothing(s, b))
+        own->n_pairs = 0;
 done:
     return status;
 }
+
+/* ---- state --------------------------------------------------------------------------------- */
+
+/* x, hh and xx at the present h. */
+static void set_differences(const hd_shrink_problem *p, const double *h, hd_shrink_irls_state *s) {
+    int64_t c = p->c;
+    for (int64_t v = 0; v < p->n_free; v++)
+        s->hh[v] = hd_shrink_dot(h + v * c, h + v * c, c);
+    for (int64_t e = 0; e < p->n_live; e++) {
+        int64_t i = p->head[e] * c, j = p->tail[e] * c;
+        s->xx[e] = 0;
+        for (int64_t k = 0; k < c; k++) {
+            double x = (p->f[i + k] - p->f[j + k]) + (h[i + k] - h[j + k]);
+            s->x[e * c + k] = x;
+            s->xx[e] += x * x;
+        }
+    }
+}
+
+huddle_status hd_shrink_irls_open(const hd_shrink_problem *p, const hd_shrink_arrays *arrays,
+                                  bool is_warm, bool with_history, hd_shrink_irls_state *s) {
+    huddle_status status = HUDDLE_OK;
+    *s = (hd_shrink_irls_state){.problem = p};
+    ALLOC(s->x, p->n_live * p->c);
+    ALLOC(s->hh, p->n_free);
+    ALLOC(s->xx, p->n_live);
+    ALLOC(s->vertex_weight, p->n_free);
+    ALLOC_ZERO(s->step, p->rows * p->c);
+    ALLOC_ZERO(s->blocks, p->n_blocks);
+    if (with_history)
+        ALLOC(s->history, (2 * PAIRS + 1) * p->n_free * p->c);
+    for (int64_t k = 0; k < p->n_blocks; k++)
+        s->blocks[k].tau = is_warm ? warm_tau : cold_tau;
+    set_differences(p, arrays->h, s);
+done:
+    return status;
+}
+
+void hd_shrink_irls_close(hd_shrink_irls_state *s) {
+    void *const all[] = {s->x, s->hh, s->xx, s->vertex_weight, s->step, s->history, s->blocks};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        huddle_free(all[k]);
+    *s = (hd_shrink_irls_state){0};
+}
+
+static huddle_status open_state(const hd_shrink_problem *problem, const hd_shrink_arrays *arrays,
+                                bool is_warm, bool with_history, void **state) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_irls_state *s = NULL;
+    ALLOC_ZERO(s, 1);
+    *state = s;
+    TRY(hd_shrink_irls_open(problem, arrays, is_warm, with_history, s));
+done:
+    return status;
+}
+
+static huddle_status open_plain(const hd_shrink_problem *problem, const hd_shrink_arrays *arrays,
+                                bool is_warm, void **state) {
+    return open_state(problem, arrays, is_warm, false, state);
+}
+
+static huddle_status open_accelerated(const hd_shrink_problem *problem,
+                                      const hd_shrink_arrays *arrays, bool is_warm, void **state) {
+    return open_state(problem, arrays, is_warm, true, state);
+}
+
+static huddle_status accelerated_step(void *state, hd_shrink_block *block) {
+    return hd_shrink_irls_step(state, block);
+}
+
+static void close_state(void *state) {
+    if (state != NULL)
+        hd_shrink_irls_close(state);
+    huddle_free(state);
+}
+
+const hd_shrink_solver hd_shrink_irls = {.name = "irls",
+                                         .uses_systems = true,
+                                         .batch = 1,
+                                         .max_idle = 150,
+                                         .max_iter = 1000,
+                                         .open = open_accelerated,
+                                         .step = accelerated_step,
+                                         .close = close_state};
+
+const hd_shrink_solver hd_shrink_plain = {.name = "plain",
+                                          .uses_systems = true,
+                                          .batch = 1,
+                                          .max_idle = 1500,
+                                          .max_iter = 10000,
+                                          .open = open_plain,
+                                          .step = plain_step,
+                                          .close = close_state};

@@ -1,19 +1,61 @@
-/* Reweighted least squares: one linear system a step. */
+/* Iteratively reweighted least squares (IRLS): one linear system per step.
+ *
+ * The norms are smoothed, rho_i = sqrt(||h_i||^2 + eps_h^2) and r_e = sqrt(||x_e||^2 + eps_d^2)
+ * with x = BG, and the smoothed objective sum m_i rho_i + sum lambda_e r_e is majorised at the
+ * present point by a quadratic with the weights m_i / rho_i and lambda_e / r_e (docs/method.md,
+ * section 3). Its minimiser G + delta solves
+ *
+ *     (diag(m_i / rho_i) + B' diag(lambda_e / r_e) B) delta = - gradient
+ *
+ * so a whole step never raises the smoothed objective. "l2": the loss is quadratic already, and its
+ * weights are 2 m_i. The state is shared by the solvers plain, irls and newton. */
 #ifndef HUDDLE_SRC_SHRINK_IRLS_H
 #define HUDDLE_SRC_SHRINK_IRLS_H
 
-#include "shrink/block.h"
+#include "shrink/solver.h"
 
-/* As published: G moves by the whole step. */
-huddle_status hd_plain_step(hd_block *block);
+/* What IRLS keeps of a block. */
+typedef struct hd_shrink_irls_block {
+    double tau;          /* the smoothing: eps_h = tau P / sum m_i, eps_d = tau P / sum lambda_e */
+    double eps_h, eps_d; /* so that smoothing raises the objective P by at most 2 tau P */
+    double smooth;       /* the smoothed objective at the present point */
+    int32_t waiting;     /* steps since tau changed */
+    int32_t n_pairs;     /* Anderson: pairs of the history in use */
+    int32_t next_pair;   /* where the next one goes */
+} hd_shrink_irls_block;
 
-/* Anderson acceleration, type II: the step that would cancel the last HD_PAIRS changes of the
- * plain step in least squares, if it is no worse than 1.5 plain steps, which never raise the
- * smoothed objective. */
-huddle_status hd_irls_step(hd_block *block);
+typedef struct hd_shrink_irls_state {
+    const hd_shrink_problem *problem;
+    double *x;             /* live x c: x_e = g_head - g_tail, carried along like h */
+    double *hh, *xx;       /* ||h_i||^2 (free), ||x_e||^2 (live) */
+    double *vertex_weight; /* free: m_i / rho_i; those of edges are arrays->edge_weight */
+    double *step;          /* rows x c: what G moves by */
+    float *history;        /* Anderson, or NULL; see irls.c */
+    hd_shrink_irls_block *blocks;
+} hd_shrink_irls_state;
 
-/* Weights, gradient, linear system, bound, smoothing: what every step begins with. *finished if
- * the block's gap is small enough. */
-huddle_status hd_irls_begin(hd_block *block, bool *finished);
+/* The state, for newton as well; with_history: for Anderson acceleration. */
+huddle_status hd_shrink_irls_open(const hd_shrink_problem *problem, const hd_shrink_arrays *arrays,
+                                  bool is_warm, bool with_history, hd_shrink_irls_state *state);
+void hd_shrink_irls_close(hd_shrink_irls_state *state);
+
+/* What every step begins with: weights, gradient, linear system (its solution in arrays->delta) and
+ * the bound that follows from it. *is_done if the block's gap is small enough. */
+huddle_status hd_shrink_irls_begin(hd_shrink_irls_state *state, hd_shrink_block *block,
+                                   bool *is_done);
+
+/* Updates eps, weights, objective and smoothed objective at the present point. */
+huddle_status hd_shrink_irls_set_weights(hd_shrink_irls_state *state, hd_shrink_block *block);
+
+/* One accelerated step (see irls.c). */
+huddle_status hd_shrink_irls_step(hd_shrink_irls_state *state, hd_shrink_block *block);
+
+/* Moves by state->step (h += step, x += B step, hh and xx follow). smooth[0] becomes the smoothed
+ * objective there, and smooth[1] what it would be at h + factor * delta. */
+huddle_status hd_shrink_irls_move(hd_shrink_irls_state *state, hd_shrink_block *block,
+                                  double factor, double smooth[2]);
+
+/* Reduces tau if the gap has come near it; true if tau changed. */
+bool hd_shrink_irls_reduce_smoothing(hd_shrink_irls_state *state, const hd_shrink_block *block);
 
 #endif

@@ -2,19 +2,49 @@
 
 #include "base/check.h"
 
+#include <pthread.h>
 #include <string.h>
 
-/* In the order in which "auto" tries them. */
-static const hd_linear *const solvers[] = {
+/* The solvers of this build, in the order in which "auto" tries them. */
+static const hd_shrink_linear_solver *const solvers[] = {
 #if HUDDLE_GPL
-    &hd_linear_cholmod,
+    &hd_shrink_cholmod,
 #endif
-    &hd_linear_approximate,
+    &hd_shrink_approximate,
 };
 enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
+static const char *names[N_SOLVERS + 2];
+
+static void list_names(void) {
+    names[0] = "auto";
+    for (int k = 0; k < N_SOLVERS; k++)
+        names[k + 1] = solvers[k]->name;
+}
+
+const char *const *hd_shrink_linear_names(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, list_names);
+    return names;
+}
+
+/* The solvers of this file see the rows of one process only: right where no edge leaves it. The
+ * engine's own solver decides for itself. */
+static huddle_status check_processes(huddle_context *context, const hd_shrink_linear_graph *graph) {
+    huddle_status status = HUDDLE_OK;
+    double ghosts = graph->halo == NULL ? 0 : (double)graph->halo->ghosts;
+    TRY(hd_reduce_max(context, 1, &ghosts));
+    if (ghosts > 0)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "linear_solver: this engine cannot solve linear systems whose rows are spread over "
+             "several processes; use solver = pdhg");
+done:
+    return status;
+}
+
 static huddle_status open_by_name(huddle_context *context, const char *name,
-                                  const hd_linear_graph *graph, hd_linear_system *system) {
+                                  const hd_shrink_linear_graph *graph,
+                                  hd_shrink_linear_system *system) {
     for (int k = 0; k < N_SOLVERS; k++)
         if (strcmp(solvers[k]->name, name) == 0) {
             system->solver = solvers[k];
@@ -23,26 +53,51 @@ static huddle_status open_by_name(huddle_context *context, const char *name,
     return hd_fail(HUDDLE_UNSUPPORTED, "linear_solver = %s is not part of this build", name);
 }
 
-huddle_status hd_linear_open(huddle_context *context, const char *name,
-                             const hd_linear_graph *graph, hd_linear_system *system) {
+/* Whether "auto" tries the next solver after this status. */
+static bool is_declined(huddle_status status) {
+    return status == HUDDLE_UNSUPPORTED || status == HUDDLE_NUMERIC;
+}
+
+static huddle_status open_first_fit(huddle_context *context, const hd_shrink_linear_graph *graph,
+                                    hd_shrink_linear_system *system) {
     huddle_status status = HUDDLE_INTERNAL;
-    *system = (hd_linear_system){0};
-    if (strcmp(name, "auto") != 0)
-        return open_by_name(context, name, graph, system);
     for (int k = 0; k < N_SOLVERS; k++) {
         bool last = k == N_SOLVERS - 1;
         status = open_by_name(context, solvers[k]->name, graph, system);
         if (status == HUDDLE_OK && (last || solvers[k]->fits(system->state)))
             break;
-        if (last || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED)
+        if (last || (status != HUDDLE_OK && !is_declined(status)))
             break;
-        hd_linear_close(system);
+        hd_shrink_linear_close(system);
     }
     return status;
 }
 
-void hd_linear_close(hd_linear_system *system) {
+huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
+                                    const hd_shrink_linear_graph *graph,
+                                    hd_shrink_linear_system *system) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_linear_solver *engine = hd_context_engine(context)->linear_solver;
+    bool is_auto = strcmp(name, "auto") == 0;
+    *system = (hd_shrink_linear_system){0};
+    if (is_auto && engine != NULL) {
+        system->solver = engine;
+        status = engine->analyse(context, graph, &system->state);
+        if (status == HUDDLE_OK && (engine->fits == NULL || engine->fits(system->state)))
+            goto done;
+        if (status != HUDDLE_OK && !is_declined(status))
+            goto done;
+        hd_shrink_linear_close(system);
+    }
+    TRY(check_processes(context, graph));
+    TRY(is_auto ? open_first_fit(context, graph, system)
+                : open_by_name(context, name, graph, system));
+done:
+    return status;
+}
+
+void hd_shrink_linear_close(hd_shrink_linear_system *system) {
     if (system->solver != NULL && system->state != NULL)
         system->solver->free(system->state);
-    *system = (hd_linear_system){0};
+    *system = (hd_shrink_linear_system){0};
 }

@@ -5,10 +5,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Newton on the sum of distances, with Weiszfeld's step where Newton's does not descend. A data
- * point can be the answer, where the sum has a kink and no iteration arrives: so the data point
- * nearest to the iterate is tested for optimality as it goes. */
-enum { MOST_STEPS = 300, MOST_NEWTON_COLUMNS = 64 };
+/* Newton's method on the sum of distances, with Weiszfeld's step where Newton's does not descend. A
+ * data point can be the answer: the sum has a kink there, which no iteration reaches. So the data
+ * point nearest to the iterate is tested for optimality along the way. */
+enum {
+    MAX_STEPS = 300,
+    MAX_NEWTON_COLUMNS = 64, /* beyond that a c x c system costs more than Weiszfeld's steps */
+    MIN_STEPS = 20,          /* before a step without descent ends the iteration */
+};
+
+/* The gradient, relative to the sum of the weights, at which the iterate is the median; and the
+ * margin for rounding in the test of a data point. */
+static const double gradient_tolerance = 1e-13, kink_margin = 1e-12;
+
+/* A pivot of the Hessian below this share of its scale: Newton's step is not trusted. */
+static const double smallest_pivot = 1e-10;
 
 typedef struct median {
     int64_t n, c;
@@ -25,8 +36,8 @@ typedef struct median {
     double coincident; /* weight of the rows at the iterate itself */
 } median;
 
-/* Everything at point. */
-static void measure(median *m, const double *point) {
+/* Objective, gradient and Hessian at a point, and the row nearest to it. */
+static void evaluate_at(median *m, const double *point) {
     int64_t c = m->c;
     double least = INFINITY;
     m->total = m->weight = 0;
@@ -79,7 +90,7 @@ static bool newton_step(median *m, double *step) {
             if (q < k)
                 a[k * c + q] /= a[q * c + q];
         }
-        if (!(a[k * c + k] > 1e-10 * m->weight))
+        if (!(a[k * c + k] > smallest_pivot * m->weight))
             return false;
         a[k * c + k] = sqrt(a[k * c + k]);
     }
@@ -99,11 +110,11 @@ static bool newton_step(median *m, double *step) {
 
 /* At a data point: optimal if the pull of the others is at most the weight of the rows there. */
 static bool is_optimal_at(median *m, int64_t row) {
-    measure(m, m->rows + row * m->c);
-    return length(m->gradient, m->c) <= m->coincident * (1 + 1e-12);
+    evaluate_at(m, m->rows + row * m->c);
+    return length(m->gradient, m->c) <= m->coincident * (1 + kink_margin);
 }
 
-/* Weiszfeld's step, shortened at a data point as Vardi and Zhang showed. */
+/* Weiszfeld's step, shortened at a data point (Vardi and Zhang 2000). */
 static void weiszfeld_step(const median *m, double *step) {
     double pull = length(m->gradient, m->c);
     double factor = pull > 0 ? fmax(0, 1 - m->coincident / pull) / m->weight : 0;
@@ -111,6 +122,7 @@ static void weiszfeld_step(const median *m, double *step) {
         step[k] = -factor * m->gradient[k];
 }
 
+/* One step: Newton's if it descends, otherwise Weiszfeld's, which always does. */
 static void descend(median *m, double *step) {
     bool newton = m->hessian != NULL && m->coincident == 0;
     double before = m->total;
@@ -118,25 +130,26 @@ static void descend(median *m, double *step) {
     if (newton && newton_step(m, step)) {
         for (int64_t k = 0; k < m->c; k++)
             m->at[k] = m->trial[k] + step[k];
-        measure(m, m->at);
+        evaluate_at(m, m->at);
         if (m->total < before)
             return;
-        measure(m, m->trial);
+        evaluate_at(m, m->trial);
     }
     weiszfeld_step(m, step);
     for (int64_t k = 0; k < m->c; k++)
         m->at[k] = m->trial[k] + step[k];
-    measure(m, m->at);
+    evaluate_at(m, m->at);
 }
 
-static void run(median *m, double *step) {
+/* From the mean. */
+static void find_median(median *m, double *step) {
     int64_t c = m->c, tested = -1;
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t k = 0; k < c; k++)
             m->at[k] += m->mass[i] * m->rows[i * c + k] / m->total_mass;
-    measure(m, m->at);
-    for (int32_t count = 0; count < MOST_STEPS; count++) {
-        if (length(m->gradient, c) <= 1e-13 * m->total_mass)
+    evaluate_at(m, m->at);
+    for (int32_t count = 0; count < MAX_STEPS; count++) {
+        if (length(m->gradient, c) <= gradient_tolerance * m->total_mass)
             return;
         int64_t nearest = m->nearest;
         if (nearest != tested) {
@@ -145,28 +158,29 @@ static void run(median *m, double *step) {
                 memcpy(m->at, m->rows + nearest * c, (size_t)c * sizeof *m->at);
                 return;
             }
-            measure(m, m->at);
+            evaluate_at(m, m->at);
         }
         double before = m->total;
         descend(m, step);
-        if (before - m->total <= 1e-16 * before && count > 20)
+        if (before - m->total <= 1e-16 * before && count > MIN_STEPS)
             return;
     }
 }
 
-huddle_status hd_median(int64_t n, int64_t c, const double *rows, const double *mass, double *out) {
+huddle_status hd_shrink_median(int64_t n, int64_t c, const double *rows, const double *mass,
+                               double *out) {
     huddle_status status = HUDDLE_OK;
     median m = {.n = n, .c = c, .rows = rows, .mass = mass, .at = out};
     double *step = NULL;
     ALLOC(m.gradient, c);
     ALLOC(m.trial, c);
     ALLOC(step, c);
-    if (c > 1 && c <= MOST_NEWTON_COLUMNS)
+    if (c > 1 && c <= MAX_NEWTON_COLUMNS)
         ALLOC(m.hessian, c * c);
     memset(out, 0, (size_t)c * sizeof *out);
     for (int64_t i = 0; i < n; i++)
         m.total_mass += mass[i];
-    run(&m, step);
+    find_median(&m, step);
 done:
     huddle_free(step);
     huddle_free(m.trial);

@@ -1,200 +1,251 @@
-#include "shrink/newton.h"
-
+/* The Newton tail: for the last digits, where reweighting becomes slow.
+ *
+ * Accelerated reweighting (irls.h) until it stagnates, then primal-dual Newton steps (Chan, Golub
+ * and Mulet 1999). The Hessian of the smoothed objective has, for every edge, the block
+ *
+ *     (lambda / r) (I - x x' / r^2)
+ *
+ * in which one x / r is replaced by the dual vector u_e = z_e / lambda_e, symmetrised: this keeps
+ * the matrix positive semidefinite while ||u_e|| <= 1, and the steps long. Vertices likewise, with
+ * h_i / rho_i and u_i ("l2": the loss is quadratic, 2 m_i I). The dual vectors follow their own
+ * linearisation. The systems H step = right are solved by conjugate gradients, preconditioned with
+ * the reweighted matrix, whose one factor serves all columns. The bound always comes from the
+ * reweighted step. */
 #include "base/check.h"
-#include "base/parallel.h"
 #include "shrink/irls.h"
 
 #include <math.h>
 #include <string.h>
 
+/* The constants below come from prototypes on USPS and synthetic graphs at gaps from 1e-4 to 1e-8;
+ * bench/bench_shrink.c measures their effect. */
 enum {
     PATIENCE = 10,    /* steps above the smoothing before Newton takes over */
-    MOST_IDLE = 30,   /* steps without progress before it gives back */
-    MOST_INNER = 30,  /* conjugate gradient steps */
-    MOST_HALVINGS = 8 /* of a step that does not descend */
+    MAX_IDLE = 30,    /* steps without progress before reweighting takes over again */
+    MAX_INNER = 30,   /* conjugate gradient steps */
+    MAX_HALVINGS = 8, /* of a step that does not descend */
 };
 
-/* The four vectors of the conjugate gradients, each n x c. */
-static double *vector(const hd_block *b, int which) {
-    return b->arrays->conjugate + which * b->problem->n * b->problem->c;
-}
-enum { RESIDUAL, DIRECTION, IMAGE, SOLVED };
+/* Relative gap below which a tail may begin: farther from the optimum reweighted steps are slow
+ * too, but far cheaper. */
+static const double near_gap = .02;
 
+/* The tail begins at twice the gap, or the present tau, but never above this. */
+static const double largest_tau = .3;
+
+/* Conjugate gradients stop when the preconditioned residual, squared, has fallen by this. */
+static const double inner_tolerance = .0025;
+
+/* Tolerance of the preconditioner's solves, relative to the residual. */
+static const double preconditioner_tolerance = .1;
+
+/* A step descends enough if it gains this share of what its slope promises (Armijo). */
+static const double sufficient_descent = 1e-4;
+
+/* Factor of the plain step that is taken if no Newton step descends; see irls.c. */
+static const double relaxation = 1.5;
+
+/* What the tail keeps of a block. */
+typedef struct newton_block {
+    bool is_active; /* in the tail */
+    bool is_wanted; /* would begin the tail if its arrays were there */
+    bool is_spent;  /* the tail was tried and stopped helping */
+} newton_block;
+
+/* Vectors of the conjugate gradients. */
+enum { RESIDUAL, DIRECTION, IMAGE, SOLVED, N_VECTORS };
+
+typedef struct newton {
+    hd_shrink_irls_state irls;
+    newton_block *blocks;
+    /* Allocated when the first block wants its tail: many solves never do. */
+    double *unit_x;    /* live x c: u_e */
+    double *unit_h;    /* rows x c: u_i */
+    double *conjugate; /* N_VECTORS x rows x c, or NULL */
+} newton;
+
+static double *vector(const newton *s, int which) {
+    return s->conjugate + which * s->irls.problem->rows * s->irls.problem->c;
+}
+
+/* A pass over a block: to = f(from, with). */
 typedef struct pass {
-    hd_block *block;
-    const double *from;
-    const double *with;
+    const newton *s;
+    const hd_shrink_block *b;
+    const double *from, *with;
     double *to;
     double factor;
 } pass;
 
-static double dot(const double *a, const double *b, int64_t c) {
-    double sum = 0;
-    for (int64_t k = 0; k < c; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
 /* ---- the Hessian --------------------------------------------------------------------------- */
 
-/* out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2): one term's share. */
-static void bend(double weight, double inverse, const double *unit, const double *at,
-                 const double *v, double *restrict out, int64_t c) {
-    double a = .5 * inverse * dot(at, v, c), u = .5 * inverse * dot(unit, v, c);
-    for (int64_t k = 0; k < c; k++)
-        out[k] = weight * (v[k] - unit[k] * a - at[k] * u);
-}
-
-static huddle_status bend_edges(void *argument, hd_chunk chunk) {
+/* z_e = the edge's block of the Hessian times (B from)_e. The present z is free to be overwritten:
+ * the bound has been computed from it. */
+static void apply_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    hd_block *b = q->block;
-    const hd_problem *p = b->problem;
-    const hd_arrays *a = b->arrays;
-    int64_t c = p->c;
-    for (int64_t e = b->range.e0 + chunk.begin; e < b->range.e0 + chunk.end; e++) {
-        double *restrict z = b->z + (e - b->range.e0) * c;
+    const hd_shrink_problem *p = q->b->problem;
+    const double *edge_weight = q->b->arrays->edge_weight;
+    int64_t c = p->c, e0 = q->b->range.e0;
+    (void)sums;
+    for (int64_t e = e0 + begin; e < e0 + end; e++) {
+        double *restrict z = q->b->point.z + (e - e0) * c;
         const double *head = q->from + p->head[e] * c, *tail = q->from + p->tail[e] * c;
-        const double *unit = a->unit_x + e * c, *x = a->x + e * c;
-        double ax = 0, au = 0, half = .5 * a->pull[e] / p->lambda[e];
+        const double *unit = q->s->unit_x + e * c, *x = q->s->irls.x + e * c;
+        double ax = 0, au = 0, half = .5 * edge_weight[e] / p->lambda[e];
         for (int64_t k = 0; k < c; k++) {
             z[k] = head[k] - tail[k];
             ax += x[k] * z[k];
             au += unit[k] * z[k];
         }
         for (int64_t k = 0; k < c; k++)
-            z[k] = a->pull[e] * (z[k] - half * (ax * unit[k] + au * x[k]));
+            z[k] = edge_weight[e] * (z[k] - half * (ax * unit[k] + au * x[k]));
     }
-    return HUDDLE_OK;
 }
 
-/* to = H from, and their product. */
-static huddle_status bend_vertices(void *argument, hd_chunk chunk) {
+/* out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2): the block of a vertex. */
+static void apply_vertex(double weight, double inverse, const double *unit, const double *at,
+                         const double *v, double *restrict out, int64_t c) {
+    double a = .5 * inverse * hd_shrink_dot(at, v, c), u = .5 * inverse * hd_shrink_dot(unit, v, c);
+    for (int64_t k = 0; k < c; k++)
+        out[k] = weight * (v[k] - unit[k] * a - at[k] * u);
+}
+
+/* to = H from = the vertices' blocks + B' z; sum: from . to */
+static void apply_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    hd_block *b = q->block;
-    const hd_problem *p = b->problem;
-    const hd_arrays *a = b->arrays;
-    int64_t c = p->c;
+    const hd_shrink_problem *p = q->b->problem;
+    const double *weight = q->s->irls.vertex_weight;
+    int64_t c = p->c, v0 = q->b->range.v0;
     double product = 0;
-    for (int64_t i = b->range.v0 + chunk.begin; i < b->range.v0 + chunk.end; i++) {
+    for (int64_t i = v0 + begin; i < v0 + end; i++) {
         double *restrict to = q->to + i * c;
         const double *from = q->from + i * c;
-        bend(a->hold[i], p->squared ? 0 : a->hold[i] / p->mass[i], a->unit_h + i * c, a->h + i * c,
-             from, to, c);
+        apply_vertex(weight[i], p->squared ? 0 : weight[i] / p->mass[i], q->s->unit_h + i * c,
+                     q->b->arrays->h + i * c, from, to, c);
         for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
-            const double *z = b->z + ((int64_t)(p->incident[at] >> 1) - b->range.e0) * c;
+            int64_t e = (int64_t)(p->incident[at] >> 1) - q->b->range.e0;
+            const double *z = q->b->point.z + e * c;
             double sign = p->incident[at] & 1 ? -1 : 1;
             for (int64_t k = 0; k < c; k++)
                 to[k] += sign * z[k];
         }
-        product += dot(from, to, c);
+        product += hd_shrink_dot(from, to, c);
     }
-    b->partial[chunk.index] = product;
-    return HUDDLE_OK;
+    sums[0] = product;
 }
 
-static huddle_status apply(hd_block *b, const double *from, double *to, double *product) {
+static huddle_status apply_hessian(newton *s, hd_shrink_block *b, double *from, double *to,
+                                   double *product) {
     huddle_status status = HUDDLE_OK;
-    pass q = {.block = b, .from = from, .to = to};
-    TRY(hd_parallel(b->context, NULL, b->m, HD_GRAIN, bend_edges, &q));
-    TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, bend_vertices, &q));
-    *product = hd_block_sum(b, b->n, 1, 0);
+    pass q = {.s = s, .b = b, .from = from, .to = to};
+    *product = 0;
+    TRY(hd_shrink_fetch(b->problem, from));
+    TRY(hd_shrink_over_edges(b, apply_edges, &q, 0, NULL));
+    TRY(hd_shrink_over_vertices(b, apply_vertices, &q, 1, product));
+    TRY(hd_reduce_sum(b->context, 1, product));
 done:
     return status;
 }
 
 /* ---- conjugate gradients ------------------------------------------------------------------- */
 
-static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
+/* sums: from . with, and the norms of the rows of from. */
+static void multiply_rows(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    int64_t c = q->block->problem->c, first = q->block->range.v0 * c;
+    int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
     double sum = 0, length = 0;
-    for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        sum += dot(q->from + first + i * c, q->with + first + i * c, c);
-        length += sqrt(dot(q->from + first + i * c, q->from + first + i * c, c));
+    for (int64_t i = begin; i < end; i++) {
+        const double *from = q->from + first + i * c;
+        sum += hd_shrink_dot(from, q->with + first + i * c, c);
+        length += sqrt(hd_shrink_dot(from, from, c));
     }
-    q->block->partial[2 * chunk.index] = sum;
-    q->block->partial[2 * chunk.index + 1] = length;
-    return HUDDLE_OK;
+    sums[0] = sum;
+    sums[1] = length;
 }
 
-/* The product of two vectors; the sum of the row lengths of the first in *length, if wanted. */
-static huddle_status multiply(hd_block *b, const double *a, const double *v, double *product,
-                              double *length) {
+/* The product of two vectors; the sum of the row norms of the first in *length, if wanted. */
+static huddle_status multiply(newton *s, hd_shrink_block *b, const double *a, const double *v,
+                              double *product, double *length) {
     huddle_status status = HUDDLE_OK;
-    pass q = {.block = b, .from = a, .with = v};
-    TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, multiply_rows, &q));
-    *product = hd_block_sum(b, b->n, 2, 0);
+    pass q = {.s = s, .b = b, .from = a, .with = v};
+    double sums[2] = {0};
+    TRY(hd_shrink_over_vertices(b, multiply_rows, &q, 2, sums));
+    TRY(hd_reduce_sum(b->context, 2, sums));
+    *product = sums[0];
     if (length != NULL)
-        *length = hd_block_sum(b, b->n, 2, 1);
+        *length = sums[1];
 done:
     return status;
 }
 
-static huddle_status add_rows(void *argument, hd_chunk chunk) {
+static void add_rows(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    int64_t c = q->block->problem->c, first = q->block->range.v0 * c;
+    int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
     double *restrict to = q->to + first;
     const double *from = q->from + first, *with = q->with + first;
-    for (int64_t k = chunk.begin * c; k < chunk.end * c; k++)
+    (void)sums;
+    for (int64_t k = begin * c; k < end * c; k++)
         to[k] = with[k] + q->factor * from[k];
-    return HUDDLE_OK;
 }
 
 /* to = with + factor from */
-static huddle_status add(hd_block *b, double *to, const double *with, double factor,
-                         const double *from) {
-    pass q = {.block = b, .from = from, .with = with, .to = to, .factor = factor};
-    return hd_parallel(b->context, NULL, b->n, HD_GRAIN, add_rows, &q);
+static huddle_status add(newton *s, hd_shrink_block *b, double *to, const double *with,
+                         double factor, const double *from) {
+    pass q = {.s = s, .b = b, .from = from, .with = with, .to = to, .factor = factor};
+    return hd_shrink_over_vertices(b, add_rows, &q, 0, NULL);
 }
 
-/* step = about H^-1 right; the first preconditioned residual is the reweighted step. *slope gets
- * right . step, the descent that the step promises. The new direction is kept conjugate to the
- * last by the change of the residual, which allows for inexact preconditioning. */
-static huddle_status solve_newton(hd_block *b, double *slope) {
+/* step = about H^-1 right; the first preconditioned residual is the reweighted step. *slope becomes
+ * right . step, the descent that the step promises. Flexible conjugate gradients (Notay 2000): the
+ * new direction is made conjugate to the last by the change of the residual, which allows for a
+ * preconditioner that is solved inexactly. */
+static huddle_status solve_newton(newton *s, hd_shrink_block *b, double *slope) {
     huddle_status status = HUDDLE_OK;
-    const hd_arrays *a = b->arrays;
-    int64_t c = b->problem->c, first = b->range.v0 * c;
-    size_t bytes = (size_t)(b->n * c) * sizeof(double);
-    double *r = vector(b, RESIDUAL), *p = vector(b, DIRECTION), *image = vector(b, IMAGE);
-    double *solved = vector(b, SOLVED), product, begin, length;
-    memset(a->step + first, 0, bytes);
+    const hd_shrink_arrays *a = b->arrays;
+    const hd_shrink_linear_system *linear = &b->linear;
+    int64_t first = hd_shrink_first(b);
+    size_t bytes = (size_t)hd_shrink_size(b) * sizeof(double);
+    double *r = vector(s, RESIDUAL), *p = vector(s, DIRECTION), *image = vector(s, IMAGE);
+    double *solved = vector(s, SOLVED), *step = s->irls.step, product, begin, length;
+    memset(step + first, 0, bytes);
     memcpy(r + first, a->right + first, bytes);
     memcpy(p + first, a->delta + first, bytes);
-    TRY(multiply(b, r, p, &product, NULL));
+    TRY(multiply(s, b, r, p, &product, NULL));
     begin = product;
-    for (int32_t k = 0; k < MOST_INNER && product > 0; k++) {
+    for (int32_t k = 0; k < MAX_INNER && product > 0; k++) {
         double curvature, change, next;
-        TRY(apply(b, p, image, &curvature));
+        TRY(apply_hessian(s, b, p, image, &curvature));
         if (!(curvature > 0))
             break;
-        TRY(add(b, a->step, a->step, product / curvature, p));
-        TRY(add(b, r, r, -product / curvature, image));
-        TRY(multiply(b, r, r, &next, &length));
-        TRY(b->linear.solver->solve(b->linear.state, r + first, .1 * length, solved + first));
+        TRY(add(s, b, step, step, product / curvature, p));
+        TRY(add(s, b, r, r, -product / curvature, image));
+        TRY(multiply(s, b, r, r, &next, &length));
+        TRY(linear->solver->solve(linear->state, r + first, preconditioner_tolerance * length,
+                                  solved + first));
         b->n_solves++;
         /* r - r_old = -(product / curvature) image */
-        TRY(multiply(b, image, solved, &change, NULL));
-        TRY(multiply(b, r, solved, &next, NULL));
-        if (next <= .0025 * begin)
+        TRY(multiply(s, b, image, solved, &change, NULL));
+        TRY(multiply(s, b, r, solved, &next, NULL));
+        if (next <= inner_tolerance * begin)
             break;
-        TRY(add(b, p, solved, -change / curvature, p));
+        TRY(add(s, b, p, solved, -change / curvature, p));
         product = next;
     }
-    TRY(multiply(b, a->right, a->step, slope, NULL));
+    TRY(multiply(s, b, a->right, step, slope, NULL));
 done:
     return status;
 }
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-/* Half-way to a vector: unit = (1 - t) unit + t ((at + d) - unit (at . d) inverse) inverse, kept in
- * the unit ball; at is where the move began. */
+/* A dual vector after a move d from `at`: its linearisation
+ * ((at + d) - unit (at . d) inverse) inverse, where inverse = 1 / r, brought into the unit ball. */
 static void follow(double *restrict unit, const double *at, const double *d, double inverse,
-                   double t, int64_t c) {
-    double along = inverse * dot(at, d, c), square = 0;
+                   int64_t c) {
+    double along = inverse * hd_shrink_dot(at, d, c), square = 0;
     for (int64_t k = 0; k < c; k++) {
         double full = inverse * (at[k] + d[k] - unit[k] * along);
-        unit[k] += t * (full - unit[k]);
+        unit[k] += full - unit[k];
         square += unit[k] * unit[k];
     }
     if (square > 1)
@@ -202,121 +253,181 @@ static void follow(double *restrict unit, const double *at, const double *d, dou
             unit[k] /= sqrt(square);
 }
 
-static huddle_status follow_edges(void *argument, hd_chunk chunk) {
+static void follow_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    hd_block *b = q->block;
-    const hd_problem *p = b->problem;
-    const hd_arrays *a = b->arrays;
-    int64_t c = p->c;
-    for (int64_t e = b->range.e0 + chunk.begin; e < b->range.e0 + chunk.end; e++) {
-        double *scratch = b->z + (e - b->range.e0) * c;
+    const hd_shrink_problem *p = q->b->problem;
+    int64_t c = p->c, e0 = q->b->range.e0;
+    (void)sums;
+    for (int64_t e = e0 + begin; e < e0 + end; e++) {
+        double *scratch = q->b->point.z + (e - e0) * c;
         const double *head = q->from + p->head[e] * c, *tail = q->from + p->tail[e] * c;
         for (int64_t k = 0; k < c; k++)
             scratch[k] = head[k] - tail[k];
-        follow(a->unit_x + e * c, a->x + e * c, scratch, a->pull[e] / p->lambda[e], q->factor, c);
+        follow(q->s->unit_x + e * c, q->s->irls.x + e * c, scratch,
+               q->b->arrays->edge_weight[e] / p->lambda[e], c);
     }
-    return HUDDLE_OK;
 }
 
-static huddle_status follow_vertices(void *argument, hd_chunk chunk) {
+static void follow_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    hd_block *b = q->block;
-    const hd_arrays *a = b->arrays;
-    int64_t c = b->problem->c;
-    for (int64_t i = b->range.v0 + chunk.begin; i < b->range.v0 + chunk.end; i++)
-        follow(a->unit_h + i * c, a->h + i * c, q->from + i * c, a->hold[i] / b->problem->mass[i],
-               q->factor, c);
-    return HUDDLE_OK;
+    const hd_shrink_problem *p = q->b->problem;
+    int64_t c = p->c, v0 = q->b->range.v0;
+    (void)sums;
+    for (int64_t i = v0 + begin; i < v0 + end; i++)
+        follow(q->s->unit_h + i * c, q->b->arrays->h + i * c, q->from + i * c,
+               q->s->irls.vertex_weight[i] / p->mass[i], c);
 }
 
-/* The dual vectors for a move by t * step that has not yet been made. */
-static huddle_status follow_dual(hd_block *b, double t) {
+/* The dual vectors for a move by `step` that has not yet been made. */
+static huddle_status follow_dual(newton *s, hd_shrink_block *b, double *step) {
     huddle_status status = HUDDLE_OK;
-    pass q = {.block = b, .from = vector(b, DIRECTION), .factor = t};
-    TRY(hd_parallel(b->context, NULL, b->m, HD_GRAIN, follow_edges, &q));
-    TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, follow_vertices, &q));
+    pass q = {.s = s, .b = b, .from = step};
+    TRY(hd_shrink_fetch(b->problem, step));
+    TRY(hd_shrink_over_edges(b, follow_edges, &q, 0, NULL));
+    TRY(hd_shrink_over_vertices(b, follow_vertices, &q, 0, NULL));
 done:
     return status;
 }
 
-static void scale_rows(const hd_block *b, double *to, const double *from, double factor) {
-    int64_t c = b->problem->c, first = b->range.v0 * c;
-    for (int64_t k = 0; k < b->n * c; k++)
-        to[first + k] = factor * from[first + k];
+static void scale_rows(const hd_shrink_block *b, double *to, const double *from, double factor) {
+    int64_t first = hd_shrink_first(b);
+    for (int64_t k = first; k < first + hd_shrink_size(b); k++)
+        to[k] = factor * from[k];
 }
 
 /* Moves by the largest of 1, 1/2, 1/4 ... of the Newton step that descends enough; by 1.5 plain
  * steps if none does. The dual vectors follow first, by the whole step: they only shape the next
  * Hessian. */
-static huddle_status descend(hd_block *b, double slope) {
+static huddle_status descend(newton *s, hd_shrink_block *b, double slope) {
     huddle_status status = HUDDLE_OK;
-    double *newton = vector(b, DIRECTION), smooth[2], moved = 1;
-    scale_rows(b, newton, b->arrays->step, 1);
-    TRY(follow_dual(b, 1));
-    TRY(hd_block_move(b, 0, smooth));
-    for (int32_t k = 0; k < MOST_HALVINGS; k++) {
-        if (smooth[0] <= b->smooth - 1e-4 * moved * slope)
+    hd_shrink_irls_state *irls = &s->irls;
+    double *whole = vector(s, DIRECTION), smooth[2], moved = 1,
+           start = irls->blocks[b->index].smooth;
+    scale_rows(b, whole, irls->step, 1);
+    TRY(follow_dual(s, b, whole));
+    TRY(hd_shrink_irls_move(irls, b, 0, smooth));
+    for (int32_t k = 0; k < MAX_HALVINGS; k++) {
+        if (smooth[0] <= start - sufficient_descent * moved * slope)
             goto done;
         moved *= .5;
-        scale_rows(b, b->arrays->step, newton, -moved);
-        TRY(hd_block_move(b, 0, smooth));
+        scale_rows(b, irls->step, whole, -moved);
+        TRY(hd_shrink_irls_move(irls, b, 0, smooth));
     }
-    int64_t c = b->problem->c, first = b->range.v0 * c;
-    for (int64_t k = first; k < first + b->n * c; k++)
-        b->arrays->step[k] = 1.5 * b->arrays->delta[k] - moved * newton[k];
-    TRY(hd_block_move(b, 0, smooth));
+    int64_t first = hd_shrink_first(b);
+    for (int64_t k = first; k < first + hd_shrink_size(b); k++)
+        irls->step[k] = relaxation * b->arrays->delta[k] - moved * whole[k];
+    TRY(hd_shrink_irls_move(irls, b, 0, smooth));
 done:
     return status;
 }
 
 /* The dual vectors begin where the smoothed objective puts them. */
-static void begin_tail(hd_block *b) {
-    const hd_arrays *a = b->arrays;
-    int64_t c = b->problem->c;
-    double gap = (b->primal - b->dual) / b->primal;
+static void begin_tail(newton *s, const hd_shrink_block *b) {
+    const hd_shrink_problem *p = b->problem;
+    const hd_shrink_irls_state *irls = &s->irls;
+    hd_shrink_irls_block *own = &irls->blocks[b->index];
+    int64_t c = p->c;
+    double gap = hd_shrink_block_gap(b) / b->point.primal;
     for (int64_t e = b->range.e0; e < b->range.e1; e++)
         for (int64_t k = 0; k < c; k++)
-            a->unit_x[e * c + k] = a->pull[e] / b->problem->lambda[e] * a->x[e * c + k];
+            s->unit_x[e * c + k] = b->arrays->edge_weight[e] / p->lambda[e] * irls->x[e * c + k];
     for (int64_t i = b->range.v0; i < b->range.v1; i++)
         for (int64_t k = 0; k < c; k++)
-            a->unit_h[i * c + k] =
-                b->problem->squared ? 0 : a->hold[i] / b->problem->mass[i] * a->h[i * c + k];
-    b->newton = true;
-    b->waiting = 0;
-    b->tau = fmax(b->tau, fmin(2 * gap, .3));
+            s->unit_h[i * c + k] =
+                p->squared ? 0 : irls->vertex_weight[i] / p->mass[i] * b->arrays->h[i * c + k];
+    s->blocks[b->index].is_active = true;
+    own->waiting = 0;
+    own->tau = fmax(own->tau, fmin(2 * gap, largest_tau));
 }
 
-/* A tail is for the end: far from the optimum reweighted steps are slow too, but far cheaper. */
-static bool is_near(const hd_block *b) {
-    return b->primal - b->dual < .02 * b->primal;
-}
-
-huddle_status hd_newton_step(hd_block *b) {
+static huddle_status tail_step(newton *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
+    newton_block *own = &s->blocks[b->index];
     double slope;
-    bool finished;
-    if (b->wants_newton && b->arrays->conjugate != NULL) {
-        b->wants_newton = false;
-        TRY(hd_block_weigh(b));
-        begin_tail(b);
-    }
-    if (!b->newton) {
-        TRY(hd_irls_step(b));
-        b->wants_newton =
-            !b->spent && b->waiting >= PATIENCE && is_near(b) && b->primal - b->dual > b->target;
+    bool is_done;
+    TRY(hd_shrink_irls_begin(&s->irls, b, &is_done));
+    if (is_done)
         goto done;
-    }
-    TRY(hd_irls_begin(b, &finished));
-    if (finished)
-        goto done;
-    TRY(solve_newton(b, &slope));
-    TRY(descend(b, slope));
-    hd_block_tighten(b);
-    if (b->since >= MOST_IDLE) {
-        b->newton = false;
-        b->spent = true;
-        b->pairs = 0;
+    TRY(solve_newton(s, b, &slope));
+    TRY(descend(s, b, slope));
+    hd_shrink_irls_reduce_smoothing(&s->irls, b);
+    if (b->progress.since >= MAX_IDLE) {
+        own->is_active = false;
+        own->is_spent = true;
+        s->irls.blocks[b->index].n_pairs = 0;
     }
 done:
     return status;
 }
+
+static huddle_status newton_step(void *state, hd_shrink_block *b) {
+    huddle_status status = HUDDLE_OK;
+    newton *s = state;
+    newton_block *own = &s->blocks[b->index];
+    double gap;
+    if (own->is_wanted && s->conjugate != NULL) {
+        own->is_wanted = false;
+        TRY(hd_shrink_irls_set_weights(&s->irls, b));
+        begin_tail(s, b);
+    }
+    if (own->is_active)
+        return tail_step(s, b);
+    TRY(hd_shrink_irls_step(&s->irls, b));
+    gap = hd_shrink_block_gap(b);
+    own->is_wanted = !own->is_spent && s->irls.blocks[b->index].waiting >= PATIENCE &&
+                     gap < near_gap * b->point.primal && gap > b->progress.target;
+done:
+    return status;
+}
+
+/* ---- state --------------------------------------------------------------------------------- */
+
+static huddle_status newton_open(const hd_shrink_problem *p, const hd_shrink_arrays *arrays,
+                                 bool is_warm, void **state) {
+    huddle_status status = HUDDLE_OK;
+    newton *s = NULL;
+    ALLOC_ZERO(s, 1);
+    *state = s;
+    ALLOC_ZERO(s->blocks, p->n_blocks);
+    TRY(hd_shrink_irls_open(p, arrays, is_warm, true, &s->irls));
+done:
+    return status;
+}
+
+static huddle_status newton_prepare(void *state) {
+    huddle_status status = HUDDLE_OK;
+    newton *s = state;
+    const hd_shrink_problem *p = s->irls.problem;
+    bool is_wanted = false;
+    for (int64_t k = 0; k < p->n_blocks; k++)
+        is_wanted = is_wanted || s->blocks[k].is_wanted;
+    if (!is_wanted || s->conjugate != NULL)
+        goto done;
+    ALLOC_ZERO(s->unit_h, p->rows * p->c);
+    ALLOC_ZERO(s->unit_x, p->n_live * p->c);
+    ALLOC_ZERO(s->conjugate, N_VECTORS * p->rows * p->c);
+done:
+    return status;
+}
+
+static void newton_close(void *state) {
+    newton *s = state;
+    if (s == NULL)
+        return;
+    hd_shrink_irls_close(&s->irls);
+    huddle_free(s->blocks);
+    huddle_free(s->unit_x);
+    huddle_free(s->unit_h);
+    huddle_free(s->conjugate);
+    huddle_free(s);
+}
+
+const hd_shrink_solver hd_shrink_newton = {.name = "newton",
+                                           .uses_systems = true,
+                                           .batch = 1,
+                                           .max_idle = 150,
+                                           .max_iter = 1000,
+                                           .open = newton_open,
+                                           .prepare = newton_prepare,
+                                           .step = newton_step,
+                                           .close = newton_close};

@@ -10,6 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The path ends at gamma_up or at this multiple of n / c: where parts are joined by a very light
+ * edge, gamma_up is very large. With the loss "l2", whose gamma_fit is 0, it begins at this share
+ * of its end. */
+static const double largest_gamma = 1e3, first_share = 1e-4;
+
+/* Groups of at least this share of n / n_clusters rows, and of 2 rows, count as large. */
+static const double large_share = .05;
+
 /* ---- options ------------------------------------------------------------------------------- */
 
 const huddle_option *huddle_path_options_table(void) {
@@ -43,13 +51,16 @@ done:
 /* ---- the levels ---------------------------------------------------------------------------- */
 
 /* gamma of every level: the caller's, or evenly spaced in log gamma between the ends. */
-static void set_gammas(const huddle_dense *f, const huddle_path_options *options,
-                       huddle_path *path) {
+static huddle_status set_gammas(huddle_context *context, const huddle_dense *f,
+                                const huddle_path_options *options, huddle_path *path) {
+    huddle_status status = HUDDLE_OK;
     int32_t n = options->n_gamma;
+    double total;
     double c =
         options->shrink.n_clusters == HUDDLE_AUTO ? (double)f->cols : options->shrink.n_clusters;
-    double last = fmin(path->gamma_up, 1e3 * hd_total_weight(options->shrink.weights, f->rows) / c);
-    double first = strcmp(options->shrink.loss, "l2") == 0 ? 1e-4 * last : path->gamma_fit;
+    TRY(hd_shrink_total_weight(context, options->shrink.weights, f->rows, &total));
+    double last = fmin(path->gamma_up, largest_gamma * total / c);
+    double first = strcmp(options->shrink.loss, "l2") == 0 ? first_share * last : path->gamma_fit;
     if (!(last > 0))
         last = 1;
     if (!(first < last))
@@ -59,8 +70,11 @@ static void set_gammas(const huddle_dense *f, const huddle_path_options *options
                                 : k == n - 1
                                     ? last
                                     : first * pow(last / first, (double)k / (n > 1 ? n - 1 : 1));
+done:
+    return status;
 }
 
+/* One gamma, from the G of the level before, which g becomes. */
 static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
                                  const huddle_csr *w, const huddle_shrink_options *options,
                                  int32_t level, huddle_path *path, huddle_dense *g) {
@@ -96,9 +110,7 @@ done:
 
 /* ---- the tree ------------------------------------------------------------------------------ */
 
-/* Rows that stay together from a level to the top: down from the last level, stay becomes the
- * common refinement of itself and the level's groups. Both number from 0; so does the result, by
- * first appearance. */
+/* A row with its group in two partitions. */
 typedef struct pair {
     int32_t a, b, row;
 } pair;
@@ -112,6 +124,8 @@ static int by_pair(const void *x, const void *y) {
     return (p->row > q->row) - (p->row < q->row);
 }
 
+/* stay becomes the common refinement of itself and the level's groups; both are numbered from 0,
+ * and so is the result, by first appearance. */
 static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32_t *stay) {
     int32_t unused, name = 0;
     for (int64_t i = 0; i < n; i++)
@@ -123,10 +137,10 @@ static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32
             name = pairs[k].row;
         stay[pairs[k].row] = name;
     }
-    return hd_number_by_first(stay, n, &unused);
+    return hd_shrink_number_by_first(stay, n, &unused);
 }
 
-/* stay: n_levels x n, for each level the rows that stay together from there on. */
+/* stay: n_levels x n, for each level the rows that stay together from there to the last one. */
 static huddle_status find_lasting(const huddle_path *path, int32_t *stay) {
     huddle_status status = HUDDLE_OK;
     int64_t n = path->n;
@@ -143,8 +157,9 @@ done:
     return status;
 }
 
-/* From the lowest level up: whatever a lasting group unites that was not united is a fusion. node
- * is the tree (a row or a fusion) each row is in; of a group's rows the first leads. */
+/* From the lowest level up: two sets of rows that a lasting group unites, and that no lower level
+ * united, are a fusion. node is the tree (a row or a fusion) of each row; a group is represented by
+ * its first row. */
 static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
     huddle_status status = HUDDLE_OK;
     int64_t n = path->n;
@@ -186,6 +201,7 @@ done:
     return status;
 }
 
+/* The tree of the path. */
 static huddle_status find_fusions(huddle_path *path) {
     huddle_status status = HUDDLE_OK;
     int32_t *stay = NULL;
@@ -210,15 +226,15 @@ huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
     if (f->rows > INT32_MAX / 2)
         FAIL(HUDDLE_UNSUPPORTED, "a tree of %lld rows is more than this build can number",
              (long long)f->rows);
-    TRY(huddle_shrink_ends_weighted(context, f, w, own.shrink.weights, own.shrink.loss,
-                                    &out->gamma_fit, &out->gamma_up));
+    TRY(huddle_shrink_ends(context, f, w, own.shrink.weights, own.shrink.loss, &out->gamma_fit,
+                           &out->gamma_up));
     out->n = f->rows;
     out->n_levels = own.n_gamma;
     ALLOC_ZERO(out->levels, own.n_gamma);
     ALLOC(out->groups, own.n_gamma * out->n);
     if (own.keep_shrunk)
         ALLOC_ZERO(out->shrunk, own.n_gamma);
-    set_gammas(f, &own, out);
+    TRY(set_gammas(context, f, &own, out));
     for (int32_t l = 0; l < own.n_gamma; l++) {
         TRY(hd_progress(context, "path", l, own.n_gamma));
         TRY(solve_level(context, f, w, &own.shrink, l, out, &g));
@@ -226,6 +242,7 @@ huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
     TRY(find_fusions(out));
 done:
     huddle_dense_free(&g);
+    status = hd_agree(context, status);
     if (status != HUDDLE_OK)
         huddle_path_free(out);
     return status;
@@ -243,6 +260,7 @@ void huddle_path_free(huddle_path *path) {
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
+/* How many groups have at least `least` rows; size gets the rows of each. */
 static int32_t count_large(const int32_t *groups, int64_t n, double least, int64_t *size) {
     int32_t count = 0;
     memset(size, 0, (size_t)n * sizeof *size);
@@ -253,7 +271,7 @@ static int32_t count_large(const int32_t *groups, int64_t n, double least, int64
     return count;
 }
 
-/* The coarsest level with enough large groups; failing that, the coarsest with the most. */
+/* The coarsest level with enough large groups; if there is none, the coarsest with the most. */
 static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double least,
                             int64_t *size, huddle_path_choice *choice) {
     int32_t best = 0;
@@ -273,7 +291,7 @@ static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double 
     return best;
 }
 
-/* cluster[q] = place of group q among the `count` largest (ties by number), or -1. */
+/* cluster[q] = rank of group q among the `count` largest (ties by number), or -1. */
 static void rank_groups(const int64_t *size, int64_t n, int32_t count, int32_t *cluster) {
     memset(cluster, -1, (size_t)n * sizeof *cluster);
     for (int32_t k = 0; k < count; k++) {
@@ -285,7 +303,7 @@ static void rank_groups(const int64_t *size, int64_t n, int32_t count, int32_t *
     }
 }
 
-/* Mean rows of the clusters, then every row without one joins the nearest. */
+/* Every row without a label joins the cluster whose mean row is nearest. */
 static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t c = x->cols;
@@ -337,10 +355,10 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
         FAIL(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters, (long long)n);
     if (path->n_levels < 1)
         FAIL(HUDDLE_INVALID, "the path has no levels");
-    TRY(hd_check_rows(x, "x", n));
+    TRY(hd_shrink_check_rows(x, "x", n));
     ALLOC(size, n);
     ALLOC(cluster, n);
-    double least = fmax(n_clusters == n ? 1 : 2, .05 * (double)n / n_clusters);
+    double least = fmax(n_clusters == n ? 1 : 2, large_share * (double)n / n_clusters);
     int32_t level = choose_level(path, n_clusters, least, size, &own);
     const int32_t *groups = path->groups + level * n;
     count_large(groups, n, least, size);

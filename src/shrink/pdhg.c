@@ -1,35 +1,75 @@
-#include "shrink/pdhg.h"
-
+/* Primal-dual hybrid gradient: no linear systems, little memory, many cheap iterations.
+ *
+ * One iteration T of w = (h, Z) with steps tau_i of the vertices and sigma_e of the edges:
+ *
+ *     h'_i = prox of tau_i m_i ||.||  at  h_i - tau_i (B'Z)_i       ("l2": of tau_i m_i ||.||^2)
+ *     z'_e = z_e + sigma_e (B(F + 2 h' - h))_e, projected on ||z_e|| <= lambda_e
+ *
+ * T is restarted, reflected and anchored (Halpern; Lu and Yang 2024): with w_0 the start of a
+ * round, w <- (k + 1)/(k + 2) (2 T(w) - w) + 1/(k + 2) w_0 in its iteration k. A new round begins
+ * when the fixed-point residual has fallen enough. The steps are diagonal (Pock and Chambolle
+ * 2011): an edge's is proportional to s_e = sqrt(lambda_e), a vertex's to 1 / sum of the s_e of its
+ * edges; their balance is set again each round. */
 #include "base/check.h"
-#include "base/parallel.h"
+#include "shrink/solver.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Where things are: h of the iterate in delta, its dual in unit_x, the start of the round in
- * anchor_h and anchor_z, 2 h' - h in step (h' the new primal point), inverse primal steps before
- * balancing in hold. h and z receive h' and z' when objective and bound are due. */
+/* A new round begins when the residual has fallen to the first share of the round's first, or to
+ * the second and rises again, or when the round is longer than this share of all iterations: the
+ * conditions of PDLP (Applegate et al. 2021), with its constants. */
+static const double sufficient_fall = .2, necessary_fall = .8, longest_round = .36;
+
+/* Iterations of a round before it may end. */
+enum { SHORTEST_ROUND = 3 };
+
+/* Weight of the new balance against the old one, in logarithms (PDLP). */
+static const double balance_weight = .5;
+
+/* What PDHG keeps of a block. */
+typedef struct pdhg_block {
+    bool has_begun;
+    int64_t round, iterations; /* iterations of this round, and of all */
+    double balance;            /* dual steps over primal steps */
+    double first_residual, last_residual;
+} pdhg_block;
+
+typedef struct pdhg {
+    const hd_shrink_problem *problem;
+    double *h, *z;               /* the iterate: rows x c, live x c */
+    double *anchor_h, *anchor_z; /* the start of the round */
+    double *ahead;               /* rows x c: 2 h' - h */
+    double *vertex_step;         /* free: 1 / tau_i before balancing */
+    double *edge_step;           /* live: 2 sigma_e before balancing */
+    pdhg_block *blocks;
+} pdhg;
+
 typedef struct pass {
-    hd_block *block;
+    const pdhg *s;
+    const hd_shrink_block *b;
+    double balance;
     double keep;  /* (k + 1) / (k + 2) */
-    bool publish; /* leave h' and z' */
+    bool publish; /* leave h' and z' where objective and bound are computed */
 } pass;
 
-static huddle_status move_primal(void *argument, hd_chunk chunk) {
+/* ---- an iteration -------------------------------------------------------------------------- */
+
+/* sums: ||h' - h||^2 and ||h' - h_0||^2 in the metric of the steps. */
+static void move_primal(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    hd_block *b = q->block;
-    const hd_problem *p = b->problem;
-    const hd_arrays *a = b->arrays;
+    const pdhg *s = q->s;
+    const hd_shrink_problem *p = s->problem;
     int64_t c = p->c;
     double moved = 0, travelled = 0;
-    for (int64_t i = b->range.v0 + chunk.begin; i < b->range.v0 + chunk.end; i++) {
-        double *restrict h = a->delta + i * c, *restrict ahead = a->step + i * c;
-        const double *start = a->anchor_h + i * c;
-        double tau = 1 / (b->balance * a->hold[i]), square = 0, keep, change = 0, way = 0;
+    for (int64_t i = q->b->range.v0 + begin; i < q->b->range.v0 + end; i++) {
+        double *restrict h = s->h + i * c, *restrict ahead = s->ahead + i * c;
+        const double *start = s->anchor_h + i * c;
+        double tau = 1 / (q->balance * s->vertex_step[i]), square = 0, keep, change = 0, way = 0;
         double reach = tau * p->mass[i];
         memset(ahead, 0, (size_t)c * sizeof *ahead);
         for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++) {
-            const double *z = a->unit_x + (int64_t)(p->incident[at] >> 1) * c;
+            const double *z = s->z + (int64_t)(p->incident[at] >> 1) * c;
             double sign = p->incident[at] & 1 ? -1 : 1;
             for (int64_t k = 0; k < c; k++)
                 ahead[k] += sign * z[k];
@@ -45,35 +85,34 @@ static huddle_status move_primal(void *argument, hd_chunk chunk) {
         for (int64_t k = 0; k < c; k++) {
             double next = keep * ahead[k], difference = next - h[k];
             if (q->publish)
-                a->h[i * c + k] = next;
+                q->b->arrays->h[i * c + k] = next;
             ahead[k] = 2 * next - h[k];
             change += difference * difference;
             h[k] = q->keep * ahead[k] + (1 - q->keep) * start[k];
             way += (next - start[k]) * (next - start[k]);
         }
-        moved += change * a->hold[i];
-        travelled += way * a->hold[i];
+        moved += change * s->vertex_step[i];
+        travelled += way * s->vertex_step[i];
     }
-    b->partial[2 * chunk.index] = moved;
-    b->partial[2 * chunk.index + 1] = travelled;
-    return HUDDLE_OK;
+    sums[0] = moved;
+    sums[1] = travelled;
 }
 
-static huddle_status move_dual(void *argument, hd_chunk chunk) {
+/* The same for Z. */
+static void move_dual(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
-    hd_block *b = q->block;
-    const hd_problem *p = b->problem;
-    const hd_arrays *a = b->arrays;
-    int64_t c = p->c;
+    const pdhg *s = q->s;
+    const hd_shrink_problem *p = s->problem;
+    const double *ahead = s->ahead;
+    int64_t c = p->c, e0 = q->b->range.e0;
     double moved = 0, travelled = 0;
-    for (int64_t e = b->range.e0 + chunk.begin; e < b->range.e0 + chunk.end; e++) {
+    for (int64_t e = e0 + begin; e < e0 + end; e++) {
         int64_t i = p->head[e] * c, j = p->tail[e] * c;
-        double *restrict z = a->unit_x + e * c, *restrict out = b->z + (e - b->range.e0) * c;
-        const double *start = a->anchor_z + e * c;
-        double sigma = .5 * b->balance * a->pull[e], square = 0, clip, change = 0, way = 0;
+        double *restrict z = s->z + e * c, *restrict out = q->b->point.z + (e - e0) * c;
+        const double *start = s->anchor_z + e * c;
+        double sigma = .5 * q->balance * s->edge_step[e], square = 0, clip, change = 0, way = 0;
         for (int64_t k = 0; k < c; k++) {
-            out[k] =
-                z[k] + sigma * ((p->f[i + k] - p->f[j + k]) + (a->step[i + k] - a->step[j + k]));
+            out[k] = z[k] + sigma * ((p->f[i + k] - p->f[j + k]) + (ahead[i + k] - ahead[j + k]));
             square += out[k] * out[k];
         }
         clip = square > p->lambda[e] * p->lambda[e] ? p->lambda[e] / sqrt(square) : 1;
@@ -84,137 +123,133 @@ static huddle_status move_dual(void *argument, hd_chunk chunk) {
             z[k] = q->keep * (2 * next - z[k]) + (1 - q->keep) * start[k];
             way += (next - start[k]) * (next - start[k]);
         }
-        moved += 2 * change / a->pull[e];
-        travelled += 2 * way / a->pull[e];
+        moved += 2 * change / s->edge_step[e];
+        travelled += 2 * way / s->edge_step[e];
     }
-    b->partial[2 * chunk.index] = moved;
-    b->partial[2 * chunk.index + 1] = travelled;
-    return HUDDLE_OK;
+    sums[0] = moved;
+    sums[1] = travelled;
 }
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
-static void begin_round(hd_block *b) {
-    const hd_arrays *a = b->arrays;
-    int64_t c = b->problem->c, v = b->range.v0 * c, e = b->range.e0 * c;
-    memcpy(a->anchor_h + v, a->delta + v, (size_t)(b->n * c) * sizeof(double));
-    memcpy(a->anchor_z + e, a->unit_x + e, (size_t)(b->m * c) * sizeof(double));
-    b->round = 0;
+static void begin_round(pdhg *s, const hd_shrink_block *b) {
+    int64_t c = s->problem->c, v = hd_shrink_first(b), e = b->range.e0 * c;
+    memcpy(s->anchor_h + v, s->h + v, (size_t)hd_shrink_size(b) * sizeof(double));
+    memcpy(s->anchor_z + e, s->z + e, (size_t)(b->m * c) * sizeof(double));
+    s->blocks[b->index].round = 0;
 }
 
-/* Steps: an edge's pull and the sum of the pulls at a vertex (Pock and Chambolle 2011). */
-static void begin(hd_block *b) {
-    const hd_problem *p = b->problem;
-    const hd_arrays *a = b->arrays;
-    int64_t c = p->c;
-    memcpy(a->delta + b->range.v0 * c, a->h + b->range.v0 * c, (size_t)(b->n * c) * sizeof(double));
-    memset(a->unit_x + b->range.e0 * c, 0, (size_t)(b->m * c) * sizeof(double));
+/* From the point at hand, with Z = 0. */
+static void begin_block(pdhg *s, const hd_shrink_block *b) {
+    const hd_shrink_problem *p = s->problem;
+    pdhg_block *own = &s->blocks[b->index];
+    int64_t first = hd_shrink_first(b);
+    memcpy(s->h + first, b->arrays->h + first, (size_t)hd_shrink_size(b) * sizeof(double));
     for (int64_t e = b->range.e0; e < b->range.e1; e++)
-        a->pull[e] = sqrt(p->lambda[e]);
+        s->edge_step[e] = sqrt(p->lambda[e]);
     for (int64_t i = b->range.v0; i < b->range.v1; i++) {
-        a->hold[i] = 0;
+        s->vertex_step[i] = 0;
         for (int64_t at = p->incident_at[i]; at < p->incident_at[i + 1]; at++)
-            a->hold[i] += a->pull[p->incident[at] >> 1];
+            s->vertex_step[i] += s->edge_step[p->incident[at] >> 1];
+        if (s->vertex_step[i] == 0) /* a vertex without edges takes any step */
+            s->vertex_step[i] = 1;
     }
-    b->balance = 1;
-    begin_round(b);
-    b->begun = true;
+    own->balance = 1;
+    begin_round(s, b);
+    own->has_begun = true;
 }
 
-/* A new round when the residual has fallen to a fifth of the round's first, or below .8 and rises
- * again, or the round is longer than a third of the whole. */
-static void consider_restart(hd_block *b, double residual, double way_h, double way_z) {
-    b->iterations++;
-    if (b->round == 0)
-        b->first_residual = residual;
-    bool enough = residual <= .2 * b->first_residual;
-    bool turned = residual <= .8 * b->first_residual && residual > b->last_residual;
-    bool long_enough = b->round > 2 && (double)b->round >= .36 * (double)b->iterations;
-    b->last_residual = residual;
-    b->round++;
-    if (b->round < 3 || !(enough || turned || long_enough))
+/* way: how far h and Z have come in the round, squared; their ratio is the new balance. */
+static void consider_restart(pdhg *s, const hd_shrink_block *b, double residual, double way_h,
+                             double way_z) {
+    pdhg_block *own = &s->blocks[b->index];
+    own->iterations++;
+    if (own->round == 0)
+        own->first_residual = residual;
+    bool fell = residual <= sufficient_fall * own->first_residual;
+    bool turned = residual <= necessary_fall * own->first_residual && residual > own->last_residual;
+    bool is_long = own->round >= SHORTEST_ROUND &&
+                   (double)own->round >= longest_round * (double)own->iterations;
+    own->last_residual = residual;
+    own->round++;
+    if (own->round < SHORTEST_ROUND || !(fell || turned || is_long))
         return;
     if (way_h > 0 && way_z > 0)
-        b->balance = exp(.5 * log(sqrt(way_z / way_h)) + .5 * log(b->balance));
-    begin_round(b);
+        own->balance = exp(balance_weight * log(sqrt(way_z / way_h)) +
+                           (1 - balance_weight) * log(own->balance));
+    begin_round(s, b);
 }
 
-static huddle_status iterate(hd_block *b, bool publish) {
+static huddle_status iterate(pdhg *s, hd_shrink_block *b, bool publish) {
     huddle_status status = HUDDLE_OK;
-    pass q = {b, (double)(b->round + 1) / (double)(b->round + 2), publish};
-    double moved_h, way_h, moved_z, way_z;
-    TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, move_primal, &q));
-    moved_h = hd_block_sum(b, b->n, 2, 0);
-    way_h = hd_block_sum(b, b->n, 2, 1);
-    TRY(hd_parallel(b->context, NULL, b->m, HD_GRAIN, move_dual, &q));
-    moved_z = hd_block_sum(b, b->m, 2, 0);
-    way_z = hd_block_sum(b, b->m, 2, 1);
-    consider_restart(b, sqrt(b->balance * moved_h + moved_z / b->balance), way_h, way_z);
+    pdhg_block *own = &s->blocks[b->index];
+    pass q = {.s = s,
+              .b = b,
+              .balance = own->balance,
+              .keep = (double)(own->round + 1) / (double)(own->round + 2),
+              .publish = publish};
+    double sums[4] = {0}; /* moved and way of h, moved and way of Z */
+    TRY(hd_shrink_over_vertices(b, move_primal, &q, 2, sums));
+    TRY(hd_shrink_fetch(s->problem, s->ahead));
+    TRY(hd_shrink_over_edges(b, move_dual, &q, 2, sums + 2));
+    TRY(hd_reduce_sum(b->context, 4, sums));
+    consider_restart(s, b, sqrt(own->balance * sums[0] + sums[2] / own->balance), sums[1], sums[3]);
 done:
     return status;
 }
 
-/* ---- objective and bound ------------------------------------------------------------------- */
-
-static huddle_status square_vertices(void *argument, hd_chunk chunk) {
-    hd_block *b = ((const pass *)argument)->block;
-    const hd_arrays *a = b->arrays;
-    int64_t c = b->problem->c;
-    double loss = 0;
-    for (int64_t i = b->range.v0 + chunk.begin; i < b->range.v0 + chunk.end; i++) {
-        double sum = 0;
-        for (int64_t k = 0; k < c; k++)
-            sum += a->h[i * c + k] * a->h[i * c + k];
-        loss += b->problem->mass[i] * (b->problem->squared ? sum : sqrt(sum));
-    }
-    b->partial[chunk.index] = loss;
-    return HUDDLE_OK;
-}
-
-static huddle_status square_edges(void *argument, hd_chunk chunk) {
-    hd_block *b = ((const pass *)argument)->block;
-    const hd_problem *p = b->problem;
-    const hd_arrays *a = b->arrays;
-    int64_t c = p->c;
-    double cost = 0;
-    for (int64_t e = b->range.e0 + chunk.begin; e < b->range.e0 + chunk.end; e++) {
-        int64_t i = p->head[e] * c, j = p->tail[e] * c;
-        double sum = 0;
-        for (int64_t k = 0; k < c; k++) {
-            double x = (p->f[i + k] - p->f[j + k]) + (a->h[i + k] - a->h[j + k]);
-            sum += x * x;
-        }
-        cost += p->lambda[e] * sqrt(sum);
-    }
-    b->partial[chunk.index] = cost;
-    return HUDDLE_OK;
-}
-
-static huddle_status look(hd_block *b) {
+static huddle_status pdhg_step(void *state, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
-    pass q = {.block = b};
-    int64_t first = b->range.v0 * b->problem->c;
-    TRY(hd_parallel(b->context, NULL, b->n, HD_GRAIN, square_vertices, &q));
-    b->now = hd_block_sum(b, b->n, 1, 0);
-    TRY(hd_parallel(b->context, NULL, b->m, HD_GRAIN, square_edges, &q));
-    b->now += hd_block_sum(b, b->m, 1, 0);
-    if (b->now < b->primal) {
-        b->primal = b->now;
-        memcpy(b->arrays->best_h + first, b->arrays->h + first,
-               (size_t)(b->n * b->problem->c) * sizeof(double));
-    }
-    TRY(hd_block_prove(b));
+    pdhg *s = state;
+    int32_t batch = b->progress.batch;
+    if (!s->blocks[b->index].has_begun)
+        begin_block(s, b);
+    for (int32_t k = 1; k <= batch; k++)
+        TRY(iterate(s, b, k == batch));
+    TRY(hd_shrink_block_evaluate(b));
+    TRY(hd_shrink_block_bound(b));
 done:
     return status;
 }
 
-huddle_status hd_pdhg_step(hd_block *b) {
+/* ---- state --------------------------------------------------------------------------------- */
+
+static huddle_status pdhg_open(const hd_shrink_problem *p, const hd_shrink_arrays *arrays,
+                               bool is_warm, void **state) {
     huddle_status status = HUDDLE_OK;
-    if (!b->begun)
-        begin(b);
-    for (int32_t k = 1; k <= b->batch; k++)
-        TRY(iterate(b, k == b->batch));
-    TRY(look(b));
+    int64_t rows = p->rows * p->c, edges = p->n_live * p->c;
+    pdhg *s = NULL;
+    (void)arrays;
+    (void)is_warm;
+    ALLOC_ZERO(s, 1);
+    *state = s;
+    s->problem = p;
+    ALLOC_ZERO(s->h, rows);
+    ALLOC_ZERO(s->anchor_h, rows);
+    ALLOC_ZERO(s->ahead, rows);
+    ALLOC_ZERO(s->z, edges);
+    ALLOC_ZERO(s->anchor_z, edges);
+    ALLOC(s->vertex_step, p->n_free);
+    ALLOC(s->edge_step, p->n_live);
+    ALLOC_ZERO(s->blocks, p->n_blocks);
 done:
     return status;
 }
+
+static void pdhg_close(void *state) {
+    pdhg *s = state;
+    if (s == NULL)
+        return;
+    void *const all[] = {
+        s->h, s->z, s->anchor_h, s->anchor_z, s->ahead, s->vertex_step, s->edge_step, s->blocks, s};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        huddle_free(all[k]);
+}
+
+const hd_shrink_solver hd_shrink_pdhg = {.name = "pdhg",
+                                         .batch = 20,
+                                         .max_idle = 1500,
+                                         .max_iter = 200000,
+                                         .open = pdhg_open,
+                                         .step = pdhg_step,
+                                         .close = pdhg_close};

@@ -1,4 +1,6 @@
-/* New rows, shrunk towards fixed ones: one small problem a row. */
+/* New rows, shrunk towards fixed ones (docs/method.md, "New points"): one small problem per row, a
+ * geometric median with weights. The solution is often a kink, one of the points themselves, which
+ * is tested first; otherwise Weiszfeld's iteration converges to it. */
 #include "huddle/shrink.h"
 
 #include "base/check.h"
@@ -8,11 +10,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 500, GRAIN = 64 };
+enum { MAX_STEPS = 500, GRAIN = 64 /* rows per chunk */ };
+
+/* Margin for rounding in the test of a kink; the gradient, relative to the curvature, below which
+ * no step is left; the relative descent below which the iteration ends. */
+static const double kink_margin = 1e-12, smallest_gradient = 1e-14, smallest_descent = 1e-16;
 
 typedef struct batch {
     const huddle_dense *f, *anchors;
     const huddle_csr *w;
+    const int32_t *columns; /* of w, by local number */
+    hd_shrink_rows fixed;   /* the anchors, with those of other processes */
     double gamma;
     bool squared;
     huddle_dense *g;
@@ -40,7 +48,7 @@ static const double *term(const place *p, int64_t k, double *weight) {
     }
     int64_t at = p->b->w->offsets[p->row] + k - 1;
     *weight = p->b->gamma * p->b->w->values[at];
-    return p->b->anchors->values + p->b->w->columns[at] * p->b->anchors->stride;
+    return p->b->fixed.values + p->b->columns[at] * p->b->fixed.stride;
 }
 
 static double distance(const double *a, const double *b, int64_t c) {
@@ -59,7 +67,7 @@ static double length(const double *v, int64_t c) {
 
 /* The smooth part of the gradient at `at`; *stuck gets the weight of the terms whose point lies
  * there, *inverse the sum of weight / distance, and the objective is returned. */
-static double measure(const place *p, const double *at, double *stuck, double *inverse) {
+static double evaluate_at(const place *p, const double *at, double *stuck, double *inverse) {
     double objective = 0;
     *stuck = *inverse = 0;
     memset(p->gradient, 0, (size_t)p->c * sizeof *p->gradient);
@@ -92,36 +100,36 @@ static bool try_kinks(const place *p) {
     for (int64_t k = 0; k < count_terms(p); k++) {
         double weight;
         const double *point = term(p, k, &weight);
-        double objective = measure(p, point, &stuck, &inverse);
+        double objective = evaluate_at(p, point, &stuck, &inverse);
         if (objective < best) {
             best = objective;
             memcpy(p->from, point, (size_t)p->c * sizeof *p->from);
         }
     }
     memcpy(p->g, p->from, (size_t)p->c * sizeof *p->g);
-    measure(p, p->g, &stuck, &inverse);
-    return length(p->gradient, p->c) <= stuck * (1 + 1e-12);
+    evaluate_at(p, p->g, &stuck, &inverse);
+    return length(p->gradient, p->c) <= stuck * (1 + kink_margin);
 }
 
-/* Weiszfeld's iteration from the best kink, the first step as Vardi and Zhang showed, with steps of
- * 1.5 where they descend. */
+/* Weiszfeld's iteration from the best kink, the first step as in Vardi and Zhang (2000), with steps
+ * of 1.5 where they descend. */
 static void descend(const place *p) {
-    double stuck, inverse, before = measure(p, p->g, &stuck, &inverse);
-    for (int32_t step = 0; step < MOST_STEPS; step++) {
+    double stuck, inverse, before = evaluate_at(p, p->g, &stuck, &inverse);
+    for (int32_t step = 0; step < MAX_STEPS; step++) {
         double pull = length(p->gradient, p->c);
         double factor = (1 - stuck / pull) / inverse, objective = INFINITY;
-        if (!(pull > stuck) || pull <= 1e-14 * inverse)
+        if (!(pull > stuck) || pull <= smallest_gradient * inverse)
             return;
         memcpy(p->from, p->g, (size_t)p->c * sizeof *p->from);
         memcpy(p->next, p->gradient, (size_t)p->c * sizeof *p->next);
         for (int halves = 3; halves >= 2; halves--) {
             for (int64_t q = 0; q < p->c; q++)
                 p->g[q] = p->from[q] - .5 * halves * factor * p->next[q];
-            objective = measure(p, p->g, &stuck, &inverse);
+            objective = evaluate_at(p, p->g, &stuck, &inverse);
             if (objective < before)
                 break;
         }
-        if (!(objective < before * (1 - 1e-16))) {
+        if (!(objective < before * (1 - smallest_descent))) {
             memcpy(p->g, p->from, (size_t)p->c * sizeof *p->g);
             return;
         }
@@ -149,15 +157,17 @@ static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-static huddle_status check(const batch *b, const char *loss) {
+static huddle_status check_points(huddle_context *context, const batch *b, const char *loss) {
     huddle_status status = HUDDLE_OK;
+    hd_slab slab;
     if (!b->squared && strcmp(loss, "l21") != 0)
         FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
     if (!(b->gamma >= 0) || isinf(b->gamma))
         FAIL(HUDDLE_INVALID, "gamma = %g is not a number from 0", b->gamma);
     TRY(huddle_csr_check(b->w));
-    TRY(hd_check_rows(b->f, "f", b->w->rows));
-    TRY(hd_check_rows(b->anchors, "anchors", b->w->cols));
+    TRY(hd_shrink_check_rows(b->f, "f", b->w->rows));
+    TRY(hd_slab_locate(context, b->anchors->rows, &slab));
+    TRY(hd_shrink_check_rows(b->anchors, "anchors", b->anchors->rows + b->w->cols - slab.total));
     if (b->anchors->cols != b->f->cols)
         FAIL(HUDDLE_INVALID, "anchors has %lld columns, f has %lld", (long long)b->anchors->cols,
              (long long)b->f->cols);
@@ -166,8 +176,32 @@ static huddle_status check(const batch *b, const char *loss) {
              (long long)b->g->cols, (long long)b->f->rows, (long long)b->f->cols);
     for (int64_t e = 0; e < b->w->offsets[b->w->rows]; e++)
         if (b->w->values[e] < 0)
-            FAIL(HUDDLE_INVALID, "the weights hold the negative number %g", b->w->values[e]);
+            FAIL(HUDDLE_INVALID, "the weights contain the negative number %g", b->w->values[e]);
 done:
+    return status;
+}
+
+/* The rows on the processors of this machine; anchors of other processes are fetched first. */
+static huddle_status shrink_on_cpu(huddle_context *context, batch *b) {
+    huddle_status status = HUDDLE_OK;
+    int64_t count = b->w->offsets[b->w->rows];
+    hd_halo halo = {0};
+    int32_t *local = NULL;
+    b->columns = b->w->columns;
+    if (hd_context_engine(context)->slabs != NULL) {
+        ALLOC(local, count);
+        memcpy(local, b->w->columns, (size_t)count * sizeof *local);
+        TRY(hd_halo_open(context, b->anchors->rows, count, local, &halo));
+        b->columns = local;
+    }
+    TRY(hd_shrink_rows_open(&halo, b->anchors, &b->fixed));
+    ALLOC(b->scratch, hd_workers(context) * 4 * b->f->cols);
+    TRY(hd_parallel(context, "shrink", b->f->rows, GRAIN, shrink_rows, b));
+done:
+    huddle_free(b->scratch);
+    hd_shrink_rows_close(&b->fixed);
+    hd_halo_close(&halo);
+    huddle_free(local);
     return status;
 }
 
@@ -175,12 +209,20 @@ huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *
                                    const huddle_csr *w, const huddle_dense *anchors, double gamma,
                                    const char *loss, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
+    const hd_engine *engine = hd_context_engine(context);
     batch b = {.f = f, .anchors = anchors, .w = w, .gamma = gamma, .g = g};
     b.squared = strcmp(loss, "l2") == 0;
-    TRY(check(&b, loss));
-    ALLOC(b.scratch, hd_workers(context) * 4 * f->cols);
-    TRY(hd_parallel(context, "shrink", f->rows, GRAIN, shrink_rows, &b));
+    TRY(huddle_dense_fetch(f));
+    TRY(huddle_dense_fetch(anchors));
+    TRY(huddle_csr_fetch(w));
+    TRY(check_points(context, &b, loss));
+    status = HUDDLE_UNSUPPORTED;
+    if (engine->shrink_points != NULL) {
+        hd_shrink_points_request request = {f, anchors, w, gamma, b.squared};
+        status = engine->shrink_points(context, &request, g);
+    }
+    if (status == HUDDLE_UNSUPPORTED)
+        status = shrink_on_cpu(context, &b);
 done:
-    huddle_free(b.scratch);
-    return status;
+    return hd_agree(context, status);
 }

@@ -7,15 +7,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Work of hd_problem_new: everything by the caller's numbers. */
+/* A vertex is fixed if its degree is below its weight by this relative margin, which keeps the
+ * rounding of the sum on the safe side. */
+static const double degree_margin = 1e-12;
+
+/* Work of hd_shrink_problem_new: everything by the caller's numbers. */
 typedef struct draft {
+    const hd_shrink_input *input;
     const huddle_csr *w;
-    const hd_edges *edges;
-    const double *weights; /* of the rows, or NULL */
-    double negligible, smallest_lambda;
+    const hd_shrink_edges *edges;
+    double smallest_lambda;
     double *lambda;     /* m */
-    bool *fixed;        /* n */
-    int32_t *number;    /* n: new number of a vertex, -1 while it has none */
+    bool *fixed;        /* n + ghosts */
+    int32_t *number;    /* n + ghosts: new number of a vertex, -1 while it has none */
     int32_t *component; /* n */
 } draft;
 
@@ -26,42 +30,54 @@ static void draft_free(draft *d) {
     huddle_free(d->component);
 }
 
-double hd_total_weight(const double *weights, int64_t n) {
-    double sum = weights != NULL ? 0 : (double)n;
+huddle_status hd_shrink_total_weight(huddle_context *context, const double *weights, int64_t n,
+                                     double *total) {
+    *total = weights != NULL ? 0 : (double)n;
     for (int64_t i = 0; i < n && weights != NULL; i++)
-        sum += weights[i];
-    return sum;
+        *total += weights[i];
+    return hd_reduce_sum(context, 1, total);
 }
 
-double hd_problem_value(const hd_problem *problem, double value) {
+double hd_shrink_value(const hd_shrink_problem *problem, double value) {
     return value * problem->unit * (problem->squared ? problem->unit : 1);
 }
 
-static double weight_of(const draft *d, int64_t v) {
-    return d->weights != NULL ? d->weights[v] : 1;
+huddle_status hd_shrink_fetch(const hd_shrink_problem *problem, double *rows) {
+    return hd_halo_fetch(problem->halo, rows, (size_t)problem->c * sizeof *rows);
 }
 
+static double weight_of(const draft *d, int64_t v) {
+    return hd_shrink_row_weight(d->input->weights, v);
+}
+
+/* ---- scale and forces ---------------------------------------------------------------------- */
+
 /* The power of two next to the root mean square of the rows' distances to their mean: the problem
- * does not change when F is shifted, so its unit must not either. */
-static huddle_status choose_unit(const huddle_dense *f, double *unit) {
+ * does not change when F is shifted, so its unit must not either. Entries are divided by the
+ * largest first, so that no square leaves the range of double. */
+static huddle_status choose_unit(huddle_context *context, const huddle_dense *f, double *unit) {
     huddle_status status = HUDDLE_OK;
-    double largest = 0, sum = 0, *mean = NULL;
+    double largest = 0, sum = 0, count = (double)f->rows, *mean = NULL;
     *unit = 1;
     for (int64_t i = 0; i < f->rows; i++)
         for (int64_t k = 0; k < f->cols; k++)
             largest = fmax(largest, fabs(f->values[i * f->stride + k]));
+    TRY(hd_reduce_max(context, 1, &largest));
+    TRY(hd_reduce_sum(context, 1, &count));
     if (largest < 1e-290)
         goto done;
     ALLOC_ZERO(mean, f->cols);
     for (int64_t i = 0; i < f->rows; i++)
         for (int64_t k = 0; k < f->cols; k++)
-            mean[k] += f->values[i * f->stride + k] / largest / (double)f->rows;
+            mean[k] += f->values[i * f->stride + k] / largest / count;
+    TRY(hd_reduce_sum(context, f->cols, mean));
     for (int64_t i = 0; i < f->rows; i++)
         for (int64_t k = 0; k < f->cols; k++) {
             double v = f->values[i * f->stride + k] / largest - mean[k];
             sum += v * v;
         }
-    *unit = exp2(round(log2(largest * fmax(sqrt(sum / (double)f->rows), DBL_EPSILON))));
+    TRY(hd_reduce_sum(context, 1, &sum));
+    *unit = exp2(round(log2(largest * fmax(sqrt(sum / count), DBL_EPSILON))));
 done:
     huddle_free(mean);
     return status;
@@ -72,16 +88,17 @@ static bool is_live(const draft *d, int64_t e) {
            !(d->fixed[d->edges->i[e]] && d->fixed[d->edges->j[e]]);
 }
 
-/* lambda, and which vertices stay: those whose edges cannot outweigh their own term ("l21"), or
- * only those without an edge worth a force. */
-static huddle_status weigh(draft *d, int64_t n, double gamma, bool fix, hd_problem *p) {
+/* lambda_e = gamma w_e, and which vertices are fixed: those whose edges cannot outweigh their own
+ * term ("l21"), or only those without an edge that exerts a force. */
+static huddle_status set_forces(draft *d, bool fix, double negligible, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
-    const hd_edges *edges = d->edges;
-    double *degree = NULL, lightest = weight_of(d, 0);
-    ALLOC_ZERO(degree, n);
-    for (int64_t v = 1; v < n; v++)
+    const hd_shrink_edges *edges = d->edges;
+    double gamma = d->input->gamma, *degree = NULL, lightest = INFINITY;
+    ALLOC_ZERO(degree, p->rows);
+    for (int64_t v = 0; v < p->n; v++)
         lightest = fmin(lightest, weight_of(d, v));
-    d->smallest_lambda = d->negligible * lightest;
+    TRY(hd_reduce_min(d->input->context, 1, &lightest));
+    d->smallest_lambda = negligible * lightest;
     for (int64_t e = 0; e < edges->count; e++) {
         d->lambda[e] = gamma * edges->weight[e] / (p->squared ? p->unit : 1);
         if (isinf(d->lambda[e]))
@@ -91,33 +108,36 @@ static huddle_status weigh(draft *d, int64_t n, double gamma, bool fix, hd_probl
         degree[edges->i[e]] += force;
         degree[edges->j[e]] += force;
     }
-    /* A relative margin keeps the rounding of the sum on the safe side. */
-    for (int64_t v = 0; v < n; v++)
-        d->fixed[v] = fix ? degree[v] < (1 - 1e-12) * weight_of(d, v) : degree[v] == 0;
+    for (int64_t v = 0; v < p->n; v++) {
+        d->fixed[v] = fix ? degree[v] < (1 - degree_margin) * weight_of(d, v) : degree[v] == 0;
+        d->fixed[v] = d->fixed[v] && !hd_shrink_is_spread(p);
+    }
 done:
     huddle_free(degree);
     return status;
 }
 
+/* ---- numbering ----------------------------------------------------------------------------- */
+
 /* Numbers the block of `first` in breadth-first order; p->vertex is the queue. */
-static void number_block(draft *d, int32_t first, hd_problem *p) {
+static void number_block(draft *d, int32_t first, hd_shrink_problem *p) {
     const huddle_csr *w = d->w;
-    int32_t done = p->free;
-    d->number[first] = p->free;
-    p->vertex[p->free++] = first;
-    for (; done < p->free; done++) {
+    int32_t done = p->n_free;
+    d->number[first] = p->n_free;
+    p->vertex[p->n_free++] = first;
+    for (; done < p->n_free; done++) {
         int32_t v = p->vertex[done];
         for (int64_t at = w->offsets[v]; at < w->offsets[v + 1]; at++) {
             int32_t u = w->columns[at];
             if (u == v || d->fixed[u] || d->number[u] >= 0 || !is_live(d, d->edges->at[at]))
                 continue;
-            d->number[u] = p->free;
-            p->vertex[p->free++] = u;
+            d->number[u] = p->n_free;
+            p->vertex[p->n_free++] = u;
         }
     }
 }
 
-static huddle_status number_vertices(draft *d, hd_problem *p) {
+static huddle_status number_vertices(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0;
     memset(d->number, -1, (size_t)p->n * sizeof *d->number);
@@ -126,11 +146,11 @@ static huddle_status number_vertices(draft *d, hd_problem *p) {
             continue;
         if (!hd_grow(&p->blocks, &capacity, p->n_blocks + 1, sizeof *p->blocks))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld blocks", (long long)p->n_blocks + 1);
-        int32_t begin = p->free;
+        int32_t begin = p->n_free;
         number_block(d, v, p);
-        p->blocks[p->n_blocks++] = (hd_range){.v0 = begin, .v1 = p->free};
+        p->blocks[p->n_blocks++] = (hd_shrink_range){.v0 = begin, .v1 = p->n_free};
     }
-    int32_t next = p->free;
+    int32_t next = p->n_free;
     for (int32_t v = 0; v < p->n; v++)
         if (d->fixed[v]) {
             d->number[v] = next;
@@ -140,10 +160,24 @@ done:
     return status;
 }
 
-static void put_edge(const draft *d, int32_t e, int32_t head, hd_problem *p, int64_t place) {
+/* All vertices in their order, as one block: the exchange of rows goes by this order. */
+static huddle_status number_spread_vertices(draft *d, hd_shrink_problem *p) {
+    huddle_status status = HUDDLE_OK;
+    for (int32_t v = 0; v < p->rows; v++)
+        d->number[v] = v;
+    memcpy(p->vertex, d->number, (size_t)p->n * sizeof *p->vertex);
+    ALLOC_ZERO(p->blocks, 1);
+    p->n_blocks = 1;
+    p->n_free = (int32_t)p->n;
+    p->blocks[0].v1 = p->n_free;
+done:
+    return status;
+}
+
+static void put_edge(const draft *d, int32_t e, int32_t head, hd_shrink_problem *p, int64_t place) {
     int32_t i = d->edges->i[e], j = d->edges->j[e];
     p->edge[place] = e;
-    p->turned[place] = d->number[i] != head;
+    p->flipped[place] = d->number[i] != head;
     p->head[place] = head;
     p->tail[place] = d->number[i] == head ? d->number[j] : d->number[i];
     p->lambda[place] = d->lambda[e];
@@ -151,7 +185,7 @@ static void put_edge(const draft *d, int32_t e, int32_t head, hd_problem *p, int
 
 /* Adds the live edges whose first end in the new order is v and whose other end is free, or
  * fixed. */
-static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_problem *p,
+static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_shrink_problem *p,
                             int64_t place) {
     const huddle_csr *w = d->w;
     int32_t old = p->vertex[v];
@@ -163,51 +197,84 @@ static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_problem
     return place;
 }
 
-static void number_edges(const draft *d, hd_problem *p) {
+static void number_edges(const draft *d, hd_shrink_problem *p) {
     int64_t place = 0;
     for (int64_t b = 0; b < p->n_blocks; b++) {
-        hd_range *block = &p->blocks[b];
+        hd_shrink_range *block = &p->blocks[b];
         block->e0 = place;
         for (int32_t v = block->v0; v < block->v1; v++)
             place = put_edges_of(d, v, false, p, place);
-        block->anchor = place;
+        block->ghost = block->anchor = place;
         for (int32_t v = block->v0; v < block->v1; v++)
             place = put_edges_of(d, v, true, p, place);
         block->e1 = place;
     }
-    p->live = place;
+    p->n_live = place;
     for (int64_t e = 0; e < d->edges->count; e++)
         if (!is_live(d, e))
             put_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
 }
 
-static huddle_status list_incident(hd_problem *p) {
+/* The live edges in their order: inner ones, then those to ghosts; after them the idle ones. */
+static void number_spread_edges(const draft *d, hd_shrink_problem *p) {
+    const hd_shrink_edges *edges = d->edges;
+    hd_shrink_range *block = &p->blocks[0];
+    int64_t place = 0;
+    for (int64_t e = 0; e < edges->count; e++) {
+        if (e == edges->own)
+            block->ghost = place;
+        if (is_live(d, e))
+            put_edge(d, (int32_t)e, edges->i[e], p, place++);
+    }
+    if (edges->own == edges->count)
+        block->ghost = place;
+    p->n_live = block->anchor = block->e1 = place;
+    for (int64_t e = 0; e < edges->count; e++)
+        if (!is_live(d, e))
+            put_edge(d, (int32_t)e, edges->i[e], p, place++);
+}
+
+static huddle_status list_incident(hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     int64_t *at = NULL;
-    ALLOC_ZERO(p->incident_at, (int64_t)p->free + 1);
-    ALLOC(p->incident, 2 * p->live);
+    ALLOC_ZERO(p->incident_at, (int64_t)p->n_free + 1);
+    ALLOC(p->incident, 2 * p->n_live);
     at = p->incident_at;
-    for (int64_t e = 0; e < p->live; e++) {
+    for (int64_t e = 0; e < p->n_live; e++) {
         at[p->head[e] + 1]++;
-        if (p->tail[e] < p->free)
+        if (p->tail[e] < p->n_free)
             at[p->tail[e] + 1]++;
     }
-    for (int32_t v = 0; v < p->free; v++)
+    for (int32_t v = 0; v < p->n_free; v++)
         at[v + 1] += at[v];
-    for (int64_t e = 0; e < p->live; e++) {
+    for (int64_t e = 0; e < p->n_live; e++) {
         p->incident[at[p->head[e]]++] = (uint32_t)(2 * e);
-        if (p->tail[e] < p->free)
+        if (p->tail[e] < p->n_free)
             p->incident[at[p->tail[e]]++] = (uint32_t)(2 * e + 1);
     }
-    memmove(at + 1, at, (size_t)p->free * sizeof *at);
+    memmove(at + 1, at, (size_t)p->n_free * sizeof *at);
     at[0] = 0;
 done:
     return status;
 }
 
-/* Rows, radii and the constants, in the new order. */
-static huddle_status copy_rows(const draft *d, const huddle_dense *f, hd_problem *p) {
+/* What the idle edges cost at F. */
+static huddle_status add_idle_cost(const draft *d, hd_shrink_problem *p) {
+    for (int64_t e = p->n_live; e < p->m; e++) {
+        double sum = 0;
+        for (int64_t k = 0; k < p->c; k++) {
+            double x = p->f[p->head[e] * p->c + k] - p->f[p->tail[e] * p->c + k];
+            sum += x * x;
+        }
+        p->idle_cost += hd_shrink_edge_share(d->edges, p->edge[e]) * p->lambda[e] * sqrt(sum);
+    }
+    return hd_reduce_sum(d->input->context, 1, &p->idle_cost);
+}
+
+/* Rows, weights and radii, in the new order. */
+static huddle_status copy_rows(const draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
+    const huddle_dense *f = d->input->f;
     int32_t *component = NULL;
     ALLOC(component, p->n);
     for (int64_t v = 0; v < p->n; v++) {
@@ -216,60 +283,72 @@ static huddle_status copy_rows(const draft *d, const huddle_dense *f, hd_problem
         p->mass[v] = weight_of(d, p->vertex[v]);
         component[v] = d->component[p->vertex[v]];
     }
-    TRY(hd_radii(p->n, p->c, p->f, p->c, component, p->n_components, p->radius));
+    TRY(hd_shrink_fetch(p, p->f));
+    huddle_dense rows = {.rows = p->n, .cols = p->c, .stride = p->c, .values = p->f};
+    TRY(hd_shrink_radii(d->input->context, &rows, component, p->n_components, p->radius));
     for (int64_t v = 0; v < p->n; v++)
         p->radius[v] *= p->mass[v];
-    for (int64_t e = p->live; e < p->m; e++) {
-        double sum = 0;
-        for (int64_t k = 0; k < p->c; k++) {
-            double x = p->f[p->head[e] * p->c + k] - p->f[p->tail[e] * p->c + k];
-            sum += x * x;
-        }
-        p->idle += p->lambda[e] * sqrt(sum);
-    }
+    TRY(add_idle_cost(d, p));
 done:
     huddle_free(component);
     return status;
 }
 
-huddle_status hd_problem_new(const huddle_dense *f, const huddle_csr *w, const hd_edges *edges,
-                             const double *weights, double gamma, bool squared, bool fix,
-                             double negligible, hd_problem *p) {
+static huddle_status allocate(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
-    draft d = {.w = w, .edges = edges, .weights = weights, .negligible = negligible};
-    *p = (hd_problem){.n = f->rows, .m = edges->count, .c = f->cols, .squared = squared};
-    TRY(choose_unit(f, &p->unit));
-    ALLOC(d.lambda, p->m);
-    ALLOC(d.fixed, p->n);
-    ALLOC(d.number, p->n);
-    ALLOC(d.component, p->n);
+    ALLOC(d->lambda, p->m);
+    ALLOC_ZERO(d->fixed, p->rows);
+    ALLOC(d->number, p->rows);
+    ALLOC(d->component, p->n);
     ALLOC(p->vertex, p->n);
     ALLOC(p->edge, p->m);
-    ALLOC(p->turned, p->m);
+    ALLOC(p->flipped, p->m);
     ALLOC(p->head, p->m);
     ALLOC(p->tail, p->m);
     ALLOC(p->lambda, p->m);
-    ALLOC(p->f, p->n * p->c);
+    ALLOC(p->f, p->rows * p->c);
     ALLOC(p->mass, p->n);
     ALLOC(p->radius, p->n);
-    TRY(weigh(&d, p->n, gamma, fix && !squared, p));
-    TRY(hd_edges_components(edges, p->n, d.component, &p->n_components));
-    TRY(number_vertices(&d, p));
-    number_edges(&d, p);
-    TRY(list_incident(p));
-    TRY(copy_rows(&d, f, p));
 done:
-    draft_free(&d);
-    if (status != HUDDLE_OK)
-        hd_problem_free(p);
     return status;
 }
 
-void hd_problem_free(hd_problem *p) {
+huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, double negligible,
+                                    hd_shrink_problem *p) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_edges *edges = input->edges;
+    draft d = {.input = input, .w = input->w, .edges = edges};
+    *p = (hd_shrink_problem){.n = input->f->rows,
+                             .m = edges->count,
+                             .c = input->f->cols,
+                             .rows = input->f->rows + edges->halo.ghosts,
+                             .squared = input->squared,
+                             .halo = &edges->halo};
+    TRY(choose_unit(input->context, input->f, &p->unit));
+    TRY(allocate(&d, p));
+    TRY(set_forces(&d, fix && !input->squared, negligible, p));
+    TRY(hd_shrink_components(input->context, edges, p->n, d.component, &p->n_components));
+    if (hd_shrink_is_spread(p)) {
+        TRY(number_spread_vertices(&d, p));
+        number_spread_edges(&d, p);
+    } else {
+        TRY(number_vertices(&d, p));
+        number_edges(&d, p);
+    }
+    TRY(list_incident(p));
+    TRY(copy_rows(&d, p));
+done:
+    draft_free(&d);
+    if (status != HUDDLE_OK)
+        hd_shrink_problem_free(p);
+    return status;
+}
+
+void hd_shrink_problem_free(hd_shrink_problem *p) {
     huddle_free(p->blocks);
     huddle_free(p->vertex);
     huddle_free(p->edge);
-    huddle_free(p->turned);
+    huddle_free(p->flipped);
     huddle_free(p->head);
     huddle_free(p->tail);
     huddle_free(p->lambda);

@@ -435,8 +435,8 @@ static void the_shrink_problem_of_all_rows_has_the_reported_optimum(void **state
         /* The rows, not the distinct ones, over c. */
         o.gamma = k / 2 == 0 ? N / (double)C : 0.05;
         o.loss = losses[k % 2];
-        assert_ok(
-            huddle_shrink_certificate(NULL, &f, &w, o.gamma, o.loss, &g, NULL, &objective, NULL));
+        assert_ok(huddle_shrink_certificate(NULL, &f, &w, NULL, o.gamma, o.loss, &g, NULL,
+                                            &objective, NULL));
         assert_close(objective, number(model, "objective"), 1e-9);
         assert_ok(huddle_shrink(NULL, &f, &w, &o, &out, &info));
         assert_true(info.objective >= number(model, "dual") * (1 - 1e-9));

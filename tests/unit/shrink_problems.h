@@ -103,7 +103,7 @@ static inline void shrink_checked(huddle_context *context, const example *x,
     double objective, dual;
     o.keep_dual = true;
     assert_ok(huddle_shrink(context, &x->f, &x->w, &o, out, info));
-    assert_ok(huddle_shrink_certificate(context, &x->f, &x->w, info->gamma, o.loss, &out->g,
+    assert_ok(huddle_shrink_certificate(context, &x->f, &x->w, NULL, info->gamma, o.loss, &out->g,
                                         &out->z, &objective, &dual));
     assert_close(info->objective, objective, 1e-12);
     assert_close(info->dual, dual, 1e-12);

@@ -109,8 +109,8 @@ static void any_dual_point_gives_a_lower_bound(void **state) {
             double objective, dual, size = pow(10, trial % 5 - 2);
             for (int64_t k = 0; k < 2 * m; k++)
                 z.values[k] = size * hd_rng_normal(&rng);
-            assert_ok(
-                huddle_shrink_certificate(NULL, &x.f, &x.w, 3, name, &x.f, &z, &objective, &dual));
+            assert_ok(huddle_shrink_certificate(NULL, &x.f, &x.w, NULL, 3, name, &x.f, &z,
+                                                &objective, &dual));
             assert_true(dual >= 0 && dual <= best.objective);
             assert_true(objective >= best.dual);
         }
@@ -131,8 +131,8 @@ static void dual_points_outside_their_balls_are_clipped(void **state) {
         double optimum = loss ? 0.1 - 0.005 : 0.1, objective, dual, best = -INFINITY;
         for (int trial = -20; trial <= 20; trial++) {
             pull[0] = 0.05 * trial;
-            assert_ok(
-                huddle_shrink_certificate(NULL, &rows, &w, 2, name, &rows, &z, &objective, &dual));
+            assert_ok(huddle_shrink_certificate(NULL, &rows, &w, NULL, 2, name, &rows, &z,
+                                                &objective, &dual));
             assert_close(objective, 0.1, 1e-12);
             best = fmax(best, dual);
         }
@@ -146,7 +146,7 @@ static void the_limit_is_an_outcome(void **state) {
     example x = clouds(120, 2, 3, 4, false, 8);
     for (int s = 0; s < N_SOLVERS; s++) {
         huddle_shrink_options o = with(1, "l21", every_solver[s], 1e-8);
-        o.max_iter = 3;
+        o.shrink_max_iter = 3;
         huddle_shrink_info info = solve(&x, o);
         assert_int_equal(info.stop, HUDDLE_STOP_MAX_ITER);
         assert_int_equal(info.n_iter, 3);
@@ -326,7 +326,7 @@ static void bits_do_not_depend_on_threads(void **state) {
             huddle_shrink_options o = with(20, "l21", every_solver[s], 1e-4);
             huddle_shrunk alone;
             o.linear_solver = approximate ? "approximate" : "auto";
-            o.max_iter = 30;
+            o.shrink_max_iter = 30;
             assert_ok(huddle_shrink(NULL, &x.f, &x.w, &o, &alone, NULL));
             for (int32_t threads = 2; threads <= 5; threads += 3) {
                 huddle_context *context;

@@ -187,7 +187,7 @@ static huddle_shrink_info solve_and_judge(const judge *a, huddle_shrink_options 
     if (claims_success(&info))
         assert_true(info.gap <= o.gap);
     if (info.stop == HUDDLE_STOP_MAX_ITER)
-        assert_true(o.max_iter != HUDDLE_AUTO && info.n_iter >= o.max_iter);
+        assert_true(o.shrink_max_iter != HUDDLE_AUTO && info.n_iter >= o.shrink_max_iter);
     huddle_shrink_info copy = info;
     huddle_shrunk_free(&out);
     huddle_shrink_info_free(&info);
@@ -210,7 +210,7 @@ static void reported_gaps_are_true_for_every_solver_and_loss(void **state) {
                 o.linear_solver = every_linear[l];
                 o.gap = gaps[hd_rng_below(&rng, 4)];
                 o.snap = hd_rng_below(&rng, 2) == 1;
-                o.max_iter = hd_rng_below(&rng, 4) == 0 ? 2 : s < 2 ? HUDDLE_AUTO : 1000;
+                o.shrink_max_iter = hd_rng_below(&rng, 4) == 0 ? 2 : s < 2 ? HUDDLE_AUTO : 1000;
                 huddle_shrink_info info = solve_and_judge(&a, o);
                 successes += claims_success(&info);
                 failures += !claims_success(&info);
@@ -305,8 +305,8 @@ static void a_dual_point_outside_its_balls_proves_no_more_than_is_true(void **st
         o.loss = loss ? "l2" : "l21";
         o.keep_dual = true;
         assert_ok(huddle_shrink(NULL, &x.f, &x.w, &o, &strong, NULL));
-        assert_ok(huddle_shrink_certificate(NULL, &x.f, &x.w, .3, o.loss, &strong.g, &strong.z,
-                                            &objective, &dual));
+        assert_ok(huddle_shrink_certificate(NULL, &x.f, &x.w, NULL, .3, o.loss, &strong.g,
+                                            &strong.z, &objective, &dual));
         assert_true(dual <= optimum && optimum <= objective);
         huddle_shrunk_free(&strong);
         example_free(&x);

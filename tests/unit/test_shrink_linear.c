@@ -65,7 +65,7 @@ static huddle_shrink_options by(const char *linear_solver, double gamma) {
     huddle_shrink_options o = huddle_shrink_defaults();
     o.gamma = gamma;
     o.linear_solver = linear_solver;
-    o.max_iter = 1;
+    o.shrink_max_iter = 1;
     return o;
 }
 

@@ -1,7 +1,6 @@
 /* shrink: the ends of gamma, the path, labels from it, new points, the published iteration. */
 #include "huddle/path.h"
 #include "shrink/irls.h"
-#include "shrink/newton.h"
 #include "shrink_problems.h"
 
 /* ---- the ends ------------------------------------------------------------------------------ */
@@ -11,7 +10,7 @@ static void g_is_f_up_to_gamma_fit(void **state) {
     for (uint64_t seed = 0; seed < 5; seed++) {
         example x = clouds(60, 3, 3, 4, seed % 2 == 1, seed);
         double fit, up, at_f, unused;
-        assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, "l21", &fit, &up));
+        assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, NULL, "l21", &fit, &up));
         assert_true(fit > 0 && up > fit && !isinf(up));
         for (int side = 0; side < 2; side++) {
             huddle_shrink_options o = huddle_shrink_defaults();
@@ -20,8 +19,8 @@ static void g_is_f_up_to_gamma_fit(void **state) {
             o.gamma = (side ? 1.01 : .99) * fit;
             o.gap = 1e-9;
             shrink_checked(NULL, &x, &o, &out, &info);
-            assert_ok(huddle_shrink_certificate(NULL, &x.f, &x.w, o.gamma, "l21", &x.f, NULL, &at_f,
-                                                &unused));
+            assert_ok(huddle_shrink_certificate(NULL, &x.f, &x.w, NULL, o.gamma, "l21", &x.f, NULL,
+                                                &at_f, &unused));
             if (side == 0) {
                 assert_int_equal(info.stop, HUDDLE_STOP_EXACT);
                 assert_true(largest_difference(&out.g, &x.f) == 0);
@@ -46,7 +45,7 @@ static void components_are_points_beyond_gamma_up(void **state) {
             huddle_shrink_info info;
             double fit, up;
             o.loss = loss ? "l2" : "l21";
-            assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, o.loss, &fit, &up));
+            assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, NULL, o.loss, &fit, &up));
             o.gamma = 1.01 * up;
             shrink_checked(NULL, &x, &o, &out, &info);
             assert_int_equal(info.stop, HUDDLE_STOP_EXACT);
@@ -66,25 +65,26 @@ static void ends_exist_in_strange_cases(void **state) {
     example x = {.w = graph_of(3, 0, i, j, one)};
     assert_ok(huddle_dense_new(3, 1, &x.f));
     x.f.values[1] = 2;
-    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, "l21", &fit, &up));
+    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, NULL, "l21", &fit, &up));
     assert_true(isinf(fit) && up == 0);
     huddle_csr_free(&x.w);
     x.w = graph_of(3, 2, i, j, one);
-    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, "l21", &fit, &up));
+    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, NULL, "l21", &fit, &up));
     assert_close(fit, .5, 1e-12);
     assert_close(up, .5, 1e-9);
     huddle_csr_free(&x.w);
     x.w = graph_of(3, 2, i, j, tiny);
-    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, "l21", &fit, &up));
+    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, NULL, "l21", &fit, &up));
     assert_true(isinf(up));
     huddle_csr_free(&x.w);
     /* Equal rows on an edge: the edge gives no force. */
     x.w = graph_of(3, 2, i, j, one);
     x.f.values[1] = 0;
     x.f.values[2] = 5;
-    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, "l21", &fit, &up));
+    assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, NULL, "l21", &fit, &up));
     assert_close(fit, 1, 1e-12);
-    assert_refused(huddle_shrink_ends(NULL, &x.f, &x.w, "l3", &fit, &up), HUDDLE_INVALID, "l3");
+    assert_refused(huddle_shrink_ends(NULL, &x.f, &x.w, NULL, "l3", &fit, &up), HUDDLE_INVALID,
+                   "l3");
     example_free(&x);
 }
 
@@ -109,7 +109,7 @@ static void the_path_runs_from_fit_to_collapse(void **state) {
             double objective, unused;
             assert_true(path.levels[l].gap <= 1e-4);
             assert_true(l == 0 || path.levels[l].gamma > path.levels[l - 1].gamma);
-            assert_ok(huddle_shrink_certificate(NULL, &x.f, &x.w, path.levels[l].gamma,
+            assert_ok(huddle_shrink_certificate(NULL, &x.f, &x.w, NULL, path.levels[l].gamma,
                                                 o.shrink.loss, &path.shrunk[l], NULL, &objective,
                                                 &unused));
             assert_close(objective, path.levels[l].objective, 1e-12);
@@ -323,29 +323,33 @@ static void plain_steps_never_raise_the_smoothed_objective(void **state) {
     for (int squared = 0; squared < 2; squared++)
         for (uint64_t seed = 0; seed < 4; seed++) {
             example x = clouds(80, 3, 3, 4, false, seed);
-            hd_edges edges;
-            hd_problem problem;
-            hd_arrays arrays;
-            hd_block *blocks;
-            assert_ok(hd_edges_read(&x.w, true, &edges));
-            assert_ok(hd_problem_new(&x.f, &x.w, &edges, NULL, 2, squared, true, 1e-9, &problem));
-            assert_ok(hd_arrays_new(&problem, 0, &arrays));
-            hd_arrays_start(&problem, NULL, &arrays);
-            assert_ok(hd_blocks_new(NULL, &problem, &arrays, "auto", 0, &blocks));
+            hd_shrink_edges edges;
+            hd_shrink_problem problem;
+            hd_shrink_arrays arrays;
+            hd_shrink_block *blocks;
+            void *solver;
+            assert_ok(hd_shrink_edges_read(NULL, &x.w, &edges));
+            hd_shrink_input input = {
+                .f = &x.f, .w = &x.w, .edges = &edges, .gamma = 2, .squared = squared};
+            assert_ok(hd_shrink_problem_new(&input, true, 1e-9, &problem));
+            assert_ok(hd_shrink_arrays_new(&problem, true, &arrays));
+            assert_ok(hd_shrink_blocks_new(NULL, &problem, &arrays, "auto", 0, &blocks));
+            assert_ok(hd_shrink_plain.open(&problem, &arrays, false, &solver));
             for (int64_t k = 0; k < problem.n_blocks; k++) {
+                const double *smooth = &((hd_shrink_irls_state *)solver)->blocks[k].smooth;
                 double before = INFINITY;
-                blocks[k].tau = .3;
-                blocks[k].target = 1e-7 * blocks[k].primal;
+                blocks[k].progress.target = 1e-7 * blocks[k].point.primal;
                 for (int step = 0; step < 100; step++) {
-                    assert_ok(hd_plain_step(&blocks[k]));
-                    assert_true(blocks[k].smooth <= before * (1 + 1e-12));
-                    before = blocks[k].smooth;
+                    assert_ok(hd_shrink_plain.step(solver, &blocks[k]));
+                    assert_true(*smooth <= before * (1 + 1e-12));
+                    before = *smooth;
                 }
             }
-            hd_blocks_free(blocks, problem.n_blocks);
-            hd_arrays_free(&arrays);
-            hd_problem_free(&problem);
-            hd_edges_free(&edges);
+            hd_shrink_plain.close(solver);
+            hd_shrink_blocks_free(blocks, problem.n_blocks);
+            hd_shrink_arrays_free(&arrays);
+            hd_shrink_problem_free(&problem);
+            hd_shrink_edges_free(&edges);
             example_free(&x);
         }
 }

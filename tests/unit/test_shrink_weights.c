@@ -81,8 +81,8 @@ static void solve_weighted(const example *x, const double *weights, huddle_shrin
     o.weights = weights;
     o.keep_dual = true;
     assert_ok(huddle_shrink(NULL, &x->f, &x->w, &o, out, info));
-    assert_ok(huddle_shrink_certificate_weighted(NULL, &x->f, &x->w, weights, info->gamma, o.loss,
-                                                 &out->g, &out->z, &objective, &dual));
+    assert_ok(huddle_shrink_certificate(NULL, &x->f, &x->w, weights, info->gamma, o.loss, &out->g,
+                                        &out->z, &objective, &dual));
     assert_close(info->objective, objective, 1e-12);
     assert_close(info->dual, dual, 1e-12);
     assert_close(info->objective, objective_of(x, weights, info->gamma, squared, &out->g), 1e-12);
@@ -140,8 +140,8 @@ static void the_ends_of_gamma_are_those_of_the_repeated_rows(void **state) {
         huddle_shrunk out;
         huddle_shrink_info info;
         o.loss = losses[l];
-        assert_ok(huddle_shrink_ends_weighted(NULL, &x.f, &x.w, weights, o.loss, &fit, &up));
-        assert_ok(huddle_shrink_ends(NULL, &all.f, &all.w, o.loss, &fit_all, &up_all));
+        assert_ok(huddle_shrink_ends(NULL, &x.f, &x.w, weights, o.loss, &fit, &up));
+        assert_ok(huddle_shrink_ends(NULL, &all.f, &all.w, NULL, o.loss, &fit_all, &up_all));
         assert_close(fit, fit_all, 1e-12);
         assert_close(up, up_all, 1e-6);
         o.gamma = 1.0001 * up;
@@ -251,10 +251,10 @@ static void weights_that_are_none_are_refused(void **state) {
     for (int k = 0; k < 4; k++) {
         weights[4] = bad[k];
         assert_refused(huddle_shrink(NULL, &x.f, &x.w, &o, &out, NULL), HUDDLE_INVALID, "row 5");
-        assert_refused(huddle_shrink_certificate_weighted(NULL, &x.f, &x.w, weights, 1, "l2", &x.f,
-                                                          NULL, &objective, NULL),
+        assert_refused(huddle_shrink_certificate(NULL, &x.f, &x.w, weights, 1, "l2", &x.f, NULL,
+                                                 &objective, NULL),
                        HUDDLE_INVALID, "row 5");
-        assert_refused(huddle_shrink_ends_weighted(NULL, &x.f, &x.w, weights, "l21", &fit, &up),
+        assert_refused(huddle_shrink_ends(NULL, &x.f, &x.w, weights, "l21", &fit, &up),
                        HUDDLE_INVALID, "row 5");
     }
     example_free(&x);
@@ -266,8 +266,7 @@ static huddle_status shrink_once(void *argument) {
     huddle_shrink_options o = huddle_shrink_defaults();
     huddle_shrunk out = {0};
     o.weights = weights;
-    huddle_status status =
-        huddle_shrink_ends_weighted(NULL, &x->f, &x->w, weights, "l21", &fit, &up);
+    huddle_status status = huddle_shrink_ends(NULL, &x->f, &x->w, weights, "l21", &fit, &up);
     if (status == HUDDLE_OK)
         status = huddle_shrink(NULL, &x->f, &x->w, &o, &out, NULL);
     huddle_shrunk_free(&out);

@@ -1,0 +1,227 @@
+/* From the best point of a solve to what the caller gets: G and Z in the caller's numbers, groups,
+ * snapping, the certificate of exactly this G and Z, and why the solve ended. */
+#include "base/check.h"
+#include "shrink/certificate.h"
+#include "shrink/groups.h"
+#include "shrink/solve.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* An edge counts as closed if closing it costs less than this share of the gap. */
+static const double closing_share = .05;
+
+/* Rows are equal but for rounding if the objective is at most this many times what rounding can
+ * change it by. */
+static const double trivial_factor = 16;
+
+/* ---- G and Z ------------------------------------------------------------------------------- */
+
+static huddle_status write_rows(const hd_shrink_solve *s, huddle_dense *g) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_problem *p = &s->problem;
+    const huddle_dense *f = s->input.f;
+    TRY(huddle_dense_new(p->n, p->c, g));
+    for (int64_t v = 0; v < p->n; v++)
+        for (int64_t k = 0; k < p->c; k++) {
+            double at = f->values[p->vertex[v] * f->stride + k];
+            g->values[p->vertex[v] * p->c + k] = at + s->arrays.best_h[v * p->c + k] * p->unit;
+        }
+    /* Rounded one by one, the rows of a collapsed block would no longer be one point. */
+    for (int64_t b = 0; b < p->n_blocks; b++) {
+        const hd_shrink_range *block = &p->blocks[b];
+        for (int32_t v = block->v0 + 1; s->blocks[b].progress.is_collapsed && v < block->v1; v++)
+            memcpy(g->values + p->vertex[v] * p->c, g->values + p->vertex[block->v0] * p->c,
+                   (size_t)p->c * sizeof(double));
+    }
+done:
+    return status;
+}
+
+/* Z in the caller's order, each block scaled as in its bound. Idle edges pull as hard as they can,
+ * along the rows of g. */
+static huddle_status write_dual(const hd_shrink_solve *s, const huddle_dense *g, huddle_dense *z) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_problem *p = &s->problem;
+    const hd_shrink_edges *edges = s->input.edges;
+    int64_t c = p->c;
+    hd_shrink_rows rows = {0};
+    TRY(huddle_dense_new(p->m, c, z));
+    TRY(hd_shrink_rows_open(p->halo, g, &rows));
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        const hd_shrink_block *b = &s->blocks[k];
+        double scale = b->point.scale * (p->squared ? p->unit : 1);
+        for (int64_t e = 0; e < b->m; e++) {
+            double *to = z->values + p->edge[b->range.e0 + e] * c;
+            double factor = p->flipped[b->range.e0 + e] ? -scale : scale;
+            for (int64_t q = 0; q < c; q++)
+                to[q] = factor * b->point.best_z[e * c + q];
+        }
+    }
+    for (int64_t e = p->n_live; e < p->m; e++) {
+        int32_t edge = p->edge[e];
+        const double *a = rows.values + edges->i[edge] * rows.stride;
+        const double *b = rows.values + edges->j[edge] * rows.stride;
+        double norm = 0, lambda = p->lambda[e] * (p->squared ? p->unit : 1);
+        for (int64_t q = 0; q < c; q++)
+            norm += (a[q] - b[q]) * (a[q] - b[q]);
+        for (int64_t q = 0; q < c && norm > 0; q++)
+            z->values[edge * c + q] = lambda * (a[q] - b[q]) / sqrt(norm);
+    }
+done:
+    hd_shrink_rows_close(&rows);
+    return status;
+}
+
+/* G and Z: the engine's own, or those of the best point. */
+static huddle_status write_point(const hd_shrink_solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    if (s->solver == NULL) {
+        TRY(huddle_dense_copy(&s->engine_g, &out->g));
+        TRY(huddle_dense_copy(&s->engine_z, &out->z));
+        goto done;
+    }
+    TRY(write_rows(s, &out->g));
+    TRY(write_dual(s, &out->g, &out->z));
+done:
+    return status;
+}
+
+/* Moves groups to one point, if that leaves the gap within what was asked for; where the solve fell
+ * short of it, if the objective rises by no more than that. */
+static huddle_status try_snap(const hd_shrink_solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    huddle_shrink_info *info = s->info;
+    huddle_dense g = {0};
+    double objective, unused, allowed = info->objective * (1 + s->options.gap);
+    if (info->gap <= s->options.gap)
+        allowed = fmax(info->objective, info->dual / (1 - s->options.gap));
+    TRY(huddle_dense_copy(&out->g, &g));
+    TRY(hd_shrink_snap(&s->input, &s->problem, out->group, out->n_groups, &g));
+    TRY(hd_shrink_certify(&s->input, &g, NULL, &objective, &unused));
+    if (objective <= allowed) {
+        huddle_dense swap = out->g;
+        out->g = g;
+        g = swap;
+        info->objective = objective;
+        info->snapped = true;
+    }
+done:
+    huddle_dense_free(&g);
+    return status;
+}
+
+huddle_status hd_shrink_solve_answer(hd_shrink_solve *s, huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_problem *p = &s->problem;
+    huddle_shrink_info *info = s->info;
+    double open = fmax(s->options.gap * s->primal, s->primal - s->dual);
+    huddle_shrunk_free(out);
+    TRY(write_point(s, out));
+    TRY(hd_shrink_certify(&s->input, &out->g, &out->z, &info->objective, &info->dual));
+    info->gap = hd_shrink_relative_gap(info->objective, info->dual);
+    ALLOC(out->group, p->n);
+    TRY(hd_shrink_find_groups(s->input.context, p, s->blocks, &s->arrays, closing_share * open,
+                              out->group, &out->n_groups));
+    if (s->options.snap && out->n_groups < s->n_rows)
+        TRY(try_snap(s, out));
+    info->gap = hd_shrink_relative_gap(info->objective, info->dual);
+done:
+    return status;
+}
+
+/* ---- why the solve ended ------------------------------------------------------------------- */
+
+static double row_norm(const hd_shrink_rows *m, int64_t i, int64_t c) {
+    const double *row = m->values + i * m->stride;
+    return sqrt(hd_shrink_dot(row, row, c));
+}
+
+/* What the loss at G, and the pull of its edges, can change by when the entries of G are rounded;
+ * rows at one point stay there. rounding[0]: of the loss, rounding[1]: of the pull. */
+static huddle_status bound_rounding(const hd_shrink_solve *s, const huddle_dense *g,
+                                    double rounding[2]) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_input *in = &s->input;
+    const huddle_dense *f = in->f;
+    int64_t c = g->cols;
+    hd_shrink_rows rows = {0};
+    double loss = 0, pull = 0;
+    TRY(hd_shrink_rows_open(s->problem.halo, g, &rows));
+    for (int64_t i = 0; i < g->rows; i++) {
+        double ulp = DBL_EPSILON * row_norm(&rows, i, c), square = 0;
+        for (int64_t k = 0; k < c && in->squared; k++) {
+            double h = g->values[i * g->stride + k] - f->values[i * f->stride + k];
+            square += h * h;
+        }
+        double weight = hd_shrink_row_weight(in->weights, i);
+        loss += weight * (in->squared ? (2 * sqrt(square) + ulp) * ulp : ulp);
+    }
+    for (int64_t e = 0; e < in->edges->count; e++) {
+        int64_t i = in->edges->i[e], j = in->edges->j[e];
+        const double *a = rows.values + i * rows.stride, *b = rows.values + j * rows.stride;
+        if (memcmp(a, b, (size_t)c * sizeof *a) != 0)
+            pull += hd_shrink_edge_share(in->edges, e) * in->edges->weight[e] * DBL_EPSILON *
+                    (row_norm(&rows, i, c) + row_norm(&rows, j, c));
+    }
+    rounding[0] = loss;
+    rounding[1] = in->gamma * pull;
+    TRY(hd_reduce_sum(in->context, 2, rounding));
+done:
+    hd_shrink_rows_close(&rows);
+    return status;
+}
+
+/* Success is reported only for the gap that was proven for the answer itself. */
+static huddle_stop choose_stop(const hd_shrink_solve *s, const double rounding[2], bool is_exact) {
+    const huddle_shrink_info *info = s->info;
+    if (info->gap <= s->options.gap)
+        return is_exact ? HUDDLE_STOP_EXACT : HUDDLE_STOP_CONVERGED;
+    if (info->objective - info->dual <= rounding[0] + rounding[1])
+        return HUDDLE_STOP_ROUNDING;
+    return info->n_iter >= s->max_iter ? HUDDLE_STOP_MAX_ITER : HUDDLE_STOP_STALLED;
+}
+
+/* Names of the solvers and numbers of systems; returns whether closed forms gave everything. */
+static bool report_solvers(const hd_shrink_solve *s) {
+    huddle_shrink_info *info = s->info;
+    const hd_engine *engine = hd_context_engine(s->input.context);
+    bool is_exact = true;
+    info->solver = s->solver == NULL ? engine->text.name : s->solver->name;
+    info->linear_solver = "none";
+    for (int64_t k = 0; k < s->problem.n_blocks; k++) {
+        const hd_shrink_block *b = &s->blocks[k];
+        is_exact = is_exact && b->progress.is_exact;
+        info->n_solves += b->n_solves;
+        if (b->linear.solver != NULL && !b->progress.is_exact)
+            info->linear_solver = b->linear.solver->name;
+    }
+    if (is_exact)
+        info->solver = "exact";
+    return is_exact;
+}
+
+huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *out) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_problem *p = &s->problem;
+    huddle_shrink_info *info = s->info;
+    double rounding[2];
+    info->n_groups = out->n_groups;
+    info->n_components = p->n_components;
+    info->n_fixed = p->n - p->n_free;
+    info->loss = p->squared ? "l2" : "l21";
+    TRY(hd_reduce_count(s->input.context, &info->n_fixed));
+    TRY(bound_rounding(s, &out->g, rounding));
+    info->stop = choose_stop(s, rounding, report_solvers(s));
+    /* Where the rows of a component are equal but for their last digits there is nothing to warn
+     * of. */
+    bool is_trivial =
+        info->stop == HUDDLE_STOP_ROUNDING && info->objective <= trivial_factor * rounding[0];
+    if (info->stop > HUDDLE_STOP_EXACT && !is_trivial)
+        hd_warn(s->input.context, HUDDLE_WARNING_NOT_CONVERGED,
+                "the shrinking stopped (%s) after %d iterations at a gap of %.2g, not %.2g",
+                huddle_stop_name(info->stop), info->n_iter, info->gap, s->options.gap);
+done:
+    return status;
+}

@@ -1,0 +1,91 @@
+/* The shrink problem handed to an engine, and its result in the form that the CPU's solvers have.
+ */
+#include "base/check.h"
+#include "shrink/solve.h"
+
+#include <math.h>
+
+static huddle_status check_result(const hd_shrink_solve *s, const huddle_dense *g,
+                                  const huddle_dense *z) {
+    huddle_status status = HUDDLE_OK;
+    const char *name = hd_context_engine(s->input.context)->text.name;
+    int64_t n = s->input.f->rows, m = s->input.edges->count, c = s->input.f->cols;
+    TRY(huddle_dense_fetch(g));
+    TRY(huddle_dense_fetch(z));
+    if (g->rows != n || g->cols != c || z->rows != m || z->cols != c)
+        FAIL(HUDDLE_INTERNAL, "engine '%s' returned G as %lld x %lld and Z as %lld x %lld", name,
+             (long long)g->rows, (long long)g->cols, (long long)z->rows, (long long)z->cols);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < c; k++)
+            if (!isfinite(g->values[i * g->stride + k]))
+                FAIL(HUDDLE_NUMERIC, "engine '%s' returned a value in row %lld that is not finite",
+                     name, (long long)i + 1);
+    for (int64_t e = 0; e < m; e++)
+        for (int64_t k = 0; k < c; k++)
+            if (!isfinite(z->values[e * z->stride + k]))
+                FAIL(HUDDLE_NUMERIC,
+                     "engine '%s' returned a dual value of edge %lld that is not finite", name,
+                     (long long)e + 1);
+done:
+    return status;
+}
+
+huddle_status hd_shrink_ask_engine(hd_shrink_solve *s, const huddle_dense *start, huddle_dense *g,
+                                   huddle_dense *z) {
+    huddle_status status = HUDDLE_UNSUPPORTED;
+    const hd_shrink_input *in = &s->input;
+    const hd_engine *engine = hd_context_engine(in->context);
+    int32_t left = s->max_iter - s->info->n_iter;
+    hd_shrink_request request = {.f = in->f,
+                                 .w = in->w,
+                                 .weights = in->weights,
+                                 .gamma = in->gamma,
+                                 .squared = in->squared,
+                                 .gap = s->wanted,
+                                 .max_iter = left,
+                                 .start = start,
+                                 .seed = s->options.seed};
+    hd_shrink_result result = {.g = g, .z = z};
+    if (engine->shrink == NULL || left < 1)
+        goto done;
+    TRY(engine->shrink(in->context, &request, &result));
+    TRY(check_result(s, g, z));
+    s->info->n_iter += result.n_iter;
+    s->info->n_solves += result.n_solves;
+done:
+    if (status != HUDDLE_OK) {
+        huddle_dense_free(g);
+        huddle_dense_free(z);
+    }
+    return status;
+}
+
+/* z of one edge: from the caller's direction and unit, clipped to its ball. */
+static void load_dual_row(const hd_shrink_problem *p, int64_t e, const double *from, double *to) {
+    double scale = (p->flipped[e] ? -1 : 1) / (p->squared ? p->unit : 1), norm = 0;
+    for (int64_t k = 0; k < p->c; k++) {
+        to[k] = scale * from[k];
+        norm += to[k] * to[k];
+    }
+    if (norm > p->lambda[e] * p->lambda[e])
+        for (int64_t k = 0; k < p->c; k++)
+            to[k] *= p->lambda[e] / sqrt(norm);
+}
+
+huddle_status hd_shrink_load_point(hd_shrink_solve *s, const huddle_dense *g,
+                                   const huddle_dense *z) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_problem *p = &s->problem;
+    TRY(hd_shrink_arrays_start(p, g, &s->arrays));
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        hd_shrink_block *b = &s->blocks[k];
+        TRY(hd_check_cancel(s->input.context));
+        for (int64_t e = b->range.e0; e < b->range.e1; e++)
+            load_dual_row(p, e, z->values + p->edge[e] * z->stride,
+                          b->point.z + (e - b->range.e0) * p->c);
+        TRY(hd_shrink_block_evaluate(b));
+        TRY(hd_shrink_block_bound(b));
+    }
+done:
+    return status;
+}

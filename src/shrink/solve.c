@@ -1,0 +1,277 @@
+#include "shrink/solve.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "shrink/certificate.h"
+#include "shrink/ends.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Edges from which on a block uses all threads for itself: four chunks of a pass. */
+enum { LARGE_BLOCK = 4 * HD_SHRINK_GRAIN };
+
+/* Small blocks per chunk of the loop that steps them side by side. */
+enum { SMALL_GRAIN = 8 };
+
+/* Idle edges leave a gap of their own, which has to stay well below the one that is asked for. */
+static const double largest_negligible = 1e-9, negligible_per_gap = 1e-5;
+
+/* A closed form is accepted within this share of the gap that is asked for. */
+static const double closed_form_share = .5;
+
+/* A block counts as progressing while its gap falls by this factor within max_idle steps. */
+static const double progress_factor = .99;
+
+/* ---- closed forms -------------------------------------------------------------------------- */
+
+/* What the objective of a block can change by when the entries of its rows of F are rounded. */
+static huddle_status rounding_of_block(const hd_shrink_block *b, double *sum) {
+    const hd_shrink_problem *p = b->problem;
+    *sum = 0;
+    for (int64_t v = b->range.v0; v < b->range.v1; v++) {
+        double square = hd_shrink_dot(p->f + v * p->c, p->f + v * p->c, p->c);
+        square *= DBL_EPSILON * DBL_EPSILON;
+        *sum += p->mass[v] * (p->squared ? square : sqrt(square));
+    }
+    return hd_reduce_sum(b->context, 1, sum);
+}
+
+/* A block may be left at F, or be one point, if that is within half of the gap that is asked for;
+ * or stay as it is where its rows are equal but for rounding. */
+static huddle_status try_closed_forms(const hd_shrink_solve *s, hd_shrink_block *b) {
+    huddle_status status = HUDDLE_OK;
+    hd_shrink_progress *progress = &b->progress;
+    double rounding, allowed;
+    TRY(hd_shrink_try_fit(b));
+    if (progress->is_exact)
+        goto done;
+    status = hd_shrink_try_collapse(b);
+    if (status == HUDDLE_NUMERIC) /* a matrix that is singular in this arithmetic proves nothing */
+        status = HUDDLE_OK;
+    allowed = closed_form_share * s->options.gap * b->point.primal;
+    progress->is_exact = progress->is_exact && hd_shrink_block_gap(b) <= allowed;
+    progress->is_collapsed = progress->is_exact;
+    if (status != HUDDLE_OK || progress->is_exact)
+        goto done;
+    /* No iteration can improve on what rounding decides. */
+    TRY(rounding_of_block(b, &rounding));
+    progress->is_exact = b->point.primal <= 4 * rounding;
+done:
+    return status;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static huddle_status open_blocks(hd_shrink_solve *s) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_problem *p = &s->problem;
+    bool systems = s->solver != NULL && s->solver->uses_systems, all_exact = true;
+    TRY(hd_shrink_arrays_new(p, systems, &s->arrays));
+    TRY(hd_shrink_arrays_start(p, s->options.start, &s->arrays));
+    TRY(hd_shrink_blocks_new(s->input.context, p, &s->arrays,
+                             systems ? s->options.linear_solver : NULL, s->options.seed,
+                             &s->blocks));
+    ALLOC(s->small, p->n_blocks);
+    for (int64_t k = 0; k < p->n_blocks && s->solver != NULL; k++) {
+        TRY(try_closed_forms(s, &s->blocks[k]));
+        all_exact = all_exact && s->blocks[k].progress.is_exact;
+        /* Across processes every step is collective, and one thread makes all calls. */
+        if (s->blocks[k].m < LARGE_BLOCK && !hd_shrink_is_spread(p))
+            s->small[s->n_small++] = k;
+    }
+    if (s->solver != NULL && !all_exact)
+        TRY(s->solver->open(p, &s->arrays, s->options.start != NULL, &s->state));
+done:
+    return status;
+}
+
+huddle_status hd_shrink_solve_open(hd_shrink_solve *s) {
+    huddle_status status = HUDDLE_OK;
+    hd_slab slab;
+    double negligible = fmin(largest_negligible, negligible_per_gap * s->options.gap);
+    s->wanted = s->options.gap;
+    s->max_iter = s->options.shrink_max_iter;
+    TRY(hd_shrink_find_solver(s->input.context, s->input.edges, s->options.solver, &s->solver));
+    if (s->max_iter == HUDDLE_AUTO)
+        s->max_iter = s->solver->max_iter;
+    TRY(hd_slab_locate(s->input.context, s->input.f->rows, &slab));
+    s->n_rows = slab.total;
+    /* An engine has a method of its own, so it is asked unless the caller names another. */
+    if (strcmp(s->options.solver, "auto") == 0) {
+        status = hd_shrink_ask_engine(s, s->options.start, &s->engine_g, &s->engine_z);
+        if (status == HUDDLE_OK)
+            s->solver = NULL;
+        else if (status != HUDDLE_UNSUPPORTED)
+            goto done;
+    }
+    TRY(hd_shrink_problem_new(&s->input, true, negligible, &s->problem));
+    TRY(open_blocks(s));
+done:
+    return status;
+}
+
+void hd_shrink_solve_close(hd_shrink_solve *s) {
+    if (s->solver != NULL)
+        s->solver->close(s->state);
+    hd_shrink_blocks_free(s->blocks, s->problem.n_blocks);
+    hd_shrink_arrays_free(&s->arrays);
+    huddle_free(s->small);
+    hd_shrink_problem_free(&s->problem);
+    huddle_dense_free(&s->engine_g);
+    huddle_dense_free(&s->engine_z);
+}
+
+/* ---- iterating ----------------------------------------------------------------------------- */
+
+/* Objective and bound of the whole; and the gap that each block may leave: half in proportion to
+ * its own objective, half to its size, so that all of them together leave at most the wanted gap.
+ */
+static void update_progress(hd_shrink_solve *s) {
+    const hd_shrink_problem *p = &s->problem;
+    s->primal = s->dual = p->idle_cost;
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        s->primal += s->blocks[k].point.primal;
+        s->dual += s->blocks[k].point.dual;
+    }
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        hd_shrink_block *b = &s->blocks[k];
+        hd_shrink_progress *progress = &b->progress;
+        double share = (double)b->m / (double)p->n_live, gap = hd_shrink_block_gap(b);
+        progress->since++;
+        if (gap < progress_factor * progress->mark) {
+            progress->mark = gap;
+            progress->since = 0;
+        }
+        bool is_stalled = s->solver != NULL && progress->since >= s->solver->max_idle;
+        if (p->n_blocks == 1) /* 0 / 0 on a process without edges */
+            share = 1;
+        progress->target = s->wanted * .5 * (b->point.primal + s->dual * share);
+        progress->is_done = progress->is_exact || is_stalled || gap <= progress->target;
+    }
+}
+
+/* A step. If the numbers make it fail it is the block's last, and its best point and bound are
+ * kept. */
+static huddle_status step_block(const hd_shrink_solve *s, hd_shrink_block *b) {
+    huddle_status status = s->solver->step(s->state, b);
+    if (status == HUDDLE_NUMERIC)
+        status = hd_agree(b->context, status);
+    if (status != HUDDLE_NUMERIC)
+        return status;
+    b->progress.since = s->solver->max_idle;
+    return HUDDLE_OK;
+}
+
+static huddle_status step_small(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    const hd_shrink_solve *s = argument;
+    for (int64_t k = chunk.begin; k < chunk.end; k++) {
+        hd_shrink_block *b = &s->blocks[s->small[k]];
+        if (!b->progress.is_done)
+            TRY(step_block(s, b));
+    }
+done:
+    return status;
+}
+
+/* One step of every block that needs it: large blocks one after the other, each on all threads,
+ * small ones side by side. */
+static huddle_status step_all(hd_shrink_solve *s) {
+    huddle_status status = HUDDLE_OK;
+    bool spread = hd_shrink_is_spread(&s->problem);
+    if (s->solver->prepare != NULL)
+        TRY(s->solver->prepare(s->state));
+    for (int64_t k = 0; k < s->problem.n_blocks; k++) {
+        hd_shrink_block *b = &s->blocks[k];
+        if (!b->progress.is_done && (b->m >= LARGE_BLOCK || spread))
+            TRY(step_block(s, b));
+    }
+    TRY(hd_parallel(s->input.context, NULL, s->n_small, SMALL_GRAIN, step_small, s));
+done:
+    return status;
+}
+
+static huddle_status record_history(hd_shrink_solve *s) {
+    huddle_status status = HUDDLE_OK;
+    huddle_shrink_info *info = s->info;
+    double *const *arrays[] = {&info->history_objective, &info->history_dual,
+                               &info->history_seconds};
+    for (int k = 0; k < 3; k++) {
+        int64_t room = s->history_room;
+        if (!hd_grow((void *)arrays[k], &room, info->n_history + 1, sizeof(double)))
+            FAIL(HUDDLE_NO_MEMORY, "no memory for %d steps of history", info->n_history + 1);
+        if (k == 2)
+            s->history_room = room;
+    }
+    info->history_objective[info->n_history] = hd_shrink_value(&s->problem, s->primal);
+    info->history_dual[info->n_history] = hd_shrink_value(&s->problem, s->dual);
+    info->history_seconds[info->n_history++] = hd_seconds() - s->started;
+done:
+    return status;
+}
+
+static bool is_done(const hd_shrink_solve *s) {
+    for (int64_t k = 0; k < s->problem.n_blocks; k++)
+        if (!s->blocks[k].progress.is_done)
+            return false;
+    return true;
+}
+
+static huddle_status iterate_blocks(hd_shrink_solve *s) {
+    huddle_status status = HUDDLE_OK;
+    update_progress(s);
+    while (!is_done(s) && s->info->n_iter < s->max_iter) {
+        double gap = hd_shrink_relative_gap(s->primal, s->dual);
+        TRY(hd_progress(s->input.context, "shrink", log(fmin(gap, 1)) / log(.5 * s->options.gap),
+                        1));
+        int32_t left = s->max_iter - s->info->n_iter;
+        int32_t batch = left < s->solver->batch ? left : s->solver->batch;
+        for (int64_t k = 0; k < s->problem.n_blocks; k++)
+            s->blocks[k].progress.batch = batch;
+        TRY(step_all(s));
+        s->info->n_iter += batch;
+        update_progress(s);
+        TRY(record_history(s));
+        if (hd_shrink_relative_gap(s->primal, s->dual) <= s->wanted)
+            break;
+    }
+done:
+    return status;
+}
+
+/* ---- an engine's result -------------------------------------------------------------------- */
+
+/* The first result was computed before the problem was prepared; later ones, for a tighter gap,
+ * start from it and take its place if their objective is no higher. */
+static huddle_status iterate_engine(hd_shrink_solve *s) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense g = {0}, z = {0};
+    double before = s->primal, objective = s->problem.idle_cost;
+    bool is_first = s->info->n_history == 0;
+    if (!is_first)
+        TRY(hd_shrink_ask_engine(s, &s->engine_g, &g, &z));
+    for (int64_t k = 0; k < s->problem.n_blocks && is_first; k++)
+        s->blocks[k].point.primal = INFINITY; /* the start is not what is handed out */
+    TRY(hd_shrink_load_point(s, is_first ? &s->engine_g : &g, is_first ? &s->engine_z : &z));
+    for (int64_t k = 0; k < s->problem.n_blocks; k++)
+        objective += s->blocks[k].point.objective;
+    update_progress(s);
+    TRY(record_history(s));
+    if (!is_first && objective <= before) {
+        huddle_dense swap_g = s->engine_g, swap_z = s->engine_z;
+        s->engine_g = g;
+        s->engine_z = z;
+        g = swap_g;
+        z = swap_z;
+    }
+done:
+    huddle_dense_free(&g);
+    huddle_dense_free(&z);
+    return status == HUDDLE_UNSUPPORTED ? HUDDLE_OK : status;
+}
+
+huddle_status hd_shrink_solve_iterate(hd_shrink_solve *s) {
+    return s->solver == NULL ? iterate_engine(s) : iterate_blocks(s);
+}

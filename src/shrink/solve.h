@@ -1,0 +1,50 @@
+/* A solve under way: the loop over the blocks of the problem, or the calls of an engine that solves
+ * it whole, and the answer in the caller's numbers. */
+#ifndef HUDDLE_SRC_SHRINK_SOLVE_H
+#define HUDDLE_SRC_SHRINK_SOLVE_H
+
+#include "shrink/solver.h"
+
+typedef struct hd_shrink_solve {
+    hd_shrink_input input;
+    huddle_shrink_options options;
+    const hd_shrink_solver *solver; /* NULL: the engine solves */
+    void *state;                    /* of the solver; NULL if no block needs it */
+    hd_shrink_problem problem;
+    hd_shrink_arrays arrays;
+    hd_shrink_block *blocks;
+    int64_t *small, n_small; /* blocks that are solved side by side */
+    huddle_dense engine_g, engine_z;
+    int64_t n_rows;      /* over all processes */
+    double started;      /* seconds */
+    double wanted;       /* relative gap to reach: tighter than asked for if snapping needs it */
+    double primal, dual; /* of the whole problem */
+    int32_t max_iter;
+    huddle_shrink_info *info;
+    int64_t history_room; /* of info's arrays */
+} hd_shrink_solve;
+
+/* Prepares the problem and its blocks, closed forms tried; with an engine also its first result.
+ * input and options are set. */
+huddle_status hd_shrink_solve_open(hd_shrink_solve *solve);
+void hd_shrink_solve_close(hd_shrink_solve *solve);
+
+/* Continues until the wanted gap is reached, or nothing can be improved, or max_iter. */
+huddle_status hd_shrink_solve_iterate(hd_shrink_solve *solve);
+
+/* G, Z, groups and the certificate of the best point so far, into out and info. */
+huddle_status hd_shrink_solve_answer(hd_shrink_solve *solve, huddle_shrunk *out);
+
+/* What is left of info: why the solve ended, solver names, counts; warns if the gap that was asked
+ * for is not reached. */
+huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk *out);
+
+/* engine_calls.c: asks the context's engine. HUDDLE_UNSUPPORTED if there is none for this. */
+huddle_status hd_shrink_ask_engine(hd_shrink_solve *solve, const huddle_dense *start,
+                                   huddle_dense *g, huddle_dense *z);
+
+/* Puts a primal and a dual point, in the caller's numbers, into the blocks. */
+huddle_status hd_shrink_load_point(hd_shrink_solve *solve, const huddle_dense *g,
+                                   const huddle_dense *z);
+
+#endif

@@ -1,0 +1,38 @@
+#include "shrink/solver.h"
+
+#include "base/check.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static const hd_shrink_solver *const solvers[] = {&hd_shrink_irls, &hd_shrink_newton,
+                                                  &hd_shrink_pdhg, &hd_shrink_plain};
+enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
+
+static const char *names[N_SOLVERS + 2];
+
+static void list_names(void) {
+    names[0] = "auto";
+    for (int k = 0; k < N_SOLVERS; k++)
+        names[k + 1] = solvers[k]->name;
+}
+
+const char *const *hd_shrink_solver_names(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, list_names);
+    return names;
+}
+
+huddle_status hd_shrink_find_solver(huddle_context *context, const hd_shrink_edges *edges,
+                                    const char *name, const hd_shrink_solver **solver) {
+    huddle_status status = HUDDLE_OK;
+    double ghosts = (double)edges->halo.ghosts;
+    TRY(hd_reduce_max(context, 1, &ghosts));
+    *solver = ghosts > 0 && hd_context_engine(context)->linear_solver == NULL ? &hd_shrink_pdhg
+                                                                              : &hd_shrink_newton;
+    for (int k = 0; k < N_SOLVERS; k++)
+        if (strcmp(solvers[k]->name, name) == 0)
+            *solver = solvers[k];
+done:
+    return status;
+}
