@@ -147,12 +147,15 @@ static int note_cpu_work(void *user, const char *stage, double done, double tota
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
+/* Equal up to the numbers of the clusters. */
 static void check_same_partition(const char *method, const char *what, const int32_t *a,
                                  const int32_t *b, int64_t n) {
-    huddle_scores scores;
-    assert_ok(huddle_metrics_scores(n, a, b, &scores));
-    if (scores.ari != 1)
-        fail_msg("%s: the %s differ, ARI %g", method, what, scores.ari);
+    int64_t differing = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            differing += (a[i] == a[j]) != (b[i] == b[j]);
+    if (differing > 0)
+        fail_msg("%s: the %s differ in %lld pairs", method, what, (long long)differing);
 }
 
 static void check_same_eigenvalues(huddle_model *a, huddle_model *b) {

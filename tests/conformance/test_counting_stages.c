@@ -405,10 +405,11 @@ static void new_rows_agree(void **state) {
 
 /* ---- K-means --------------------------------------------------------------------------------- */
 
+/* Equal up to the numbers of the clusters. */
 static void check_same_partition(const int32_t *a, const int32_t *b, int64_t n) {
-    huddle_scores scores;
-    assert_ok(huddle_metrics_scores(n, a, b, &scores));
-    assert_true(scores.ari == 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            assert_int_equal(a[i] == a[j], b[i] == b[j]);
 }
 
 static void check_clustering(const char *mode, const huddle_points *x, const double *weights,
