@@ -89,8 +89,9 @@ static int check_value(const app_flag *flag, const char *value) {
     if (flag->kind == FLAG_NUMBER && !is_number(value, flag->min, false))
         return usage_error("--%s = %s is not a number from %g", flag->name, value, flag->min);
     if (flag->kind == FLAG_CHOICE) {
+        size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);
         for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
-            if (strcmp(value, *choice) == 0)
+            if (strlen(*choice) == length && strncmp(value, *choice, length) == 0)
                 return EXIT_DONE;
         return wrong_choice(flag, value);
     }

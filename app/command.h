@@ -27,6 +27,7 @@ typedef struct app_flag {
     double min;
     bool repeats; /* may be given several times, and all of them count */
     const char *const *(*choices)(void);
+    bool takes_options;               /* CHOICE: also a choice with options, "NAME:OPTIONS" */
     const char *default_text;         /* the default as text, or NULL if there is none to tell */
     const char *(*get_default)(void); /* the same, when it must be asked for */
     const char *help;                 /* half a sentence, no full stop */
@@ -65,7 +66,8 @@ const char *const *command_names(void);
 
 extern const app_command cluster_command, path_command, predict_command, score_command,
     experiment_command, paper_command, info_command, convert_command, generate_command,
-    methods_command, options_command, help_command, man_command, completion_command;
+    methods_command, engines_command, options_command, help_command, man_command,
+    completion_command;
 
 /* Flags that several commands share. */
 extern const app_flag input_flags[];  /* of everything that reads DATA */

@@ -1,6 +1,7 @@
 #include "fitting.h"
 
 #include "catalogue.h"
+#include "engines.h"
 #include "output.h"
 #include "talk.h"
 #include "text.h"
@@ -16,14 +17,6 @@ const app_flag method_flags[] = {{.name = "method",
                                   .get_default = huddle_default_method,
                                   .help = "clustering method; huddle methods describes them"},
                                  {0}};
-
-static const char *const *engine_names(void) {
-    static const char *names[32];
-    const huddle_engine_text *const *engines = huddle_engines();
-    for (int k = 0; k < 31 && engines[k] != NULL; k++)
-        names[k] = engines[k]->name;
-    return names;
-}
 
 const app_flag compute_flags[] = {
     {.name = "graph",
@@ -41,12 +34,7 @@ const app_flag compute_flags[] = {
      .min = 1,
      .help =
          "number of threads; default: as many as this process may use; labels do not depend on it"},
-    {.name = "engine",
-     .kind = FLAG_CHOICE,
-     .value = "NAME",
-     .choices = engine_names,
-     .default_text = "cpu",
-     .help = "compute engine"},
+    ENGINE_FLAG,
     {0}};
 
 /* ---- the model ---------------------------------------------------------------------------- */

@@ -10,9 +10,10 @@
 #include <string.h>
 
 const app_command *const commands[] = {
-    &cluster_command, &path_command, &predict_command, &score_command,      &experiment_command,
-    &paper_command,   &info_command, &convert_command, &generate_command,   &methods_command,
-    &options_command, &help_command, &man_command,     &completion_command, NULL};
+    &cluster_command,    &path_command,    &predict_command,    &score_command,
+    &experiment_command, &paper_command,   &info_command,       &convert_command,
+    &generate_command,   &methods_command, &engines_command,    &options_command,
+    &help_command,       &man_command,     &completion_command, NULL};
 
 const char *const *command_names(void) {
     static const char *names[sizeof commands / sizeof *commands];

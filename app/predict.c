@@ -1,5 +1,6 @@
 /* huddle predict: labels for new points by a saved model. */
 #define _XOPEN_SOURCE 700
+#include "engines.h"
 #include "fitting.h"
 #include "output.h"
 #include "talk.h"
@@ -187,6 +188,7 @@ static const app_flag predict_flags[] = {
      .value = "N",
      .min = 1,
      .help = "threads to compute with"},
+    ENGINE_FLAG,
     {0}};
 
 static const flag_group predict_groups[] = {{"Options", predict_flags},

@@ -97,16 +97,25 @@ function(huddle_registry file entry)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${file} CONTENT "${text}" @ONLY)
 endfunction()
 
-# One engine per folder of engines/: its sources join the library, its name the registry.
+# One engine per folder of engines/: its objects and the libraries it links join the library, its name
+# the registry. HUDDLE_ENGINES limits them to a list of names.
+set(HUDDLE_ENGINES "all" CACHE STRING "Engines to build besides the CPU: all, or a list of names")
 macro(huddle_engines)
-  file(GLOB engine_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true
-       RELATIVE ${PROJECT_SOURCE_DIR}/engines ${PROJECT_SOURCE_DIR}/engines/*/CMakeLists.txt)
+  file(GLOB engine_folders CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/engines
+       ${PROJECT_SOURCE_DIR}/engines/*/CMakeLists.txt)
   set(engine_names "")
   foreach(folder IN LISTS engine_folders)
     get_filename_component(engine ${folder} DIRECTORY)
+    if(NOT HUDDLE_ENGINES STREQUAL "all" AND NOT engine IN_LIST HUDDLE_ENGINES)
+      continue()
+    endif()
     list(APPEND engine_names ${engine})
     add_subdirectory(engines/${engine})
     list(APPEND huddle_objects $<TARGET_OBJECTS:huddle_engine_${engine}>)
+    get_target_property(engine_libraries huddle_engine_${engine} INTERFACE_LINK_LIBRARIES)
+    if(engine_libraries)
+      list(APPEND huddle_libraries ${engine_libraries})
+    endif()
   endforeach()
   huddle_registry(engines.inc ENGINE ${engine_names})
 endmacro()

@@ -21,6 +21,7 @@ HEAD = '''"""Made by make_stubs.py from the option tables: change those instead.
 TYPES = {Option.INT: "int", Option.SEED: "int", Option.REAL: "float", Option.BOOL: "bool",
          Option.RULE: "str", Option.RANGE: "int | tuple[int, int] | range | str"}
 COMMON = {"random_state": "int | np.random.RandomState | None", "n_jobs": "int | None",
+          "engine": "str",
           "progress": "bool | Callable[[str, float, float], object] | None"}
 OWN = {"X": "ArrayLike | spmatrix", "A": "ArrayLike | spmatrix", "F": "ArrayLike",
        "W": "ArrayLike | spmatrix", "n_neighbors": "int", "n_components": "int",

@@ -136,16 +136,20 @@ HUDDLE_API void huddle_context_resume(huddle_context *context);
 /* An engine: a place to compute. */
 typedef struct huddle_engine_text {
     const char *name;    /* "cpu" */
-    const char *summary; /* half a sentence */
+    const char *summary; /* a phrase, no full stop */
 } huddle_engine_text;
 
 /* The engines of this build; ends with NULL. The first is "cpu". */
 HUDDLE_API const huddle_engine_text *const *huddle_engines(void);
 
 /* Chooses where to compute: the name of an engine, with options after a colon if the engine takes
- * any ("NAME:OPTIONS"). HUDDLE_UNSUPPORTED if this build has no such engine; the context then keeps
- * the one it has. */
+ * any ("NAME:OPTIONS"). HUDDLE_UNSUPPORTED if this build has no such engine, or what the engine
+ * returns if it cannot start; the context then keeps the engine it has. */
 HUDDLE_API huddle_status huddle_context_set_engine(huddle_context *context, const char *name);
+
+/* The text that chose the context's engine, "NAME" or "NAME:OPTIONS": for a second context with the
+ * same engine. Valid until the context chooses again. */
+HUDDLE_API const char *huddle_context_engine(const huddle_context *context);
 
 /* ---- options ----------------------------------------------------------------------------- */
 

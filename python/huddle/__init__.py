@@ -14,6 +14,7 @@ from ._estimators import (SPLS, DiscriminativeKMeans, KMeans, LandmarkSpectralCl
                           SpectralShrunkClustering)
 from ._functions import ShrinkResult, knn_graph, shrink, spectral_embedding
 from ._library import Cancelled, HuddleError
+from ._library import engines
 from ._library import version as _version
 from ._path import ClusterPath, cluster_path
 from ._report import report
@@ -23,5 +24,5 @@ __all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMean
            "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering",
            "LocalLearningClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering",
            "LandmarkSpectralClustering", "DiscriminativeKMeans", "knn_graph", "spectral_embedding", "shrink",
-           "ShrinkResult", "cluster_path", "ClusterPath", "report", "HuddleError", "Cancelled",
+           "ShrinkResult", "cluster_path", "ClusterPath", "report", "engines", "HuddleError", "Cancelled",
            "datasets", "metrics"]

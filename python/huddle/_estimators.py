@@ -133,7 +133,7 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         model = Model(self._method, self._options(X.shape[0]))
         if hasattr(self, "feature_names_in_"):
             model.name_features(self.feature_names_in_)
-        with running(self.n_jobs, self.progress) as context:
+        with running(self.n_jobs, self.progress, self.engine) as context:
             if self._is_pairwise():
                 # Given as a graph, distances and similarities stay in double precision.
                 model.give_graph(self._square(X))
@@ -189,7 +189,7 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        with running(self.n_jobs, self.progress) as context:
+        with running(self.n_jobs, self.progress, self.engine) as context:
             return self._model.predict(context, X)
 
     def fit_predict(self, X, y=None):

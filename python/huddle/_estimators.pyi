@@ -64,6 +64,7 @@ class SpectralShrunkClustering(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -102,6 +103,7 @@ class SpectralClustering(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -126,6 +128,7 @@ class KMeans(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -151,6 +154,7 @@ class PCAKMeans(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -189,6 +193,7 @@ class PCASpectralClustering(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -214,6 +219,7 @@ class LDAKMeans(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -252,6 +258,7 @@ class LDASpectralClustering(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -290,6 +297,7 @@ class LocalLearningClustering(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -330,6 +338,7 @@ class SPLS(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -364,6 +373,7 @@ class NormalizedCuts(_Clusterer):
         n_init: int = 10,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -401,6 +411,7 @@ class SelfTuningSpectralClustering(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -432,6 +443,7 @@ class LandmarkSpectralClustering(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 
@@ -457,6 +469,7 @@ class DiscriminativeKMeans(_Clusterer):
         init: Literal["k-means++", "sample"] = 'k-means++',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
+        engine: str = 'cpu',
         progress: bool | Callable[[str, float, float], object] | None = None,
     ) -> None: ...
 

@@ -10,7 +10,8 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from ._library import Csr, Embedding, EmbedInfo, Neighbors, Scale, ShrinkInfo, Shrunk, call, lib
+from ._library import (Csr, Embedding, EmbedInfo, Neighbors, Scale, ShrinkInfo, Shrunk, call, check,
+                       lib)
 from ._options import stage_options, stage_parameters
 from ._points import PointsView, copy_csr, copy_dense, copy_values, csr_view, dense_view
 from ._running import running, seed_of
@@ -37,6 +38,7 @@ def graph_array(matrix, n, name):
 
 def _distances(neighbors):
     """The lists as a sparse matrix of distances, a row a list."""
+    check(lib.huddle_neighbors_fetch(byref(neighbors)))
     count = neighbors.n * neighbors.k
     index = copy_values(neighbors.index, count, np.int32)
     distance = copy_values(neighbors.distance, count, np.float64)
@@ -103,7 +105,7 @@ def knn_graph(X, n_neighbors=5, *, mode="weights", connect=False, **options):
     knn, neighbors = stage_options("knn", options), Neighbors()
     stage_options("weight", options)
     knn.seed = options["seed"]
-    with running(options["n_jobs"], options["progress"]) as context:
+    with running(options["n_jobs"], options["progress"], options["engine"]) as context:
         points = PointsView(context, x)
         try:
             call(context, lib.huddle_graph_knn, context.handle, byref(points.struct), byref(knn),
@@ -156,7 +158,7 @@ def spectral_embedding(A, n_components=8, *, return_eigenvalues=False, **options
     embed, out, info = stage_options("embed", options), Embedding(), EmbedInfo()
     embed.seed = seed_of(options["random_state"])
     try:
-        with running(options["n_jobs"], options["progress"]) as context:
+        with running(options["n_jobs"], options["progress"], options["engine"]) as context:
             call(context, lib.huddle_embed, context.handle, byref(view), byref(embed), byref(out),
                  byref(info))
         _warn_stop("embedding", info, f"residual of {info.residual:.2g}")
@@ -245,7 +247,7 @@ def shrink(F, W, gamma="auto", *, start=None, **options):
             raise ValueError(f"start must be {f.rows} x {f.cols} like F")
         problem.start = pointer(first)
     try:
-        with running(options["n_jobs"], options["progress"]) as context:
+        with running(options["n_jobs"], options["progress"], options["engine"]) as context:
             call(context, lib.huddle_shrink, context.handle, byref(f), byref(w), byref(problem),
                  byref(out), byref(info))
         stop = _warn_stop("shrinking", info, f"gap of {info.gap:.2g}, not {problem.gap:.2g}")

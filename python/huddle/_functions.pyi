@@ -30,6 +30,7 @@ def knn_graph(
     scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
+    engine: str = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> csr_matrix: ...
 
@@ -45,6 +46,7 @@ def spectral_embedding(
     verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
+    engine: str = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
@@ -62,6 +64,7 @@ def shrink(
     shrink_max_iter: int | str = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
+    engine: str = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> ShrinkResult: ...
 

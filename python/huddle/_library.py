@@ -93,6 +93,10 @@ class MethodText(Structure):
     _fields_ = [("name", c_char_p), ("title", c_char_p), ("summary", c_char_p)]
 
 
+class EngineText(Structure):
+    _fields_ = [("name", c_char_p), ("summary", c_char_p)]
+
+
 class Scores(Structure):
     _fields_ = [("acc", c_double), ("nmi", c_double), ("ari", c_double), ("purity", c_double)]
 
@@ -202,6 +206,8 @@ _declare("huddle_free", c_void_p, result=None)
 _declare("huddle_context_new", POINTER(c_void_p))
 _declare("huddle_context_free", c_void_p, result=None)
 _declare("huddle_context_set_threads", c_void_p, c_int32)
+_declare("huddle_context_set_engine", c_void_p, c_char_p)
+_declare("huddle_engines", result=POINTER(POINTER(EngineText)))
 _declare("huddle_context_set_log", c_void_p, LogFunction, c_void_p, result=None)
 _declare("huddle_context_set_progress", c_void_p, ProgressFunction, c_void_p, result=None)
 _declare("huddle_context_cancel", c_void_p, result=None)
@@ -251,6 +257,8 @@ _declare("huddle_shrink_path", c_void_p, POINTER(Dense), POINTER(Csr), POINTER(P
          POINTER(Path))
 _declare("huddle_path_labels", c_void_p, POINTER(Path), POINTER(Dense), c_int32, POINTER(c_int32),
          POINTER(PathChoice))
+for _name, _made in (("dense", Dense), ("csr", Csr), ("neighbors", Neighbors)):
+    _declare(f"huddle_{_name}_fetch", POINTER(_made))
 for _name, _made in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
                        ("embedding", Embedding), ("shrunk", Shrunk), ("shrink_info", ShrinkInfo),
                        ("path", Path)):
@@ -345,13 +353,17 @@ def call(context, function, *arguments):
 
 
 class Context:
-    """Threads and progress of one computation; n_threads AUTO is all there are."""
+    """Threads, engine and progress of one computation; n_threads AUTO is all there are."""
 
-    def __init__(self, n_threads=AUTO, progress=None):
+    def __init__(self, n_threads=AUTO, progress=None, engine="cpu"):
         self.handle = c_void_p()
         self.interruption = None
+        names = [name for name, _ in engines()]
+        if not isinstance(engine, str) or engine.partition(":")[0] not in names:
+            raise ValueError(f"engine = {engine!r} is not one of {', '.join(names)}")
         check(lib.huddle_context_new(ctypes.byref(self.handle)))
         check(lib.huddle_context_set_threads(self.handle, n_threads))
+        check(lib.huddle_context_set_engine(self.handle, engine.encode()))
         if progress is not None:
             self._callback = ProgressFunction(self._report(progress))
             lib.huddle_context_set_progress(self.handle, self._callback, None)
@@ -376,6 +388,15 @@ class Context:
 
 def version():
     return lib.huddle_version().decode()
+
+
+def engines():
+    """Names and summaries of the places to compute; the first is the default."""
+    table, found = lib.huddle_engines(), []
+    while table[len(found)]:
+        text = table[len(found)].contents
+        found.append((text.name.decode(), text.summary.decode()))
+    return found
 
 
 def methods():

@@ -202,7 +202,7 @@ def cluster_path(X=None, n_clusters="auto", *, F=None, W=None, n_gamma=30, gamma
         raise ValueError("cluster_path needs either X, or F and W")
     options.update(seed=seed_of(options["random_state"]), n_gamma=n_gamma, gammas=gammas,
                    keep_shrunk=keep_shrunk)
-    with running(options["n_jobs"], options["progress"]) as context:
+    with running(options["n_jobs"], options["progress"], options["engine"]) as context:
         if X is not None:
             F, W = _embed(context, points_array(X), n_clusters, options)
             n_clusters = F.shape[1]

@@ -51,5 +51,6 @@ def cluster_path(
     shrink_max_iter: int | str = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
+    engine: str = 'cpu',
     progress: bool | Callable[[str, float, float], object] | None = None,
 ) -> ClusterPath: ...

@@ -108,7 +108,8 @@ def copy_values(pointer, count, dtype):
 
 
 def copy_csr(struct):
-    """A SciPy copy of a huddle_csr."""
+    """A SciPy copy of a huddle_csr, fetched from the engine that keeps it if need be."""
+    check(lib.huddle_csr_fetch(byref(struct)))
     offsets = copy_values(struct.offsets, struct.rows + 1, np.int64)
     count = int(offsets[-1])
     columns = copy_values(struct.columns, count, np.int32)
@@ -124,7 +125,8 @@ def copy_csr(struct):
 
 
 def copy_dense(struct):
-    """A NumPy copy of a huddle_dense."""
+    """A NumPy copy of a huddle_dense, fetched from the engine that keeps it if need be."""
+    check(lib.huddle_dense_fetch(byref(struct)))
     flat = copy_values(struct.values, struct.rows * struct.stride, np.float64)
     return flat.reshape(struct.rows, struct.stride)[:, :struct.cols]
 

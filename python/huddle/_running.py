@@ -1,4 +1,4 @@
-"""Threads and progress as Python's users ask for them."""
+"""Threads, engine and progress as Python's users ask for them."""
 from __future__ import annotations
 
 import contextlib
@@ -59,11 +59,11 @@ class Bar:
 
 
 @contextlib.contextmanager
-def running(n_jobs, progress):
+def running(n_jobs, progress, engine):
     """A context of the library for the length of a computation."""
     bar = Bar() if progress is True else None
     try:
-        yield Context(threads(n_jobs), bar if bar is not None else progress or None)
+        yield Context(threads(n_jobs), bar if bar is not None else progress or None, engine)
     finally:
         if bar is not None:
             bar.close()

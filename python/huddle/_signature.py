@@ -11,6 +11,9 @@ COMMON = {
                      "Seed of everything random. The same seed gives the same labels."),
     "n_jobs": (-1, "int or None",
                "Threads; -1 for all the process may use. Results do not depend on it."),
+    "engine": ("cpu", "str",
+               "Where to compute: a name of huddle.engines(), followed by a colon and options if "
+               "the engine takes any."),
     "progress": (None, "bool, callable or None",
                  "Called as progress(stage, done, total), returning True to cancel; True for a bar "
                  "(with tqdm if it is installed)."),

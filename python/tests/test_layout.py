@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRUCTS = {
     "huddle_points": _library.Points, "huddle_dense": _library.Dense, "huddle_csr": _library.Csr,
     "huddle_array": _library.Array, "huddle_option": _library.Option,
-    "huddle_method_text": _library.MethodText, "huddle_scores": _library.Scores,
+    "huddle_method_text": _library.MethodText,
+    "huddle_engine_text": _library.EngineText, "huddle_scores": _library.Scores,
     "huddle_knn_options": _library.KnnOptions, "huddle_neighbors": _library.Neighbors,
     "huddle_weight_options": _library.WeightOptions, "huddle_scale": _library.Scale,
     "huddle_connect_options": _library.ConnectOptions,

@@ -25,7 +25,8 @@ typedef struct hd_warnings {
 struct huddle_context {
     int32_t n_threads;
     const struct hd_engine *engine; /* NULL: the CPU */
-    void *engine_state;             /* what the engine's open() left */
+    void *engine_state;             /* made by the engine's open() */
+    char *engine_text;              /* "NAME" or "NAME:OPTIONS"; NULL: the CPU */
     huddle_log_function log;
     void *log_user;
     huddle_progress_function progress;

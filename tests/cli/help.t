@@ -16,6 +16,7 @@ Without words the tool says what it can do, on stderr, and that this was not eno
     convert IN OUT          write a data set in another format
     generate KIND           make points of a known shape
     methods                 list the methods
+    engines                 list the engines, the places to compute
     options [METHOD]        list the options of a method, or of all
     help [COMMAND]          say how to use the tool or a command
   

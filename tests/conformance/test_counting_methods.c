@@ -34,13 +34,12 @@ static huddle_points clouds(int64_t n, uint64_t seed) {
     return x;
 }
 
-/* Options that are set where a method has them. */
+/* Options that are set where a method has them. Landmarks are drawn: where K-means would put 20 of
+ * them in three clouds depends on its random starts, which are not the same on both engines. */
 static void set_options(huddle_model *model) {
-    static const char *const options[][2] = {{"n_clusters", "3"},
-                                             {"n_init", "3"},
-                                             {"connect", "true"},
-                                             {"n_landmarks", "20"},
-                                             {"prepare", "none"}};
+    static const char *const options[][2] = {{"n_clusters", "3"}, {"n_init", "3"},
+                                             {"connect", "true"}, {"landmarks", "random"},
+                                             {"prepare", "none"}, {"n_landmarks", "20"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         if (huddle_option_find(huddle_model_options(model), options[k][0]) != NULL)
             assert_ok(huddle_model_set(model, options[k][0], options[k][1]));
@@ -81,6 +80,7 @@ typedef struct expectation {
     const char *method;
     counting_stage fit[6]; /* ends with N_COUNTING_STAGES */
     counting_stage predict[4];
+    const char *own; /* a name below under which the method reports work of its own, or NULL */
 } expectation;
 
 #define END N_COUNTING_STAGES
@@ -95,7 +95,7 @@ static const expectation expectations[] = {
     {"llc",
      {COUNTING_NEIGHBORS, COUNTING_EIGENPAIRS, COUNTING_CLUSTER_ROWS, END},
      {COUNTING_QUERIES, END}},
-    {"lsc", {COUNTING_QUERIES, COUNTING_CLUSTER_ROWS, END}, {COUNTING_QUERIES, END}},
+    {"lsc", {COUNTING_QUERIES, COUNTING_CLUSTER_ROWS, END}, {COUNTING_QUERIES, END}, "embed"},
     {"ncut",
      {COUNTING_NEIGHBORS, COUNTING_WEIGH, COUNTING_EIGENPAIRS, END},
      {COUNTING_QUERIES, END}},
@@ -133,26 +133,32 @@ static const expectation *expectation_of(const char *method) {
 
 /* The CPU's solvers report their progress under these names, and the engine's functions report
  * none: a report shows that a solver of the CPU ran. */
+typedef struct cpu_work {
+    const char *own;  /* not to be noted, or NULL */
+    const char *seen; /* the last name that was reported, or NULL */
+} cpu_work;
+
 static int note_cpu_work(void *user, const char *stage, double done, double total) {
     static const char *const names[] = {"graph", "embed", "shrink", "kmeans"};
-    char *seen = user;
+    cpu_work *work = user;
     (void)done, (void)total;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strcmp(stage, names[k]) == 0 && strstr(seen, stage) == NULL) {
-            strcat(seen, " ");
-            strcat(seen, stage);
-        }
+        if (strcmp(stage, names[k]) == 0 && (work->own == NULL || strcmp(stage, work->own) != 0))
+            work->seen = names[k];
     return 0;
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
+/* Equal up to the numbers of the clusters. */
 static void check_same_partition(const char *method, const char *what, const int32_t *a,
                                  const int32_t *b, int64_t n) {
-    huddle_scores scores;
-    assert_ok(huddle_metrics_scores(n, a, b, &scores));
-    if (scores.ari != 1)
-        fail_msg("%s: the %s differ, ARI %g", method, what, scores.ari);
+    int64_t differing = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            differing += (a[i] == a[j]) != (b[i] == b[j]);
+    if (differing > 0)
+        fail_msg("%s: the %s differ in %lld pairs", method, what, (long long)differing);
 }
 
 static void check_same_eigenvalues(huddle_model *a, huddle_model *b) {
@@ -169,11 +175,11 @@ static void check_method(const char *method, const char *mode) {
     huddle_context *context = context_for(mode), *cpu;
     huddle_points x = clouds(N, 1), y = clouds(N_NEW, 2);
     const expectation *expected = expectation_of(method);
-    char cpu_work[64] = "";
+    cpu_work work = {expected != NULL ? expected->own : NULL, NULL};
     int32_t labels[N + N_NEW], known[N + N_NEW];
     char *json = NULL;
     assert_ok(huddle_context_new(&cpu));
-    huddle_context_set_progress(context, note_cpu_work, cpu_work);
+    huddle_context_set_progress(context, note_cpu_work, &work);
     huddle_model *b = fit_model(cpu, method, &x), *a = fit_model(context, method, &x);
     check_same_partition(method, "labels", huddle_model_labels(a, NULL),
                          huddle_model_labels(b, NULL), N);
@@ -190,7 +196,8 @@ static void check_method(const char *method, const char *mode) {
     check_same_partition(method, "predicted labels", labels, known, N + N_NEW);
     if (expected != NULL)
         check_calls(context, method, "predict", expected->predict);
-    assert_string_equal(cpu_work, "");
+    if (work.seen != NULL)
+        fail_msg("%s: the CPU's %s ran", method, work.seen);
     huddle_context_set_progress(context, NULL, NULL);
     assert_ok(huddle_model_judge(context, a, &x));
     assert_ok(huddle_model_info_json(a, &json));

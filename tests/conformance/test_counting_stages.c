@@ -280,6 +280,22 @@ static void embeddings_agree(void **state) {
 
 /* ---- shrinking ------------------------------------------------------------------------------- */
 
+/* The shrink objective from its definition. */
+static double objective(const huddle_dense *f, const huddle_csr *w, const double *weights,
+                        double gamma, bool squared, const huddle_dense *g) {
+    double sum = 0;
+    for (int64_t i = 0; i < f->rows; i++) {
+        const double *row = g->values + i * g->stride;
+        double d = counting_distance(row, f->values + i * f->stride, f->cols);
+        sum += (weights != NULL ? weights[i] : 1) * (squared ? d * d : d);
+        for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++)
+            if (w->columns[e] > i)
+                sum += gamma * w->values[e] *
+                       counting_distance(row, g->values + w->columns[e] * g->stride, f->cols);
+    }
+    return sum;
+}
+
 static void check_shrink(const char *mode, const char *loss, const double *weights) {
     huddle_context *context = context_for(mode);
     huddle_points x = clouds(N, 8);
@@ -302,14 +318,12 @@ static void check_shrink(const char *mode, const char *loss, const double *weigh
     /* Each objective is above the other's bound. */
     assert_true(info.objective >= cpu.dual && cpu.objective >= info.dual);
     assert_close(info.objective, cpu.objective, 2e-5);
-    /* The certificate is that of what was handed out. */
-    double objective, dual;
+    /* The objective is that of the rows handed out, on every edge. */
     assert_ok(huddle_dense_fetch(&g.g));
     assert_ok(huddle_dense_fetch(&g.z));
-    assert_ok(huddle_shrink_certificate_weighted(NULL, &f, &b, weights, 3, loss, &g.g, &g.z,
-                                                 &objective, &dual));
-    assert_close(info.objective, objective, 1e-12);
-    assert_close(info.dual, dual, 1e-9);
+    assert_int_equal(g.z.rows, b.offsets[b.rows] / 2);
+    assert_close(info.objective, objective(&f, &b, weights, 3, strcmp(loss, "l2") == 0, &g.g),
+                 1e-12);
     huddle_shrink_info_free(&info);
     huddle_shrink_info_free(&cpu);
     huddle_shrunk_free(&g);
@@ -405,10 +419,11 @@ static void new_rows_agree(void **state) {
 
 /* ---- K-means --------------------------------------------------------------------------------- */
 
+/* Equal up to the numbers of the clusters. */
 static void check_same_partition(const int32_t *a, const int32_t *b, int64_t n) {
-    huddle_scores scores;
-    assert_ok(huddle_metrics_scores(n, a, b, &scores));
-    assert_true(scores.ari == 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            assert_int_equal(a[i] == a[j], b[i] == b[j]);
 }
 
 static void check_clustering(const char *mode, const huddle_points *x, const double *weights,

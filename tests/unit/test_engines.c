@@ -36,6 +36,8 @@ static void engines_are_found_by_name(void **state) {
     assert_ok(huddle_context_set_engine(context, "cpu"));
     assert_ptr_equal(hd_context_engine(context), &hd_engine_cpu);
     assert_ptr_equal(hd_context_engine(NULL), &hd_engine_cpu);
+    assert_string_equal(huddle_context_engine(context), "cpu");
+    assert_string_equal(huddle_context_engine(NULL), "cpu");
     huddle_context_free(context);
 }
 
@@ -46,7 +48,13 @@ static void an_engine_is_opened_and_closed_once(void **state) {
     assert_ok(hd_context_use_engine(context, &counted, ""));
     assert_int_equal(n_open, 1);
     assert_ptr_equal(hd_context_engine_state(context), &n_open);
+    assert_string_equal(huddle_context_engine(context), "counted");
+    assert_ok(hd_context_use_engine(context, &counted, "device=1"));
+    assert_int_equal(n_open, 1);
+    assert_string_equal(huddle_context_engine(context), "counted:device=1");
     /* A choice that fails leaves the engine as it was. */
+    assert_refused(huddle_context_set_engine(context, "abacus"), HUDDLE_UNSUPPORTED, "abacus");
+    assert_string_equal(huddle_context_engine(context), "counted:device=1");
     assert_int_equal(hd_context_use_engine(context, &counted, "broken"), HUDDLE_UNSUPPORTED);
     assert_ptr_equal(hd_context_engine(context), &counted);
     assert_ok(huddle_context_set_engine(context, "cpu"));

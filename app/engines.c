@@ -1,0 +1,57 @@
+/* huddle engines: where this build can compute. The flag --engine of other commands is here too. */
+#include "engines.h"
+
+#include "arguments.h"
+#include "output.h"
+#include "text.h"
+
+#include <huddle/base.h>
+#include <string.h>
+
+/* More than a build will ever have. */
+enum { MAX_ENGINES = 64 };
+
+const char *const *engine_names(void) {
+    static const char *names[MAX_ENGINES + 1];
+    const huddle_engine_text *const *engines = huddle_engines();
+    for (int k = 0; k < MAX_ENGINES && engines[k] != NULL; k++)
+        names[k] = engines[k]->name;
+    return names;
+}
+
+static json_t *engines_json(void) {
+    json_t *list = json_array();
+    for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s}", "name", (*engine)->name, "summary", (*engine)->summary));
+    return json_pack("{s:s, s:o}", "default", huddle_engines()[0]->name, "engines", list);
+}
+
+static int run_engines(const app_arguments *arguments) {
+    if (argument(arguments, "json") != NULL) {
+        json_t *report = engines_json();
+        print_json(report);
+        json_decref(report);
+        return EXIT_DONE;
+    }
+    for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++) {
+        printf("%-12s", (*engine)->name);
+        print_wrapped(stdout, (*engine)->summary, 12, 12);
+    }
+    return EXIT_DONE;
+}
+
+static const app_flag engines_flags[] = {
+    {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
+
+static const flag_group engines_groups[] = {
+    {"Options", engines_flags}, {"Other options", common_flags}, {0}};
+
+const app_command engines_command = {
+    .name = "engines",
+    .operands = "",
+    .summary = "list the engines, the places to compute",
+    .text = "An engine is chosen by --engine NAME, or NAME:OPTIONS if it takes options. What an "
+            "engine cannot do is computed by cpu, the first and the default.",
+    .groups = engines_groups,
+    .run = run_engines};

@@ -1,0 +1,36 @@
+Engines: where to compute.
+
+  $ huddle engines
+  cpu         the processors of this machine
+  $ huddle engines --json | /usr/bin/python3 -c '
+  > import json, sys
+  > r = json.load(sys.stdin)
+  > print(r["default"], [e["name"] for e in r["engines"]])'
+  cpu ['cpu']
+
+The commands that compute take one; it changes no label.
+
+  $ huddle cluster moons -m kmeans -c 2 --engine cpu -q -o a.txt --save moons.model > /dev/null
+  $ huddle cluster moons -m kmeans -c 2 -q -o b.txt > /dev/null
+  $ cmp a.txt b.txt
+  $ huddle predict moons.model moons --engine cpu -q -o c.txt
+  $ cmp a.txt c.txt
+  $ huddle path blobs --n 60 -c 3 --engine cpu -q > /dev/null
+
+A wrong name is refused with those there are, and so are options the engine does not take.
+
+  $ huddle cluster moons --engine abacus
+  huddle: --engine abacus is not one of cpu
+  [2]
+  $ huddle predict moons.model moons --engine cpus
+  huddle: --engine: there is no 'cpus'; did you mean 'cpu'?
+  [2]
+  $ huddle cluster moons --engine cpu:device=1
+  huddle: engine 'cpu' takes no options, but 'device=1' was given
+  [2]
+  $ huddle cluster moons --engine :
+  huddle: --engine : is not one of cpu
+  [2]
+  $ huddle cluster --help | grep -A 1 -e --engine
+        --engine NAME         where to compute; NAME:OPTIONS if the engine takes options;
+                              cpu [cpu]
