@@ -72,7 +72,7 @@ static huddle_status find_directory(const char *bytes, int64_t size, directory *
     huddle_status status = HUDDLE_OK;
     const char *end = find_end(bytes, size);
     if (end == NULL)
-        FAIL(HUDDLE_FORMAT, "the archive is damaged or cut short: it has no directory");
+        FAIL(HUDDLE_FORMAT, "the archive is damaged: it has no directory");
     d->count = (int64_t)hd_zip_number(end + 10, 2);
     d->size = (int64_t)hd_zip_number(end + 12, 4);
     d->begin = (int64_t)hd_zip_number(end + 16, 4);

@@ -37,8 +37,8 @@ bool hd_io_element_narrow(hd_io_element element);
 /* Sets the steps of a packed array: last index fastest, or first. */
 void hd_io_array_pack(hd_io_array *array, bool first_fastest);
 
-/* Elements of the array, or -1 if a dimension is negative or the bytes exceed `most`. */
-int64_t hd_io_array_count(const hd_io_array *array, int64_t most);
+/* Elements of the array, or -1 if a dimension is negative or the bytes exceed `max`. */
+int64_t hd_io_array_count(const hd_io_array *array, int64_t max);
 
 /* An array seen as n samples of d features; of images, feature r * width + c is pixel (r, c). */
 typedef struct hd_io_samples {

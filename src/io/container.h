@@ -39,7 +39,7 @@ typedef struct hd_io_container hd_io_container;
 
 struct hd_io_container {
     const char *format;
-    bool down_columns; /* pixels of images run down their columns, unless the file says more */
+    bool down_columns; /* pixels of images run down columns, unless the file specifies the order */
     const hd_file *file;
     hd_io_variable *variables;
     int64_t count, capacity;
@@ -80,13 +80,13 @@ huddle_status hd_io_container_matrix(hd_io_container *container, hd_io_variable 
  * like, in any case. */
 int32_t hd_io_label_name_rank(const char *name);
 
-/* True if options say that labels are not wanted. */
+/* True if the options exclude labels. */
 bool hd_io_labels_unwanted(const huddle_read_options *options);
 
 /* Labels from the files that options->y names, stacked. */
 huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labels);
 
-/* Labels from any file that holds some; the sentence of a failure names it. */
+/* Labels from any file that has some; error messages contain its name. */
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
                                     hd_io_labels *labels);
 

@@ -91,7 +91,7 @@ static void forget_labels(huddle_data *data) {
     data->classes_numeric = false;
 }
 
-/* Values that are nearly all different are no labels, unless the caller says so. */
+/* Values that are nearly all different are not labels, unless the caller names the column. */
 static huddle_status drop_identifiers(const huddle_read_options *options, hd_io_plan *plan,
                                       huddle_data *data) {
     int64_t n = data->points.n, distinct = data->n_classes;
@@ -194,7 +194,7 @@ static void remove_features(huddle_data *data, const bool *gone) {
             x->shift[d] = x->shift[j];
         d++;
     }
-    for (int64_t i = 1; i < x->n; i++) /* rows stand close together, as in every table */
+    for (int64_t i = 1; i < x->n; i++) /* rows are contiguous, as in every table */
         memmove(x->values + i * d, x->values + i * x->stride, (size_t)d * sizeof *x->values);
     x->d = d;
     x->stride = d;
@@ -231,7 +231,7 @@ done:
 
 /* ---- what there is to say ------------------------------------------------------------------- */
 
-/* How to use a column all the same. */
+/* Suggests how to use a column nevertheless. */
 static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, int64_t column,
                         char *text, size_t size) {
     char hint[300];

@@ -68,7 +68,7 @@ typedef struct hd_io_column {
     bool whole;             /* all are whole numbers */
     bool counts;            /* the values are 0, 1, 2, ... or 1, 2, 3, ... from the first row on */
     char decimal;           /* '.' or ',' */
-    bool open;              /* its values, such as 1,234, do not say what the decimal sign is */
+    bool open;              /* its values, such as 1,234, do not determine the decimal sign */
     bool doubtful;          /* nor do the other columns */
     bool mixed;        /* some values have a per cent or currency sign, others none or another */
     bool times;        /* the dates are times of day */
@@ -79,8 +79,8 @@ typedef struct hd_io_column {
 typedef struct hd_io_layout {
     const char *begin, *end; /* the data, without header */
     int64_t first_line;      /* its number in the file */
-    int64_t counted_line;    /* the line that says how many columns there are */
-    char separator;          /* ' ' stands for any run of blanks and tabs */
+    int64_t counted_line;    /* the line that determines the number of columns */
+    char separator;          /* ' ' means any run of blanks and tabs */
     bool quoted;             /* quotes occur */
     bool row_names;          /* the header has one name fewer: the first column names the rows */
     bool all_examined;       /* the kinds were judged by all records */
@@ -93,7 +93,7 @@ typedef struct hd_io_layout {
 huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout);
 void hd_io_layout_free(hd_io_layout *layout);
 
-/* Judges the columns by their first `most` records. */
+/* Examines the columns in the first `most` records. */
 huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most);
 
 /* The column of that name or 1-based position, or -1. */
@@ -132,14 +132,14 @@ typedef struct hd_io_plan {
     int64_t n_chosen;
     hd_io_feature *expected;   /* options->n_x features in the caller's order; NULL: as they come */
     int64_t d;                 /* numeric features */
-    bool *leaks;               /* columns: left out because it tells the labels */
+    bool *leaks;               /* columns: left out because it determines the labels */
     int64_t label;             /* its column, or -1 */
     int64_t n_texts;           /* texts to be read; the label, if there is one, is the first */
     int64_t looks_like_labels; /* a column that is none because labels are not wanted; or -1 */
     int64_t rejected;          /* a column that was taken for labels and has too many; or -1 */
     bool guessed;              /* the label is the only column of texts and nobody asked for it */
     bool asked;                /* the caller named the label */
-    bool from_files;           /* the labels stand in other files */
+    bool from_files;           /* the labels are in other files */
     bool automatic;            /* features were not named */
     bool styled;               /* a feature has decimal commas */
     const char *y_reason;      /* why the label is the label; static text */
@@ -150,7 +150,7 @@ huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout
                               const hd_io_pieces *pieces, hd_io_plan *plan);
 void hd_io_plan_free(hd_io_plan *plan);
 
-/* The column that looks like labels, or -1; *reason says why. */
+/* The column that looks like labels, or -1; *reason is why. */
 int64_t hd_io_plan_find_label(const hd_io_layout *layout, bool *guessed, const char **reason);
 
 /* Leaves a column out for that reason (formatted). */
@@ -160,10 +160,10 @@ huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char 
 /* The same for a column that maps one to one onto the labels. */
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column);
 
-/* True if so many different values in so many rows tell the rows apart: they do not group them. */
+/* True if so many different values in so many rows identify the rows rather than group them. */
 bool hd_io_tell_rows_apart(int64_t distinct, int64_t rows);
 
-/* Leaves out a column that was taken for labels: its values tell the rows apart. */
+/* Leaves out a column that was taken for labels: its values identify the rows. */
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,
                                       int64_t rows);
 
@@ -238,7 +238,7 @@ huddle_status hd_io_texts_unescape(hd_io_labels *labels);
 
 typedef enum hd_io_missing { HD_IO_REFUSE, HD_IO_DROP, HD_IO_MEAN, HD_IO_MEDIAN } hd_io_missing;
 
-/* What options->missing asks for. */
+/* The rule that options->missing names. */
 huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy);
 
 /* Points and labels of a table with missing values or texts to encode. (*sources)[j] is the column
@@ -249,7 +249,7 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
                                  hd_io_labels *labels, huddle_data *data, int64_t **sources);
 
 /* The values of the expected features, n x their number, in their order. Of each column the texts
- * that no feature stands for are reported. */
+ * that belong to no feature are reported. */
 huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *plan,
                                      int64_t n_features, const hd_io_reading *reading, int64_t n,
                                      double *wide);

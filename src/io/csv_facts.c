@@ -1,5 +1,5 @@
 /* Facts about columns that take reading all of their values: do they number the rows, are they all
- * different, do they say the same as the labels? */
+ * different, do they determine the labels? */
 #include "io/csv.h"
 
 #include "base/check.h"

@@ -1,5 +1,5 @@
 /* The features of another table, found by their names: columns of numbers, and texts of columns
- * that were encoded there. What a row becomes does not depend on the other rows. */
+ * that were encoded there. The features of a row do not depend on the other rows. */
 #include "io/csv.h"
 
 #include "base/check.h"
@@ -100,7 +100,7 @@ done:
 
 /* ---- their values --------------------------------------------------------------------------- */
 
-/* The texts of a column that no feature stands for: the first few, and in how many rows. */
+/* Texts of a column that belong to no feature: the first few, and the number of their rows. */
 enum { MAX_UNKNOWN = 4 };
 typedef struct unknown_texts {
     hd_io_span texts[MAX_UNKNOWN];

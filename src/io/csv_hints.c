@@ -1,4 +1,4 @@
-/* Suggestions in sentences: what to write to get the table read. */
+/* Suggestions in messages: which options make the table readable. */
 #include "io/csv.h"
 
 #include "io/number.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text that grows to a bound and says so when it is reached. */
+/* A text of bounded length, marked when it is cut off. */
 typedef struct line {
     char *text;
     size_t size, used;

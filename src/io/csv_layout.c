@@ -17,7 +17,7 @@ static bool is_blank(char c, char separator) {
     return c == ' ' || (c == '\t' && separator != '\t');
 }
 
-/* The field at p; returns where its separator, line feed or the text's end stands. */
+/* The field at p; returns the place of its separator, its line feed or the end of the text. */
 static const char *next_field(const char *p, const char *end, char separator, hd_io_field *field) {
     while (p < end && is_blank(*p, separator))
         p++;
@@ -68,7 +68,7 @@ const char *hd_io_fields_split(const char *p, const char *end, char separator,
     }
 }
 
-/* A number, or a word that stands where a number should. */
+/* A number, or a word in the place of a number. */
 static bool is_numeric(const hd_io_field *field) {
     double value;
     return hd_io_field_number(field, '.', &value) || hd_io_field_number(field, ',', &value) ||
@@ -111,7 +111,7 @@ done:
 }
 
 /* The first of tab, semicolon, comma and blanks that cuts every record alike; if none does, the
- * one that cuts the first record into most. */
+ * one that divides the first record into the most fields. */
 static huddle_status find_separator(hd_io_layout *layout) {
     static const char separators[] = {'\t', ';', ',', ' '};
     huddle_status status = HUDDLE_OK;

@@ -177,7 +177,7 @@ bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
 
 /* ---- dates ---------------------------------------------------------------------------------- */
 
-/* Digits at p, least .. most of them, as a number; NULL if there are not so many. */
+/* Reads between `least` and `most` digits at p as a number; NULL if there are fewer. */
 static const char *count_digits(const char *p, const char *end, int least, int most, int *value) {
     int count = 0;
     *value = 0;

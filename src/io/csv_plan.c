@@ -21,7 +21,7 @@ static bool is_in(const char *name, const char *const *words) {
     return false;
 }
 
-/* id, index, CustomerID, row_no and similar names of columns that tell rows apart. */
+/* id, index, CustomerID, row_no and similar names of columns that identify rows. */
 static bool is_id_name(const char *name) {
     static const char *const words[] = {
         "id",         "ids",     "idx",    "index",   "row",       "rowid",
@@ -121,8 +121,8 @@ static huddle_status no_such_column(const hd_io_layout *layout, const char *name
     return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
 }
 
-/* The labels as far as options and names tell. A column that looks like labels is no feature even
- * if labels are not wanted or come from elsewhere. */
+/* The labels as far as options and names determine them. A column that looks like labels is no
+ * feature even if labels are not wanted or come from elsewhere. */
 static huddle_status choose_label(hd_io_plan *plan, const huddle_read_options *options) {
     const hd_io_layout *layout = plan->layout;
     plan->label = hd_io_plan_find_label(layout, &plan->guessed, &plan->y_reason);
@@ -332,7 +332,8 @@ done:
     return status;
 }
 
-/* Leaves out a column that tells the labels, or what would be the labels if they were wanted. */
+/* Leaves out a column that determines the labels, or those that would be the labels if they were
+ * wanted. */
 static huddle_status leave_out_twin(hd_io_plan *plan, const huddle_read_options *options,
                                     int64_t column) {
     char place[160];
@@ -343,7 +344,7 @@ static huddle_status leave_out_twin(hd_io_plan *plan, const huddle_read_options 
                                 place);
 }
 
-/* Leaves a column out if there is cause. */
+/* Leaves a column out if there is a reason. */
 static huddle_status judge_column(hd_io_plan *plan, const huddle_read_options *options,
                                   const hd_io_facts *facts, int64_t column, int64_t rows,
                                   bool *left_out) {

@@ -78,7 +78,7 @@ static inline bool is_blank(char c, char separator) {
     return c == ' ' || (c == '\t' && separator != '\t');
 }
 
-/* Tells most texts from the words for a missing label at a glance. */
+/* A quick test: most texts cannot be one of the words for a missing label. */
 static inline bool may_be_missing(const char *begin, const char *end) {
     return end - begin <= 4 && ((*begin | 32) == 'n' || *begin == '?' || *begin == '#');
 }
@@ -105,7 +105,7 @@ static const char *read_plain(const hd_io_plan *plan, const char *p, double *val
                     return NULL;
                 texts[-2 - role] = (hd_io_span){begin, p - begin};
             } else if (p == begin && *p == separator)
-                begin--; /* an empty field nobody asks for is no fault */
+                begin--; /* an empty field that is not used is not an error */
         }
         if (p == begin)
             return NULL;
@@ -136,7 +136,7 @@ static huddle_status take_text(hd_io_reading *r, int64_t line, int64_t column,
     return HUDDLE_OK;
 }
 
-/* The fields of a record, with the sentence if it is at fault. */
+/* Splits a record into fields; reports what is wrong with it. */
 static huddle_status take_fields(hd_io_reading *r, int64_t line, const hd_io_fields *fields,
                                  double *values, hd_io_span *texts, bool *incomplete) {
     const hd_io_plan *plan = r->plan;

@@ -49,7 +49,7 @@ static huddle_status refuse_all(const hd_io_reading *r) {
                    place, (long long)most, (long long)rows);
 }
 
-/* Closes the gaps of incomplete rows. Texts of column k then stand at k * pieces->rows as before,
+/* Closes the gaps of incomplete rows. Texts of column k are then at k * pieces->rows as before,
  * but only *n of them count. */
 static huddle_status drop_rows(const hd_io_reading *r, huddle_data *data, int64_t *n) {
     huddle_status status = HUDDLE_OK;
@@ -135,7 +135,7 @@ typedef struct category {
     int32_t *of; /* n */
     int32_t count;
     char **texts;
-    int32_t missing; /* the one that stands for a missing value, or -1 */
+    int32_t missing; /* the one that means a missing value, or -1 */
 } category;
 
 static void categories_free(category *categories, int64_t count) {
@@ -242,7 +242,7 @@ done:
     return status;
 }
 
-/* Finds the texts of each column to encode and says in its reason how many they are. */
+/* Finds the texts of each column to encode; their number goes into the column's reason. */
 static huddle_status encode(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
                             category *categories) {
     huddle_status status = HUDDLE_OK;
@@ -265,7 +265,7 @@ done:
     return status;
 }
 
-/* Encoded columns that say what the labels say are no features. */
+/* Encoded columns that determine the labels are not features. */
 static huddle_status drop_leaks(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
                                 category *categories) {
     huddle_status status = HUDDLE_OK;

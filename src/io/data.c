@@ -24,7 +24,7 @@ void huddle_data_free(huddle_data *data) {
     memset(data, 0, sizeof *data);
 }
 
-/* What only tables understand is not silently ignored elsewhere. */
+/* Options for tables are refused, not ignored, for other formats. */
 static huddle_status refuse_table_options(const huddle_read_options *options) {
     if (options->missing != NULL && strcmp(options->missing, "error") != 0)
         return hd_fail(HUDDLE_UNSUPPORTED, "missing = %.100s is for tables (CSV, TSV) only",
@@ -73,7 +73,7 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
     return read_file(request, source, data);
 }
 
-/* Puts the file's name before a sentence that is about it. */
+/* Puts the file's name in front of a message that is about it. */
 static huddle_status locate_failure(const hd_io_request *request, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
         request->failing_path == NULL)
@@ -81,8 +81,8 @@ static huddle_status locate_failure(const hd_io_request *request, huddle_status 
     return hd_fail_at(status, "%s", request->failing_path);
 }
 
-/* What is not in a file has the labels it was made with, or none. */
-static huddle_status drop_labels(const huddle_read_options *options, huddle_data *data) {
+/* Generated data has the labels it was generated with, or none. */
+static huddle_status remove_labels(const huddle_read_options *options, huddle_data *data) {
     if (options->n_y == 0)
         return HUDDLE_OK;
     if (options->n_y > 1 || strcmp(options->y[0], "none") != 0)
@@ -96,14 +96,14 @@ static huddle_status drop_labels(const huddle_read_options *options, huddle_data
     return HUDDLE_OK;
 }
 
-static huddle_status make_kind(hd_io_request *request, const char *kind, huddle_data *data) {
+static huddle_status generate_data(hd_io_request *request, const char *kind, huddle_data *data) {
     huddle_status status = refuse_table_options(request->options);
     if (status != HUDDLE_OK)
         return status;
     status = strcmp(kind, "digits") == 0
                  ? hd_io_digits_make(data)
                  : hd_io_generate(request->context, kind, request->options, data);
-    return status == HUDDLE_OK ? drop_labels(request->options, data) : status;
+    return status == HUDDLE_OK ? remove_labels(request->options, data) : status;
 }
 
 huddle_status huddle_data_read(huddle_context *context, const char *source,
@@ -116,7 +116,7 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
     if (data->name == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
     if (hd_io_is_generator(source))
-        status = make_kind(&request, source, data);
+        status = generate_data(&request, source, data);
     else
         status = read_source(&request, source, data);
     TRY(locate_failure(&request, status));
@@ -182,8 +182,7 @@ huddle_status huddle_labels_read(huddle_context *context, const char *path, int6
     return status;
 }
 
-/* ---- what is there -----------------------------------------------------------------------------
- */
+/* ---- listing -------------------------------------------------------------------------------- */
 
 void huddle_listing_free(huddle_listing *listing) {
     hd_io_classes_free(listing->names, listing->count);

@@ -6,7 +6,7 @@
 
 enum { SAMPLES = 1797, PIXELS = 64, CLASSES = 10 };
 
-/* 64 pixels and the label, a row each. */
+/* 64 pixels and the label, one image per row. */
 static const unsigned char digits[SAMPLES * (PIXELS + 1)] = {
 #include "digits.inc"
 };

@@ -13,14 +13,14 @@ static bool is_packed(const char *bytes, int64_t size) {
     return size >= 18 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0;
 }
 
-/* The last four bytes tell the size, if there is one part and it is below 4 GB. */
+/* The last four bytes are the unpacked size, if there is one member of less than 4 GB. */
 static int64_t likely_size(const hd_file *file) {
     const unsigned char *b = (const unsigned char *)file->text + file->size - 4;
     int64_t size = (int64_t)b[0] | (int64_t)b[1] << 8 | (int64_t)b[2] << 16 | (int64_t)b[3] << 24;
     return size <= file->size * MAX_RATIO ? size : file->size;
 }
 
-/* Unpacks all parts of a file, one after the other; *size bytes of *bytes are in use. */
+/* Unpacks all members of a file, one after the other; *size bytes of *bytes are in use. */
 static huddle_status inflate_all(const hd_file *file, z_stream *stream, char **bytes,
                                  int64_t *capacity, int64_t *size) {
     int64_t eaten = 0;

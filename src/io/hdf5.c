@@ -10,7 +10,7 @@
 /* Deflate cannot shrink further than this; what is less than SMALL need not be stored at all. */
 enum { MAX_RATIO = 1032, SMALL = 1 << 16 };
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- listing -------------------------------------------------------------------------------- */
 
 static bool element_of(hid_t type, hd_io_element *element) {
     size_t size = H5Tget_size(type);
@@ -104,7 +104,7 @@ void hd_io_hdf5_describe(int64_t set, int64_t file_size, hd_io_variable *variabl
     describe_shape(set, file_size, variable);
 }
 
-/* H5Lvisit's callback: 0 goes on, negative stops. */
+/* H5Lvisit's callback: 0 continues, a negative value stops. */
 static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, void *user) {
     hd_io_container *container = user;
     if (link->type != H5L_TYPE_HARD)
@@ -137,7 +137,7 @@ static int64_t count_of(const hd_io_variable *variable) {
     return count;
 }
 
-/* Texts of one length lie in a block; others are pointers that HDF5 allocated. */
+/* Texts of a fixed length are one block; others are pointers that HDF5 allocated. */
 static huddle_status collect_texts(hd_io_variable *variable, const char *block,
                                    char *const *pointers, int64_t width, bool pad_spaces) {
     huddle_status status = HUDDLE_OK;

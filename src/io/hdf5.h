@@ -36,7 +36,7 @@ huddle_status hd_io_hdf5_read_floats(hd_io_request *request, hd_io_container *co
  * do not show until it is closed; *error, which must live so long, remembers the first. */
 int64_t hd_io_hdf5_create(const hd_output *output, int *error);
 
-/* Closes the file. Returns status, or why the file is not what it should be; the sentence is
+/* Closes the file. Returns status, or why the file is not as it should be; the message is
  * without the file's name. */
 huddle_status hd_io_hdf5_close(int64_t file, const int *error, huddle_status status);
 

@@ -1,6 +1,6 @@
 /* How HDF5 reaches the file it writes. After a write that failed, HDF5 can neither finish nor
- * forget a file, and may crash when the process ends. So this driver never tells it: it remembers
- * the failure, drops what follows, and the caller asks when the file is closed. */
+ * forget a file, and may crash when the process ends. So this driver never reports one: it records
+ * the failure, discards what follows, and the caller checks when the file is closed. */
 #define _XOPEN_SOURCE 700
 #include "io/hdf5.h"
 

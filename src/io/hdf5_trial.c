@@ -1,4 +1,4 @@
-/* HDF5 trusts what it reads: a damaged file may bring it down, or keep it busy for ever. A file is
+/* HDF5 trusts what it reads: a damaged file may crash it, or keep it in an endless loop. A file is
  * therefore first tried in a process of its own, which lists it and reads what is small in it. */
 #define _GNU_SOURCE
 #include "io/hdf5.h"
@@ -53,7 +53,8 @@ static bool attempt(const hd_file *file,
         hd_io_variable *variable = &container.variables[k];
         if (!is_small(variable))
             continue;
-        (void)hd_io_variable_load(&container, variable); /* a failure is told when it matters */
+        (void)hd_io_variable_load(&container,
+                                  variable); /* a failure is reported when the variable is used */
         hd_io_variable_unload(&container, variable);
     }
     hd_io_container_close(&container);

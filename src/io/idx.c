@@ -18,7 +18,7 @@ static bool is_header(const unsigned char *b) {
            b[3] <= 4;
 }
 
-/* Unpacks at most `size` bytes from the beginning; *got tells how many there were. */
+/* Unpacks at most `size` bytes from the beginning; *got is how many there were. */
 static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t *got) {
     enum { STEP = 1 << 30 };
     z_stream stream = {0};
@@ -82,7 +82,7 @@ static huddle_status too_short(int64_t count, int64_t there) {
                    (long long)count, (long long)there);
 }
 
-/* Makes the array of a file available in `variable`. */
+/* Makes the array of a file available as `variable`. */
 static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     unsigned char head[20] = {0};

@@ -129,7 +129,7 @@ static huddle_status read_pixels(hd_io_request *request, const list *images, hud
     hd_io_image first = {0};
     reading r = {images, data};
     const char *failing_path = request->failing_path;
-    request->failing_path = NULL; /* sentences name the image */
+    request->failing_path = NULL; /* messages contain the image's name */
     if (images->items == NULL)
         FAIL(HUDDLE_FORMAT, "there are no images in it");
     TRY(hd_io_image_read(images->items[0], &first));

@@ -1,5 +1,5 @@
-/* LIBSVM: "label index:value index:value ..." a line, indices from 1 and ascending. Files that
- * begin at 0, lines without labels, qid and comments after # are understood too. */
+/* LIBSVM: one line "label index:value index:value ..." per sample, indices from 1 and ascending.
+ * Files that begin at 0, lines without labels, qid and comments after # are understood too. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "io/formats.h"
@@ -22,7 +22,7 @@ static const char *word_end(const char *p, const char *end) {
     return p;
 }
 
-/* "12:0.5"; the text goes on after `end`. */
+/* "12:0.5"; the text continues after `end`. */
 static bool is_pair(const char *p, const char *end) {
     const char *digits = p;
     while (p < end && hd_io_is_digit(*p))
@@ -69,7 +69,7 @@ static huddle_status bad_pair(const char *p, const char *end, int64_t line) {
                    (int)(end - p < 60 ? end - p : 60), p);
 }
 
-/* One line; its line feed stands at end[-1]. */
+/* One line; end[-1] is its line feed. */
 static huddle_status read_line(const parsing *s, const char *p, const char *end, int64_t line,
                                int64_t row, int64_t piece) {
     int64_t previous = -1, at = s->counting ? 0 : s->x->offsets[row];

@@ -70,7 +70,7 @@ static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const ch
     return HUDDLE_OK;
 }
 
-/* Where quotes may hold line feeds, records must be followed from the beginning. */
+/* Where quoted fields may contain line feeds, records must be followed from the beginning. */
 static huddle_status cut(hd_io_pieces *pieces, const char *begin, const char *end, char separator,
                          bool quoted) {
     huddle_status status = HUDDLE_OK;

@@ -21,7 +21,7 @@ typedef struct hd_io_pieces {
 /* What records look like. */
 typedef struct hd_io_records {
     char separator;
-    bool quoted;     /* line feeds may stand inside quotes; a quote counts where a field begins */
+    bool quoted;     /* line feeds may be inside quotes; a quote counts where a field begins */
     bool keep_blank; /* blank lines are rows too */
     char comment;    /* lines that begin with it are not rows; 0: none are */
 } hd_io_records;
@@ -38,7 +38,7 @@ const char *hd_io_record_end(const char *p, const char *end, char separator, boo
 /* True if the record between begin and end, its line feed included, is a row of data. */
 bool hd_io_is_row(const char *begin, const char *end, const hd_io_records *records);
 
-/* True if only blanks stand between begin and the line feed. */
+/* True if there are only blanks between begin and the line feed. */
 bool hd_io_is_blank_line(const char *begin, const char *end);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The version stands at byte 124, then two letters in the byte order of the file. */
+/* The version is at byte 124, followed by two letters in the byte order of the file. */
 static bool is_version(const hd_file *file, char version) {
     const char little[] = {0, version, 'I', 'M'}, big[] = {version, 0, 'M', 'I'};
     return file->size >= 128 &&
@@ -29,7 +29,7 @@ huddle_status hd_io_mat_check(const hd_io_container *container) {
     return HUDDLE_OK;
 }
 
-/* ---- what is not read ----------------------------------------------------------------------- */
+/* ---- unsupported classes -------------------------------------------------------------------- */
 
 void hd_io_mat_refuse(hd_io_variable *variable, const char *trouble) {
     variable->kind = HD_IO_OTHER;

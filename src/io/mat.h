@@ -28,8 +28,8 @@ typedef struct hd_io_characters {
 char *hd_io_characters_row(const hd_io_characters *characters, int64_t row, char *to);
 
 /* A sparse matrix as MATLAB holds it, compressed by columns: the row and value of each entry, and
- * cols + 1 offsets. There may be more rows and values than the last offset says. The name is for
- * the sentence of a failure. */
+ * cols + 1 offsets. There may be more rows and values than the last offset. The name is for error
+ * messages. */
 huddle_status hd_io_mat_sparse(const char *name, int64_t rows, int64_t cols,
                                const hd_io_array *offsets, const hd_io_array *positions,
                                const hd_io_array *values, huddle_csr *matrix);

@@ -27,7 +27,7 @@ typedef struct part {
     int64_t begin, length;
 } part;
 
-/* What stands at the beginning of a matrix. */
+/* The beginning of a matrix. */
 typedef struct head {
     uint32_t class, flags;
     hd_io_array array; /* rank and dims */
@@ -44,7 +44,7 @@ static uint32_t word_at(const span *s, int64_t at) {
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-/* The part whose tag stands at *at; moves *at behind it. False if it does not fit. */
+/* The part whose tag is at *at; moves *at behind it. False if it does not fit. */
 static bool next_part(const span *s, int64_t *at, part *p) {
     if (*at + 8 > s->size || *at + 8 > s->there)
         return false;
@@ -152,7 +152,7 @@ static int64_t unpack(const char *packed, int64_t length, char *to, int64_t size
     return got;
 }
 
-/* The matrix in the top-level element whose tag stands at `place`: all of it, or at least its
+/* The matrix in the top-level element whose tag is at `place`: all of it, or at least its
  * head. What has to be unpacked goes to *room, which the caller frees. */
 static huddle_status open_element(const hd_file *file, int64_t place, bool whole, span *matrix,
                                   char **room) {
@@ -256,7 +256,7 @@ done:
     return status;
 }
 
-/* The text in the cell whose tag stands at *at: one row of characters, or none. */
+/* The text in the cell whose tag is at *at: one row of characters, or none. */
 static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     part element, p = {0};
     head h;
@@ -352,7 +352,7 @@ done:
     return status;
 }
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- listing -------------------------------------------------------------------------------- */
 
 /* Why a matrix that is neither numbers nor texts is not read. */
 static const char *trouble_of(const span *s, const head *h) {
@@ -408,7 +408,7 @@ static void describe(const span *s, const head *h, hd_io_variable *variable) {
     else
         hd_io_mat_refuse(variable, trouble_of(s, h));
     if (h->class == CLASS_CHAR && variable->kind == HD_IO_TEXTS)
-        array->rank = 1; /* one text a row */
+        array->rank = 1; /* one text per row */
 }
 
 static bool is_big_endian(void) {
@@ -448,7 +448,7 @@ huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
         TRY(open_element(file, place, false, &s, &room));
         if (!parse_head(&s, &h))
             FAIL(HUDDLE_FORMAT, "variable %lld is damaged", (long long)container->count + 1);
-        if (h.name.length > 0) /* else it is what MATLAB keeps of the file's objects */
+        if (h.name.length > 0) /* else it contains the data of the file's objects */
             TRY(add_variable(container, &s, &h, place));
         huddle_free(room);
         room = NULL;

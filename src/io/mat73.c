@@ -1,4 +1,4 @@
-/* MAT v7.3: HDF5 whose attributes say what MATLAB means. HDF5 names dimensions in the opposite
+/* MAT v7.3: HDF5 with attributes for the classes of MATLAB. HDF5 names dimensions in the opposite
  * order, so its 1404 x 320 is MATLAB's 320 x 1404. A text is a data set of UTF-16 units, a cell
  * array one of references to what is in its cells, a sparse matrix a group of data, ir and jc. */
 #include "base/check.h"
@@ -82,9 +82,9 @@ static void read_class(hid_t object, char class[CLASS_SIZE]) {
     close_attribute(&a);
 }
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- listing -------------------------------------------------------------------------------- */
 
-/* Numbers, characters and cells; without a class, numbers if HDF5 says so. */
+/* Numbers, characters and cells; without a class, numbers if HDF5's type is one. */
 static bool is_array_class(const char *class) {
     static const char *const classes[] = {"",      "double", "single", "logical", "char",
                                           "cell",  "int8",   "uint8",  "int16",   "uint16",
@@ -225,7 +225,7 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
         (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
 }
 
-/* H5Literate's callback: 0 goes on, negative stops. Names with # are MATLAB's own. */
+/* H5Literate's callback: 0 continues, a negative value stops. Names with # are MATLAB's own. */
 static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link, void *user) {
     hd_io_container *container = user;
     hd_io_variable *variable = NULL;
@@ -243,7 +243,7 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
     else if (variable != NULL)
         describe_group(object, container->file->size, variable);
     if (variable != NULL && variable->place == FORM_CHARACTERS)
-        variable->array.rank = 1; /* one text a row */
+        variable->array.rank = 1; /* one text per row */
     H5Oclose(object);
     return wanted && variable == NULL ? -1 : 0;
 }
@@ -357,7 +357,7 @@ static huddle_status load_member(hid_t group, const char *name, int64_t file_siz
     hid_t set = -1;
     if (!describe_member(group, name, file_size, &set, vector))
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", owner->name);
-    vector->name = owner->name; /* for the sentence of a failure */
+    vector->name = owner->name; /* for error messages */
     if (set >= 0)
         TRY(hd_io_hdf5_load(set, vector));
 done:
@@ -383,7 +383,7 @@ done:
     return status;
 }
 
-/* Nothing to read, but something that says it was. */
+/* There is nothing to read, but `owned` marks the variable as loaded. */
 static huddle_status load_empty(hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
@@ -417,7 +417,7 @@ static huddle_status load(hd_io_container *container, hd_io_variable *variable) 
     return status;
 }
 
-/* Samples that lie one after another in MATLAB's columns do so in HDF5's rows. */
+/* Samples that are contiguous in MATLAB's columns are contiguous in HDF5's rows. */
 static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {

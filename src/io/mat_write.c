@@ -1,6 +1,6 @@
 /* MAT v5: points as X (n x d), labels as y, the size of images as im_height, im_width and im_order
  * (1: pixels along rows, 2: down columns). Nothing is packed: the file is written in one pass, and
- * mat5.c reads the points from the mapped file. Sizes stand before what they are the size of, so
+ * mat5.c reads the points from the mapped file. The size of an element precedes it, so
  * all of them are known, and checked, before the file is begun. */
 #include "archive/output.h"
 #include "base/check.h"
@@ -17,7 +17,7 @@ enum { CLASS_INT64 = 14 };
 /* MATLAB reads variables of less than 2^31 bytes. */
 static const int64_t most_bytes = INT32_MAX;
 
-/* What stands at the beginning of a matrix, and the bytes of the parts that follow. */
+/* The beginning of a matrix, and the bytes of the parts that follow. */
 typedef struct head {
     const char *name;
     uint32_t class, capacity; /* of a sparse matrix: entries */
@@ -35,7 +35,7 @@ typedef struct content {
 
 /* ---- elements ------------------------------------------------------------------------------- */
 
-/* A part of up to four bytes stands inside its tag; others are padded to eight bytes. */
+/* A part of up to four bytes is stored inside its tag; others are padded to eight bytes. */
 static int64_t part_size(int64_t bytes) {
     return bytes > 0 && bytes <= 4 ? 8 : 8 + (bytes + 7) / 8 * 8;
 }
@@ -240,7 +240,7 @@ done:
     return status;
 }
 
-/* MATLAB keeps sparse matrices by columns, in double. */
+/* MATLAB stores sparse matrices by columns, in double. */
 static huddle_status put_sparse(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     huddle_csr rows = {.rows = x->n, .cols = x->d, .offsets = x->offsets, .columns = x->columns};

@@ -38,7 +38,7 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* The character at *p of UTF-8 text; a byte that is none stands for itself. */
+/* The character at *p of UTF-8 text; a byte that is not part of one is returned as it is. */
 static uint32_t next_character(const unsigned char **p) {
     uint32_t c = *(*p)++;
     int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;

@@ -23,7 +23,7 @@ static int leading_zeros(wide x) {
     return high != 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
 }
 
-/* x * 2^exponent to the nearest double, ties to even; `more` says that a little was cut off.
+/* x * 2^exponent to the nearest double, ties to even; `more`: a small remainder was cut off.
  * The result must be a normal number. */
 static double nearest(wide x, bool more, int64_t exponent) {
     int zeros = leading_zeros(x);
@@ -36,8 +36,8 @@ static double nearest(wide x, bool more, int64_t exponent) {
     return ldexp((double)mantissa, (int)exponent + 75);
 }
 
-/* mantissa * 10^exponent with exponent in -27 .. 27: 128 bits hold the product, and the quotient
- * with whether there is a remainder says all that rounding needs. */
+/* mantissa * 10^exponent with exponent in -27 .. 27: 128 bits are enough for the product; the
+ * quotient and whether there is a remainder are all that rounding needs. */
 static double scale(uint64_t mantissa, int64_t exponent) {
     if (exponent >= 0)
         return nearest((wide)mantissa * power_of_five(exponent), false, exponent);

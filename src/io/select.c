@@ -121,7 +121,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     TRY(huddle_points_take(&data->points, index, count, &points));
     huddle_points_free(&data->points);
     data->points = points;
-    huddle_free(data->dropped); /* rows of the file are no longer told apart */
+    huddle_free(data->dropped); /* rows of the file can no longer be identified */
     data->dropped = NULL;
     data->n_dropped = 0;
     renumber(data, kept, rank);

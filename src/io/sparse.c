@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory goes with the sizes of a matrix, so beyond this its entries have to vouch for them. */
+/* Memory is proportional to the sizes of a matrix; beyond this they must be in proportion to its
+ * entries. */
 enum { LARGE = 1 << 21, EMPTY_FOR_EACH = 64 };
 
 static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
@@ -19,7 +20,7 @@ static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
                    (long long)rows, (long long)cols, (long long)count);
 }
 
-/* Adds up entries of one row that stand in the same column; columns ascend. */
+/* Adds up entries of one row in the same column; columns ascend. */
 static void merge_repeated(huddle_csr *matrix) {
     int64_t kept = 0, begin = 0;
     for (int64_t i = 0; i < matrix->rows; i++) {

@@ -1,4 +1,4 @@
-/* The writers, one a file. Sentences of failures name the file. */
+/* The writers, one per file. Error messages contain the file's name. */
 #ifndef HUDDLE_SRC_IO_WRITERS_H
 #define HUDDLE_SRC_IO_WRITERS_H
 
@@ -13,7 +13,8 @@ huddle_status hd_io_hdf5_write(huddle_context *context, const huddle_data *data,
 huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *data,
                                  const char *path);
 
-/* A text, in quotes where it would be misread: separators, quotes, line ends, blanks around. */
+/* Writes a text, in quotes where it would be misread: separators, quotes, line ends, blanks around.
+ */
 huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator);
 
 /* A vector of int32. */
