@@ -48,7 +48,7 @@ done:
 }
 
 huddle_status report_draw_sample(report_run *run) {
-    run->rows = malloc((size_t)(run->n + 1) * sizeof *run->rows);
+    run->rows = calloc((size_t)run->n + 1, sizeof *run->rows);
     if (run->rows == NULL)
         return report_no_memory();
     run->count = run->n < MAX_VIEW_POINTS ? run->n : MAX_VIEW_POINTS;

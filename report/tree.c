@@ -167,8 +167,8 @@ json_t *report_tree_json(const report_run *run, const huddle_path *path) {
     size_t nodes = (size_t)(path->n + path->n_fusions) + 1;
     int64_t min_size = run->n / 200; /* half a per cent of the points */
     branch_tree tree = {.path = path, .min_size = min_size > MIN_SIZE ? min_size : MIN_SIZE};
-    tree.branch_of = malloc(nodes * sizeof *tree.branch_of);
-    tree.items = malloc(nodes * sizeof *tree.items);
+    tree.branch_of = calloc(nodes, sizeof *tree.branch_of);
+    tree.items = calloc(nodes, sizeof *tree.items);
     json_t *made = NULL;
     if (tree.branch_of == NULL || tree.items == NULL)
         goto done;

@@ -164,24 +164,24 @@ static huddle_status keep_view(huddle_status status, const char *name, json_t *v
     return HUDDLE_OK;
 }
 
-/* The points as the method saw them, if the model keeps them; else as they were given. */
+/* The points as the method saw them, if the model keeps them; else as they were given. No view if
+ * there are neither. */
 static huddle_status make_points_view(const report_run *run, json_t **view) {
     huddle_array kept = report_array(run, "points");
-    if (kept.type != HUDDLE_ARRAY_F32)
-        return make_view(run, "X", "Points", run->x, view);
     huddle_points prepared = array_points(&kept);
     const json_t *rule = json_object_get(json_object_get(run->info, "prepare"), "rule");
     bool is_raw = json_is_string(rule) && strcmp(json_string_value(rule), "none") == 0;
-    return make_view(run, "X", is_raw ? "Points" : "Points, prepared", &prepared, view);
+    if (kept.type == HUDDLE_ARRAY_F32)
+        return make_view(run, "X", is_raw ? "Points" : "Points, prepared", &prepared, view);
+    return run->x == NULL ? HUDDLE_OK : make_view(run, "X", "Points", run->x, view);
 }
 
 static huddle_status make_views(report_run *run, json_t *views, json_t *warnings) {
     huddle_status status = HUDDLE_OK;
     json_t *view = NULL;
-    if (run->x != NULL || report_array(run, "points").type == HUDDLE_ARRAY_F32) {
-        status = make_points_view(run, &view);
+    status = make_points_view(run, &view);
+    if (status != HUDDLE_OK || view != NULL)
         TRY(keep_view(status, "X", view, views, warnings));
-    }
     if (run->embedding.type == HUDDLE_ARRAY_F64) {
         view = NULL;
         status = make_dense_view(run, "F", "Spectral embedding", &run->embedding, &view);

@@ -75,7 +75,7 @@ def jobs_of(build, wanted, deep):
     tidy_key = version("clang-tidy") + read(os.path.join(ROOT, ".clang-tidy"))
     cppcheck_key = version("cppcheck")
     generated = os.path.join(build, "generated")
-    include = [f"-I{folder}" for folder in ("include", "src", os.path.relpath(generated, ROOT))]
+    include = [f"-I{folder}" for folder in (".", "include", "src", os.path.relpath(generated, ROOT))]
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
                              "src/*.c", "app/*.c", "report/*.c", "experiment/*.c"], cwd=ROOT, check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split()
@@ -104,9 +104,9 @@ def main():
     build = os.path.abspath(arguments[0])
     cache = os.path.join(build, "lint")
     os.makedirs(cache, exist_ok=True)
-    sources = Sources([os.path.join(ROOT, "include"), os.path.join(ROOT, "src"),
+    sources = Sources([os.path.join(ROOT, "include"), os.path.join(ROOT, "src"), ROOT,
                        os.path.join(build, "generated"),
-                       os.path.join(build, "generated", "app")])
+                       os.path.join(build, "generated", "report")])
     todo, keys = [], {}
     for job in jobs_of(build, set(arguments[1:]), "--deep" in sys.argv):
         digest = hashlib.sha256(job[1][0].encode() + job[2])

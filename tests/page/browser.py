@@ -1,5 +1,5 @@
-"""Chromium without a window, spoken to over a pair of pipes (its DevTools protocol). Needs nothing
-but Python's standard library and Debian's chromium."""
+"""Headless Chromium, controlled over a pair of pipes with its DevTools protocol. Needs only Python's
+standard library and Debian's chromium."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ import time
 
 
 def find_chromium():
-    """The browser's program, or None."""
+    """The path of the browser, or None."""
     return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -101,7 +101,7 @@ class Browser:
             if "method" in answer:
                 self.events.append(answer)
 
-    # ---- what tests do ----
+    # ---- for the tests ----
 
     def window(self, width, height, dark=False, mobile=False):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
@@ -111,7 +111,7 @@ class Browser:
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, path):
-        """Opens a file and waits until the page has built itself."""
+        """Opens a file and waits until the page is complete."""
         self.events.clear()
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         deadline = time.monotonic() + 60
@@ -135,7 +135,7 @@ class Browser:
         return answer["result"].get("value")
 
     def complaints(self):
-        """Whatever the console would show in red or yellow."""
+        """Errors and warnings of the console."""
         found = []
         for event in self.events:
             parameters = event["params"]
@@ -149,7 +149,7 @@ class Browser:
         return found
 
     def requests(self):
-        """Addresses the page asked for, apart from itself."""
+        """Addresses that the page requested, except its own."""
         asked = [e["params"]["request"]["url"] for e in self.events
                  if e["method"] == "Network.requestWillBeSent"]
         return [url for url in asked if not url.startswith(("file:", "data:"))]

@@ -1,7 +1,7 @@
 """The pages of `huddle ... --report` in a real browser: test_page.py HUDDLE [-k NAME]
 
-Leaves with 77, which CTest calls skipped, if chromium is not installed. With PAGE_SHOTS=DIR in the
-environment, screenshots and a PDF are kept there to be looked at.
+Exits with 77, which CTest reports as skipped, if chromium is not installed. With PAGE_SHOTS=DIR in
+the environment, screenshots and a PDF are kept in DIR.
 """
 
 import json
@@ -24,7 +24,7 @@ CANVAS = "document.querySelector('#path canvas').toDataURL()"
 
 
 def make(name, *arguments, fails=False):
-    """Runs huddle with --report and gives the page's file; one run for each name."""
+    """Runs huddle with --report and returns the file of the page; one run per name."""
     page = os.path.join(FOLDER, name + ".html")
     if not os.path.exists(page):
         run = subprocess.run([HUDDLE, *arguments, "--report", page, "-q"], capture_output=True,
@@ -71,13 +71,13 @@ class PageTest(unittest.TestCase):
         self.browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def centre(self, selector):
-        """Where the element is in the window, after it has been scrolled there."""
+        """Scrolls to the element and returns its centre in the window and its width."""
         return self.js(f"""(() => {{ const e = document.querySelector({selector!r});
             e.scrollIntoView({{block: 'center', behavior: 'instant'}});
             const r = e.getBoundingClientRect();
             return [r.left + r.width / 2, r.top + r.height / 2, r.width]; }})()""")
 
-    # ---- what is on the page ----
+    # ---- content ----
 
     def test_clustering_has_all_its_parts(self):
         self.open(digits())
@@ -144,7 +144,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(choice[0]["n_clusters"], report["n_clusters"])
         self.assertIn(f"relative gap {choice[0]['relative_gap']:.2f}",
                       self.js("document.querySelector('#spectrum svg').textContent"))
-        self.open(digits())  # a number that was given
+        self.open(digits())  # with a given number of clusters
         run = subprocess.run([HUDDLE, "cluster", "digits", "-m", "ssc", "--json", "-q"],
                              capture_output=True, check=True)
         gaps = json.loads(run.stdout)["embed"]["relative_gaps"]
@@ -161,7 +161,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual([title.split(",")[0] for title in shown],
                          [f"point {m}" for m in json.loads(run.stdout)["medoids"]])
 
-    def test_text_of_the_data_is_only_text(self):
+    def test_text_from_the_data_is_never_html(self):
         table = os.path.join(FOLDER, "odd <i>& 'name'.csv")
         with open(table, "w", encoding="utf-8") as file:
             file.write("a,b,class\n")
@@ -173,7 +173,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("<i>&", self.js("document.querySelector('h1').textContent"))
         self.assertIn("</script>", self.js("document.querySelector('#confusion').textContent"))
 
-    # ---- how it behaves ----
+    # ---- behaviour ----
 
     def test_slider_moves_points(self):
         for page in (digits(), digits_path()):
@@ -197,7 +197,7 @@ class PageTest(unittest.TestCase):
         self.js("document.querySelector('.play').click()")
         self.check_clean()
 
-    def test_hover_tells_index_class_and_image(self):
+    def test_tooltip_shows_index_class_and_image(self):
         self.open(digits())
         x, y, width = self.centre(".views canvas")
         found = False
@@ -250,7 +250,7 @@ class PageTest(unittest.TestCase):
             requestAnimationFrame(step); })""")
         self.assertLess(frame, 200)
 
-    # ---- how it looks ----
+    # ---- appearance ----
 
     def test_widths_and_themes(self):
         backs = set()
@@ -281,7 +281,7 @@ class PageTest(unittest.TestCase):
 
     # ---- the file ----
 
-    def test_file_stands_alone_and_is_small(self):
+    def test_file_is_self_contained_and_small(self):
         with open(digits(), encoding="utf-8") as file:
             text = file.read()
         self.assertLess(len(text), 2_000_000)
@@ -298,7 +298,7 @@ class PageTest(unittest.TestCase):
             return json.loads(data)["shared"]
         self.assertEqual(shape("moons1"), shape("moons2"))
 
-    def test_no_folder_is_found_out_before_the_work(self):
+    def test_missing_folder_is_reported_before_the_work(self):
         run = subprocess.run([HUDDLE, "cluster", "digits", "--report", FOLDER + "/absent/a.html"],
                              capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 1)

@@ -140,6 +140,118 @@ static void test_options(void **state) {
     json_decref(data);
 }
 
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+/* Decodes base64 into bytes; returns how many. */
+static size_t decode_bytes(const char *text, unsigned char *bytes) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t count = 0;
+    uint32_t bits = 0;
+    for (size_t i = 0; text[i] != '\0' && text[i] != '='; i++) {
+        bits = bits << 6 | (uint32_t)(strchr(digits, text[i]) - digits);
+        if (i % 4 != 0)
+            bytes[count++] = (unsigned char)(bits >> (6 - 2 * (i % 4)) & 255);
+    }
+    return count;
+}
+
+static int32_t int32_at(const unsigned char *bytes, int64_t i) {
+    const unsigned char *b = bytes + 4 * i;
+    return (int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
+                     (uint32_t)b[3] << 24);
+}
+
+/* Two-dimensional points are shown by their own coordinates, to 16 bits. */
+static void test_coordinates(void **state) {
+    fixture *f = *state;
+    huddle_model *model = NULL;
+    huddle_points plane = {.n = N, .d = 2, .stride = D, .values = f->values};
+    unsigned char index[4 * N + 4], steps[4 * N + 4];
+    assert_ok(huddle_model_new("kmeans", &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_fit(NULL, model, &plane));
+    assert_ok(huddle_report_write(NULL, model, &plane, NULL, f->page));
+    json_t *data = read_data(f);
+    const json_t *points = json_object_get(json_object_get(data, "shared"), "points");
+    const json_t *view = json_array_get(json_object_get(find_block(data, "views"), "views"), 0);
+    assert_int_equal(decode_bytes(text_of(points, "index"), index), 4 * N);
+    assert_int_equal(decode_bytes(text_of(view, "data"), steps), 4 * N);
+    double span = json_number_value(json_object_get(view, "span"));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < 2; j++) {
+            int step = steps[4 * i + 2 * j] | steps[4 * i + 2 * j + 1] << 8;
+            double low = json_number_value(json_array_get(json_object_get(view, "low"), (size_t)j));
+            assert_close(low + span * step / 65535, f->values[int32_at(index, i) * D + j], 2e-4);
+        }
+    json_decref(data);
+    huddle_model_free(model);
+}
+
+/* All principal components together have all of the variance; images range from black to white
+ * over the whole sample. */
+static void test_shares_and_images(void **state) {
+    fixture *f = *state;
+    huddle_report_options options = huddle_report_defaults();
+    unsigned char index[4 * N + 4], shades[N * D + 4];
+    double total = 0, black = f->values[0], white = f->values[0];
+    options.image_height = options.image_width = 2;
+    options.image_column_major = true;
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+    json_t *data = read_data(f);
+    const json_t *view = json_array_get(json_object_get(find_block(data, "views"), "views"), 0);
+    for (size_t k = 0; k < json_array_size(json_object_get(view, "share")); k++)
+        total += json_number_value(json_array_get(json_object_get(view, "share"), k));
+    assert_close(total, 1, 1e-6);
+
+    const json_t *points = json_object_get(json_object_get(data, "shared"), "points");
+    assert_int_equal(decode_bytes(text_of(points, "index"), index), 4 * N);
+    assert_int_equal(decode_bytes(text_of(json_object_get(points, "thumbs"), "data"), shades),
+                     N * D);
+    for (int i = 0; i < N * D; i++) {
+        black = f->values[i] < black ? f->values[i] : black;
+        white = f->values[i] > white ? f->values[i] : white;
+    }
+    static const int pixel_of[D] = {0, 2, 1, 3}; /* column by column */
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < D; j++) {
+            double shade = 255 * (f->values[int32_at(index, i) * D + j] - black) / (white - black);
+            assert_in_range((int)(shade - shades[i * D + pixel_of[j]] + 100.5), 99, 101);
+        }
+    json_decref(data);
+}
+
+/* The gamma of the run is one of the levels. The groups overlap, so that it lies between both ends
+ * of the path. */
+static void test_levels(void **state) {
+    fixture *f = *state;
+    float values[N * D];
+    huddle_points x = {.n = N, .d = D, .stride = D, .values = values};
+    huddle_model *model = NULL;
+    for (int i = 0; i < N * D; i++)
+        values[i] = f->values[i] - (i / D % CLUSTERS == i % D ? 9.0f : 0.0f);
+    assert_ok(huddle_model_new("ssc", &model));
+    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    assert_ok(huddle_report_write(NULL, model, &x, NULL, f->page));
+    json_t *data = read_data(f);
+    const json_t *path = find_block(data, "path"), *levels = json_object_get(path, "levels");
+    double used = json_number_value(json_object_get(path, "used"));
+    size_t below = 0, equal = 0, count = json_array_size(levels);
+    for (size_t k = 0; k < count; k++) {
+        double gamma = json_number_value(json_object_get(json_array_get(levels, k), "gamma"));
+        below += gamma < used;
+        equal += gamma == used;
+    }
+    assert_close(used, (double)N / CLUSTERS, 1e-12);
+    assert_int_equal(equal, 1);
+    assert_true(below > 1 && below + 2 < count);
+    json_decref(data);
+    huddle_model_free(model);
+}
+
+/* ---- arguments ---------------------------------------------------------------------------- */
+
 /* The model as it comes back from a file. */
 static huddle_model *reload_model(const fixture *f) {
     char saved[512];
@@ -351,6 +463,9 @@ static void test_path(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_defaults),
                                        cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_coordinates),
+                                       cmocka_unit_test(test_shares_and_images),
+                                       cmocka_unit_test(test_levels),
                                        cmocka_unit_test(test_without_points),
                                        cmocka_unit_test(test_arguments),
                                        cmocka_unit_test(test_cancelled),
