@@ -55,8 +55,8 @@ HUDDLE_API const char *huddle_last_error(void);
  * libraries built on this one that report failures in the same way. */
 HUDDLE_API huddle_status huddle_set_error(huddle_status status, const char *message);
 
-/* Writes a number with the fewest of 6, 9, 12, 15, 16 or 17 significant digits that read back as the
- * same number. */
+/* Writes a number with the fewest of 6, 9, 12, 15, 16 or 17 significant digits that read back as
+ * the same number. */
 HUDDLE_API void huddle_format_real(double number, char *text, size_t size);
 
 /* The insertions, deletions, substitutions and swaps of adjacent characters that turn one word into

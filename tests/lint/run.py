@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Static analysis of src/ and app/: run.py BUILD [FILE...]
+"""Static analysis of src/, report/, experiment/ and app/: run.py BUILD [FILE...]
 
 Runs clang-tidy and cppcheck on each file, as many at a time as there are processors. A file that
 was clean is not analysed again until it, a header that it includes, its compiler flags or the
@@ -71,9 +71,9 @@ def jobs_of(build, wanted):
     tidy_key = version("clang-tidy") + read(os.path.join(ROOT, ".clang-tidy"))
     cppcheck_key = version("cppcheck")
     generated = os.path.join(build, "generated")
-    include = [f"-I{folder}" for folder in ("include", "src", os.path.relpath(generated, ROOT))]
+    include = [f"-I{folder}" for folder in (".", "include", "src", os.path.relpath(generated, ROOT))]
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
-                             "src/*.c", "app/*.c"], cwd=ROOT, check=True, text=True,
+                             "src/*.c", "report/*.c", "experiment/*.c", "app/*.c"], cwd=ROOT, check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split()
     for name in sorted(set(listed)):
         if wanted and name not in wanted or not os.path.isfile(os.path.join(ROOT, name)):
