@@ -289,7 +289,7 @@ static int on_progress(void *user, const char *stage, double done, double total)
 static void a_cancelled_run_continues(void **state) {
     (void)state;
     static const char plan[] =
-        "{\"data\": [{\"source\": \"moons\", \"n\": 3000}], \"n_init\": 200,"
+        "{\"data\": [{\"source\": \"moons\", \"n\": 2000}], \"n_init\": 60,"
         " \"methods\": [{\"method\": \"kmeans\", \"options\": {\"n_clusters\": 20, \"tol\": 0},"
         "  \"grid\": {\"max_iter\": [91, 92, 93, 94, 95, 96, 97, 98]}}]}";
     char *output = new_output("cancelled");
