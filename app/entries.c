@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void flag_entry(const char *group, const app_flag *flag, app_entry *out) {
+static void make_flag_entry(const char *group, const app_flag *flag, app_entry *out) {
     *out = (app_entry){.letter = flag->letter,
                        .value = flag->value,
                        .choices = flag->choices == NULL ? NULL : flag->choices(),
@@ -23,12 +23,12 @@ static void flag_entry(const char *group, const app_flag *flag, app_entry *out) 
 }
 
 void method_entry(const huddle_option *option, app_entry *out) {
-    static const char *const truth[] = {"true", "false", NULL};
+    static const char *const booleans[] = {"true", "false", NULL};
     char allowed[512];
     *out = (app_entry){.of_method = true,
                        .letter = option_letter(option->name),
                        .value = option_value(option),
-                       .choices = option->type == HUDDLE_OPTION_BOOL ? truth : option->choices,
+                       .choices = option->type == HUDDLE_OPTION_BOOL ? booleans : option->choices,
                        .kind = FLAG_TEXT};
     option_flag(option->name, out->name, sizeof out->name);
     huddle_option_allowed(option, allowed, sizeof allowed);
@@ -36,7 +36,7 @@ void method_entry(const huddle_option *option, app_entry *out) {
              option->default_text);
 }
 
-static void group_name(const catalogue_option *option, char *text, size_t size) {
+static void name_group(const catalogue_option *option, char *text, size_t size) {
     if (option->rank == OF_EVERY_METHOD)
         snprintf(text, size, "Options of every method");
     else if (option->rank == OF_DEFAULT_METHOD)
@@ -46,12 +46,12 @@ static void group_name(const catalogue_option *option, char *text, size_t size) 
         snprintf(text, size, "Options of other methods only");
 }
 
-/* `methods`: those the command takes options of. */
-static void option_entry(const catalogue_option *option, const char *methods, app_entry *out) {
-    char allowed[512], default_text[256], owners[200] = "";
+/* `methods`: the methods whose options the command takes, or "*" for all. */
+static void make_option_entry(const catalogue_option *option, const char *methods, app_entry *out) {
+    char allowed[512], value[256], owners[200] = "";
     method_entry(option->option, out);
     if (strcmp(methods, "*") == 0)
-        group_name(option, out->group, sizeof out->group);
+        name_group(option, out->group, sizeof out->group);
     else
         snprintf(out->group, sizeof out->group, "Options of %s", methods);
     if (option->rank == OF_OTHER_METHODS) {
@@ -59,12 +59,12 @@ static void option_entry(const catalogue_option *option, const char *methods, ap
         append_text(owners, sizeof owners, ": ");
     }
     huddle_option_allowed(option->option, allowed, sizeof allowed);
-    option_default(option, default_text, sizeof default_text);
+    option_default(option, value, sizeof value);
     snprintf(out->help, sizeof out->help, "%s%s; %s [%s]", owners, option->option->help, allowed,
-             default_text);
+             value);
 }
 
-/* The command has a flag of that name itself. */
+/* True if the command has a flag of this name, which then replaces the option. */
 static bool has_flag(const app_entry *entries, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (!entries[i].of_method && strcmp(entries[i].name, name) == 0)
@@ -72,11 +72,13 @@ static bool has_flag(const app_entry *entries, int count, const char *name) {
     return false;
 }
 
+/* True if the command sets this option itself. */
 static bool is_settled(const app_command *command, const char *name) {
     return command->settled != NULL && strcmp(command->settled, name) == 0;
 }
 
-static int count_most(const app_command *command) {
+/* An upper bound on the number of entries. */
+static int count_entries(const app_command *command) {
     int count = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
@@ -86,18 +88,18 @@ static int count_most(const app_command *command) {
     return count;
 }
 
-/* The command's first group comes first, then what its methods take, then the others. */
+/* Options of methods come after the command's first group of flags. */
 app_entry *command_entries(const app_command *command, int *count) {
-    app_entry *entries = must(calloc((size_t)count_most(command) + 1, sizeof *entries));
+    app_entry *entries = must(calloc((size_t)count_entries(command) + 1, sizeof *entries));
     int n = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++) {
         for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
-            flag_entry(group->title, flag, &entries[n++]);
+            make_flag_entry(group->title, flag, &entries[n++]);
         if (group != command->groups)
             continue;
         FOR_EACH_OPTION(option, command->methods)
         if (!has_flag(entries, n, option->flag) && !is_settled(command, option->name))
-            option_entry(option, command->methods, &entries[n++]);
+            make_option_entry(option, command->methods, &entries[n++]);
     }
     *count = n;
     return entries;

@@ -1,5 +1,5 @@
-/* Flags of a command and options of methods as entries of one kind, for whoever writes them down:
- * --help, the man page, Markdown, shell completions. */
+/* Flags of a command and options of methods as entries of one type, for everything that lists them:
+ * --help, the man page, Markdown and the shell completions. */
 #ifndef HUDDLE_APP_ENTRIES_H
 #define HUDDLE_APP_ENTRIES_H
 
@@ -7,27 +7,27 @@
 #include "command.h"
 
 typedef struct app_entry {
-    char group[256]; /* "Input", "Options of sc, ssc" */
-    bool of_method;  /* an option of methods, not a flag of the command */
-    char letter;     /* or 0 */
-    char name[40];   /* without dashes */
-    const char *value;
+    char group[256];            /* "Input", "Options of sc, ssc" */
+    bool of_method;             /* an option of methods, not a flag of the command */
+    char letter;                /* of the short form, or 0 */
+    char name[40];              /* without dashes */
+    const char *value;          /* placeholder of the value, such as FILE; NULL for a switch */
     const char *const *choices; /* or NULL; ends with NULL */
     flag_kind kind;
     bool repeats;
-    char help[1024]; /* with what it takes and its default */
+    char help[1024]; /* with the values it takes and its default */
 } app_entry;
 
-/* Everything a command takes, group after group; freed by free(). */
+/* All entries of a command, group by group; freed by free(). */
 app_entry *command_entries(const app_command *command, int *count);
 
-/* One option as one method has it. */
+/* The entry of an option as one method defines it. */
 void method_entry(const huddle_option *option, app_entry *out);
 
-/* "-o, --output FILE", or "    --x NAME" to stand below it. */
+/* "-o, --output FILE", or "    --x NAME", aligned with it. */
 void entry_names(const app_entry *entry, char *text, size_t size);
 
-/* "Cluster a data set and tell how it went." */
+/* The command's summary as a sentence: "Convert a data set to another format." */
 void command_sentence(const app_command *command, char *text, size_t size);
 
 #endif

@@ -19,6 +19,7 @@ double wall_seconds(void) {
     return clock_seconds(CLOCK_MONOTONIC);
 }
 
+/* Copies a member, or null where there is none, so that all records have the same members. */
 static void copy_member(json_t *to, const char *name, const json_t *from, const char *member) {
     json_t *value = json_object_get(from, member);
     json_object_set(to, name, value == NULL ? json_null() : value);
@@ -34,6 +35,7 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
     huddle_free(text);
     if (info == NULL)
         return experiment_no_memory();
+    /* A method that alternates reports the objective of the whole under "alternation". */
     const json_t *shrink = json_object_get(info, "shrink"),
                  *kmeans = json_object_get(info, "kmeans");
     const json_t *alternation = json_object_get(info, "alternation");
@@ -86,6 +88,8 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
             squares[k] += values[k] * values[k];
         }
     }
+    /* The variance as a difference of moments: scores lie in [0, 1], so rounding costs 1e-16 of it.
+     */
     for (int k = 0; k < N_METRICS; k++) {
         char name[32];
         double count = (double)starts.rows, mean = sum[k] / count;
@@ -162,6 +166,7 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
 
 /* ---- the cell ------------------------------------------------------------------------------- */
 
+/* A record with what is known before the fit. */
 static json_t *new_record(const experiment *e, const experiment_cell *cell) {
     const experiment_data *data = &e->data[cell->data];
     json_t *record =
@@ -174,6 +179,8 @@ static json_t *new_record(const experiment *e, const experiment_cell *cell) {
     return record;
 }
 
+/* `seconds` covers the fit alone; CPU time is that of this thread, which is the only one of the
+ * fit. */
 static huddle_status fit_and_score(huddle_context *context, const experiment *e,
                                    const experiment_cell *cell, huddle_model *model,
                                    json_t *record) {

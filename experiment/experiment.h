@@ -140,6 +140,9 @@ huddle_status experiment_write_file(const experiment *e, const char *name, const
 /* OUT/name, freed by free(); NULL without memory. */
 char *experiment_path(const experiment *e, const char *name);
 
+/* True for a method that was rebuilt from a paper without its code, which every table states. */
+bool experiment_is_reconstruction(const char *method);
+
 /* The name of an entry in tables; "(reconstruction)" is appended for methods that are one. */
 const char *experiment_title(const experiment *e, int entry, char *text, size_t size);
 

@@ -84,13 +84,11 @@ figure_shape *figure_add_text(figure *f, figure_point at, double size, const cha
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    char *copy = strdup(text);
-    if (copy == NULL)
+    figure_shape shape = {.kind = SHAPE_TEXT, .at = at, .w = size, .fill = fill, .anchor = anchor};
+    shape.text = strdup(text);
+    if (shape.text == NULL)
         f->status = HUDDLE_NO_MEMORY;
-    return add_shape(
-        f,
-        (figure_shape){
-            .kind = SHAPE_TEXT, .at = at, .w = size, .fill = fill, .anchor = anchor, .text = copy});
+    return add_shape(f, shape);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */

@@ -61,6 +61,7 @@ grid_result grid_point(const experiment *e, int data, int entry, int point, cons
     return result;
 }
 
+/* Of equal points the first is kept. */
 grid_result grid_oracle(const experiment *e, int data, int entry, const char *metric) {
     grid_result best = {NULL, 0, 0, 0};
     for (int p = 0; p < experiment_grid_size(e, entry); p++) {

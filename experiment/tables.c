@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A published method without published code is a reconstruction, and every table says so. */
-static bool is_reconstruction(const char *name) {
+bool experiment_is_reconstruction(const char *name) {
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
         if (strcmp((*method)->name, name) == 0)
             return strstr((*method)->title, "reconstruction") != NULL;
@@ -15,7 +14,7 @@ static bool is_reconstruction(const char *name) {
 
 const char *experiment_title(const experiment *e, int entry, char *text, size_t size) {
     snprintf(text, size, "%s%s", experiment_label(e, entry),
-             is_reconstruction(experiment_method(e, entry)) ? " (reconstruction)" : "");
+             experiment_is_reconstruction(experiment_method(e, entry)) ? " (reconstruction)" : "");
     return text;
 }
 

@@ -58,8 +58,8 @@ static json_t *make_cell(const paper *p, const char *metric, table_kind kind, in
 static json_t *make_row(const paper *p, const char *metric, table_kind kind, int method) {
     const char *name = paper_methods[method];
     json_t *row = json_array();
-    page_append(row,
-                json_sprintf("%s%s", name, strcmp(name, "spls") == 0 ? " (reconstruction)" : ""));
+    page_append(row, json_sprintf("%s%s", name,
+                                  experiment_is_reconstruction(name) ? " (reconstruction)" : ""));
     for (int i = 0; i < p->e.n_data; i++)
         page_append(row, make_cell(p, metric, kind, method, i));
     return row;
@@ -69,8 +69,7 @@ static void add_table(report_page *page, const paper *p, const char *metric, tab
     static const char *const leads[] = {
         ("The restart with the smallest inertia at the grid point that the labels choose, as in "
          "the paper. In per cent, with the difference from the paper's number in parentheses. "
-         "Hover "
-         "over a number for the single restarts and the grid point."),
+         "Hover over a number for the single restarts and the grid point."),
         ("No option is set and no label is used; only the number of clusters is known. The paper's "
          "numbers were tuned with the labels."),
         "The labels also choose the preparation, and gamma between 0.1 n/c and 10,000 n/c."};

@@ -47,9 +47,8 @@ static double find_best(const paper *p, const char *metric, int data, bool by_de
     return best;
 }
 
-/* The paper compares with SPLS, whose code is not public. */
 static const char *method_note(int method) {
-    return strcmp(paper_methods[method], "spls") == 0 ? "reconstruction" : "";
+    return experiment_is_reconstruction(paper_methods[method]) ? "reconstruction" : "";
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
