@@ -65,7 +65,7 @@ static int tell(const fitting *fit) {
 static int judge(fitting *fit) {
     if (argument(fit->arguments, "json") == NULL)
         return EXIT_DONE;
-    huddle_status status = huddle_model_judge(fit->context, fit->model, fitting_points(fit));
+    huddle_status status = huddle_model_score(fit->context, fit->model, fitting_points(fit));
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 

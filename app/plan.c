@@ -294,7 +294,7 @@ static int check_value(const char *file, const char *place, huddle_model *model,
     char text[128];
     if (!plan_value(value, NULL, text, sizeof text))
         return wrong(file, place, "must be a number, a text or true or false");
-    if (huddle_model_set(model, name, text) != HUDDLE_OK)
+    if (huddle_model_set_option(model, name, text) != HUDDLE_OK)
         return wrong(file, place, "%s", huddle_last_error());
     return EXIT_DONE;
 }

@@ -67,7 +67,7 @@ static void set_key(const experiment *e, const huddle_model *model, experiment_c
     snprintf(text, sizeof text, "%s;%s;%s;", huddle_version(), e->data[cell->data].fingerprint,
              huddle_model_method(model));
     for (const huddle_option *o = huddle_model_options(model); o->type != HUDDLE_OPTION_END; o++)
-        if (huddle_model_option(model, o->name, value, sizeof value) == HUDDLE_OK)
+        if (huddle_model_get_option(model, o->name, value, sizeof value) == HUDDLE_OK)
             append_text(text, sizeof text, "%s=%s;", o->name, value);
     for (size_t i = 0; i < json_array_size(cell->keep); i++)
         append_text(text, sizeof text, "%s;", json_string_value(json_array_get(cell->keep, i)));
@@ -85,7 +85,7 @@ static int make_cell(const experiment *e, experiment_cell *cell) {
     cell->settings = settings_of(e, cell, model);
     json_object_foreach(cell->settings, name, value) {
         if (status == HUDDLE_OK)
-            status = huddle_model_set(model, name, json_string_value(value));
+            status = huddle_model_set_option(model, name, json_string_value(value));
     }
     if (status == HUDDLE_OK)
         set_key(e, model, cell);

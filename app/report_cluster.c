@@ -24,7 +24,7 @@ static huddle_array find_array(const fitting *fit, const char *name) {
     const char *const *names = huddle_model_arrays(fit->model);
     for (; names != NULL && *names != NULL; names++)
         if (strcmp(*names, name) == 0)
-            (void)huddle_model_get(fit->model, name, &array);
+            (void)huddle_model_array(fit->model, name, &array);
     return array;
 }
 

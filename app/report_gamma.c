@@ -13,7 +13,7 @@
 static huddle_status find_plane(report_run *run) {
     huddle_array f = {0};
     huddle_points points = {0};
-    huddle_status status = huddle_model_get(run->fit->model, "embedding", &f);
+    huddle_status status = huddle_model_array(run->fit->model, "embedding", &f);
     if (status != HUDDLE_OK)
         return status;
     huddle_dense rows = array_dense(&f);

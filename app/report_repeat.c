@@ -124,7 +124,7 @@ static char *full_command(const fitting *fit) {
     for (; option->type != HUDDLE_OPTION_END; option++) {
         char flag[64], value[128];
         if (!is_taken(arguments, option->name) ||
-            huddle_model_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
+            huddle_model_get_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
         option_flag(option->name, flag, sizeof flag);
         put_option(&out, flag, value);
@@ -150,7 +150,7 @@ static json_t *option_rows(const fitting *fit) {
     for (; option->type != HUDDLE_OPTION_END; option++) {
         char value[128];
         if (!is_taken(fit->arguments, option->name) ||
-            huddle_model_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
+            huddle_model_get_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
         json_array_append_new(
             rows, json_pack("[s, s, s, s]", option->name, value, option->fallback, option->help));

@@ -26,7 +26,7 @@
  *   huddle_model *model;
  *   if (huddle_data_read(NULL, "digits", NULL, &data) != HUDDLE_OK ||
  *       huddle_model_new("ssc", &model) != HUDDLE_OK ||
- *       huddle_model_set(model, "n_clusters", "10") != HUDDLE_OK ||
+ *       huddle_model_set_option(model, "n_clusters", "10") != HUDDLE_OK ||
  *       huddle_model_fit(NULL, model, &data.points) != HUDDLE_OK)
  *       fprintf(stderr, "%s\n", huddle_last_error());
  */

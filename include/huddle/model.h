@@ -3,7 +3,7 @@
  *
  *     huddle_model *model;
  *     huddle_model_new("ssc", &model);
- *     huddle_model_set(model, "n_clusters", "10");
+ *     huddle_model_set_option(model, "n_clusters", "10");
  *     huddle_model_fit(NULL, model, &points);
  *     const int32_t *labels = huddle_model_labels(model, NULL);
  *     huddle_model_free(model);
@@ -31,16 +31,17 @@ HUDDLE_API const char *huddle_model_method(const huddle_model *model);
 /* The method's options: table, setting and reading as text (see huddle/base.h). What is set after a
  * fit is for the next one: predicting, reporting and saving go by the options of the fit. */
 HUDDLE_API const huddle_option *huddle_model_options(const huddle_model *model);
-HUDDLE_API huddle_status huddle_model_set(huddle_model *model, const char *name, const char *text);
-HUDDLE_API huddle_status huddle_model_option(const huddle_model *model, const char *name,
-                                             char *text, size_t size);
+HUDDLE_API huddle_status huddle_model_set_option(huddle_model *model, const char *name,
+                                                 const char *text);
+HUDDLE_API huddle_status huddle_model_get_option(const huddle_model *model, const char *name,
+                                                 char *text, size_t size);
 
 /* Gives the method a graph instead of letting it build one (option affinity says what its numbers
  * mean), or an embedding instead of letting it find one. Copied. HUDDLE_UNSUPPORTED if the method
  * has no use for it. With either, huddle_model_fit() may be called with x == NULL. */
-HUDDLE_API huddle_status huddle_model_give_graph(huddle_model *model, const huddle_csr *graph);
-HUDDLE_API huddle_status huddle_model_give_embedding(huddle_model *model,
-                                                     const huddle_dense *embedding);
+HUDDLE_API huddle_status huddle_model_set_graph(huddle_model *model, const huddle_csr *graph);
+HUDDLE_API huddle_status huddle_model_set_embedding(huddle_model *model,
+                                                    const huddle_dense *embedding);
 
 /* Names of the features, for warnings and the report; copied. They are used by fits to points with
  * n features. n = 0 forgets them. */
@@ -63,7 +64,7 @@ HUDDLE_API const int32_t *huddle_model_labels(const huddle_model *model, int64_t
 /* Label-free scores of the fit (silhouette of the prepared points, normalised cut on the graph
  * if there is one, stability under other seeds); they appear in the report from then on. x is
  * what was given to the fit; without it, a score that needs it stays unknown. */
-HUDDLE_API huddle_status huddle_model_judge(huddle_context *context, huddle_model *model,
+HUDDLE_API huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
                                             const huddle_points *x);
 
 /* An array inside the model. */
@@ -89,10 +90,10 @@ typedef struct huddle_array {
  * tried), start_labels (a row for each restart, if they are kept; methods that do not end with
  * K-means have none, and one whose K-means goes on from given centres has one). HUDDLE_INVALID,
  * with the names there are, if the method made no such thing. */
-HUDDLE_API huddle_status huddle_model_get(const huddle_model *model, const char *name,
-                                          huddle_array *view);
+HUDDLE_API huddle_status huddle_model_array(const huddle_model *model, const char *name,
+                                            huddle_array *view);
 
-/* The names huddle_model_get() would take now; ends with NULL. Owned by the model. */
+/* The names huddle_model_array() would take now; ends with NULL. Owned by the model. */
 HUDDLE_API const char *const *huddle_model_arrays(huddle_model *model);
 
 /* What was done and how well, as a JSON object; freed by huddle_free(). */

@@ -148,7 +148,7 @@ huddle_array hd_array_view(const hd_fit *fit, const char *name) {
     return (huddle_array){0};
 }
 
-huddle_status huddle_model_get(const huddle_model *model, const char *name, huddle_array *view) {
+huddle_status huddle_model_array(const huddle_model *model, const char *name, huddle_array *view) {
     *view = hd_array_view(&model->fit, name);
     if (view->type == HUDDLE_ARRAY_NONE) {
         memset(view, 0, sizeof *view);

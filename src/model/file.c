@@ -348,7 +348,7 @@ static void walk_options(walk *w, huddle_model *model) {
                                      sizeof text);
         walk_text(w, name, text);
         if (w->status == HUDDLE_OK && w->loading)
-            w->status = huddle_model_set(model, o->name, text);
+            w->status = huddle_model_set_option(model, o->name, text);
     }
     if (w->status == HUDDLE_OK && w->loading)
         w->status = hd_copy_options(model, &model->fitted_options);

@@ -75,12 +75,12 @@ const huddle_option *huddle_model_options(const huddle_model *model) {
     return model->table;
 }
 
-huddle_status huddle_model_set(huddle_model *model, const char *name, const char *text) {
+huddle_status huddle_model_set_option(huddle_model *model, const char *name, const char *text) {
     return huddle_options_set(model->table, model->options, name, text);
 }
 
-huddle_status huddle_model_option(const huddle_model *model, const char *name, char *text,
-                                  size_t size) {
+huddle_status huddle_model_get_option(const huddle_model *model, const char *name, char *text,
+                                      size_t size) {
     return huddle_options_get(model->table, model->options, name, text, size);
 }
 
@@ -93,7 +93,7 @@ static huddle_status check_takes_graph(const huddle_model *model, const char *wh
                    what);
 }
 
-huddle_status huddle_model_give_graph(huddle_model *model, const huddle_csr *graph) {
+huddle_status huddle_model_set_graph(huddle_model *model, const huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr copy = {0};
     TRY(check_takes_graph(model, "a graph"));
@@ -105,7 +105,7 @@ done:
     return status;
 }
 
-huddle_status huddle_model_give_embedding(huddle_model *model, const huddle_dense *embedding) {
+huddle_status huddle_model_set_embedding(huddle_model *model, const huddle_dense *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_dense copy = {0};
     TRY(check_takes_graph(model, "an embedding"));

@@ -30,10 +30,10 @@ static huddle_points make_directions(void) {
 static huddle_model *fit(const huddle_points *x, const char *prepare) {
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "4"));
-    assert_ok(huddle_model_set(model, "n_init", "5"));
-    assert_ok(huddle_model_set(model, "seed", "3"));
-    assert_ok(huddle_model_set(model, "prepare", prepare));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_init", "5"));
+    assert_ok(huddle_model_set_option(model, "seed", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", prepare));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }

@@ -28,10 +28,10 @@ static huddle_model *fit_with(const char *method, const huddle_points *x, huddle
                               const char *option, const char *value) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
     if (option != NULL)
-        assert_ok(huddle_model_set(model, option, value));
+        assert_ok(huddle_model_set_option(model, option, value));
     huddle_model_set_cache(model, cache);
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
@@ -128,7 +128,7 @@ static void kmeans_counts_copies(void **state) {
         double inertia = 0, sums[C][8] = {{0}};
         int64_t sizes[C] = {0}, c;
         bool shrunk = model->fit.shrunk.g.values != NULL && !model->fit.guarded;
-        assert_ok(huddle_model_get(model, shrunk ? "shrunk" : "embedding", &rows));
+        assert_ok(huddle_model_array(model, shrunk ? "shrunk" : "embedding", &rows));
         c = rows.cols;
         for (int64_t i = 0; i < N; i++) {
             sizes[labels[i]]++;
@@ -208,8 +208,8 @@ static void rows_made_equal_by_the_preparation_are_merged(void **state) {
         x.values[2 * i + 1] = (float)sin(angle) * (float)(1 << (i / 9));
     }
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "2"));
-    assert_ok(huddle_model_set(model, "prepare", "unit"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2"));
+    assert_ok(huddle_model_set_option(model, "prepare", "unit"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_int_equal(model->fit.n, 9);
     assert_int_equal(model->fit.equal.count, 90);
@@ -254,8 +254,8 @@ static void the_subspace_is_that_of_all_rows(void **state) {
     for (int64_t i = 0; i < N; i++)
         for (int j = 0; j < 2; j++)
             total += pow((double)x.values[2 * i + j] - mean[j], 2) / N;
-    assert_ok(huddle_model_get(model, "shrunk", &g));
-    assert_ok(huddle_model_get(model, "shrink_graph", &w));
+    assert_ok(huddle_model_array(model, "shrunk", &g));
+    assert_ok(huddle_model_array(model, "shrink_graph", &w));
     const double *row = g.values, *weight = w.values, *p = fit->reduction.projection.values;
     double norm = hypot(p[0], p[1]); /* the scale of X is in the projection */
     for (int64_t i = 0; i < N; i++) {
@@ -330,8 +330,8 @@ static void rows_are_counted_as_they_came_and_vertices_apart(void **state) {
         x.values[2 * i + 1] = rays[i % RAYS][1] * length;
     }
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "2"));
-    assert_ok(huddle_model_set(model, "prepare", "unit"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2"));
+    assert_ok(huddle_model_set_option(model, "prepare", "unit"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_ok(huddle_model_info_json(model, &json));
     assert_null(strstr(json, "\"n_distinct\""));

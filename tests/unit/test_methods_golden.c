@@ -55,9 +55,9 @@ static int free_golden(void **state) {
 static huddle_model *fit(const char *method, const huddle_points *x, const char *const *options) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
     for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set(model, options[0], options[1]));
+        assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -362,8 +362,8 @@ static void lsc_refuses_fewer_landmarks_than_clusters(void **state) {
     (void)state;
     huddle_model *model;
     assert_ok(huddle_model_new("lsc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "9"));
-    assert_ok(huddle_model_set(model, "n_landmarks", "7"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "9"));
+    assert_ok(huddle_model_set_option(model, "n_landmarks", "7"));
     assert_refused(huddle_model_fit(NULL, model, &points), HUDDLE_INVALID,
                    "n_landmarks = 7 is fewer than n_clusters = 9");
     huddle_model_free(model);

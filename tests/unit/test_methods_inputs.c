@@ -50,10 +50,10 @@ static huddle_model *fit(const char *method, const huddle_points *x, huddle_cach
                          const char *dim) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
     if (dim != NULL)
-        assert_ok(huddle_model_set(model, "dim", dim));
+        assert_ok(huddle_model_set_option(model, "dim", dim));
     huddle_model_set_cache(model, cache);
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
@@ -148,9 +148,9 @@ static void points_and_graphs_are_shared_too(void **state) {
 static huddle_model *fit_auto(const huddle_points *x, huddle_cache *cache, const char *n_clusters) {
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "prepare", "auto"));
-    assert_ok(huddle_model_set(model, "n_init", "2"));
-    assert_ok(huddle_model_set(model, "n_clusters", n_clusters));
+    assert_ok(huddle_model_set_option(model, "prepare", "auto"));
+    assert_ok(huddle_model_set_option(model, "n_init", "2"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
     huddle_model_set_cache(model, cache);
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;

@@ -15,9 +15,9 @@ static huddle_model *fit(const char *method, const char *n_clusters, const huddl
                          const char *const *options) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", n_clusters));
+    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
     for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set(model, options[0], options[1]));
+        assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }

@@ -39,11 +39,11 @@ static huddle_points make_grid(void) {
 static huddle_model *fit(const char *method, const huddle_points *x, const char *const *options) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
-    assert_ok(huddle_model_set(model, "n_neighbors", "10"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "n_neighbors", "10"));
     for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set(model, options[0], options[1]));
+        assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -200,9 +200,9 @@ static void selftune_weighs_edges_by_both_scales(void **state) {
     double rows[2 * N], scale[N];
     int64_t edges = 0;
     assert_ok(huddle_model_new("selftune-sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
-    assert_ok(huddle_model_set(model, "connect", "false"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "connect", "false"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     const huddle_csr *a = &model->fit.graph;
     for (int e = 0; e < 2 * N; e++)

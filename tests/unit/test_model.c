@@ -28,8 +28,8 @@ static huddle_points arcs(double noise, uint64_t seed) {
 static huddle_model *fitted(const char *method, const huddle_points *x) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "n_init", "5"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_init", "5"));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -56,12 +56,12 @@ static void a_given_graph_gives_the_same_labels(void **state) {
         huddle_points x = arcs(0.03, 1);
         huddle_model *first = fitted(methods[m], &x), *second;
         huddle_array view;
-        assert_ok(huddle_model_get(first, "graph", &view));
+        assert_ok(huddle_model_array(first, "graph", &view));
         huddle_csr graph = as_csr(&view);
         assert_ok(huddle_model_new(methods[m], &second));
-        assert_ok(huddle_model_set(second, "n_clusters", "3"));
-        assert_ok(huddle_model_set(second, "n_init", "5"));
-        assert_ok(huddle_model_give_graph(second, &graph));
+        assert_ok(huddle_model_set_option(second, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(second, "n_init", "5"));
+        assert_ok(huddle_model_set_graph(second, &graph));
         assert_ok(huddle_model_fit(NULL, second, NULL));
         same_labels(first, second);
         int32_t label;
@@ -79,11 +79,11 @@ static void a_given_embedding_gives_the_same_labels(void **state) {
     huddle_points x = arcs(0.03, 1);
     huddle_model *first = fitted("ssc", &x), *second;
     huddle_array view;
-    assert_ok(huddle_model_get(first, "embedding", &view));
+    assert_ok(huddle_model_array(first, "embedding", &view));
     huddle_dense f = {view.rows, view.cols, view.stride, (double *)(uintptr_t)view.values};
     assert_ok(huddle_model_new("ssc", &second));
-    assert_ok(huddle_model_set(second, "n_init", "5"));
-    assert_ok(huddle_model_give_embedding(second, &f));
+    assert_ok(huddle_model_set_option(second, "n_init", "5"));
+    assert_ok(huddle_model_set_embedding(second, &f));
     assert_ok(huddle_model_fit(NULL, second, NULL));
     same_labels(first, second);
     huddle_model_free(first);
@@ -101,16 +101,16 @@ static void precomputed_distances_give_the_same_labels(void **state) {
             distances.values[i * N + j] = hypotf(x.values[2 * i] - x.values[2 * j],
                                                  x.values[2 * i + 1] - x.values[2 * j + 1]);
     assert_ok(huddle_model_new("ssc", &second));
-    assert_ok(huddle_model_set(second, "n_clusters", "3"));
-    assert_ok(huddle_model_set(second, "n_init", "5"));
-    assert_ok(huddle_model_set(second, "affinity", "distances"));
+    assert_ok(huddle_model_set_option(second, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(second, "n_init", "5"));
+    assert_ok(huddle_model_set_option(second, "affinity", "distances"));
     assert_ok(huddle_model_fit(NULL, second, &distances));
     /* The distances are rounded, so clusters may be numbered otherwise. */
     huddle_scores scores;
     assert_ok(huddle_metrics_scores(N, huddle_model_labels(first, NULL),
                                     huddle_model_labels(second, NULL), &scores));
     assert_true(scores.acc > 0.99);
-    assert_ok(huddle_model_set(second, "affinity", "precomputed"));
+    assert_ok(huddle_model_set_option(second, "affinity", "precomputed"));
     assert_refused(huddle_model_fit(NULL, second, &x), HUDDLE_INVALID, "must be square");
     huddle_model_free(first);
     huddle_model_free(second);
@@ -127,8 +127,8 @@ static void all_distances_must_be_there(void **state) {
     huddle_csr distances = {3, 3, offsets, columns, values};
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "affinity", "distances"));
-    assert_ok(huddle_model_give_graph(model, &distances));
+    assert_ok(huddle_model_set_option(model, "affinity", "distances"));
+    assert_ok(huddle_model_set_graph(model, &distances));
     assert_refused(huddle_model_fit(NULL, model, NULL), HUDDLE_INVALID, "row 3 has only 1 of 2");
     huddle_model_free(model);
 }
@@ -153,8 +153,8 @@ static void a_range_over_a_given_embedding_goes_by_silhouettes(void **state) {
         huddle_model *model;
         char *json;
         assert_ok(huddle_model_new(methods[m], &model));
-        assert_ok(huddle_model_set(model, "n_clusters", "2-6"));
-        assert_ok(huddle_model_give_embedding(model, &f));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "2-6"));
+        assert_ok(huddle_model_set_embedding(model, &f));
         assert_ok(huddle_model_fit(NULL, model, NULL));
         assert_ok(huddle_model_info_json(model, &json));
         assert_non_null(strstr(json, "\"n_clusters\": 4,"));
@@ -186,8 +186,8 @@ static void a_range_sees_the_gap_at_its_end(void **state) {
     for (int m = 0; m < 3; m++) {
         huddle_model *model;
         assert_ok(huddle_model_new(methods[m], &model));
-        assert_ok(huddle_model_set(model, "n_clusters", "2-3"));
-        assert_ok(huddle_model_give_graph(model, &graph));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "2-3"));
+        assert_ok(huddle_model_set_graph(model, &graph));
         assert_ok(huddle_model_fit(NULL, model, NULL));
         assert_int_equal(model->fit.n_clusters, 3);
         assert_true(model->fit.trials[1].eigengap > 0.9);
@@ -202,16 +202,16 @@ static void guarded_labels_keep_their_starts(void **state) {
     huddle_array view;
     char *json;
     assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "6")); /* shrinking leaves four rows */
-    assert_ok(huddle_model_set(model, "n_init", "7"));
-    assert_ok(huddle_model_give_embedding(model, &f));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "6")); /* shrinking leaves four rows */
+    assert_ok(huddle_model_set_option(model, "n_init", "7"));
+    assert_ok(huddle_model_set_embedding(model, &f));
     huddle_model_keep_starts(model, true);
     assert_ok(huddle_model_fit(NULL, model, NULL));
     assert_ok(huddle_model_info_json(model, &json));
     assert_non_null(strstr(json, "\"guarded\": true"));
     assert_non_null(strstr(json, "the labels are those of the embedding"));
     assert_null(strstr(json, " empty")); /* true of what was not kept */
-    assert_ok(huddle_model_get(model, "start_labels", &view));
+    assert_ok(huddle_model_array(model, "start_labels", &view));
     assert_int_equal(view.rows, 7);
     assert_int_equal(view.cols, 40);
     huddle_free(json);
@@ -225,7 +225,7 @@ static void kmeans_has_no_use_for_a_graph(void **state) {
     huddle_csr graph = {.rows = 1, .cols = 1, .offsets = offsets};
     huddle_model *model;
     assert_ok(huddle_model_new("kmeans", &model));
-    assert_refused(huddle_model_give_graph(model, &graph), HUDDLE_UNSUPPORTED, "kmeans");
+    assert_refused(huddle_model_set_graph(model, &graph), HUDDLE_UNSUPPORTED, "kmeans");
     huddle_model_free(model);
     assert_refused(huddle_model_new("kmean", &model), HUDDLE_INVALID, "did you mean 'kmeans'?");
 }
@@ -237,9 +237,9 @@ static void tiny_gamma_gives_the_labels_of_sc(void **state) {
     huddle_points x = arcs(0.08, 2);
     huddle_model *sc = fitted("sc", &x), *ssc;
     assert_ok(huddle_model_new("ssc", &ssc));
-    assert_ok(huddle_model_set(ssc, "n_clusters", "3"));
-    assert_ok(huddle_model_set(ssc, "n_init", "5"));
-    assert_ok(huddle_model_set(ssc, "gamma", "1e-6"));
+    assert_ok(huddle_model_set_option(ssc, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(ssc, "n_init", "5"));
+    assert_ok(huddle_model_set_option(ssc, "gamma", "1e-6"));
     assert_ok(huddle_model_fit(NULL, ssc, &x));
     same_labels(sc, ssc);
     huddle_model_free(sc);
@@ -253,10 +253,10 @@ static void an_iteration_limit_is_a_warning(void **state) {
     huddle_model *model;
     char *json;
     assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "n_init", "2"));
-    assert_ok(huddle_model_set(model, "gap", "1e-12"));
-    assert_ok(huddle_model_set(model, "shrink_max_iter", "2"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_init", "2"));
+    assert_ok(huddle_model_set_option(model, "gap", "1e-12"));
+    assert_ok(huddle_model_set_option(model, "shrink_max_iter", "2"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_ok(huddle_model_info_json(model, &json));
     assert_non_null(strstr(json, "\"stop\": \"max_iter\""));
@@ -318,8 +318,8 @@ static void options_set_after_a_fit_are_for_the_next(void **state) {
         x.values[i] += 0.05F;
     assert_ok(huddle_model_info_json(model, &before));
     assert_ok(huddle_model_predict(NULL, model, &x, labels[0]));
-    assert_ok(huddle_model_set(model, "rows", "sym"));
-    assert_ok(huddle_model_set(model, "n_neighbors", "1"));
+    assert_ok(huddle_model_set_option(model, "rows", "sym"));
+    assert_ok(huddle_model_set_option(model, "n_neighbors", "1"));
     assert_ok(huddle_model_predict(NULL, model, &x, labels[1]));
     assert_memory_equal(labels[0], labels[1], sizeof labels[0]);
     snprintf(path, sizeof path, "%s/options.huddle", test_directory());
@@ -344,13 +344,13 @@ static void what_needs_points_stays_unknown_without_them(void **state) {
     huddle_points x = arcs(0.03, 1);
     huddle_model *model = fitted("kmeans", &x);
     char *json;
-    assert_ok(huddle_model_judge(NULL, model, NULL));
+    assert_ok(huddle_model_score(NULL, model, NULL));
     assert_ok(huddle_model_info_json(model, &json));
     assert_non_null(strstr(json, "\"silhouette\": null"));
     assert_non_null(strstr(json, "\"stability\": null"));
     huddle_free(json);
     x.values[3] = NAN;
-    assert_refused(huddle_model_judge(NULL, model, &x), HUDDLE_INVALID, "row 2, column 2");
+    assert_refused(huddle_model_score(NULL, model, &x), HUDDLE_INVALID, "row 2, column 2");
     huddle_model_free(model);
     huddle_points_free(&x);
 }
@@ -363,7 +363,7 @@ static void a_loaded_model_reports_its_judgement(void **state) {
     snprintf(path, sizeof path, "%s/judged.huddle", test_directory());
     assert_ok(huddle_model_save(model, path));
     assert_ok(huddle_model_load(path, &loaded));
-    assert_ok(huddle_model_judge(NULL, loaded, &x));
+    assert_ok(huddle_model_score(NULL, loaded, &x));
     assert_ok(huddle_model_info_json(loaded, &json));
     assert_non_null(strstr(json, "\"silhouette\": 0."));
     assert_non_null(strstr(json, "\"method\": \"sc\""));
@@ -386,9 +386,9 @@ static void models_share_graph_and_embedding(void **state) {
         huddle_model *model[2];
         for (int shared = 0; shared < 2; shared++) {
             assert_ok(huddle_model_new("ssc", &model[shared]));
-            assert_ok(huddle_model_set(model[shared], "n_clusters", "3"));
-            assert_ok(huddle_model_set(model[shared], "n_init", "3"));
-            assert_ok(huddle_model_set(model[shared], "gamma", gammas[g]));
+            assert_ok(huddle_model_set_option(model[shared], "n_clusters", "3"));
+            assert_ok(huddle_model_set_option(model[shared], "n_init", "3"));
+            assert_ok(huddle_model_set_option(model[shared], "gamma", gammas[g]));
             if (shared)
                 huddle_model_set_cache(model[shared], cache);
             assert_ok(huddle_model_fit(NULL, model[shared], &x));
@@ -498,8 +498,8 @@ static void impossible_models_are_refused(void **state) {
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         huddle_model *model, *loaded;
         assert_ok(huddle_model_new(cases[k].method, &model));
-        assert_ok(huddle_model_set(model, "n_clusters", "3"));
-        assert_ok(huddle_model_set(model, "prepare", cases[k].prepare));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(model, "prepare", cases[k].prepare));
         assert_ok(huddle_model_fit(NULL, model, &x));
         assert_ok(huddle_model_save(model, path));
         assert_ok(huddle_model_load(path, &loaded));
@@ -519,15 +519,15 @@ static void arrays_are_named(void **state) {
     huddle_model *model;
     huddle_array view;
     assert_ok(huddle_model_new("ssc", &model));
-    assert_refused(huddle_model_get(model, "labels", &view), HUDDLE_INVALID, "none yet");
+    assert_refused(huddle_model_array(model, "labels", &view), HUDDLE_INVALID, "none yet");
     huddle_model_free(model);
     model = fitted("ssc", &x);
     for (const char *const *name = huddle_model_arrays(model); *name != NULL; name++)
-        assert_ok(huddle_model_get(model, *name, &view));
-    assert_ok(huddle_model_get(model, "shrunk", &view));
+        assert_ok(huddle_model_array(model, *name, &view));
+    assert_ok(huddle_model_array(model, "shrunk", &view));
     assert_int_equal(view.rows, N);
     assert_int_equal(view.cols, C);
-    assert_refused(huddle_model_get(model, "range_labels", &view), HUDDLE_INVALID,
+    assert_refused(huddle_model_array(model, "range_labels", &view), HUDDLE_INVALID,
                    "no array named 'range_labels'; there are points, graph");
     huddle_model_free(model);
     huddle_points_free(&x);
@@ -550,7 +550,7 @@ static void a_failed_fit_leaves_the_last_one(void **state) {
     (void)state;
     huddle_points x = arcs(0.03, 1);
     huddle_model *model = fitted("sc", &x);
-    assert_ok(huddle_model_set(model, "n_clusters", "301"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "301"));
     assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_INVALID, "[1, 300]");
     assert_non_null(huddle_model_labels(model, NULL));
     huddle_model_free(model);

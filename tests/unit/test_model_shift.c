@@ -42,8 +42,8 @@ static huddle_model *fit_rows(const char *method, const char *rule, const double
     huddle_points x;
     assert_ok(huddle_points_from_double(NULL, N, D, values, D, 1, &x));
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", rule));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", rule));
     assert_ok(huddle_model_fit(NULL, model, &x));
     huddle_points_free(&x);
     return model;

@@ -101,7 +101,7 @@ done:
     return status;
 }
 
-huddle_status huddle_model_judge(huddle_context *context, huddle_model *model,
+huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
                                  const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     hd_fit *fit = &model->fit;
