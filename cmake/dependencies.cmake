@@ -1,12 +1,11 @@
 # What the library stands on. Debian: libopenblas-dev liblapacke-dev libsuitesparse-dev
-# libarpack2-dev libhdf5-dev libzip-dev libpng-dev libjansson-dev zlib1g-dev.
+# libarpack2-dev libhdf5-dev libpng-dev libjansson-dev zlib1g-dev.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(blas REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(lapacke REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(arpack REQUIRED IMPORTED_TARGET arpack)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
-pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(libpng REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
@@ -27,6 +26,5 @@ target_include_directories(huddle_suitesparse SYSTEM INTERFACE ${cholmod_include
 target_link_libraries(huddle_suitesparse INTERFACE ${suitesparse})
 
 set(huddle_libraries PkgConfig::lapacke PkgConfig::blas PkgConfig::arpack huddle_suitesparse
-    PkgConfig::hdf5 PkgConfig::libzip PkgConfig::libpng PkgConfig::jansson
-    PkgConfig::zlib Threads::Threads m)
+    PkgConfig::hdf5 PkgConfig::libpng PkgConfig::jansson PkgConfig::zlib Threads::Threads m)
 set(huddle_headers ${huddle_libraries})

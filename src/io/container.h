@@ -5,7 +5,7 @@
 #define HUDDLE_SRC_IO_CONTAINER_H
 
 #include "huddle/io.h"
-#include "io/file.h"
+#include "archive/file.h"
 #include "io/labels.h"
 
 typedef enum hd_kind {

@@ -1,8 +1,8 @@
 #include "base/check.h"
 #include "base/context.h"
-#include "io/file.h"
+#include "archive/file.h"
 #include "io/number.h"
-#include "io/output.h"
+#include "archive/output.h"
 #include "io/writers.h"
 
 #include <stdio.h>

@@ -25,10 +25,10 @@ static huddle_status inflate_all(const hd_file *file, z_stream *stream, char **b
                                  int64_t *capacity, int64_t *size) {
     int64_t eaten = 0;
     for (;;) {
-        if (!hd_grow(bytes, capacity, *size + 1 + HD_ROOM, 1))
+        if (!hd_grow(bytes, capacity, *size + 1 + HD_FILE_PADDING, 1))
             return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack more than %lld bytes",
                            (long long)*size);
-        int64_t in = file->size - eaten, out = *capacity - HD_ROOM - *size;
+        int64_t in = file->size - eaten, out = *capacity - HD_FILE_PADDING - *size;
         stream->next_in = (unsigned char *)(uintptr_t)(file->text + eaten);
         stream->avail_in = (unsigned)(in < STEP ? in : STEP);
         stream->next_out = (unsigned char *)*bytes + *size;
@@ -60,7 +60,7 @@ huddle_status hd_file_unpack(hd_file *file) {
         return HUDDLE_OK;
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack");
-    if (!hd_grow(&bytes, &capacity, likely_size(file) + 1 + HD_ROOM, 1))
+    if (!hd_grow(&bytes, &capacity, likely_size(file) + 1 + HD_FILE_PADDING, 1))
         FAIL(HUDDLE_NO_MEMORY, "no memory to unpack %lld bytes", (long long)likely_size(file));
     TRY(inflate_all(file, &stream, &bytes, &capacity, &size));
     if (size == 0)

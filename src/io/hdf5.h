@@ -5,7 +5,7 @@
 #define HUDDLE_SRC_IO_HDF5_H
 
 #include "io/container.h"
-#include "io/output.h"
+#include "archive/output.h"
 
 void hd_hdf5_lock(void);
 void hd_hdf5_unlock(void);

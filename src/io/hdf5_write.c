@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "io/hdf5.h"
-#include "io/output.h"
+#include "archive/output.h"
 #include "io/writers.h"
 
 #include <hdf5.h>

@@ -1,7 +1,7 @@
 #include "io/image.h"
 
 #include "base/check.h"
-#include "io/file.h"
+#include "archive/file.h"
 #include "io/number.h"
 
 #include <png.h>

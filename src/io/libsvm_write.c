@@ -1,7 +1,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "io/number.h"
-#include "io/output.h"
+#include "archive/output.h"
 #include "io/writers.h"
 
 #include <stdio.h>

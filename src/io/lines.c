@@ -100,7 +100,7 @@ static huddle_status complete_last(hd_pieces *pieces, char separator, bool quote
         next = hd_record_end(record, last->end, separator, quoted);
     }
     int64_t length = last->end - record;
-    ALLOC_ZERO(pieces->tail, length + 1 + HD_ROOM);
+    ALLOC_ZERO(pieces->tail, length + 1 + HD_FILE_PADDING);
     memcpy(pieces->tail, record, (size_t)length);
     pieces->tail[length] = '\n';
     last->end = record;

@@ -4,7 +4,7 @@
  * all of them are known, and checked, before the file is begun. */
 #include "base/check.h"
 #include "base/context.h"
-#include "io/output.h"
+#include "archive/output.h"
 #include "io/writers.h"
 
 #include <string.h>

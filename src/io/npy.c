@@ -4,60 +4,16 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "io/formats.h"
-#include "io/number.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- header --------------------------------------------------------------------------------- */
 
-int64_t hd_npy_header_length(const char *text, int64_t size) {
-    const unsigned char *b = (const unsigned char *)text;
-    if (size < 12 || memcmp(text, "\x93NUMPY", 6) != 0)
-        return -1;
-    if (b[6] == 1)
-        return 10 + b[8] + 256 * b[9];
-    return 12 + b[8] + 256 * b[9] + 65536 * (int64_t)b[10] + 16777216 * (int64_t)b[11];
-}
-
-/* Where the value of 'key' begins in the header's dictionary, or NULL. */
-static const char *value_of(const char *header, const char *key) {
-    const char *at = strstr(header, key);
-    if (at == NULL)
-        return NULL;
-    at += strlen(key);
-    at += strspn(at, "'\" \t:");
-    return at;
-}
-
-static huddle_status parse_shape(const char *text, hd_npy *npy) {
-    int32_t rank = 0;
-    if (text == NULL || *text != '(')
-        return hd_fail(HUDDLE_FORMAT, "the NPY header has no shape");
-    for (text++; *text != ')'; text += strspn(text, ", L")) {
-        const char *end;
-        uint64_t length = 0;
-        text += strspn(text, " ");
-        end = hd_digits(text, &length);
-        if (end == text || end - text > 18)
-            return hd_fail(HUDDLE_FORMAT, "the NPY header has a damaged shape");
-        if (rank == 3) {
-            npy->kind = HD_OTHER;
-            npy->trouble = "has more than three dimensions";
-            npy->array.rank = 0;
-            return HUDDLE_OK;
-        }
-        npy->array.dims[rank++] = (int64_t)length;
-        text = end;
-    }
-    npy->array.rank = rank;
-    return HUDDLE_OK;
-}
-
-static void parse_number_type(char kind, int64_t width, hd_npy *npy) {
+/* Why elements of that type are not read, or NULL. */
+static const char *find_element(const hd_npy *npy, hd_element *element) {
     static const struct {
         char kind;
         int64_t width;
@@ -66,117 +22,63 @@ static void parse_number_type(char kind, int64_t width, hd_npy *npy) {
                  {'i', 2, HD_I2}, {'i', 4, HD_I4}, {'i', 8, HD_I8}, {'u', 1, HD_U1},
                  {'u', 2, HD_U2}, {'u', 4, HD_U4}, {'u', 8, HD_U8}, {'b', 1, HD_U1}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (known[k].kind == kind && known[k].width == width) {
-            npy->kind = HD_ARRAY;
-            npy->array.element = known[k].element;
-            return;
+        if (known[k].kind == npy->kind && known[k].width == npy->width) {
+            *element = known[k].element;
+            return NULL;
         }
-    npy->kind = HD_OTHER;
-    npy->trouble = kind == 'c'   ? "holds complex numbers"
-                   : kind == 'O' ? "holds Python objects"
-                                 : "holds elements of an unknown type";
+    return npy->kind == 'c'   ? "holds complex numbers"
+           : npy->kind == 'O' ? "holds Python objects"
+           : npy->kind == 'V' ? "holds records"
+                              : "holds elements of an unknown type";
 }
 
-static huddle_status parse_type(const char *text, hd_npy *npy) {
-    uint64_t width = 0;
-    if (text == NULL)
-        return hd_fail(HUDDLE_FORMAT, "the NPY header has no type");
-    if (*text == '[') {
-        npy->kind = HD_OTHER;
-        npy->trouble = "holds records";
-        return HUDDLE_OK;
+void hd_npy_describe(const hd_npy *npy, hd_variable *variable) {
+    enum { MAX_RANK = 3 };
+    hd_array *array = &variable->array;
+    variable->kind = npy->kind == 'S' || npy->kind == 'U' ? HD_TEXTS : HD_ARRAY;
+    if (variable->kind == HD_ARRAY)
+        variable->trouble = find_element(npy, &array->element);
+    if (variable->trouble == NULL && npy->rank > MAX_RANK)
+        variable->trouble = "has more than three dimensions";
+    if (variable->trouble != NULL) {
+        variable->kind = HD_OTHER;
+        return;
     }
-    npy->array.swapped = *text == '>'; /* this machine is little-endian, like nearly all */
-    const uint16_t one = 1;
-    if (*(const unsigned char *)&one == 0)
-        npy->array.swapped = *text == '<';
-    text += strspn(text, "<>|=");
-    const char *end = *text == '\0' ? text : hd_digits(text + 1, &width);
-    if (*text != 'O' && (end == text || end - text > 10))
-        return hd_fail(HUDDLE_FORMAT, "the NPY header has a damaged type");
-    if (*text == 'U' || *text == 'S') {
-        npy->kind = HD_TEXTS;
-        npy->text_width = (int64_t)width;
-        npy->unicode = *text == 'U';
-    } else {
-        parse_number_type(*text, (int64_t)width, npy);
-    }
-    return HUDDLE_OK;
-}
-
-/* Bytes of one element, 0 for texts of no length. */
-static int64_t element_bytes(const hd_npy *npy) {
-    return npy->kind == HD_TEXTS ? npy->text_width * (npy->unicode ? 4 : 1)
-                                 : hd_element_size(npy->array.element);
-}
-
-static huddle_status measure(hd_npy *npy, bool first_fastest) {
-    hd_array bytes = npy->array;
-    bytes.element = HD_U1;
-    int64_t size = element_bytes(npy), count = hd_array_count(&bytes, INT64_MAX / 2);
-    if (count < 0 || (size > 0 && count > INT64_MAX / 4 / size))
-        return hd_fail(HUDDLE_FORMAT, "the NPY header claims an impossible size");
-    if (npy->kind == HD_TEXTS && size == 0)
-        return hd_fail(HUDDLE_FORMAT, "the NPY header claims texts of no length");
-    npy->bytes = count * size;
-    hd_array_pack(&npy->array, first_fastest);
-    return HUDDLE_OK;
-}
-
-huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
-    huddle_status status = HUDDLE_OK;
-    char *header = NULL;
-    int64_t length = hd_npy_header_length(text, size);
-    memset(npy, 0, sizeof *npy);
-    if (length < 0 || length > size)
-        FAIL(HUDDLE_FORMAT, "the NPY header is damaged or cut short");
-    int64_t begin = text[6] == 1 ? 10 : 12;
-    header = hd_copy_part(text + begin, length - begin);
-    if (header == NULL)
-        FAIL(HUDDLE_NO_MEMORY, "no memory for a header of %lld bytes", (long long)length);
-    npy->offset = length;
-    TRY(parse_type(value_of(header, "'descr'"), npy));
-    if (npy->kind == HD_OTHER)
-        goto done;
-    TRY(parse_shape(value_of(header, "'shape'"), npy));
-    if (npy->kind == HD_OTHER)
-        goto done;
-    const char *order = value_of(header, "'fortran_order'");
-    TRY(measure(npy, order != NULL && *order == 'T'));
-done:
-    huddle_free(header);
-    return status;
+    array->swapped = npy->swapped;
+    array->rank = npy->rank;
+    for (int32_t k = 0; k < npy->rank; k++)
+        array->dims[k] = npy->dims[k];
+    hd_array_pack(array, npy->fortran);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
 static uint32_t character(const hd_npy *npy, const char *at) {
     unsigned char b[4];
-    if (!npy->unicode)
+    if (npy->kind == 'S')
         return (unsigned char)*at;
     memcpy(b, at, 4);
-    if (npy->array.swapped)
+    if (npy->swapped)
         return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
 huddle_status hd_npy_texts(const hd_npy *npy, const char *elements, hd_labels *texts) {
     huddle_status status = HUDDLE_OK;
-    int64_t step = npy->unicode ? 4 : 1, size = element_bytes(npy);
-    int64_t count = size > 0 ? npy->bytes / size : 0;
+    int64_t step = npy->kind == 'U' ? 4 : 1, count = npy->count;
     *texts = (hd_labels){0};
     ALLOC(texts->texts, count > 0 ? count : 1);
     ALLOC(texts->arena, npy->bytes + count);
     texts->n = count;
     char *to = texts->arena;
     for (int64_t i = 0; i < count; i++) {
-        const char *from = elements + i * npy->text_width * step;
+        const char *from = elements + i * npy->width * step;
         char *begin = to;
-        for (int64_t k = 0; k < npy->text_width; k++) {
+        for (int64_t k = 0; k < npy->width; k++) {
             uint32_t c = character(npy, from + k * step);
             if (c == 0)
                 break;
-            if (npy->unicode)
+            if (npy->kind == 'U')
                 to = hd_put_utf8(c, to);
             else
                 *to++ = (char)c;
@@ -272,36 +174,11 @@ huddle_status hd_npy_open(hd_request *request, const hd_file *file, hd_container
     hd_variable *variable = hd_container_add(container, "array", 5);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-    variable->kind = npy.kind;
-    variable->trouble = npy.trouble;
-    variable->array = npy.array;
+    hd_npy_describe(&npy, variable);
     variable->array.bytes = file->text + npy.offset;
     container->read_floats = read_floats;
-    if (npy.kind == HD_TEXTS)
+    if (variable->kind == HD_TEXTS)
         TRY(hd_npy_texts(&npy, file->text + npy.offset, &variable->texts));
-done:
-    return status;
-}
-
-huddle_status hd_npy_header(const char *type, int rank, const int64_t *dims, char **header,
-                            int64_t *length) {
-    huddle_status status = HUDDLE_OK;
-    char shape[96] = "", text[256];
-    size_t used = 0;
-    for (int k = 0; k < rank; k++)
-        used += (size_t)snprintf(shape + used, sizeof shape - used, k == 0 ? "%lld" : ", %lld",
-                                 (long long)dims[k]);
-    int size =
-        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s%s), }",
-                 type, shape, rank == 1 ? "," : "");
-    *length = (10 + size + 1 + 63) / 64 * 64;
-    ALLOC(*header, *length);
-    memset(*header, ' ', (size_t)*length);
-    memcpy(*header, "\x93NUMPY\x01\x00", 8);
-    (*header)[8] = (char)((*length - 10) & 255);
-    (*header)[9] = (char)((*length - 10) >> 8);
-    memcpy(*header + 10, text, (size_t)size);
-    (*header)[*length - 1] = '\n';
 done:
     return status;
 }

@@ -1,7 +1,6 @@
+#include "archive/npy.h"
 #include "base/check.h"
 #include "base/context.h"
-#include "io/npy.h"
-#include "io/output.h"
 #include "io/writers.h"
 
 #include <string.h>

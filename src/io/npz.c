@@ -5,96 +5,29 @@
 #include "io/sparse.h"
 
 #include <string.h>
-#include <zip.h>
-
-/* Deflate cannot shrink further than this, so a member that claims more lies. */
-enum { MOST_RATIO = 1032, MOST_HEADER = 1 << 16 };
 
 bool hd_npz_is(const hd_file *file) {
-    return file->size >= 4 &&
-           (memcmp(file->text, "PK\3\4", 4) == 0 || memcmp(file->text, "PK\5\6", 4) == 0);
+    return hd_zip_is(file->text, file->size);
 }
 
 static void close_archive(hd_container *container) {
     if (container->state != NULL)
-        zip_discard(container->state);
+        hd_zip_free(container->state);
+    huddle_free(container->state);
 }
 
-static huddle_status open_archive(const hd_file *file, zip_t **archive) {
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t *source =
-        zip_source_buffer_create(file->text, (zip_uint64_t)file->size, 0, &error);
-    *archive = source == NULL ? NULL : zip_open_from_source(source, ZIP_RDONLY, &error);
-    huddle_status status = HUDDLE_OK;
-    if (*archive == NULL) {
-        status = hd_fail(HUDDLE_FORMAT, "the archive is damaged: %s", zip_error_strerror(&error));
-        zip_source_free(source);
-    }
-    zip_error_fini(&error);
-    return status;
-}
-
-/* Reads exactly `size` bytes. */
-static huddle_status read_exactly(zip_file_t *member, const char *name, char *to, int64_t size) {
-    while (size > 0) {
-        zip_int64_t got = zip_fread(member, to, (zip_uint64_t)size);
-        if (got <= 0)
-            return hd_fail(HUDDLE_FORMAT, "'%s' is cut short or damaged", name);
-        to += got;
-        size -= got;
-    }
-    return HUDDLE_OK;
-}
-
-/* Opens member `place`, reads its header and leaves it standing at the first element. */
-static huddle_status open_member(zip_t *archive, int64_t place, const char *name,
-                                 zip_file_t **member, hd_npy *npy) {
-    huddle_status status = HUDDLE_OK;
-    char *header = NULL;
-    zip_stat_t about;
-    memset(npy, 0, sizeof *npy);
-    *member = NULL;
-    if (zip_stat_index(archive, (zip_uint64_t)place, 0, &about) != 0 ||
-        (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE))
-        FAIL(HUDDLE_UNSUPPORTED, "'%s' is packed in an unusual way", name);
-    if (about.size / MOST_RATIO > about.comp_size + 64)
-        FAIL(HUDDLE_FORMAT, "'%s' claims to unpack to an impossible %llu bytes", name,
-             (unsigned long long)about.size);
-    *member = zip_fopen_index(archive, (zip_uint64_t)place, 0);
-    if (*member == NULL)
-        FAIL(HUDDLE_FORMAT, "'%s' cannot be unpacked: %s", name, zip_strerror(archive));
-    ALLOC(header, MOST_HEADER);
-    TRY(read_exactly(*member, name, header, 12));
-    int64_t length = hd_npy_header_length(header, 12);
-    if (length < 12 || length > MOST_HEADER)
-        FAIL(HUDDLE_FORMAT, "'%s' is not an array of NumPy", name);
-    TRY(read_exactly(*member, name, header + 12, length - 12));
-    status = hd_npy_parse(header, length, npy);
-    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
-        status = hd_fail_at(status, "'%s'", name);
-    TRY(status);
-    if (npy->kind != HD_OTHER && npy->bytes > (int64_t)about.size - length)
-        FAIL(HUDDLE_FORMAT, "'%s' needs %lld bytes, but only %lld follow its header", name,
-             (long long)npy->bytes, (long long)about.size - length);
-done:
-    huddle_free(header);
-    if (status != HUDDLE_OK && *member != NULL) {
-        zip_fclose(*member);
-        *member = NULL;
-    }
-    return status;
+/* The entry that a variable was listed from. */
+static const hd_zip_entry *entry_of(const hd_container *container, const hd_variable *variable) {
+    const hd_zip *zip = container->state;
+    return &zip->entries[variable->place];
 }
 
 static huddle_status load_member(hd_container *container, hd_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    zip_file_t *member = NULL;
     char *bytes = NULL;
     hd_npy npy;
-    TRY(open_member(container->state, variable->place, variable->name, &member, &npy));
-    ALLOC(bytes, npy.bytes);
-    TRY(read_exactly(member, variable->name, bytes, npy.bytes));
-    if (npy.kind == HD_TEXTS) {
+    TRY(hd_npy_read(container->state, entry_of(container, variable), &npy, &bytes));
+    if (variable->kind == HD_TEXTS) {
         TRY(hd_npy_texts(&npy, bytes, &variable->texts));
         goto done;
     }
@@ -102,48 +35,41 @@ static huddle_status load_member(hd_container *container, hd_variable *variable)
     variable->array.bytes = bytes;
     bytes = NULL;
 done:
-    if (member != NULL)
-        zip_fclose(member);
     huddle_free(bytes);
     return status;
 }
 
+/* Unpacks an array of floats straight into the points. */
 static huddle_status read_floats(hd_request *request, hd_container *container,
                                  const hd_variable *variable, float *values, bool *placed,
                                  bool *checked) {
     huddle_status status = HUDDLE_OK;
-    zip_file_t *member = NULL;
-    hd_npy npy;
+    const hd_array *array = &variable->array;
     *checked = false;
-    *placed = variable->array.element == HD_F4 && !variable->array.swapped;
+    *placed = array->element == HD_F4 && !array->swapped;
     if (!*placed)
         return status;
     TRY(hd_check_cancel(request->context));
-    TRY(open_member(container->state, variable->place, variable->name, &member, &npy));
-    TRY(read_exactly(member, variable->name, (char *)values, npy.bytes));
+    TRY(hd_npy_read_to(container->state, entry_of(container, variable), values,
+                       hd_array_count(array, INT64_MAX / 2) * (int64_t)sizeof(float)));
 done:
-    if (member != NULL)
-        zip_fclose(member);
     return status;
 }
 
+/* Lists the arrays by a look at their headers. */
 static huddle_status list_members(hd_container *container) {
     huddle_status status = HUDDLE_OK;
-    zip_int64_t count = zip_get_num_entries(container->state, 0);
-    for (zip_int64_t k = 0; k < count; k++) {
-        const char *name = zip_get_name(container->state, (zip_uint64_t)k, 0);
-        zip_file_t *member = NULL;
+    const hd_zip *zip = container->state;
+    for (int64_t k = 0; k < zip->count; k++) {
+        const char *name = zip->entries[k].name;
         hd_npy npy;
-        if (name == NULL || !hd_has_extension(name, "npy"))
+        if (!hd_has_extension(name, "npy"))
             continue;
         hd_variable *variable = hd_container_add(container, name, (int64_t)strlen(name) - 4);
         if (variable == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
-        TRY(open_member(container->state, k, variable->name, &member, &npy));
-        zip_fclose(member);
-        variable->kind = npy.kind;
-        variable->trouble = npy.trouble;
-        variable->array = npy.array;
+        TRY(hd_npy_peek(zip, &zip->entries[k], &npy));
+        hd_npy_describe(&npy, variable);
         variable->place = k;
     }
     if (container->count == 0)
@@ -283,13 +209,14 @@ done:
 
 huddle_status hd_npz_open(hd_request *request, const hd_file *file, hd_container *container) {
     huddle_status status = HUDDLE_OK;
-    zip_t *archive = NULL;
+    hd_zip *zip = NULL;
     (void)request;
     container->load = load;
     container->read_floats = read_floats;
     container->close = close_archive;
-    TRY(open_archive(file, &archive));
-    container->state = archive;
+    ALLOC_ZERO(zip, 1);
+    container->state = zip;
+    TRY(hd_zip_open_memory(file->text, file->size, zip));
     TRY(list_members(container));
     TRY(find_sparse(container));
 done:

@@ -2,6 +2,8 @@
 #ifndef HUDDLE_SRC_IO_NUMBER_H
 #define HUDDLE_SRC_IO_NUMBER_H
 
+#include "archive/file.h" /* HD_FILE_PADDING */
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,8 +38,7 @@ static inline const char *hd_digits(const char *p, uint64_t *mantissa) {
     return p;
 }
 
-/* The same eight digits at a time. Bytes up to p + HD_ROOM must be readable. */
-enum { HD_ROOM = 8 };
+/* The same eight digits at a time. Bytes up to p + HD_FILE_PADDING must be readable. */
 
 static inline const char *hd_digits_fast(const char *p, uint64_t *mantissa) {
     static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -63,8 +64,8 @@ static inline const char *hd_digits_fast(const char *p, uint64_t *mantissa) {
 
 /* Reads the number that begins at text: digits with an optional sign, point and exponent, no
  * words. Returns where it ends, which is `text` if there is none. A line feed, or anything else
- * that is no part of a number, must follow before the memory ends; if fast, HD_ROOM bytes more
- * must be readable behind that. */
+ * that is no part of a number, must follow before the memory ends; if fast, HD_FILE_PADDING bytes
+ * more must be readable behind that. */
 static inline const char *hd_number_at(const char *text, bool fast, double *value) {
     const char *p = text;
     bool negative = *p == '-';

@@ -1,7 +1,7 @@
 /* huddle_data_write(): which writer, and what writers share. */
 #include "base/check.h"
-#include "io/file.h"
-#include "io/output.h"
+#include "archive/file.h"
+#include "archive/output.h"
 #include "io/writers.h"
 
 #include <stdio.h>
@@ -103,4 +103,12 @@ huddle_status hd_block_make(const huddle_points *points, bool by_columns, hd_blo
     }
 done:
     return status;
+}
+
+huddle_status huddle_file_write(const char *path, const void *bytes, size_t size) {
+    hd_output output;
+    huddle_status status = hd_output_begin(path, false, &output);
+    if (status == HUDDLE_OK)
+        status = hd_output_write(&output, bytes, (int64_t)size);
+    return hd_output_end(&output, status);
 }

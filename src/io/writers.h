@@ -3,7 +3,7 @@
 #define HUDDLE_SRC_IO_WRITERS_H
 
 #include "huddle/io.h"
-#include "io/output.h"
+#include "archive/output.h"
 
 huddle_status hd_csv_write(huddle_context *context, const huddle_data *data, const char *path);
 huddle_status hd_npy_write(huddle_context *context, const huddle_data *data, const char *path);

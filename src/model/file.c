@@ -11,9 +11,9 @@
 #include "model/model.h"
 
 #include "base/check.h"
-#include "io/file.h"
+#include "archive/file.h"
 #include "io/hdf5.h"
-#include "io/output.h"
+#include "archive/output.h"
 
 #include <errno.h>
 #include <hdf5.h>

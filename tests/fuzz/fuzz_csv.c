@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     huddle_data data = {0};
     huddle_dense matrix = {0};
     hd_labels labels = {0};
-    char *copy = calloc(1, size - 1 + HD_ROOM); /* as every file has it */
+    char *copy = calloc(1, size - 1 + HD_FILE_PADDING); /* as every file has it */
     memcpy(copy, bytes + 1, size - 1);
     file.text = copy;
     fuzz_check(hd_csv_read(&request, &file, &data), &data);

@@ -2,7 +2,7 @@
 # Reads the #includes under include/, src/, app/ and engines/ and fails, naming file and line, when
 # a layer sees one that it must not:
 #
-#     base < matrix < stages < methods < model < app, engines
+#     base < matrix < archive < stages < methods < model < app, engines
 #
 # Stages are peers: none includes another. Public headers include only public headers. The tool
 # includes only public headers, its own and those of the system.
@@ -23,13 +23,14 @@ check() {
     BEGIN {
         rank["base"] = 1
         rank["matrix"] = 2
+        rank["archive"] = 3
         split("io prepare graph embed shrink kmeans metrics", stages, " ")
         for (i in stages)
-            rank[stages[i]] = 3
-        rank["engines"] = 4 # the registry
-        rank["methods"] = 4
-        rank["model"] = 5
-        rank["huddle"] = 6 # the header that includes all others
+            rank[stages[i]] = 4
+        rank["engines"] = 5 # the registry
+        rank["methods"] = 5
+        rank["model"] = 6
+        rank["huddle"] = 7 # the header that includes all others
         # Public headers that are not named after a folder.
         room["version"] = "base"
         room["path"] = "shrink"
@@ -124,7 +125,7 @@ self_test() {
     root=$(mktemp -d)
     trap 'rm -rf "$root"' EXIT
     trap 'exit 1' HUP INT TERM
-    for room in base matrix io graph methods model; do
+    for room in base matrix archive io graph methods model; do
         mkdir -p "$root/src/$room" "$root/include/huddle" "$root/app"
         echo "#include \"$room/own.h\"" >"$root/src/$room/own.c"
         echo '#include <stdio.h>' >"$root/src/$room/own.h"
@@ -142,6 +143,8 @@ self_test() {
     trial src/base/own.c '#include "matrix/own.h"' 'base must not see matrix'
     trial src/base/own.h '#include "huddle/matrix.h"' 'base must not see matrix'
     trial src/matrix/own.c '#include "io/own.h"' 'matrix must not see io'
+    trial src/matrix/own.c '#include "archive/own.h"' 'matrix must not see archive'
+    trial src/archive/own.c '#include "io/own.h"' 'archive must not see io'
     trial src/io/own.c '#include "graph/own.h"' 'io must not see graph'
     trial src/io/own.c '#include "huddle/graph.h"' 'io must not see graph'
     trial src/io/own.c '  #  include <huddle/graph.h>' 'io must not see graph'

@@ -1,9 +1,8 @@
 #define _XOPEN_SOURCE 700
-#include "io/output.h"
+#include "archive/output.h"
 
+#include "archive/file.h"
 #include "base/check.h"
-#include "huddle/io.h"
-#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,21 +12,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 18 };
+/* Large enough that system calls do not show in a profile of writing text. */
+enum { BUFFER = 1 << 18, MAX_ATTEMPTS = 100 };
 
-static huddle_status refuse(const hd_output *output) {
+static huddle_status system_failure(const hd_output *output) {
     return hd_fail(HUDDLE_IO, "%s: cannot be written: %s", output->path, strerror(errno));
 }
 
-/* The process's mask can only be read by setting it, which other threads would see; a file made
- * the plain way shows it instead. */
+/* Creates the temporary file. mkstemp() would create it with mode 0600, and the mode that the umask
+ * gives a new file can only be learnt by setting the umask, which other threads would see; open()
+ * applies it by itself. */
 static huddle_status open_temporary(hd_output *output, const struct stat *old) {
     huddle_status status = HUDDLE_OK;
     output->temporary = hd_join_text(output->target, ".XXXXXX");
     if (output->temporary == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
     char *suffix = output->temporary + strlen(output->target) + 1;
-    for (int attempt = 0; attempt < 100 && output->descriptor < 0; attempt++) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS && output->descriptor < 0; attempt++) {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
         uint64_t number =
             (uint64_t)getpid() * 1000003 + (uint64_t)(uintptr_t)output + (uint64_t)attempt * 7919;
@@ -38,7 +39,7 @@ static huddle_status open_temporary(hd_output *output, const struct stat *old) {
             break;
     }
     if (output->descriptor < 0) {
-        status = refuse(output);
+        status = system_failure(output);
         huddle_free(output->temporary);
         output->temporary = NULL;
     } else if (old != NULL) {
@@ -48,7 +49,7 @@ done:
     return status;
 }
 
-huddle_status hd_output_begin(const char *path, bool by_name, hd_output *output) {
+huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *output) {
     huddle_status status = HUDDLE_OK;
     struct stat about;
     char *real = NULL;
@@ -57,13 +58,13 @@ huddle_status hd_output_begin(const char *path, bool by_name, hd_output *output)
     if (exists && S_ISDIR(about.st_mode))
         FAIL(HUDDLE_IO, "%s: cannot be written: it is a directory", path);
     if (exists && !S_ISREG(about.st_mode)) {
-        if (by_name)
+        if (regular_only)
             FAIL(HUDDLE_IO, "%s: cannot be written: this format needs a file", path);
         output->descriptor = open(path, O_WRONLY | O_CLOEXEC);
         if (output->descriptor < 0)
-            TRY(refuse(output));
+            TRY(system_failure(output));
     } else {
-        real = realpath(path, NULL); /* a link stays, what it points to is replaced */
+        real = realpath(path, NULL); /* a link is kept, and the file that it points to replaced */
         output->target = hd_copy_text(real != NULL ? real : path);
         if (output->target == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
@@ -75,21 +76,21 @@ done:
     return status;
 }
 
-static huddle_status write_now(hd_output *output, const char *bytes, int64_t size) {
+static huddle_status write_unbuffered(hd_output *output, const char *bytes, int64_t size) {
     while (size > 0) {
         ssize_t written = write(output->descriptor, bytes, (size_t)size);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return refuse(output);
+            return system_failure(output);
         bytes += written;
         size -= written;
     }
     return HUDDLE_OK;
 }
 
-static huddle_status flush(hd_output *output) {
-    huddle_status status = write_now(output, output->buffer, output->used);
+static huddle_status flush_buffer(hd_output *output) {
+    huddle_status status = write_unbuffered(output, output->buffer, output->used);
     output->used = 0;
     return status;
 }
@@ -97,9 +98,9 @@ static huddle_status flush(hd_output *output) {
 huddle_status hd_output_write(hd_output *output, const void *bytes, int64_t size) {
     huddle_status status = HUDDLE_OK;
     if (output->used + size > BUFFER)
-        TRY(flush(output));
+        TRY(flush_buffer(output));
     if (size > BUFFER)
-        return write_now(output, bytes, size);
+        return write_unbuffered(output, bytes, size);
     if (size > 0)
         memcpy(output->buffer + output->used, bytes, (size_t)size);
     output->used += size;
@@ -107,27 +108,46 @@ done:
     return status;
 }
 
-/* The bytes reach the disc before the name does. A library may have replaced the file under its
- * temporary name, so it is opened anew. */
-static huddle_status settle(hd_output *output) {
+huddle_status hd_output_patch(hd_output *output, int64_t offset, const void *bytes, int64_t size) {
+    huddle_status status = HUDDLE_OK;
+    const char *from = bytes;
+    TRY(flush_buffer(output));
+    while (size > 0) {
+        ssize_t written = pwrite(output->descriptor, from, (size_t)size, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return system_failure(output);
+        from += written;
+        offset += written;
+        size -= written;
+    }
+done:
+    return status;
+}
+
+/* Synchronises the file before renaming it, so that a crash cannot leave an empty file under the
+ * final name. A library may have replaced the file under its temporary name, so it is opened
+ * again. */
+static huddle_status rename_to_target(hd_output *output) {
     int descriptor = open(output->temporary, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return refuse(output);
+        return system_failure(output);
     int failed = fsync(descriptor);
-    huddle_status status = failed != 0 ? refuse(output) : HUDDLE_OK;
+    huddle_status status = failed != 0 ? system_failure(output) : HUDDLE_OK;
     close(descriptor);
     if (status == HUDDLE_OK && rename(output->temporary, output->target) != 0)
-        status = refuse(output);
+        status = system_failure(output);
     return status;
 }
 
 huddle_status hd_output_end(hd_output *output, huddle_status status) {
     if (status == HUDDLE_OK)
-        status = flush(output);
+        status = flush_buffer(output);
     if (output->descriptor >= 0 && close(output->descriptor) != 0 && status == HUDDLE_OK)
-        status = refuse(output);
+        status = system_failure(output);
     if (output->temporary != NULL && status == HUDDLE_OK)
-        status = settle(output);
+        status = rename_to_target(output);
     if (output->temporary != NULL && status != HUDDLE_OK)
         unlink(output->temporary);
     huddle_free(output->temporary);
@@ -135,12 +155,4 @@ huddle_status hd_output_end(hd_output *output, huddle_status status) {
     huddle_free(output->buffer);
     *output = (hd_output){.descriptor = -1};
     return status;
-}
-
-huddle_status huddle_file_write(const char *path, const void *bytes, size_t size) {
-    hd_output output;
-    huddle_status status = hd_output_begin(path, false, &output);
-    if (status == HUDDLE_OK)
-        status = hd_output_write(&output, bytes, (int64_t)size);
-    return hd_output_end(&output, status);
 }

@@ -1,8 +1,7 @@
 #define _DEFAULT_SOURCE
-#include "io/file.h"
+#include "archive/file.h"
 
 #include "base/check.h"
-#include "io/number.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Pipes and devices have no size and cannot be mapped. */
+/* Reads a pipe or a device, which has no size and cannot be mapped. */
 static huddle_status read_stream(int descriptor, hd_file *file) {
     enum { STEP = 1 << 20 };
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
     int64_t capacity = 0, size = 0;
     for (;;) {
-        if (!hd_grow(&bytes, &capacity, size + STEP + HD_ROOM, 1))
+        if (!hd_grow(&bytes, &capacity, size + STEP + HD_FILE_PADDING, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)size + STEP);
         ssize_t got = read(descriptor, bytes + size, STEP);
         if (got < 0 && errno == EINTR)
@@ -38,12 +37,14 @@ done:
     return status;
 }
 
-/* Bytes that a file of that size takes in memory, with a page behind it that may be read. */
+/* The size of the mapping for a file of that size: whole pages, and one more for the padding. */
 static size_t mapped_size(int64_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     return ((size_t)size + page - 1) / page * page + page;
 }
 
+/* Maps the file over an anonymous mapping that is one page longer: reading past the end of the last
+ * page of a file would raise SIGBUS. */
 static huddle_status map_file(int descriptor, int64_t size, hd_file *file) {
     if (size == 0)
         return HUDDLE_OK;

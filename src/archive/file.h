@@ -1,0 +1,35 @@
+/* An input file in memory, and small helpers for file names and texts. */
+#ifndef HUDDLE_SRC_ARCHIVE_FILE_H
+#define HUDDLE_SRC_ARCHIVE_FILE_H
+
+#include "huddle/base.h"
+
+/* Readable bytes after the end of every hd_file, so that text can be scanned eight bytes at a
+ * time. */
+enum { HD_FILE_PADDING = 8 };
+
+typedef struct hd_file {
+    const char *path; /* as the caller wrote it */
+    const char *text; /* the content, followed by HD_FILE_PADDING readable bytes */
+    int64_t size;     /* at least 1 */
+    int descriptor;   /* open as long as the file is mapped; -1 if the bytes were copied */
+} hd_file;
+
+/* Opens a file that is not a directory. HUDDLE_IO if the system refuses, HUDDLE_FORMAT if it is
+ * empty; messages do not contain the file's name. */
+huddle_status hd_file_open(const char *path, hd_file *file);
+void hd_file_close(hd_file *file);
+
+/* True if path ends with a dot and that extension, in upper or lower case. */
+bool hd_has_extension(const char *path, const char *extension);
+
+/* Compares two texts, ignoring the case of ASCII letters. */
+bool hd_same_word(const char *a, const char *b);
+
+/* A copy of the first `length` bytes of text, or NULL. */
+char *hd_copy_part(const char *text, int64_t length);
+
+/* The concatenation of two texts, or NULL. */
+char *hd_join_text(const char *first, const char *second);
+
+#endif

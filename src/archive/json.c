@@ -1,0 +1,347 @@
+/* The parser. One pass over the text counts what can begin a value, so that all values and all
+ * texts are two allocations in proportion to the text, whatever it claims. */
+#include "archive/json.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_MEMBERS = 1000, MAX_SIZE = 1 << 28, MAX_NUMBER = 1024 };
+
+typedef struct parser {
+    const char *text;
+    int64_t size, at;
+    hd_json_value *values;
+    int64_t n_values;
+    char *texts; /* room for the texts still to come */
+    int32_t depth;
+} parser;
+
+static huddle_status parse_value(parser *p, hd_json_value **value);
+
+/* The message's last words are the offset. */
+static huddle_status syntax_error(const parser *p, const char *what) {
+    return hd_fail(HUDDLE_FORMAT, "JSON: %s at byte %lld", what, (long long)p->at);
+}
+
+static int peek(const parser *p) {
+    return p->at < p->size ? (unsigned char)p->text[p->at] : -1;
+}
+
+static void skip_blanks(parser *p) {
+    for (int c = peek(p); c == ' ' || c == '\n' || c == '\r' || c == '\t'; c = peek(p))
+        p->at++;
+}
+
+static bool accept(parser *p, const char *word) {
+    int64_t length = (int64_t)strlen(word);
+    if (length > p->size - p->at || memcmp(p->text + p->at, word, (size_t)length) != 0)
+        return false;
+    p->at += length;
+    return true;
+}
+
+/* ---- strings ------------------------------------------------------------------------------ */
+
+/* Four hexadecimal digits, or -1. */
+static int32_t parse_hex(parser *p) {
+    int32_t value = 0;
+    for (int k = 0; k < 4; k++, p->at++) {
+        int c = peek(p);
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0)
+            return -1;
+        value = 16 * value + digit;
+    }
+    return value;
+}
+
+/* A character as UTF-8. */
+static void store_utf8(parser *p, int32_t c) {
+    if (c < 0x80) {
+        *p->texts++ = (char)c;
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const int32_t marks[] = {0, 0xC0, 0xE0, 0xF0};
+    *p->texts++ = (char)(marks[more] | c >> 6 * more);
+    while (more-- > 0)
+        *p->texts++ = (char)(0x80 | (c >> 6 * more & 0x3F));
+}
+
+/* What follows \u. Characters beyond U+FFFF are pairs of surrogates, D800-DBFF and DC00-DFFF. */
+static huddle_status parse_unicode(parser *p) {
+    int32_t c = parse_hex(p);
+    if (c >= 0xD800 && c <= 0xDBFF) {
+        int32_t low = accept(p, "\\u") ? parse_hex(p) : -1;
+        if (low < 0xDC00 || low > 0xDFFF)
+            return syntax_error(p, "half a surrogate pair");
+        c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+    } else if (c < 0 || (c >= 0xDC00 && c <= 0xDFFF)) {
+        return syntax_error(p, "a damaged \\u escape");
+    } else if (c == 0) {
+        return syntax_error(p, "\\u0000, which no text of Huddle contains,");
+    }
+    store_utf8(p, c);
+    return HUDDLE_OK;
+}
+
+static huddle_status parse_escape(parser *p) {
+    static const char letters[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
+    int c = peek(p);
+    const char *known = c > 0 ? strchr(letters, c) : NULL;
+    if (c == 'u') {
+        p->at++;
+        return parse_unicode(p);
+    }
+    if (known == NULL)
+        return syntax_error(p, "an unknown escape");
+    *p->texts++ = plain[known - letters];
+    p->at++;
+    return HUDDLE_OK;
+}
+
+static huddle_status parse_string(parser *p, const char **text) {
+    huddle_status status = HUDDLE_OK;
+    if (!accept(p, "\""))
+        return syntax_error(p, "a string was expected");
+    *text = p->texts;
+    for (;;) {
+        int c = peek(p);
+        if (c < 32)
+            return syntax_error(p, c < 0 ? "an unfinished string" : "a control character");
+        p->at++;
+        if (c == '"')
+            break;
+        if (c == '\\')
+            TRY(parse_escape(p));
+        else
+            *p->texts++ = (char)c;
+    }
+    *p->texts++ = '\0';
+    if (!hd_json_is_utf8(*text))
+        return syntax_error(p, "a string that is not UTF-8 ends");
+done:
+    return status;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+static bool skip_digits(parser *p) {
+    int64_t begin = p->at;
+    while (peek(p) >= '0' && peek(p) <= '9')
+        p->at++;
+    return p->at > begin;
+}
+
+/* The grammar of RFC 8259: no leading zeros or plus signs, digits on both sides of the point. */
+static bool skip_number(parser *p, bool *real) {
+    (void)accept(p, "-");
+    int first = peek(p);
+    int64_t begin = p->at;
+    if (!skip_digits(p) || (first == '0' && p->at - begin > 1))
+        return false;
+    if (accept(p, ".")) {
+        *real = true;
+        if (!skip_digits(p))
+            return false;
+    }
+    if (accept(p, "e") || accept(p, "E")) {
+        *real = true;
+        if (!accept(p, "+"))
+            (void)accept(p, "-");
+        if (!skip_digits(p))
+            return false;
+    }
+    return true;
+}
+
+static huddle_status parse_number(parser *p, hd_json_value *value) {
+    char digits[MAX_NUMBER + 1];
+    int64_t begin = p->at;
+    bool real = false;
+    if (!skip_number(p, &real))
+        return syntax_error(p, "a value was expected");
+    int64_t length = p->at - begin;
+    if (length > MAX_NUMBER)
+        return syntax_error(p, "a number of too many digits ends");
+    memcpy(digits, p->text + begin, (size_t)length);
+    digits[length] = '\0';
+    /* strtod() expects the decimal point of the process's locale. */
+    char *point = strchr(digits, '.');
+    if (point != NULL)
+        *point = localeconv()->decimal_point[0];
+    value->type = real ? HD_JSON_REAL : HD_JSON_INTEGER;
+    value->real = strtod(digits, NULL);
+    errno = 0;
+    if (!real)
+        value->integer = strtoll(digits, NULL, 10);
+    if (errno != 0 || !isfinite(value->real))
+        return syntax_error(p, "a number out of range ends");
+    return HUDDLE_OK;
+}
+
+/* ---- arrays and objects ------------------------------------------------------------------- */
+
+static huddle_status parse_member(parser *p, hd_json_value *parent, hd_json_value **member) {
+    huddle_status status = HUDDLE_OK;
+    const char *name = NULL;
+    if (parent->type == HD_JSON_OBJECT) {
+        TRY(parse_string(p, &name));
+        /* The limit keeps this loop, and every lookup, short. */
+        if (parent->count == MAX_MEMBERS)
+            return syntax_error(p, "an object of too many members");
+        if (hd_json_get(parent, name) != NULL)
+            return syntax_error(p, "a name that occurs twice ends");
+        skip_blanks(p);
+        if (!accept(p, ":"))
+            return syntax_error(p, "':' was expected");
+    }
+    TRY(parse_value(p, member));
+    (*member)->name = name;
+    parent->count++;
+done:
+    return status;
+}
+
+static huddle_status parse_members(parser *p, hd_json_value *parent) {
+    huddle_status status = HUDDLE_OK;
+    const char *bracket = parent->type == HD_JSON_ARRAY ? "]" : "}";
+    hd_json_value *last = NULL, *member = NULL;
+    p->at++; /* the opening bracket */
+    if (++p->depth > HD_JSON_MAX_DEPTH)
+        return syntax_error(p, "too many levels");
+    skip_blanks(p);
+    if (accept(p, bracket))
+        goto done;
+    for (;;) {
+        skip_blanks(p);
+        TRY(parse_member(p, parent, &member));
+        if (last == NULL)
+            parent->first = member;
+        else
+            last->next = member;
+        last = member;
+        skip_blanks(p);
+        if (accept(p, bracket))
+            break;
+        if (!accept(p, ","))
+            return syntax_error(p, "',' or a closing bracket was expected");
+    }
+done:
+    p->depth--;
+    return status;
+}
+
+static huddle_status parse_value(parser *p, hd_json_value **value) {
+    skip_blanks(p);
+    hd_json_value *made = &p->values[p->n_values++];
+    *made = (hd_json_value){0};
+    *value = made;
+    switch (peek(p)) {
+    case '{':
+    case '[':
+        made->type = peek(p) == '{' ? HD_JSON_OBJECT : HD_JSON_ARRAY;
+        return parse_members(p, made);
+    case '"':
+        made->type = HD_JSON_STRING;
+        return parse_string(p, &made->text);
+    case 'n':
+        made->type = HD_JSON_NULL;
+        return accept(p, "null") ? HUDDLE_OK : syntax_error(p, "an unknown word");
+    case 't':
+    case 'f':
+        made->type = HD_JSON_BOOL;
+        made->integer = peek(p) == 't';
+        return accept(p, "true") || accept(p, "false") ? HUDDLE_OK
+                                                       : syntax_error(p, "an unknown word");
+    default:
+        return parse_number(p, made);
+    }
+}
+
+/* Every value but the first follows a bracket, a comma or a colon. */
+static int64_t bound_values(const char *text, int64_t size) {
+    int64_t count = 1;
+    for (int64_t i = 0; i < size; i++)
+        count += text[i] == ',' || text[i] == '[' || text[i] == ':';
+    return count;
+}
+
+huddle_status hd_json_parse(const char *text, int64_t size, hd_json_document *document) {
+    huddle_status status = HUDDLE_OK;
+    parser p = {.text = text, .size = size};
+    hd_json_value *root = NULL;
+    *document = (hd_json_document){0};
+    if (size > MAX_SIZE)
+        FAIL(HUDDLE_FORMAT, "JSON: the text has %lld bytes, more than %d", (long long)size,
+             (int)MAX_SIZE);
+    ALLOC(p.values, bound_values(text, size));
+    /* No text is longer than what it is written as, with a zero byte for its quotes. */
+    ALLOC(document->texts, size + 1);
+    p.texts = document->texts;
+    TRY(parse_value(&p, &root));
+    skip_blanks(&p);
+    if (p.at < p.size)
+        TRY(syntax_error(&p, "the text continues after its end"));
+    document->root = p.values;
+    p.values = NULL;
+done:
+    huddle_free(p.values);
+    if (status != HUDDLE_OK)
+        hd_json_document_free(document);
+    return status;
+}
+
+void hd_json_document_free(hd_json_document *document) {
+    huddle_free(document->root);
+    huddle_free(document->texts);
+    *document = (hd_json_document){0};
+}
+
+/* ---- lookups ------------------------------------------------------------------------------ */
+
+const hd_json_value *hd_json_get(const hd_json_value *object, const char *name) {
+    if (object == NULL || object->type != HD_JSON_OBJECT)
+        return NULL;
+    for (const hd_json_value *member = object->first; member != NULL; member = member->next)
+        if (strcmp(member->name, name) == 0)
+            return member;
+    return NULL;
+}
+
+static const hd_json_value *get_typed(const hd_json_value *object, const char *name,
+                                      hd_json_type type) {
+    const hd_json_value *member = hd_json_get(object, name);
+    return member != NULL && member->type == type ? member : NULL;
+}
+
+int64_t hd_json_get_integer(const hd_json_value *object, const char *name, int64_t otherwise) {
+    const hd_json_value *member = get_typed(object, name, HD_JSON_INTEGER);
+    return member != NULL ? member->integer : otherwise;
+}
+
+double hd_json_get_real(const hd_json_value *object, const char *name, double otherwise) {
+    const hd_json_value *member = hd_json_get(object, name);
+    bool number =
+        member != NULL && (member->type == HD_JSON_REAL || member->type == HD_JSON_INTEGER);
+    return number ? member->real : otherwise;
+}
+
+bool hd_json_get_bool(const hd_json_value *object, const char *name, bool otherwise) {
+    const hd_json_value *member = get_typed(object, name, HD_JSON_BOOL);
+    return member != NULL ? member->integer != 0 : otherwise;
+}
+
+const char *hd_json_get_string(const hd_json_value *object, const char *name,
+                               const char *otherwise) {
+    const hd_json_value *member = get_typed(object, name, HD_JSON_STRING);
+    return member != NULL ? member->text : otherwise;
+}

@@ -1,0 +1,253 @@
+#include "archive/npy.h"
+
+#include "base/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAGIC = 6,         /* \x93NUMPY */
+    SHORT_PREFIX = 10, /* magic, version, length of 2 bytes: version 1 */
+    LONG_PREFIX = 12,  /* length of 4 bytes: versions 2 and 3 */
+    ALIGNMENT = 64,    /* of the elements, as NumPy writes them */
+    MAX_DIGITS = 18,   /* of a dimension: fits int64 */
+    MAX_WIDTH_DIGITS = 9,
+    MAX_HEADER = 1 << 16
+};
+
+int64_t hd_npy_header_length(const char *text, int64_t size) {
+    const unsigned char *b = (const unsigned char *)text;
+    if (size < LONG_PREFIX || memcmp(text, "\x93NUMPY", MAGIC) != 0)
+        return -1;
+    if (b[6] == 1)
+        return SHORT_PREFIX + b[8] + 256 * b[9];
+    return LONG_PREFIX + b[8] + 256 * b[9] + 65536 * (int64_t)b[10] + 16777216 * (int64_t)b[11];
+}
+
+/* Where the value of 'key' begins in the header's dictionary, or NULL. */
+static const char *value_of(const char *header, const char *key) {
+    const char *at = strstr(header, key);
+    if (at == NULL)
+        return NULL;
+    at += strlen(key);
+    at += strspn(at, "'\" \t:");
+    return at;
+}
+
+/* Reads digits; returns where they end. At most 19 are significant to the caller. */
+static const char *read_digits(const char *at, int64_t *number) {
+    *number = 0;
+    for (int k = 0; *at >= '0' && *at <= '9'; at++, k++)
+        if (k < MAX_DIGITS)
+            *number = 10 * *number + (*at - '0');
+    return at;
+}
+
+/* A tuple of lengths: (3, 4), (5,) or (). Python 2 wrote 5L. */
+static huddle_status parse_shape(const char *text, hd_npy *npy) {
+    if (text == NULL || *text != '(')
+        return hd_fail(HUDDLE_FORMAT, "the NPY header has no shape");
+    for (text++; *text != ')'; text += strspn(text, ", L")) {
+        int64_t length;
+        text += strspn(text, " ");
+        const char *end = read_digits(text, &length);
+        if (end == text || end - text > MAX_DIGITS)
+            return hd_fail(HUDDLE_FORMAT, "the NPY header has a damaged shape");
+        if (npy->rank < HD_NPY_MAX_RANK)
+            npy->dims[npy->rank] = length;
+        npy->rank++;
+        if (length > 0 && npy->count > INT64_MAX / 4 / length)
+            return hd_fail(HUDDLE_FORMAT, "the NPY header claims an impossible size");
+        npy->count *= length;
+        text = end;
+    }
+    return HUDDLE_OK;
+}
+
+/* A type such as '<f4'; records have a list instead. */
+static huddle_status parse_type(const char *text, hd_npy *npy) {
+    const uint16_t one = 1;
+    bool little = *(const unsigned char *)&one == 1;
+    if (text == NULL)
+        return hd_fail(HUDDLE_FORMAT, "the NPY header has no type");
+    npy->kind = 'V';
+    if (*text == '[')
+        return HUDDLE_OK;
+    npy->swapped = *text == (little ? '>' : '<');
+    text += strspn(text, "<>|=");
+    if (*text == '\0')
+        return hd_fail(HUDDLE_FORMAT, "the NPY header has a damaged type");
+    const char *end = read_digits(text + 1, &npy->width);
+    if (*text != 'O' && end - text - 1 > MAX_WIDTH_DIGITS)
+        return hd_fail(HUDDLE_FORMAT, "the NPY header has a damaged type");
+    npy->kind = *text;
+    return HUDDLE_OK;
+}
+
+int64_t hd_npy_element_size(const hd_npy *npy) {
+    if (strchr("fiubcSU", npy->kind) == NULL)
+        return 0;
+    return npy->kind == 'U' ? 4 * npy->width : npy->width;
+}
+
+/* Fills in the bytes of all elements. */
+static huddle_status measure_elements(hd_npy *npy) {
+    int64_t size = hd_npy_element_size(npy);
+    if (size > 0 && npy->count > INT64_MAX / 4 / size)
+        return hd_fail(HUDDLE_FORMAT, "the NPY header claims an impossible size");
+    if ((npy->kind == 'S' || npy->kind == 'U') && size == 0)
+        return hd_fail(HUDDLE_FORMAT, "the NPY header claims texts of no length");
+    npy->bytes = npy->count * size;
+    return HUDDLE_OK;
+}
+
+huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
+    huddle_status status = HUDDLE_OK;
+    char *header = NULL;
+    int64_t length = hd_npy_header_length(text, size);
+    *npy = (hd_npy){.count = 1};
+    if (length < 0 || length > size)
+        FAIL(HUDDLE_FORMAT, "the NPY header is damaged or cut short");
+    int64_t begin = text[MAGIC] == 1 ? SHORT_PREFIX : LONG_PREFIX;
+    header = hd_copy_part(text + begin, length - begin);
+    if (header == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a header of %lld bytes", (long long)length);
+    npy->offset = length;
+    TRY(parse_type(value_of(header, "'descr'"), npy));
+    if (npy->kind == 'V')
+        goto done;
+    TRY(parse_shape(value_of(header, "'shape'"), npy));
+    const char *order = value_of(header, "'fortran_order'");
+    npy->fortran = order != NULL && *order == 'T';
+    TRY(measure_elements(npy));
+done:
+    huddle_free(header);
+    return status;
+}
+
+huddle_status hd_npy_header(const char *type, int32_t rank, const int64_t *dims, char **header,
+                            int64_t *length) {
+    huddle_status status = HUDDLE_OK;
+    char shape[24 * HD_NPY_MAX_RANK] = "", text[24 * HD_NPY_MAX_RANK + 128];
+    size_t used = 0;
+    for (int32_t k = 0; k < rank; k++)
+        used += (size_t)snprintf(shape + used, sizeof shape - used, k == 0 ? "%lld" : ", %lld",
+                                 (long long)dims[k]);
+    int size =
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s%s), }",
+                 type, shape, rank == 1 ? "," : "");
+    *length = (SHORT_PREFIX + size + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    ALLOC(*header, *length);
+    memset(*header, ' ', (size_t)*length);
+    memcpy(*header, "\x93NUMPY\x01\x00", 8);
+    (*header)[8] = (char)((*length - SHORT_PREFIX) & 255);
+    (*header)[9] = (char)((*length - SHORT_PREFIX) >> 8);
+    memcpy(*header + SHORT_PREFIX, text, (size_t)size);
+    (*header)[*length - 1] = '\n';
+done:
+    return status;
+}
+
+/* ---- entries of an archive ---------------------------------------------------------------- */
+
+huddle_status hd_npy_add(hd_zip_writer *zip, const char *name, hd_zip_method method,
+                         const char *type, int32_t rank, const int64_t *dims,
+                         const void *elements) {
+    huddle_status status = HUDDLE_OK;
+    char *header = NULL, *entry = NULL;
+    int64_t length;
+    hd_npy npy;
+    TRY(hd_npy_header(type, rank, dims, &header, &length));
+    /* The parser knows how many bytes that type and shape take. */
+    TRY(hd_npy_parse(header, length, &npy));
+    entry = hd_join_text(name, ".npy");
+    if (entry == NULL)
+        FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
+    TRY(hd_zip_begin(zip, entry, method, length + npy.bytes));
+    TRY(hd_zip_write(zip, header, length));
+    TRY(hd_zip_write(zip, elements, npy.bytes));
+    TRY(hd_zip_end(zip));
+done:
+    huddle_free(header);
+    huddle_free(entry);
+    return status;
+}
+
+/* Reads the header of an entry from its stream, which is then at the first element, and checks that
+ * the entry has room for the elements. */
+static huddle_status read_header(hd_zip_stream *stream, hd_npy *npy) {
+    huddle_status status = HUDDLE_OK;
+    char *header = NULL;
+    const char *name = stream->entry->name;
+    int64_t size = stream->entry->size, length = 0;
+    ALLOC(header, MAX_HEADER);
+    if (size >= LONG_PREFIX) {
+        TRY(hd_zip_stream_read(stream, header, LONG_PREFIX));
+        length = hd_npy_header_length(header, LONG_PREFIX);
+    }
+    if (length < LONG_PREFIX || length > MAX_HEADER || length > size)
+        TRY(hd_zip_locate(stream->zip,
+                          hd_fail(HUDDLE_FORMAT, "'%s' is not an array of NumPy", name)));
+    TRY(hd_zip_stream_read(stream, header + LONG_PREFIX, length - LONG_PREFIX));
+    status = hd_npy_parse(header, length, npy);
+    if (status != HUDDLE_OK && status != HUDDLE_NO_MEMORY)
+        status = hd_zip_locate(stream->zip, hd_fail_at(status, "'%s'", name));
+    TRY(status);
+    if (npy->bytes > size - length)
+        TRY(hd_zip_locate(stream->zip,
+                          hd_fail(HUDDLE_FORMAT,
+                                  "'%s' needs %lld bytes, but only %lld follow its header", name,
+                                  (long long)npy->bytes, (long long)(size - length))));
+done:
+    huddle_free(header);
+    return status;
+}
+
+/* Opens an entry and reads its header. */
+static huddle_status open_array(const hd_zip *zip, const hd_zip_entry *entry, hd_zip_stream *stream,
+                                hd_npy *npy) {
+    huddle_status status = HUDDLE_OK;
+    TRY(hd_zip_stream_open(zip, entry, stream));
+    TRY(read_header(stream, npy));
+done:
+    return status;
+}
+
+huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy) {
+    hd_zip_stream stream = {0};
+    huddle_status status = open_array(zip, entry, &stream, npy);
+    hd_zip_stream_free(&stream);
+    return status;
+}
+
+huddle_status hd_npy_read(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy, char **bytes) {
+    huddle_status status = HUDDLE_OK;
+    hd_zip_stream stream = {0};
+    char *elements = NULL;
+    *bytes = NULL;
+    TRY(open_array(zip, entry, &stream, npy));
+    ALLOC(elements, npy->bytes);
+    TRY(hd_zip_stream_read(&stream, elements, npy->bytes));
+    TRY(hd_zip_stream_finish(&stream));
+    *bytes = elements;
+    elements = NULL;
+done:
+    hd_zip_stream_free(&stream);
+    huddle_free(elements);
+    return status;
+}
+
+huddle_status hd_npy_read_to(const hd_zip *zip, const hd_zip_entry *entry, void *to, int64_t size) {
+    huddle_status status = HUDDLE_OK;
+    hd_zip_stream stream = {0};
+    hd_npy npy;
+    TRY(open_array(zip, entry, &stream, &npy));
+    if (npy.bytes != size)
+        TRY(hd_zip_locate(zip, hd_fail(HUDDLE_FORMAT, "'%s' has %lld bytes of elements, not %lld",
+                                       entry->name, (long long)npy.bytes, (long long)size)));
+    TRY(hd_zip_stream_read(&stream, to, size));
+    TRY(hd_zip_stream_finish(&stream));
+done:
+    hd_zip_stream_free(&stream);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* Output files that appear complete or not at all: they are written to a temporary file beside
+ * their final place and renamed when complete. */
+#ifndef HUDDLE_SRC_ARCHIVE_OUTPUT_H
+#define HUDDLE_SRC_ARCHIVE_OUTPUT_H
+
+#include "huddle/base.h"
+
+typedef struct hd_output {
+    const char *path; /* as the caller wrote it, for messages */
+    char *target;     /* the final place, symbolic links resolved */
+    char *temporary;  /* the temporary file; NULL if written in place (a device or a pipe) */
+    int descriptor;
+    char *buffer;
+    int64_t used;
+} hd_output;
+
+/* Opens an output file; HUDDLE_IO, with the file's name, if the system refuses. With
+ * `regular_only`, devices and pipes are refused: for formats that are written by a library which
+ * opens output->temporary itself, or that go back to patch what they have written. */
+huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *output);
+huddle_status hd_output_write(hd_output *output, const void *bytes, int64_t size);
+
+/* Overwrites `size` bytes at `offset`, which must have been written before. */
+huddle_status hd_output_patch(hd_output *output, int64_t offset, const void *bytes, int64_t size);
+
+/* Renames the file to its final place if status is HUDDLE_OK, removes it otherwise; frees
+ * everything. Returns status, or why the last step failed. Call it exactly once after
+ * hd_output_begin(), even if that failed. */
+huddle_status hd_output_end(hd_output *output, huddle_status status);
+
+#endif

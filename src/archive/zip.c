@@ -1,0 +1,394 @@
+/* Reading zip archives from memory. The central directory decides what an archive contains; local
+ * headers are only used to find where the content begins. Nothing is allocated from a size that the
+ * file claims before the file has been checked to be able to contain that much. */
+#include "archive/zip.h"
+
+#include "archive/zip_records.h"
+#include "base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+    FLAG_ENCRYPTED = 1,
+    MAX_COMMENT = 65535,
+    MAX_RATIO = 1032,   /* deflate cannot compress further: zlib.net/zlib_tech.html */
+    MAX_CALL = 1 << 30, /* zlib counts in 32 bits */
+    SKIP = 1 << 14      /* bytes at a time when content is only checked */
+};
+
+/* Where the directory is, as its end record says. */
+typedef struct directory {
+    int64_t begin, size, count;
+} directory;
+
+bool hd_zip_is(const char *bytes, int64_t size) {
+    return size >= HD_ZIP_END_SIZE &&
+           (hd_zip_number(bytes, 4) == HD_ZIP_LOCAL || hd_zip_number(bytes, 4) == HD_ZIP_END);
+}
+
+huddle_status hd_zip_locate(const hd_zip *zip, huddle_status status) {
+    if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || zip->file.path == NULL)
+        return status;
+    return hd_fail_at(status, "%s", zip->file.path);
+}
+
+/* ---- directory ---------------------------------------------------------------------------- */
+
+/* The end record is the last thing in the file but for a comment, whose length it contains. */
+static const char *find_end(const char *bytes, int64_t size) {
+    int64_t first = size - HD_ZIP_END_SIZE - MAX_COMMENT;
+    for (int64_t at = size - HD_ZIP_END_SIZE; at >= 0 && at >= first; at--)
+        if (hd_zip_number(bytes + at, 4) == HD_ZIP_END &&
+            (int64_t)hd_zip_number(bytes + at + 20, 2) == size - HD_ZIP_END_SIZE - at)
+            return bytes + at;
+    return NULL;
+}
+
+/* A number of 64 bits that must not exceed `limit`; -1 if it does. */
+static int64_t bounded_number(const char *at, int64_t limit) {
+    uint64_t value = hd_zip_number(at, 8);
+    return value <= (uint64_t)limit ? (int64_t)value : -1;
+}
+
+/* Reads the ZIP64 end record, which the locator in front of the plain one refers to. */
+static huddle_status read_end64(const char *bytes, int64_t end, directory *d) {
+    int64_t locator = end - HD_ZIP_LOCATOR64_SIZE;
+    if (locator < 0 || hd_zip_number(bytes + locator, 4) != HD_ZIP_LOCATOR64)
+        return HUDDLE_OK;
+    int64_t at = bounded_number(bytes + locator + 8, locator - HD_ZIP_END64_SIZE);
+    if (at < 0 || hd_zip_number(bytes + at, 4) != HD_ZIP_END64)
+        return hd_fail(HUDDLE_FORMAT, "the archive is damaged: its ZIP64 directory is missing");
+    if (hd_zip_number(bytes + at + 16, 4) != 0 || hd_zip_number(bytes + at + 20, 4) != 0)
+        return hd_fail(HUDDLE_UNSUPPORTED, "the archive is split into several files");
+    d->count = bounded_number(bytes + at + 32, at);
+    d->size = bounded_number(bytes + at + 40, at);
+    d->begin = bounded_number(bytes + at + 48, at);
+    return HUDDLE_OK;
+}
+
+static huddle_status find_directory(const char *bytes, int64_t size, directory *d) {
+    huddle_status status = HUDDLE_OK;
+    const char *end = find_end(bytes, size);
+    if (end == NULL)
+        FAIL(HUDDLE_FORMAT, "the archive is damaged or cut short: it has no directory");
+    d->count = (int64_t)hd_zip_number(end + 10, 2);
+    d->size = (int64_t)hd_zip_number(end + 12, 4);
+    d->begin = (int64_t)hd_zip_number(end + 16, 4);
+    if (hd_zip_number(end + 4, 2) != 0 || hd_zip_number(end + 6, 2) != 0)
+        FAIL(HUDDLE_UNSUPPORTED, "the archive is split into several files");
+    TRY(read_end64(bytes, end - bytes, d));
+    if (d->count < 0 || d->size < 0 || d->begin < 0 || d->begin > end - bytes ||
+        d->size > end - bytes - d->begin || d->count > d->size / HD_ZIP_CENTRAL_SIZE)
+        FAIL(HUDDLE_FORMAT, "the archive is damaged: its directory does not fit into the file");
+done:
+    return status;
+}
+
+/* Replaces sizes and offset that the plain record leaves to the ZIP64 extra field, which has them
+ * in a fixed order and only those. */
+static bool read_extra64(const char *extra, int64_t length, hd_zip_entry *entry) {
+    int64_t *fields[] = {&entry->size, &entry->packed, &entry->offset};
+    while (length >= 4) {
+        int64_t size = (int64_t)hd_zip_number(extra + 2, 2);
+        if (size > length - 4)
+            return false;
+        const char *at = extra + 4, *end = at + size;
+        if (hd_zip_number(extra, 2) == HD_ZIP_EXTRA64) {
+            for (int k = 0; k < 3; k++) {
+                if (*fields[k] != (int64_t)HD_ZIP_ESCAPE_32)
+                    continue;
+                if (end - at < 8)
+                    return false;
+                *fields[k] = bounded_number(at, INT64_MAX / 4);
+                at += 8;
+            }
+            return true;
+        }
+        extra = end;
+        length -= 4 + size;
+    }
+    return true;
+}
+
+/* True for a relative path without "..": nothing here extracts to the disc, but what reads a name
+ * later may. */
+static bool is_safe_name(const char *name, int64_t length) {
+    if (length == 0 || name[0] == '/')
+        return false;
+    for (int64_t i = 0; i < length; i++)
+        if ((unsigned char)name[i] < 32 || name[i] == 127 || name[i] == '\\')
+            return false;
+    for (int64_t begin = 0, i = 0; i <= length; i++)
+        if (i == length || name[i] == '/') {
+            if (i - begin == 2 && memcmp(name + begin, "..", 2) == 0)
+                return false;
+            begin = i + 1;
+        }
+    return true;
+}
+
+/* Checks that the entry's content lies in the file, in front of the directory, and can have the
+ * size that it claims. */
+static huddle_status check_entry(const char *bytes, const directory *d, const hd_zip_entry *entry) {
+    const char *name = entry->name;
+    if (entry->size < 0 || entry->packed < 0 || entry->offset < 0 ||
+        entry->offset > d->begin - HD_ZIP_LOCAL_SIZE ||
+        hd_zip_number(bytes + entry->offset, 4) != HD_ZIP_LOCAL)
+        return hd_fail(HUDDLE_FORMAT, "the archive is damaged: entry '%s' is not where it says",
+                       name);
+    if (entry->method != HD_ZIP_STORED && entry->method != HD_ZIP_DEFLATED)
+        return hd_fail(HUDDLE_UNSUPPORTED, "entry '%s' is compressed by method %d, not by deflate",
+                       name, (int)entry->method);
+    if (entry->packed > d->begin - entry->offset - HD_ZIP_LOCAL_SIZE)
+        return hd_fail(HUDDLE_FORMAT, "entry '%s' claims %lld bytes, more than the file has", name,
+                       (long long)entry->packed);
+    if (entry->method == HD_ZIP_STORED ? entry->size != entry->packed
+                                       : entry->size / MAX_RATIO > entry->packed + 64)
+        return hd_fail(HUDDLE_FORMAT, "entry '%s' cannot unpack to %lld bytes", name,
+                       (long long)entry->size);
+    return HUDDLE_OK;
+}
+
+/* Reads the record at *at, which moves to the next; its name goes to *names. */
+static huddle_status read_central(const char *bytes, const directory *d, int64_t *at, char **names,
+                                  hd_zip_entry *entry) {
+    huddle_status status = HUDDLE_OK;
+    const char *record = bytes + *at;
+    int64_t left = d->begin + d->size - *at;
+    if (left < HD_ZIP_CENTRAL_SIZE || hd_zip_number(record, 4) != HD_ZIP_CENTRAL)
+        FAIL(HUDDLE_FORMAT, "the archive is damaged: its directory is cut short");
+    int64_t name = (int64_t)hd_zip_number(record + 28, 2);
+    int64_t extra = (int64_t)hd_zip_number(record + 30, 2);
+    int64_t comment = (int64_t)hd_zip_number(record + 32, 2);
+    if (name + extra + comment > left - HD_ZIP_CENTRAL_SIZE)
+        FAIL(HUDDLE_FORMAT, "the archive is damaged: its directory is cut short");
+    if (!is_safe_name(record + HD_ZIP_CENTRAL_SIZE, name))
+        FAIL(HUDDLE_FORMAT, "the archive has an entry whose name is not a plain relative path");
+    memcpy(*names, record + HD_ZIP_CENTRAL_SIZE, (size_t)name);
+    (*names)[name] = '\0';
+    *entry = (hd_zip_entry){.name = *names,
+                            .method = (hd_zip_method)hd_zip_number(record + 10, 2),
+                            .crc = (uint32_t)hd_zip_number(record + 16, 4),
+                            .packed = (int64_t)hd_zip_number(record + 20, 4),
+                            .size = (int64_t)hd_zip_number(record + 24, 4),
+                            .offset = (int64_t)hd_zip_number(record + 42, 4)};
+    if (!read_extra64(record + HD_ZIP_CENTRAL_SIZE + name, extra, entry))
+        FAIL(HUDDLE_FORMAT, "entry '%s' has a damaged ZIP64 record", entry->name);
+    if ((hd_zip_number(record + 8, 2) & FLAG_ENCRYPTED) != 0)
+        FAIL(HUDDLE_UNSUPPORTED, "entry '%s' is encrypted", entry->name);
+    TRY(check_entry(bytes, d, entry));
+    *names += name + 1;
+    *at += HD_ZIP_CENTRAL_SIZE + name + extra + comment;
+done:
+    return status;
+}
+
+typedef struct named_position {
+    const char *name;
+    int64_t position;
+} named_position;
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(((const named_position *)a)->name, ((const named_position *)b)->name);
+}
+
+/* Sorts the positions by name, which also shows names that occur twice. */
+static huddle_status index_names(hd_zip *zip) {
+    huddle_status status = HUDDLE_OK;
+    named_position *sorted = NULL;
+    ALLOC(sorted, zip->count);
+    ALLOC(zip->by_name, zip->count);
+    for (int64_t k = 0; k < zip->count; k++)
+        sorted[k] = (named_position){zip->entries[k].name, k};
+    qsort(sorted, (size_t)zip->count, sizeof *sorted, compare_names);
+    for (int64_t k = 0; k < zip->count; k++) {
+        if (k > 0 && strcmp(sorted[k - 1].name, sorted[k].name) == 0)
+            FAIL(HUDDLE_FORMAT, "the archive has two entries '%s'", sorted[k].name);
+        zip->by_name[k] = sorted[k].position;
+    }
+done:
+    huddle_free(sorted);
+    return status;
+}
+
+static huddle_status read_directory(hd_zip *zip) {
+    huddle_status status = HUDDLE_OK;
+    const char *bytes = zip->file.text;
+    directory d = {0};
+    int64_t packed = 0;
+    TRY(find_directory(bytes, zip->file.size, &d));
+    ALLOC(zip->entries, d.count);
+    /* Every record has more bytes than its name. */
+    ALLOC(zip->names, d.size);
+    char *names = zip->names;
+    for (int64_t k = 0, at = d.begin; k < d.count; k++) {
+        TRY(read_central(bytes, &d, &at, &names, &zip->entries[k]));
+        zip->count++;
+        /* Without overlaps the entries fit into the file together. Archives that share bytes
+         * between entries unpack to far more than their size. */
+        packed += zip->entries[k].packed + HD_ZIP_LOCAL_SIZE;
+        if (packed > d.begin)
+            FAIL(HUDDLE_FORMAT, "the archive is damaged: its entries overlap");
+    }
+    TRY(index_names(zip));
+done:
+    return status;
+}
+
+huddle_status hd_zip_open_memory(const char *bytes, int64_t size, hd_zip *zip) {
+    *zip = (hd_zip){.file = {.text = bytes, .size = size, .descriptor = -1}};
+    huddle_status status = read_directory(zip);
+    if (status != HUDDLE_OK)
+        hd_zip_free(zip);
+    return status;
+}
+
+huddle_status hd_zip_open(const char *path, hd_zip *zip) {
+    *zip = (hd_zip){0};
+    huddle_status status = hd_file_open(path, &zip->file);
+    zip->file.path = path;
+    zip->mapped = status == HUDDLE_OK;
+    if (status == HUDDLE_OK)
+        status = read_directory(zip);
+    status = hd_zip_locate(zip, status);
+    if (status != HUDDLE_OK)
+        hd_zip_free(zip);
+    return status;
+}
+
+void hd_zip_free(hd_zip *zip) {
+    if (zip->mapped)
+        hd_file_close(&zip->file);
+    huddle_free(zip->entries);
+    huddle_free(zip->by_name);
+    huddle_free(zip->names);
+    *zip = (hd_zip){.file = {.descriptor = -1}};
+}
+
+const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name) {
+    int64_t low = 0, high = zip->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        const hd_zip_entry *entry = &zip->entries[zip->by_name[middle]];
+        int order = strcmp(name, entry->name);
+        if (order == 0)
+            return entry;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* ---- content ------------------------------------------------------------------------------ */
+
+static huddle_status damaged(const hd_zip_stream *stream) {
+    return hd_zip_locate(stream->zip, hd_fail(HUDDLE_FORMAT, "entry '%s' is damaged or cut short",
+                                              stream->entry->name));
+}
+
+huddle_status hd_zip_stream_open(const hd_zip *zip, const hd_zip_entry *entry,
+                                 hd_zip_stream *stream) {
+    huddle_status status = HUDDLE_OK;
+    const char *local = zip->file.text + entry->offset;
+    *stream = (hd_zip_stream){.zip = zip, .entry = entry, .unread = entry->size};
+    /* The local name and extra field may differ in length from those of the directory. */
+    int64_t begin = entry->offset + HD_ZIP_LOCAL_SIZE + (int64_t)hd_zip_number(local + 26, 2) +
+                    (int64_t)hd_zip_number(local + 28, 2);
+    if (entry->packed > zip->file.size - begin)
+        TRY(damaged(stream));
+    stream->at = zip->file.text + begin;
+    stream->left = entry->packed;
+    if (entry->method == HD_ZIP_DEFLATED) {
+        ALLOC_ZERO(stream->inflate, 1);
+        if (inflateInit2(stream->inflate, -MAX_WBITS) != Z_OK) {
+            huddle_free(stream->inflate);
+            stream->inflate = NULL;
+            FAIL(HUDDLE_NO_MEMORY, "no memory for unpacking a file");
+        }
+    }
+done:
+    return status;
+}
+
+void hd_zip_stream_free(hd_zip_stream *stream) {
+    if (stream->inflate != NULL)
+        (void)inflateEnd(stream->inflate);
+    huddle_free(stream->inflate);
+    stream->inflate = NULL;
+}
+
+/* Fills `size` bytes; false if the packed data end before or are damaged. */
+static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
+    z_stream *z = stream->inflate;
+    while (size > 0) {
+        uInt in = (uInt)(stream->left < MAX_CALL ? stream->left : MAX_CALL);
+        uInt out = (uInt)(size < MAX_CALL ? size : MAX_CALL);
+        z->next_in = (Bytef *)(uintptr_t)stream->at;
+        z->avail_in = in;
+        z->next_out = (Bytef *)to;
+        z->avail_out = out;
+        int code = inflate(z, Z_NO_FLUSH);
+        int64_t eaten = (int64_t)in - z->avail_in, made = (int64_t)out - z->avail_out;
+        stream->at += eaten;
+        stream->left -= eaten;
+        to += made;
+        size -= made;
+        if ((code != Z_OK && code != Z_STREAM_END) || (made == 0 && eaten == 0))
+            return size == 0;
+        if (code == Z_STREAM_END)
+            return size == 0;
+    }
+    return true;
+}
+
+huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) {
+    if (size > stream->unread)
+        return damaged(stream);
+    if (size == 0)
+        return HUDDLE_OK;
+    if (stream->entry->method == HD_ZIP_STORED) {
+        memcpy(to, stream->at, (size_t)size);
+        stream->at += size;
+    } else if (!inflate_exactly(stream, to, size)) {
+        return damaged(stream);
+    }
+    stream->crc = (uint32_t)crc32_z(stream->crc, to, (z_size_t)size);
+    stream->unread -= size;
+    return HUDDLE_OK;
+}
+
+huddle_status hd_zip_stream_finish(hd_zip_stream *stream) {
+    huddle_status status = HUDDLE_OK;
+    char rest[SKIP];
+    while (stream->unread > 0)
+        TRY(hd_zip_stream_read(stream, rest, stream->unread < SKIP ? stream->unread : SKIP));
+    if (stream->crc != stream->entry->crc)
+        TRY(hd_zip_locate(
+            stream->zip,
+            hd_fail(HUDDLE_FORMAT, "entry '%s' is damaged: its CRC-32 is %08x, not %08x",
+                    stream->entry->name, (unsigned)stream->crc, (unsigned)stream->entry->crc)));
+done:
+    return status;
+}
+
+huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes) {
+    huddle_status status = HUDDLE_OK;
+    hd_zip_stream stream = {0};
+    char *content = NULL;
+    *bytes = NULL;
+    TRY(hd_zip_stream_open(zip, entry, &stream));
+    ALLOC(content, entry->size + 1);
+    TRY(hd_zip_stream_read(&stream, content, entry->size));
+    TRY(hd_zip_stream_finish(&stream));
+    content[entry->size] = '\0';
+    *bytes = content;
+    content = NULL;
+done:
+    hd_zip_stream_free(&stream);
+    huddle_free(content);
+    return status;
+}
