@@ -52,13 +52,13 @@ static void print_choice(const json_t *report) {
     bool aligned = json_object_get(best, "alignment") != NULL;
     const char *score = aligned ? "alignment" : "relative_gap";
     int digits = aligned ? 4 : 2;
-    double specks = number(best, "specks");
+    double small = number(best, "small_components");
     snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number(best, "n_clusters"),
              aligned ? "alignment of the eigenvectors" : "relative eigengap", digits,
              number(best, score));
-    if (specks > 0)
-        append_text(text, sizeof text, "; %.0f of them %s of a few points", specks,
-                    specks == 1 ? "is a speck" : "are specks");
+    if (small > 0)
+        append_text(text, sizeof text, "; %.0f of them %s of a few points", small,
+                    small == 1 ? "is a component" : "are components");
     for (size_t i = 1; i < json_array_size(choice); i++) {
         const json_t *other = json_array_get(choice, i);
         append_text(text, sizeof text, "%s %.0f (%.*f)", i == 1 ? "; next" : ",",

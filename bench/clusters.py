@@ -134,7 +134,7 @@ def found(report, labels, y):
     """What was found, as text, and the index."""
     from sklearn.metrics import adjusted_rand_score
     best = report["choice"][0]
-    specks = best.get("specks", 0)
+    specks = best.get("small_components", 0)
     number = f"{best['n_clusters'] - specks}+{specks}" if specks else str(best["n_clusters"])
     if y is None:
         return number, report["scores"]["ari"]

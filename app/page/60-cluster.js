@@ -229,7 +229,8 @@ function spectrumCaption(gaps, c, gap, choice) {
   const best = choice && choice[0];
   if (best && best.relative_gap !== undefined) {
     text += ` ${c} was chosen by the relative eigengap (${best.relative_gap.toFixed(2)})`;
-    if (best.specks > 0) text += `, ${best.specks} of them ${best.specks === 1 ? "a speck" : "specks"} of a few points`;
+    const small = best.small_components;
+    if (small > 0) text += `, ${small} of them ${small === 1 ? "a component" : "components"} of a few points`;
     return text + (choice.length > 1 ? `; next ${choice.slice(1).map((other) => `${other.n_clusters} (${other.relative_gap.toFixed(2)})`).join(", ")}.` : ".");
   }
   if (gap === null) return text;

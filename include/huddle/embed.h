@@ -141,39 +141,42 @@ typedef struct huddle_spectrum {
     int32_t n_eigenvalues;     /* length of eigenvalues */
     const double *eigenvalues; /* of L_n, ascending */
     int32_t n_extents;         /* length of extents, may be less */
-    const double *extents;     /* of their vectors; or NULL, then no vector is a speck's */
+    const double *extents;     /* of their vectors; or NULL: no component counts as small */
 } huddle_spectrum;
 
 /* Numbers of clusters that the eigenvalues suggest, best first. */
 typedef struct huddle_embed_choice {
-    int32_t count;         /* of candidates, 1 .. 5 */
-    int32_t candidates[5]; /* the best is candidates[0] */
-    double scores[5];      /* their relative eigengaps, 0 .. 1 */
-    int32_t specks[5];     /* how many of that many clusters are specks */
-    int32_t n_clear;       /* the first so many have a clear gap */
+    int32_t count;               /* of candidates, 1 .. 5 */
+    int32_t candidates[5];       /* the best is candidates[0] */
+    double scores[5];            /* their relative eigengaps, 0 .. 1 */
+    int32_t small_components[5]; /* how many of the clusters are small components */
+    int32_t n_clear;             /* the first n_clear candidates have a clear gap */
 } huddle_embed_choice;
 
 /* The relative eigengap after k, (mu' - mu) / mu'. mu is the largest eigenvalue up to lambda_k and
- * mu' the smallest after it, specks left out: a vector is a speck's if it is spread over fewer than
- * .3 n / k vertices and over fewer than max(12, n / 100). A speck is no evidence for a number of
- * clusters, however far it lies from the rest; without any, the gap is
+ * mu' the smallest after it, small components left out: a vector belongs to one if it is spread over
+ * fewer than .3 n / k points and over fewer than max(12, n / 100). A small component is no evidence
+ * for a number of clusters, however far it lies from the rest. Without any, the gap is
  *
  *     (lambda_{k+1} - lambda_k) / lambda_{k+1}.
  *
- * Eigenvalues below 1e-7 count as 1e-7, since what is smaller is rounding. NaN if lambda_{k+1} is
- * not known, if fewer than two of the first k vectors are left (one cluster has no gap to judge
- * by), or if vector k itself is a speck's; but with k components, these count whatever their order.
- */
+ * Eigenvalues below 1e-7 count as 1e-7, since smaller ones are rounding errors. NaN if lambda_{k+1}
+ * is not known, if fewer than two of the first k vectors are left (the gap after one cluster means
+ * nothing), or if vector k itself belongs to a small component; but with k components, these count
+ * in any order. */
 HUDDLE_API double huddle_embed_gap(const huddle_spectrum *spectrum, int32_t k);
 
-/* The eigengap rule: of k = first .. last the largest whose gap is clear, at least .8; if there is
- * none, that with the largest gap, ties the smaller. Only numbers whose gap is not NaN are
- * candidates. The rest follow in the same order. first = 0 stands for
- * k = max(2, components) .. min(30, n / 5). Without a candidate, first is the only one, at most n,
- * with score 0.
+/* The largest number of clusters that the eigengap rule considers for n points: min(30, n / 5). */
+HUDDLE_API int32_t huddle_embed_max_clusters(int64_t n);
+
+/* The eigengap rule. Of k = first .. last it chooses the largest whose gap is clear, at least .8; if
+ * there is none, the one with the largest gap, ties broken by the smaller. Only numbers whose gap is
+ * not NaN are candidates; the others follow in the same order. first = 0 means
+ * k = max(2, components) .. huddle_embed_max_clusters(n). Without a candidate, first is the only
+ * one, at most n, with score 0.
  *
  * In a connected graph the largest gap often belongs to a few coarse parts, and components make it
- * 1 by construction, which is why a clear gap further on counts for more. The shape of a single
+ * 1 by construction, which is why a clear gap further on takes precedence. The shape of a single
  * cluster gives no clear gap: the eigenvalues of a chain or a ring grow like 1, 4, 9, ... */
 HUDDLE_API huddle_status huddle_embed_choose(const huddle_spectrum *spectrum, int32_t first,
                                              int32_t last, huddle_embed_choice *choice);

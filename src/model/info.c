@@ -267,7 +267,8 @@ static json_t *choice_json(const hd_fit *fit) {
         json_object_set_new(object, fit->has_alignment ? "alignment" : "relative_gap",
                             real(choice->scores[i]));
         if (!fit->has_alignment)
-            json_object_set_new(object, "specks", json_integer(choice->specks[i]));
+            json_object_set_new(object, "small_components",
+                                json_integer(choice->small_components[i]));
         json_array_append_new(array, object);
     }
     return array;

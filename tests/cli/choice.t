@@ -32,7 +32,7 @@ graph, which alone must not decide the number of clusters.
   >         r = cluster(f"{kind}{seed}.csv", "-m", "sc", "-c", "auto", "-o", "labels.npy")
   >         best, labels = r["choice"][0], np.load("labels.npy")
   >         assert best["n_clusters"] == r["n_clusters"] == 8 + extra
-  >         assert best["specks"] == extra
+  >         assert best["small_components"] == extra
   >         for k in range(8):
   >             counts = np.bincount(labels[100 * k:100 * k + 100], minlength=9)
   >             assert counts.max() >= 95, counts
@@ -45,7 +45,7 @@ graph, which alone must not decide the number of clusters.
 The summary shows what the number was chosen by, and the numbers that come next.
 
   $ huddle cluster speck0.csv -m sc -c auto --prepare none -q | grep -A1 '^  clusters'
-    clusters   9, by the relative eigengap (0.86); 1 of them is a speck of a few points;
+    clusters   9, by the relative eigengap (0.86); 1 of them is a component of a few points;
                next 4 (0.39), 6 (0.36), 8 (0.32), 3 (0.21)
   $ huddle cluster blobs0.csv -m selftune-sc -c auto --prepare none -q | grep -c '^  clusters .*alignment'
   1

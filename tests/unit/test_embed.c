@@ -671,45 +671,45 @@ static void a_speck_does_not_decide_the_number_of_clusters(void **state) {
     huddle_spectrum s = spectrum_of(407, 2, 7, lambda, extents);
     assert_ok(huddle_embed_choose(&s, 0, 0, &choice));
     assert_int_equal(choice.candidates[0], 4); /* 3, and the speck */
-    assert_int_equal(choice.specks[0], 1);
+    assert_int_equal(choice.small_components[0], 1);
     assert_close(choice.scores[0], .7, 1e-12);
     assert_true(isnan(huddle_embed_gap(&s, 2)));
     s.extents = NULL;
     assert_ok(huddle_embed_choose(&s, 0, 0, &choice));
-    assert_true(choice.candidates[0] == 2 && choice.specks[0] == 0);
+    assert_true(choice.candidates[0] == 2 && choice.small_components[0] == 0);
     /* A speck that hangs by a thread; and one between the clusters' eigenvalues and the rest. */
     double thread[] = {0, 1e-4, .004, .006, .02, .022, .024};
     s = spectrum_of(407, 1, 7, thread, extents);
     assert_ok(huddle_embed_choose(&s, 0, 0, &choice));
-    assert_true(choice.candidates[0] == 4 && choice.specks[0] == 1);
+    assert_true(choice.candidates[0] == 4 && choice.small_components[0] == 1);
     double late[] = {0, .004, .006, .012, .02, .022, .024};
     double late_extents[] = {380, 250, 240, 6.5, 100, 90, 80};
     s = spectrum_of(407, 1, 7, late, late_extents);
     assert_ok(huddle_embed_choose(&s, 0, 0, &choice));
-    assert_true(choice.candidates[0] == 3 && choice.specks[0] == 0);
+    assert_true(choice.candidates[0] == 3 && choice.small_components[0] == 0);
     assert_close(choice.scores[0], .7, 1e-12);
     assert_true(isnan(huddle_embed_gap(&s, 4)));
 }
 
 /* A group that is large in itself or beside the mean cluster counts. */
-static void small_clusters_are_not_specks(void **state) {
+static void small_clusters_are_not_small_components(void **state) {
     (void)state;
     huddle_embed_choice choice;
     double unequal[] = {0, 0, .002, .0023, .005, .006};
     double extents[] = {970, 18, 590, 490, 510, 400};
     huddle_spectrum s = spectrum_of(1020, 2, 6, unequal, extents);
     assert_ok(huddle_embed_choose(&s, 0, 0, &choice));
-    assert_true(choice.candidates[0] == 2 && choice.specks[0] == 0);
+    assert_true(choice.candidates[0] == 2 && choice.small_components[0] == 0);
     double few[] = {0, 0, 0, 0, .2, .21};
     double of_ten[] = {9, 9, 9, 9, 8, 8};
     s = spectrum_of(40, 4, 6, few, of_ten);
     assert_ok(huddle_embed_choose(&s, 0, 0, &choice));
-    assert_true(choice.candidates[0] == 4 && choice.specks[0] == 0);
+    assert_true(choice.candidates[0] == 4 && choice.small_components[0] == 0);
     /* Of many points, a group of 30 is a speck. */
     extents[1] = 30;
     s = spectrum_of(10000, 2, 6, unequal, extents);
     assert_ok(huddle_embed_choose(&s, 0, 0, &choice));
-    assert_int_equal(choice.specks[0], 1);
+    assert_int_equal(choice.small_components[0], 1);
     assert_true(choice.candidates[0] > 2);
 }
 
@@ -831,7 +831,7 @@ int main(void) {
         cmocka_unit_test(the_eigengap_chooses),
         cmocka_unit_test(the_last_clear_eigengap_chooses),
         cmocka_unit_test(a_speck_does_not_decide_the_number_of_clusters),
-        cmocka_unit_test(small_clusters_are_not_specks),
+        cmocka_unit_test(small_clusters_are_not_small_components),
         cmocka_unit_test(extents_count_vertices),
         cmocka_unit_test(symmetric_matrices_give_their_largest_pairs),
         cmocka_unit_test(every_allocation_may_fail),

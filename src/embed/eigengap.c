@@ -7,23 +7,30 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    MOST_CLUSTERS = 30, /* the rule looks at no more, */
-    VERTICES_EACH = 5,  /* nor at clusters smaller than this on average */
-    MOST_CHOICES = sizeof((huddle_embed_choice *)0)->scores / sizeof(double)
-};
+/* The bounds of the eigengap rule, which huddle_embed_max_clusters() combines: no more clusters
+ * than this, and no fewer points per cluster on average. Beyond 30 clusters the eigenvalues of real
+ * data lie so close together that their gaps are noise (bench/clusters.py). */
+enum { MAX_CLUSTERS = 30, POINTS_PER_CLUSTER = 5 };
 
-/* Eigenvalues below this are rounding. */
+enum { MAX_CANDIDATES = sizeof((huddle_embed_choice *)0)->scores / sizeof(double) };
+
+/* Smaller eigenvalues are rounding errors: of a solve in float, and of tol squared. */
 static const double rounding = 1e-7;
 
 /* A gap is clear if lambda_{k+1} >= 5 lambda_k. The shape of a single cluster does not reach that:
  * the eigenvalues of a chain or a ring grow like 1, 4, 9, ..., so its largest ratio is about 4. */
 static const double clear_gap = 0.8;
 
-/* A speck is a small share of the mean cluster, as it is for connecting components, and small in
- * itself: fewer vertices than twice the smallest component of a graph of 5 neighbours, or in a
- * large graph than that share of the mean of MOST_CLUSTERS clusters. */
-static const double speck_share = 0.3, speck_size = 12;
+/* A vector belongs to a small component, or to one that is nearly separate, if it is spread over
+ * less than small_share of the mean cluster (the same share as in huddle_graph_connect) and over
+ * few points: fewer than 12, twice the smallest component that 5 neighbours allow, or in a large
+ * graph fewer than that share of the mean of MAX_CLUSTERS clusters. Chosen by bench/clusters.py. */
+static const double small_share = 0.3, small_size = 12;
+
+int32_t huddle_embed_max_clusters(int64_t n) {
+    int64_t most = n / POINTS_PER_CLUSTER;
+    return most < MAX_CLUSTERS ? (int32_t)most : MAX_CLUSTERS;
+}
 
 huddle_status huddle_embed_extents(const huddle_dense *vectors, const int64_t *copies,
                                    double *extents) {
@@ -50,31 +57,31 @@ done:
     return status;
 }
 
-/* Whether vector j (from 0) stands for a speck when k clusters are considered. */
-static bool is_speck(const huddle_spectrum *s, int32_t j, int32_t k) {
+/* Whether vector j (from 0) belongs to a small component when k clusters are considered. */
+static bool is_small(const huddle_spectrum *s, int32_t j, int32_t k) {
     if (s->extents == NULL || j >= s->n_extents)
         return false;
-    double n = (double)s->n, small = fmax(speck_size, speck_share * n / MOST_CLUSTERS);
-    return s->extents[j] < fmin(small, speck_share * n / k);
+    double n = (double)s->n, size = fmax(small_size, small_share * n / MAX_CLUSTERS);
+    return s->extents[j] < fmin(size, small_share * n / k);
 }
 
-static int32_t count_specks(const huddle_spectrum *s, int32_t k) {
+static int32_t count_small(const huddle_spectrum *s, int32_t k) {
     int32_t count = 0;
     for (int32_t j = 0; j < k && j < s->n_eigenvalues; j++)
-        count += is_speck(s, j, k);
+        count += is_small(s, j, k);
     return count;
 }
 
 double huddle_embed_gap(const huddle_spectrum *s, int32_t k) {
-    if (k < 1 || k >= s->n_eigenvalues || k - count_specks(s, k) < 2)
+    if (k < 1 || k >= s->n_eigenvalues || k - count_small(s, k) < 2)
         return NAN;
     /* The eigenvalues of all components are equal, in whatever order. */
-    if (is_speck(s, k - 1, k) && k != s->components)
+    if (is_small(s, k - 1, k) && k != s->components)
         return NAN;
     int32_t last = k - 1, after = k;
-    while (is_speck(s, last, k))
+    while (is_small(s, last, k))
         last--;
-    while (after + 1 < s->n_eigenvalues && is_speck(s, after, k))
+    while (after + 1 < s->n_eigenvalues && is_small(s, after, k))
         after++;
     double here = fmax(s->eigenvalues[last], rounding),
            next = fmax(s->eigenvalues[after], rounding);
@@ -89,29 +96,30 @@ static bool is_better(int32_t a, double g, int32_t b, double h) {
     return clear ? a > b : g > h;
 }
 
-/* Keeps the candidates sorted, best first; equals stay in the order they came. */
-static void offer(const huddle_spectrum *s, int32_t k, double gap, huddle_embed_choice *choice) {
+/* Inserts k into the candidates, best first; equal ones stay in the order they came. */
+static void insert_candidate(const huddle_spectrum *s, int32_t k, double gap,
+                             huddle_embed_choice *choice) {
     int32_t place = choice->count;
     while (place > 0 && is_better(k, gap, choice->candidates[place - 1], choice->scores[place - 1]))
         place--;
-    if (place == MOST_CHOICES)
+    if (place == MAX_CANDIDATES)
         return;
-    if (choice->count < MOST_CHOICES)
+    if (choice->count < MAX_CANDIDATES)
         choice->count++;
     for (int32_t at = choice->count - 1; at > place; at--) {
         choice->candidates[at] = choice->candidates[at - 1];
         choice->scores[at] = choice->scores[at - 1];
-        choice->specks[at] = choice->specks[at - 1];
+        choice->small_components[at] = choice->small_components[at - 1];
     }
     choice->candidates[place] = k;
     choice->scores[place] = gap;
-    choice->specks[place] = count_specks(s, k);
+    choice->small_components[place] = count_small(s, k);
 }
 
-static huddle_status check(const huddle_spectrum *s) {
+static huddle_status check_spectrum(const huddle_spectrum *s) {
     if (s->n < 1 || s->n_eigenvalues < 0 || s->components < 0)
         return hd_fail(HUDDLE_INVALID,
-                       "n = %lld vertices, %d eigenvalues and %d components make no graph",
+                       "n = %lld vertices with %d eigenvalues and %d components cannot be a graph",
                        (long long)s->n, s->n_eigenvalues, s->components);
     return HUDDLE_OK;
 }
@@ -119,22 +127,21 @@ static huddle_status check(const huddle_spectrum *s) {
 huddle_status huddle_embed_choose(const huddle_spectrum *s, int32_t first, int32_t last,
                                   huddle_embed_choice *choice) {
     huddle_status status = HUDDLE_OK;
-    TRY(check(s));
+    TRY(check_spectrum(s));
     memset(choice, 0, sizeof *choice);
     if (first == 0) {
-        int64_t most = s->n / VERTICES_EACH;
         first = s->components > 2 ? s->components : 2;
-        last = most < MOST_CLUSTERS ? (int32_t)most : MOST_CLUSTERS;
+        last = huddle_embed_max_clusters(s->n);
     }
     for (int32_t k = first; k <= last && k < s->n_eigenvalues; k++) {
         double gap = huddle_embed_gap(s, k);
         if (!isnan(gap))
-            offer(s, k, gap, choice);
+            insert_candidate(s, k, gap, choice);
     }
     while (choice->n_clear < choice->count && choice->scores[choice->n_clear] >= clear_gap)
         choice->n_clear++;
     if (choice->count == 0)
-        offer(s, first < s->n ? first : (int32_t)s->n, 0, choice);
+        insert_candidate(s, first < s->n ? first : (int32_t)s->n, 0, choice);
 done:
     return status;
 }
