@@ -154,9 +154,9 @@ typedef struct huddle_embed_choice {
 } huddle_embed_choice;
 
 /* The relative eigengap after k, (mu' - mu) / mu'. mu is the largest eigenvalue up to lambda_k and
- * mu' the smallest after it, small components left out: a vector belongs to one if it is spread over
- * fewer than .3 n / k points and over fewer than max(12, n / 100). A small component is no evidence
- * for a number of clusters, however far it lies from the rest. Without any, the gap is
+ * mu' the smallest after it, small components left out: a vector belongs to one if it is spread
+ * over fewer than .3 n / k points and over fewer than max(12, n / 100). A small component is no
+ * evidence for a number of clusters, however far it lies from the rest. Without any, the gap is
  *
  *     (lambda_{k+1} - lambda_k) / lambda_{k+1}.
  *
@@ -169,11 +169,11 @@ HUDDLE_API double huddle_embed_gap(const huddle_spectrum *spectrum, int32_t k);
 /* The largest number of clusters that the eigengap rule considers for n points: min(30, n / 5). */
 HUDDLE_API int32_t huddle_embed_max_clusters(int64_t n);
 
-/* The eigengap rule. Of k = first .. last it chooses the largest whose gap is clear, at least .8; if
- * there is none, the one with the largest gap, ties broken by the smaller. Only numbers whose gap is
- * not NaN are candidates; the others follow in the same order. first = 0 means
- * k = max(2, components) .. huddle_embed_max_clusters(n). Without a candidate, first is the only
- * one, at most n, with score 0.
+/* The eigengap rule. Of k = first .. last it chooses the largest whose gap is clear, at least .8;
+ * if there is none, the one with the largest gap, ties broken by the smaller. Only numbers whose
+ * gap is not NaN are candidates; the others follow in the same order. first = 0 means k = max(2,
+ * components) .. huddle_embed_max_clusters(n). Without a candidate, first is the only one, at most
+ * n, with score 0.
  *
  * In a connected graph the largest gap often belongs to a few coarse parts, and components make it
  * 1 by construction, which is why a clear gap further on takes precedence. The shape of a single

@@ -17,7 +17,8 @@
  * and the simple way, which runs them in order for a method chosen by name:
  *
  *   huddle/methods.h   what methods there are
- *   huddle/model.h     new, set, fit, labels, predict, save, load
+ *   huddle/fit.h       results that belong to no single stage
+ *   huddle/model.h     new, set_option, fit, labels, predict, save, load
  *
  * Below all of them: huddle/matrix.h (the three containers) and huddle/base.h (status, context,
  * options). A whole program:
@@ -35,6 +36,7 @@
 
 #include "huddle/base.h"
 #include "huddle/embed.h"
+#include "huddle/fit.h"
 #include "huddle/graph.h"
 #include "huddle/io.h"
 #include "huddle/kmeans.h"

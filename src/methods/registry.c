@@ -53,7 +53,7 @@ static bool take_option(const hd_section *section, huddle_option *option) {
         if (strcmp(rename->from, option->name) != 0)
             continue;
         option->name = rename->to;
-        option->fallback = rename->fallback != NULL ? rename->fallback : option->fallback;
+        option->fallback = rename->value != NULL ? rename->value : option->fallback;
         option->help = rename->help != NULL ? rename->help : option->help;
         return true;
     }

@@ -165,7 +165,7 @@ static void impossible_shifts_are_refused(void **state) {
             huddle_model *model = fit_rows("sc", prepared[p], values), *loaded;
             assert_ok(huddle_model_save(model, path));
             assert_ok(huddle_model_load(path, &loaded));
-            loaded->fit.shift[0] = wrong[k];
+            loaded->fit.prepared.shift[0] = wrong[k];
             assert_ok(huddle_model_save(loaded, path));
             huddle_model_free(loaded);
             assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "crafted.model: ");
