@@ -18,7 +18,7 @@ static const char *title_of(const experiment *e, int entry, char *text, size_t s
     const huddle_method_text *const *method = huddle_methods();
     while (*method != NULL && strcmp((*method)->name, plan_method(e, entry)) != 0)
         method++;
-    bool rebuilt = *method != NULL && strstr((*method)->title, "reconstruction") != NULL;
+    bool rebuilt = *method != NULL && (*method)->reconstruction;
     snprintf(text, size, "%s%s", plan_label(e, entry), rebuilt ? " (reconstruction)" : "");
     return text;
 }

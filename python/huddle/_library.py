@@ -82,7 +82,8 @@ class Option(Structure):
 
 
 class MethodText(Structure):
-    _fields_ = [("name", c_char_p), ("title", c_char_p), ("summary", c_char_p)]
+    _fields_ = [("name", c_char_p), ("title", c_char_p), ("summary", c_char_p),
+                ("reconstruction", c_bool)]
 
 
 class Scores(Structure):
