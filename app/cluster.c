@@ -65,7 +65,7 @@ static int print_result(const fitting *fit) {
 static int score_without_labels(fitting *fit) {
     if (argument(fit->arguments, "json") == NULL)
         return EXIT_DONE;
-    huddle_status status = huddle_model_judge(fit->context, fit->model, fitting_points(fit));
+    huddle_status status = huddle_model_score(fit->context, fit->model, fitting_points(fit));
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
@@ -104,7 +104,7 @@ static const app_flag output_flags[] = {
     {.name = "save",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the model (HDF5), for huddle predict"},
+     .help = "write the model (a zip of NPY arrays), for huddle predict"},
     {.name = "dump",
      .kind = FLAG_FOLDER,
      .value = "DIR",

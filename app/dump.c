@@ -86,7 +86,7 @@ int fitting_dump(const fitting *fit, const char *folder) {
         for (const char *const *name = names; name != NULL && *name != NULL; name++)
             known = known || strcmp(*name, dumped[i].array) == 0;
         if (known)
-            status = huddle_model_get(fit->model, dumped[i].array, &array);
+            status = huddle_model_array(fit->model, dumped[i].array, &array);
         snprintf(path, sizeof path, "%s/%s.%s", folder, dumped[i].file,
                  array.type == HUDDLE_ARRAY_CSR ? "npz" : "npy");
         if (status == HUDDLE_OK && known)

@@ -58,7 +58,7 @@ int fitting_configure(fitting *fit, const char *method) {
             continue;
         if (huddle_option_find(huddle_model_options(fit->model), setting->option) == NULL)
             return refuse_option(fit, setting);
-        if (huddle_model_set(fit->model, setting->option, setting->value) != HUDDLE_OK)
+        if (huddle_model_set_option(fit->model, setting->option, setting->value) != HUDDLE_OK)
             return usage_error("%s", huddle_last_error());
     }
     return EXIT_DONE;
@@ -78,7 +78,7 @@ static int read_graph(fitting *fit, const char *path) {
     huddle_csr graph = {0};
     huddle_status status = huddle_csr_read(fit->context, path, &graph);
     if (status == HUDDLE_OK)
-        status = huddle_model_give_graph(fit->model, &graph);
+        status = huddle_model_set_graph(fit->model, &graph);
     huddle_csr_free(&graph);
     return check_given(status, path);
 }
@@ -87,7 +87,7 @@ static int read_embedding(fitting *fit, const char *path) {
     huddle_dense embedding = {0};
     huddle_status status = huddle_dense_read(fit->context, path, &embedding);
     if (status == HUDDLE_OK)
-        status = huddle_model_give_embedding(fit->model, &embedding);
+        status = huddle_model_set_embedding(fit->model, &embedding);
     huddle_dense_free(&embedding);
     return check_given(status, path);
 }
@@ -139,7 +139,7 @@ int fitting_read(fitting *fit) {
         return result;
     char count[16];
     snprintf(count, sizeof count, "%d", fit->data.n_classes);
-    huddle_status status = huddle_model_set(fit->model, "n_clusters", count);
+    huddle_status status = huddle_model_set_option(fit->model, "n_clusters", count);
     fit->counted_classes = true;
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }

@@ -34,7 +34,7 @@ static int configure_fit(gamma_walk *walk) {
         return usage_error("path covers all values of gamma and does not accept --gamma");
     int result = fitting_configure(&walk->fit, "ssc");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed && result == EXIT_DONE; i++)
-        if (huddle_model_set(walk->fit.model, fixed[i][0], fixed[i][1]) != HUDDLE_OK)
+        if (huddle_model_set_option(walk->fit.model, fixed[i][0], fixed[i][1]) != HUDDLE_OK)
             result = failed("%s", huddle_last_error());
     return result;
 }
@@ -64,9 +64,9 @@ static int configure_path(gamma_walk *walk) {
 /* Solves the path from the fitted F and W, and takes the labels from it. */
 static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
-    huddle_status status = huddle_model_get(walk->fit.model, "embedding", &f);
+    huddle_status status = huddle_model_array(walk->fit.model, "embedding", &f);
     if (status == HUDDLE_OK)
-        status = huddle_model_get(walk->fit.model, "shrink_graph", &w);
+        status = huddle_model_array(walk->fit.model, "shrink_graph", &w);
     if (status != HUDDLE_OK)
         return status;
     huddle_dense rows = array_dense(&f);

@@ -106,7 +106,7 @@ static char *full_command(const fitting *fit) {
     for (; option->type != HUDDLE_OPTION_END; option++) {
         char flag[64], value[128];
         if (!is_accepted(arguments, option->name) ||
-            huddle_model_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
+            huddle_model_get_option(fit->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
         option_flag(option->name, flag, sizeof flag);
         append_option(&out, flag, value);

@@ -3,10 +3,6 @@
 # Debian: libopenblas-dev liblapacke-dev libsuitesparse-dev libarpack2-dev zlib1g-dev libhdf5-dev
 # libpng-dev libjansson-dev.
 
-# Models are saved as HDF5 files, and their JSON is written by jansson. Remove this line when
-# src/model needs neither: libhuddle is then free of both, and the test `needs` keeps it so.
-set(huddle_model_libraries PkgConfig::hdf5 PkgConfig::jansson)
-
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(blas REQUIRED IMPORTED_TARGET openblas)
@@ -14,7 +10,7 @@ pkg_check_modules(lapacke REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(arpack REQUIRED IMPORTED_TARGET arpack)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
-if(HUDDLE_WITH_HDF5 OR huddle_model_libraries)
+if(HUDDLE_WITH_HDF5)
   pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
 endif()
 if(HUDDLE_WITH_PNG)
@@ -37,7 +33,7 @@ target_include_directories(huddle_suitesparse SYSTEM INTERFACE ${cholmod_include
 target_link_libraries(huddle_suitesparse INTERFACE ${suitesparse})
 
 set(huddle_core_libraries PkgConfig::lapacke PkgConfig::blas PkgConfig::arpack huddle_suitesparse
-    PkgConfig::zlib ${huddle_model_libraries} Threads::Threads m)
+    PkgConfig::zlib Threads::Threads m)
 
 # A reader that needs an outside library has a twin WITHOUT_LIBRARY.c, which is compiled in its
 # place when the library is left out and refuses such files with a message.

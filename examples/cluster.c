@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
     }
     if (huddle_data_read(NULL, argv[1], NULL, &data) == HUDDLE_OK &&
         huddle_model_new(huddle_default_method(), &model) == HUDDLE_OK &&
-        huddle_model_set(model, "n_clusters", argv[2]) == HUDDLE_OK &&
+        huddle_model_set_option(model, "n_clusters", argv[2]) == HUDDLE_OK &&
         huddle_model_fit(NULL, model, &data.points) == HUDDLE_OK) {
         const int32_t *labels = huddle_model_labels(model, NULL);
         for (int64_t i = 0; i < data.points.n; i++)

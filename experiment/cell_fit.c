@@ -73,7 +73,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
                                 json_t *record) {
     huddle_array starts = {0};
     double sum[N_METRICS] = {0}, squares[N_METRICS] = {0}, values[N_METRICS];
-    if (huddle_model_get(model, "start_labels", &starts) != HUDDLE_OK)
+    if (huddle_model_array(model, "start_labels", &starts) != HUDDLE_OK)
         starts = (huddle_array){.rows = 1, .values = huddle_model_labels(model, NULL)};
     for (int64_t r = 0; r < starts.rows; r++) {
         huddle_scores scores;
@@ -135,7 +135,7 @@ static void add_trace(const huddle_model *model, json_t *record) {
     for (int k = 0; k < 2; k++) {
         huddle_array view = {0};
         json_t *values = json_array();
-        (void)huddle_model_get(model, names[k], &view); /* a method without it: an empty list */
+        (void)huddle_model_array(model, names[k], &view); /* a method without it: an empty list */
         for (int64_t i = 0; i < view.rows; i++)
             json_array_append_new(values, page_real(((const double *)view.values)[i]));
         json_object_set_new(trace, names[k], values);
@@ -149,8 +149,8 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
     const char *loss = json_string_value(json_object_get(record, "loss"));
     huddle_array f, w;
     double fit, up;
-    if (loss == NULL || huddle_model_get(model, "embedding", &f) != HUDDLE_OK ||
-        huddle_model_get(model, "shrink_graph", &w) != HUDDLE_OK)
+    if (loss == NULL || huddle_model_array(model, "embedding", &f) != HUDDLE_OK ||
+        huddle_model_array(model, "shrink_graph", &w) != HUDDLE_OK)
         return HUDDLE_OK;
     /* Views that are only read; the containers have no const. */
     huddle_dense rows = {f.rows, f.cols, f.stride, (double *)(uintptr_t)f.values};
@@ -191,7 +191,7 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     double began = wall_seconds(), cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
     json_object_foreach(cell->settings, name, value) {
         if (status == HUDDLE_OK)
-            status = huddle_model_set(model, name, json_string_value(value));
+            status = huddle_model_set_option(model, name, json_string_value(value));
     }
     if (status == HUDDLE_OK)
         status = huddle_model_fit(context, model, &data->points);

@@ -65,7 +65,7 @@ static void set_key(const experiment *e, const huddle_model *model, experiment_c
     snprintf(text, sizeof text, "%s;%s;%s;", huddle_version(), e->data[cell->data].fingerprint,
              huddle_model_method(model));
     for (const huddle_option *o = huddle_model_options(model); o->type != HUDDLE_OPTION_END; o++)
-        if (huddle_model_option(model, o->name, value, sizeof value) == HUDDLE_OK)
+        if (huddle_model_get_option(model, o->name, value, sizeof value) == HUDDLE_OK)
             append_text(text, sizeof text, "%s=%s;", o->name, value);
     for (size_t i = 0; i < json_array_size(cell->keep); i++)
         append_text(text, sizeof text, "%s;", json_string_value(json_array_get(cell->keep, i)));
@@ -81,7 +81,7 @@ static huddle_status make_cell(const experiment *e, experiment_cell *cell) {
     cell->keep = json_object_get(experiment_entry(e, cell->entry), "keep");
     TRY_POINTER(cell->settings = make_settings(e, cell, model));
     json_object_foreach(cell->settings, name, value) {
-        TRY(huddle_model_set(model, name, json_string_value(value)));
+        TRY(huddle_model_set_option(model, name, json_string_value(value)));
     }
     set_key(e, model, cell);
 done:

@@ -87,7 +87,7 @@ static huddle_status check_value(const char *file, const char *place, huddle_mod
     char text[128];
     if (!plan_format_value(value, NULL, text, sizeof text))
         return plan_fail(file, place, "must be a number, a string, true or false");
-    if (huddle_model_set(model, name, text) != HUDDLE_OK)
+    if (huddle_model_set_option(model, name, text) != HUDDLE_OK)
         return plan_fail(file, place, "%s", huddle_last_error());
     return HUDDLE_OK;
 }

@@ -49,7 +49,7 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
     for (; option->type != HUDDLE_OPTION_END; option++) {
         char value[128];
         if (is_listed(hidden, option->name) ||
-            huddle_model_option(run->model, option->name, value, sizeof value) != HUDDLE_OK)
+            huddle_model_get_option(run->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;
         page_append(rows, json_pack("[s, s, s, s]", option->name, value, option->default_text,
                                     option->help));

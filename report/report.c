@@ -31,7 +31,7 @@ huddle_status report_no_memory(void) {
 
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};
-    if (huddle_model_get(run->model, name, &array) != HUDDLE_OK)
+    if (huddle_model_array(run->model, name, &array) != HUDDLE_OK)
         array = (huddle_array){0};
     return array;
 }

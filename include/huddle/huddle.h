@@ -17,7 +17,8 @@
  * and the simple interface, which runs them in order for a method chosen by name:
  *
  *   huddle/methods.h   what methods there are
- *   huddle/model.h     new, set, fit, labels, predict, save, load
+ *   huddle/fit.h       results that belong to no single stage
+ *   huddle/model.h     new, set_option, fit, labels, predict, save, load
  *
  * Below all of them: huddle/matrix.h (the three containers) and huddle/base.h (status, context,
  * options).
@@ -31,7 +32,7 @@
  *   huddle_model *model;
  *   if (huddle_data_read(NULL, "digits", NULL, &data) != HUDDLE_OK ||
  *       huddle_model_new("ssc", &model) != HUDDLE_OK ||
- *       huddle_model_set(model, "n_clusters", "10") != HUDDLE_OK ||
+ *       huddle_model_set_option(model, "n_clusters", "10") != HUDDLE_OK ||
  *       huddle_model_fit(NULL, model, &data.points) != HUDDLE_OK)
  *       fprintf(stderr, "%s\n", huddle_last_error());
  */
@@ -40,6 +41,7 @@
 
 #include "huddle/base.h"
 #include "huddle/embed.h"
+#include "huddle/fit.h"
 #include "huddle/graph.h"
 #include "huddle/io.h"
 #include "huddle/kmeans.h"

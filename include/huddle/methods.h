@@ -1,4 +1,4 @@
-/* Huddle, methods: what there is to choose from, and what fits can share. */
+/* Huddle, methods: the methods of this build, and results that fits can share. */
 #ifndef HUDDLE_METHODS_H
 #define HUDDLE_METHODS_H
 
@@ -8,21 +8,22 @@
 extern "C" {
 #endif
 
-/* A method, for whoever lists them. */
+/* A method, for lists and help texts. */
 typedef struct huddle_method_text {
     const char *name;    /* "ssc" */
     const char *title;   /* "spectral shrunk clustering" */
     const char *summary; /* a sentence or two */
+    bool reconstruction; /* the publication leaves so much open that this is one reading of it */
 } huddle_method_text;
 
-/* All methods, and the one used when none is named; the array ends with NULL. */
+/* All methods, and the default one; the array ends with NULL. */
 HUDDLE_API const huddle_method_text *const *huddle_methods(void);
 HUDDLE_API const char *huddle_default_method(void);
 
-/* Several models fitted to the same points under other options do much of the same work. With a
- * cache in common, graphs and embeddings are made once and copied. One cache is for one x; it may
- * serve models in several threads, and must outlive their fits. counts tells how often a result
- * was found there, and how often it had to be made. */
+/* Models that are fitted to the same points with different options do much of the same work. With a
+ * common cache, graphs and embeddings are computed once and copied. One cache is for one x; it may
+ * serve models in several threads, and must outlive their fits. huddle_cache_counts() reports how
+ * often a result was found there, and how often it had to be computed. */
 typedef struct huddle_cache huddle_cache;
 HUDDLE_API huddle_status huddle_cache_new(huddle_cache **cache);
 HUDDLE_API void huddle_cache_free(huddle_cache *cache);

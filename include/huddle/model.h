@@ -1,18 +1,20 @@
-/* Huddle, model: the simple way in. A model is a method by name, its options by name, and after
+/* Huddle, model: the simple interface. A model is a method by name, its options by name, and after
  * huddle_model_fit() everything the method found.
  *
  *     huddle_model *model;
  *     huddle_model_new("ssc", &model);
- *     huddle_model_set(model, "n_clusters", "10");
+ *     huddle_model_set_option(model, "n_clusters", "10");
  *     huddle_model_fit(NULL, model, &points);
  *     const int32_t *labels = huddle_model_labels(model, NULL);
  *     huddle_model_free(model);
  *
- * Two models in two threads do not meet. Who wants a single stage uses its header instead.
+ * Models in different threads are independent of each other. To run a single stage, use its header
+ * instead.
  */
 #ifndef HUDDLE_MODEL_H
 #define HUDDLE_MODEL_H
 
+#include "huddle/fit.h"
 #include "huddle/methods.h"
 
 #ifdef __cplusplus
@@ -28,90 +30,92 @@ HUDDLE_API void huddle_model_free(huddle_model *model);
 
 HUDDLE_API const char *huddle_model_method(const huddle_model *model);
 
-/* The method's options: table, setting and reading as text (see huddle/base.h). What is set after a
- * fit is for the next one: predicting, reporting and saving go by the options of the fit. */
+/* The method's options: table, setting and reading as text (see huddle/base.h). An option that is
+ * set after a fit is for the next one: predicting, reporting and saving use those of the fit. */
 HUDDLE_API const huddle_option *huddle_model_options(const huddle_model *model);
-HUDDLE_API huddle_status huddle_model_set(huddle_model *model, const char *name, const char *text);
-HUDDLE_API huddle_status huddle_model_option(const huddle_model *model, const char *name,
-                                             char *text, size_t size);
+HUDDLE_API huddle_status huddle_model_set_option(huddle_model *model, const char *name,
+                                                 const char *text);
+HUDDLE_API huddle_status huddle_model_get_option(const huddle_model *model, const char *name,
+                                                 char *text, size_t size);
 
-/* Gives the method a graph instead of letting it build one (option affinity says what its numbers
- * mean), or an embedding instead of letting it find one. Copied. HUDDLE_UNSUPPORTED if the method
- * has no use for it. With either, huddle_model_fit() may be called with x == NULL. */
-HUDDLE_API huddle_status huddle_model_give_graph(huddle_model *model, const huddle_csr *graph);
-HUDDLE_API huddle_status huddle_model_give_embedding(huddle_model *model,
-                                                     const huddle_dense *embedding);
+/* A graph to use instead of one made from points (option affinity tells what its numbers mean), or
+ * an embedding to use instead of eigenvectors. Copied. HUDDLE_UNSUPPORTED if the method takes none.
+ * With either, huddle_model_fit() may be called with x == NULL. */
+HUDDLE_API huddle_status huddle_model_set_graph(huddle_model *model, const huddle_csr *graph);
+HUDDLE_API huddle_status huddle_model_set_embedding(huddle_model *model,
+                                                    const huddle_dense *embedding);
 
 /* Names of the features, for warnings and the report; copied. They are used by fits to points with
- * n features. n = 0 forgets them. */
+ * n features. n = 0 removes them. */
 HUDDLE_API huddle_status huddle_model_set_feature_names(huddle_model *model, int64_t n,
                                                         const char *const *names);
 
-/* Shares work with other models of the same points (huddle/methods.h); NULL shares nothing. */
+/* Shares results with other models of the same points (huddle/methods.h); NULL shares nothing. */
 HUDDLE_API void huddle_model_set_cache(huddle_model *model, huddle_cache *cache);
 
 /* Whether fits keep the labels of every restart of the last K-means, as array start_labels. */
 HUDDLE_API void huddle_model_keep_starts(huddle_model *model, bool keep);
 
-/* Clusters x. A second fit forgets the first. If it fails, the model is as it was before. */
+/* Clusters x. A second fit replaces the first. If it fails, the model is as it was before. */
 HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                           const huddle_points *x);
 
 /* The labels, 0 .. n_clusters - 1; n may be NULL. NULL before a fit. Owned by the model. */
 HUDDLE_API const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n);
 
-/* Label-free scores of the fit (silhouette of the prepared points, normalised cut on the graph
- * if there is one, stability under other seeds); they appear in the report from then on. x is
- * what was given to the fit; without it, a score that needs it stays unknown. */
-HUDDLE_API huddle_status huddle_model_judge(huddle_context *context, huddle_model *model,
+/* Computes scores of the fit that need no classes (see huddle_fit_scores); they are in the report
+ * from then on. x is what was given to the fit; without it, a score that needs it stays NaN. */
+HUDDLE_API huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
                                             const huddle_points *x);
 
-/* An array inside the model. */
-typedef enum huddle_array_type {
-    HUDDLE_ARRAY_NONE = 0,
-    HUDDLE_ARRAY_F32,
-    HUDDLE_ARRAY_F64,
-    HUDDLE_ARRAY_I32,
-    HUDDLE_ARRAY_CSR /* values are double, with offsets and columns */
-} huddle_array_type;
+/* Any result by name, as a view that is valid until the next fit: points (prepared), graph,
+ * embedding, eigenvalues, shrink_graph, shrunk, groups, objective and dual (one number per
+ * iteration of the shrinking), labels, centres, start_labels (a row for each restart, if they are
+ * kept; methods that do not end with K-means have none, and one whose K-means continues from given
+ * centres has one), range_labels (a column for each number of clusters tried). HUDDLE_INVALID, with
+ * the names there are, if the method made no such array. */
+HUDDLE_API huddle_status huddle_model_array(const huddle_model *model, const char *name,
+                                            huddle_array *view);
 
-typedef struct huddle_array {
-    huddle_array_type type;
-    int64_t rows, cols, stride;
-    const void *values;
-    const int64_t *offsets; /* sparse only */
-    const int32_t *columns; /* sparse only */
-} huddle_array;
-
-/* Any intermediate by name, as a view that lives until the next fit: points (prepared), graph,
- * embedding, eigenvalues, shrink_graph, shrunk, groups, labels, centres, objective and dual (one
- * number an iteration of the shrinking), range_labels (a column for each number of clusters
- * tried), start_labels (a row for each restart, if they are kept; methods that do not end with
- * K-means have none, and one whose K-means goes on from given centres has one). HUDDLE_INVALID,
- * with the names there are, if the method made no such thing. */
-HUDDLE_API huddle_status huddle_model_get(const huddle_model *model, const char *name,
-                                          huddle_array *view);
-
-/* The names huddle_model_get() would take now; ends with NULL. Owned by the model. */
+/* The names that huddle_model_array() takes now; ends with NULL. Owned by the model. */
 HUDDLE_API const char *const *huddle_model_arrays(huddle_model *model);
 
-/* What was done and how well, as a JSON object; freed by huddle_free(). */
+/* Results of the stages, of a fitted or a loaded model; NULL if the method has no such stage, and
+ * before a fit. Owned by the model and valid until its next fit. */
+HUDDLE_API const huddle_prepare_info *huddle_model_prepare_info(const huddle_model *model);
+HUDDLE_API const huddle_knn_info *huddle_model_knn_info(const huddle_model *model);
+HUDDLE_API const huddle_connect_info *huddle_model_connect_info(const huddle_model *model);
+HUDDLE_API const huddle_embed_info *huddle_model_embed_info(const huddle_model *model);
+HUDDLE_API const huddle_shrink_info *huddle_model_shrink_info(const huddle_model *model);
+HUDDLE_API const huddle_kmeans_info *huddle_model_kmeans_info(const huddle_model *model);
+HUDDLE_API const huddle_rotation_info *huddle_model_rotation_info(const huddle_model *model);
+HUDDLE_API const huddle_alternation_info *huddle_model_alternation_info(const huddle_model *model);
+
+/* The candidates when n_clusters was auto; the trials when it was a range (*count of them); the
+ * scores after huddle_model_score(). NULL if there are none. */
+HUDDLE_API const huddle_embed_choice *huddle_model_choice(const huddle_model *model);
+HUDDLE_API const huddle_trial *huddle_model_trials(const huddle_model *model, int32_t *count);
+HUDDLE_API const huddle_fit_scores *huddle_model_scores(const huddle_model *model);
+
+/* The report: all of these as a JSON object, with options, times, cluster sizes, medoids and
+ * warnings (as texts, and as the names of their codes); freed by huddle_free(). */
 HUDDLE_API huddle_status huddle_model_info_json(const huddle_model *model, char **json);
 
 /* The shift of the points the model was fitted to (d doubles, owned by the model), or NULL if they
  * had none. *d (d may be NULL) is their number of features, or 0 if the shift is not known: before
- * a fit, after a fit to sparse points or none, in a file of version 0.1. New points made with it
+ * a fit, after a fit to sparse points or without points. New points made with it
  * (huddle_points_from_double_shifted(), huddle_read_options) are rounded as the training points
  * were. */
 HUDDLE_API const double *huddle_model_shift(const huddle_model *model, int64_t *d);
 
 /* Labels for new points, one for each row of x, whose label does not depend on the other rows.
- * Points with another shift than the model's are brought to the model's first. */
+ * Points with another shift than the model's are converted to the model's first. */
 HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                               const huddle_points *x, int32_t *labels);
 
-/* A fitted model in a file: HDF5 with a version and a checksum. Loading refuses a damaged or
- * foreign file with a sentence. */
+/* A fitted model in a file: a zip archive of NPY arrays and model.json; numpy.load() opens the
+ * arrays. Loading checks versions, checksums and sizes: HUDDLE_FORMAT for a damaged or foreign
+ * file, HUDDLE_UNSUPPORTED for one of another version. */
 HUDDLE_API huddle_status huddle_model_save(const huddle_model *model, const char *path);
 HUDDLE_API huddle_status huddle_model_load(const char *path, huddle_model **model);
 

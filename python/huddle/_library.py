@@ -90,7 +90,8 @@ class Option(Structure):
 
 
 class MethodText(Structure):
-    _fields_ = [("name", c_char_p), ("title", c_char_p), ("summary", c_char_p)]
+    _fields_ = [("name", c_char_p), ("title", c_char_p), ("summary", c_char_p),
+                ("reconstruction", c_bool)]
 
 
 class EngineText(Structure):
@@ -223,12 +224,12 @@ _declare("huddle_points_free", POINTER(Points), result=None)
 _declare("huddle_model_new", c_char_p, POINTER(c_void_p))
 _declare("huddle_model_free", c_void_p, result=None)
 _declare("huddle_model_options", c_void_p, result=POINTER(Option))
-_declare("huddle_model_set", c_void_p, c_char_p, c_char_p)
+_declare("huddle_model_set_option", c_void_p, c_char_p, c_char_p)
 _declare("huddle_model_set_feature_names", c_void_p, c_int64, POINTER(c_char_p))
-_declare("huddle_model_give_graph", c_void_p, POINTER(Csr))
+_declare("huddle_model_set_graph", c_void_p, POINTER(Csr))
 _declare("huddle_model_fit", c_void_p, c_void_p, POINTER(Points))
 _declare("huddle_model_labels", c_void_p, POINTER(c_int64), result=POINTER(c_int32))
-_declare("huddle_model_get", c_void_p, c_char_p, POINTER(Array))
+_declare("huddle_model_array", c_void_p, c_char_p, POINTER(Array))
 _declare("huddle_model_info_json", c_void_p, POINTER(c_void_p))
 _declare("huddle_model_shift", c_void_p, POINTER(c_int64), result=POINTER(c_double))
 _declare("huddle_model_predict", c_void_p, c_void_p, POINTER(Points), POINTER(c_int32))

@@ -22,12 +22,12 @@ class Model:
         self.handle = c_void_p()
         _library.check(lib.huddle_model_new(method.encode(), byref(self.handle)))
         for name, value in options.items():
-            _library.check(lib.huddle_model_set(self.handle, name.encode(),
+            _library.check(lib.huddle_model_set_option(self.handle, name.encode(),
                                                 as_text(value).encode()))
 
     def give_graph(self, graph):
         view, _keep = csr_view(graph)
-        _library.check(lib.huddle_model_give_graph(self.handle, byref(view)))
+        _library.check(lib.huddle_model_set_graph(self.handle, byref(view)))
 
     def name_features(self, names):
         """Names for warnings and the report."""
@@ -49,7 +49,7 @@ class Model:
     def get(self, name):
         """A copy of an array of the fit, or None if the method made no such thing."""
         view = Array()
-        if lib.huddle_model_get(self.handle, name.encode(), byref(view)) != _library.OK:
+        if lib.huddle_model_array(self.handle, name.encode(), byref(view)) != _library.OK:
             return None
         return copy_array(view)
 

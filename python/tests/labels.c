@@ -15,8 +15,8 @@ int main(int count, char **words) {
     int64_t n = 0;
     if (count != 5 || huddle_data_read(NULL, words[1], NULL, &data) != HUDDLE_OK ||
         huddle_model_new(words[2], &model) != HUDDLE_OK ||
-        huddle_model_set(model, "n_clusters", words[3]) != HUDDLE_OK ||
-        huddle_model_set(model, "seed", words[4]) != HUDDLE_OK ||
+        huddle_model_set_option(model, "n_clusters", words[3]) != HUDDLE_OK ||
+        huddle_model_set_option(model, "seed", words[4]) != HUDDLE_OK ||
         huddle_model_fit(NULL, model, &data.points) != HUDDLE_OK)
         return fail();
     const int32_t *labels = huddle_model_labels(model, &n);

@@ -13,9 +13,10 @@
  * The columns are ordered by eigenvalue. With `prefixes` the vectors of the components come first,
  * the component with the most rows before the others, so that the first columns are the embedding
  * in fewer dimensions; eigenvalues are in the order of the columns then. */
-huddle_status hd_embed_blocks(huddle_context *context, const huddle_csr *matrix,
-                              const int32_t *component, int32_t count, double lower, double upper,
-                              const huddle_embed_options *options, bool prefixes,
-                              huddle_embedding *out, huddle_embed_info *info);
+huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr *matrix,
+                                       const int32_t *component, int32_t count, double lower,
+                                       double upper, const huddle_embed_options *options,
+                                       bool prefixes, huddle_embedding *out,
+                                       huddle_embed_info *info);
 
 #endif

@@ -1,40 +1,53 @@
-/* What several models over the same points can share.
+/* Results that several fits of the same points can share.
  *
- * An entry is named by the text of every option it depends on. The first to ask computes it, those
- * who ask meanwhile wait, later ones copy. The cache knows nothing of points: use one for one data
- * set. Safe to use from several threads. */
+ * A result is named by the text of every option it depends on. The first fit that needs it computes
+ * it; fits that need it meanwhile wait; later ones copy. A stage that can be shared is written as
+ *
+ *     TRY(hd_cache_find(key, parts, count, &found));
+ *     if (!found)
+ *         TRY(hd_cache_store(key, parts, count, compute(...)));
+ *
+ * Without a cache nothing is found and storing does nothing, so that the stage is just called. The
+ * cache knows nothing of points: one cache is for one data set. Safe to use from several
+ * threads. */
 #ifndef HUDDLE_SRC_CACHE_H
 #define HUDDLE_SRC_CACHE_H
 
 #include "methods/method.h"
 
-void hd_key_add_text(hd_key *key, const char *text);
+/* The name of a result, built up option by option. */
+typedef struct hd_cache_key {
+    huddle_cache *cache; /* NULL: share nothing */
+    char text[1024];
+    bool too_long; /* for the text: such a result is not shared */
+} hd_cache_key;
+
+void hd_cache_key_add(hd_cache_key *key, const char *text);
 
 /* Adds every option of a stage's table, as text. */
-void hd_key_add_options(hd_key *key, const huddle_option *table, const void *options);
+void hd_cache_key_add_options(hd_cache_key *key, const huddle_option *table, const void *options);
 
-/* One stage of a fit that can be shared: computing it, and copying what it left in a fit. */
-typedef struct hd_shared_stage {
-    huddle_status (*compute)(huddle_context *context, void *argument, hd_fit *fit);
-    huddle_status (*copy)(const hd_fit *from, hd_fit *to);
-} hd_shared_stage;
+/* A part of a fit that the result consists of, and how it is copied. */
+typedef struct hd_cache_part {
+    void *part;
+    const hd_fit_copier *copier;
+} hd_cache_part;
 
-/* The copies of the stages: the points and all that led to them, with A or without; A without the
- * points; and so on. */
-huddle_status hd_copy_distinct(const huddle_distinct *from, huddle_distinct *to);
-huddle_status hd_copy_points(const hd_fit *from, hd_fit *to);
-huddle_status hd_copy_graph_alone(const hd_fit *from, hd_fit *to);
-huddle_status hd_copy_graph(const hd_fit *from, hd_fit *to);
-huddle_status hd_copy_embedding(const hd_fit *from, hd_fit *to);
-huddle_status hd_copy_shrink_graph(const hd_fit *from, hd_fit *to);
+enum { HD_CACHE_MAX_PARTS = 3 };
 
-/* Runs the stage for fit, or copies what an earlier run under the same key left. A NULL cache
- * just runs it. */
-huddle_status hd_cache_run(huddle_context *context, huddle_cache *cache, const hd_key *key,
-                           const hd_shared_stage *stage, void *argument, hd_fit *fit);
+/* If the result is known, copies it to the parts, which must be empty, and sets *found. Otherwise
+ * the caller computes it and must call hd_cache_store(): others wait for it. */
+huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts, int count,
+                            bool *found);
 
-/* hd_fit_prepare() with `keep`, shared: fit->points are the prepared points. */
-huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_input *input,
-                                    const huddle_prepare_options *options, hd_fit *fit);
+/* Keeps a copy of the parts if `computed`, the status of their computation, is HUDDLE_OK; else the
+ * first who waits computes it. Returns computed, or why there is no copy. */
+huddle_status hd_cache_store(const hd_cache_key *key, const hd_cache_part *parts, int count,
+                             huddle_status computed);
+
+/* hd_fit_prepare() with `keep`, shared: fit->prepared.points are the prepared points. */
+huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
+                                    const huddle_prepare_options *options, hd_cache_key *key,
+                                    hd_fit *fit);
 
 #endif

@@ -1,18 +1,18 @@
-/* The preparation chosen without labels.
+/* The preparation chosen without labels (prepare = auto).
  *
- * Each candidate is tried: spectral clustering of the points it gives, and Newman's modularity of
- * the labels on the graph those points have. The largest wins, ties the simpler; of many points, a
- * sample chooses the finalists, which are judged once more by a larger one. Modularity asks
- * how much more weight lies inside clusters than chance would put there; a preparation that blurs
- * clusters lowers it on its own graph. Points of fewer than ten features are left as they are:
- * scaling rows of a plane to norm 1 folds it into a circle.
+ * Each candidate is tried: spectral clustering of its points, and Newman's modularity of the labels
+ * on the graph of those points. The largest modularity is chosen, of equal ones the simpler
+ * candidate; of many points, a sample selects a few candidates, which are evaluated once more on a
+ * larger one. Modularity measures how much more weight lies inside clusters than would by chance; a
+ * preparation that blurs clusters lowers it on its own graph. Points of fewer than ten features are
+ * left as they are: scaling rows of a plane to norm 1 folds it into a circle.
  *
- * Modularity depends on the number of clusters, so all candidates of a round are judged at the same
- * numbers: the one that was asked for; of a range, up to five evenly spaced ones, whose mean
- * counts. With auto each candidate's eigengaps propose a number first. The largest that is clear is
- * the one to judge at; if none is clear, the range that the rule chooses from is judged like any
- * other. The number of clusters itself is chosen afterwards, on the winner. One embedding of a
- * candidate serves all of these. */
+ * Modularity depends on the number of clusters, so all candidates of a round are evaluated at the
+ * same numbers: the one that was asked for; of a range, the mean over up to five evenly spaced
+ * ones. With n_clusters = auto each candidate's eigengaps propose a number first. The largest that
+ * is clear is used; if none is clear, the range that the eigengap rule chooses from is treated like
+ * any other. The number of clusters itself is chosen afterwards, with the preparation chosen. One
+ * embedding of a candidate serves all of these. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -23,14 +23,12 @@
 #include <string.h>
 
 enum {
-    FEWEST_FEATURES = 10,
-    FIRST_ROUND = 2500, /* all candidates are judged by so many points, */
-    FINALISTS = 4,      /* the best of them once more */
-    LAST_ROUND = 10000, /* by so many */
-    JUDGING_STARTS = 5, /* restarts of K-means */
-    MOST_COMPONENTS = 150,
-    MOST_CLUSTERS = 30,    /* what the eigengap rule chooses from: 2 .. this, */
-    POINTS_PER_CLUSTER = 5 /* if there are so many points for each */
+    MIN_FEATURES = 10,
+    FIRST_ROUND = 2500, /* points on which all candidates are evaluated, */
+    LAST_ROUND = 10000, /* and on which the best are evaluated again */
+    FINALISTS = 4,      /* so many of them */
+    RESTARTS = 5,       /* of K-means */
+    MAX_COMPONENTS = 150
 };
 
 /* The candidates, simple before complicated. */
@@ -45,7 +43,7 @@ static bool is_projection(const huddle_rule *rule) {
     return rule->r > 0;
 }
 
-/* The points to judge by: all, or a sample of `most`. owned is to be freed. */
+/* All points, or a sample of `most` of them. owned is to be freed. */
 static huddle_status sample_points(const huddle_points *x, int64_t most, uint64_t seed,
                                    huddle_points *owned, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
@@ -63,9 +61,10 @@ done:
     return status;
 }
 
-/* The first r columns of the widest whitening; for pca each column back to norm 1. */
-static huddle_status narrow(const huddle_preparation *widest, const huddle_rule *rule,
-                            huddle_preparation *narrowed) {
+/* The first r columns of the widest whitening; for pca each column scaled back to norm 1. All
+ * projections come from one decomposition. */
+static huddle_status narrow_projection(const huddle_preparation *widest, const huddle_rule *rule,
+                                       huddle_preparation *narrowed) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *wide = &widest->projection;
     bool pca = strcmp(rule->name, "pca:R") == 0;
@@ -93,7 +92,7 @@ static huddle_status prepare_candidate(huddle_context *context, const huddle_poi
     huddle_preparation preparation = {0};
     huddle_prepare_options options = {*rule, seed};
     if (is_projection(rule)) {
-        TRY(narrow(widest, rule, &preparation));
+        TRY(narrow_projection(widest, rule, &preparation));
     } else {
         TRY(huddle_prepare_fit(context, x, &options, &preparation, NULL));
     }
@@ -108,57 +107,72 @@ done:
 
 /* ---- one candidate ------------------------------------------------------------------------- */
 
-/* A candidate in a round: what its points led to. */
-typedef struct contestant {
-    hd_prepare_trial trial;
-    hd_fit fit; /* graph and embedding, no points */
-} contestant;
+/* A candidate in a round, and what its points led to. */
+typedef struct candidate {
+    huddle_prepare_trial trial;
+    hd_fit_rows rows;
+    hd_fit_graph graph;
+    hd_fit_embedding embedding;
+    huddle_embed_choice choice; /* with n_clusters = auto */
+} candidate;
 
-static hd_spectral_options judging_options(huddle_range n_clusters, uint64_t seed) {
-    hd_spectral_options options = {.common = {n_clusters, seed},
-                                   .affinity = "features",
-                                   .prepare = huddle_prepare_defaults(),
-                                   .knn = huddle_knn_defaults(),
-                                   .weight = huddle_weight_defaults(),
-                                   .connect = huddle_connect_defaults(),
-                                   .embed = huddle_embed_defaults(),
-                                   .kmeans = huddle_kmeans_defaults()};
-    options.embed.verify = "none"; /* a miss would cost a little modularity, no more */
-    options.kmeans.n_init = JUDGING_STARTS;
+static void candidate_free(candidate *c) {
+    hd_fit_rows_free(&c->rows);
+    hd_fit_graph_free(&c->graph);
+    hd_fit_embedding_free(&c->embedding);
+}
+
+static hd_spectral_options trial_options(huddle_range n_clusters, uint64_t seed) {
+    hd_spectral_options options = hd_spectral_defaults(n_clusters, seed);
+    options.embed.verify = "none"; /* a missed eigenvector would cost a little modularity only */
+    options.kmeans.n_init = RESTARTS;
+    options.kmeans.seed = seed;
     return options;
 }
 
-/* Graph and embedding of the points that a candidate gives; with auto also the choice of the number
- * of clusters that these suggest. */
+/* Graph and embedding of the points that a candidate gives, for these numbers of clusters; with
+ * auto also the numbers that its eigengaps suggest. The points are not kept. */
 static huddle_status embed_candidate(huddle_context *context, const huddle_points *x,
                                      const huddle_preparation *widest, huddle_range n_clusters,
-                                     uint64_t seed, contestant *c) {
+                                     uint64_t seed, candidate *c) {
     huddle_status status = HUDDLE_OK;
-    hd_spectral_options options = judging_options(n_clusters, seed);
-    hd_fit_free(&c->fit);
-    c->fit = (hd_fit){.n = x->n, .d = x->d};
-    TRY(prepare_candidate(context, x, &c->trial.rule, widest, seed, &c->fit.points));
-    TRY(hd_spectral_embed_points(context, NULL, &options, &c->fit, &n_clusters));
-    huddle_points_free(&c->fit.points);
+    hd_spectral_options options = trial_options(n_clusters, seed);
+    hd_fit_prepared prepared = {0};
+    candidate_free(c);
+    c->rows.n = x->n;
+    TRY(prepare_candidate(context, x, &c->trial.rule, widest, seed, &prepared.points));
+    TRY(hd_fit_merge(context, options.knn.n_neighbors, &c->rows, &prepared));
+    TRY(hd_spectral_make_graph(context, &options, n_clusters, &c->rows, &prepared.points,
+                               &c->graph));
+    TRY(hd_spectral_find_vectors(context, &options, hd_spectral_count_vectors(n_clusters, &c->rows),
+                                 &c->graph.matrix, &c->embedding));
+    TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
+    TRY(hd_spectral_choose(&c->embedding, &c->rows, &c->choice, &n_clusters));
 done:
+    hd_fit_prepared_free(&prepared);
     return status;
 }
 
 /* Modularity of spectral clustering on the candidate's own graph, the mean over the numbers of
  * clusters. */
-static huddle_status judge(huddle_context *context, const hd_prepare_clusters *clusters,
-                           uint64_t seed, contestant *c) {
+static huddle_status score_candidate(huddle_context *context, const hd_fit_prepare_trials *at,
+                                     uint64_t seed, candidate *c) {
     huddle_status status = HUDDLE_OK;
-    hd_spectral_options options = judging_options((huddle_range){0, 0}, seed);
+    hd_spectral_options options = trial_options((huddle_range){0, 0}, seed);
+    hd_fit_clusters clusters = {0};
     double sum = 0;
-    for (int32_t k = 0; k < clusters->count; k++) {
+    for (int32_t k = 0; k < at->n_clusters; k++) {
         double modularity;
-        TRY(hd_spectral_cluster(context, &options, clusters->at[k], &c->fit));
-        TRY(huddle_metrics_modularity(context, &c->fit.graph, c->fit.labels, &modularity));
+        options.kmeans.n_clusters = at->clusters[k];
+        TRY(hd_spectral_make_rows(&options, at->clusters[k], &c->embedding));
+        TRY(hd_fit_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows,
+                                &clusters));
+        TRY(huddle_metrics_modularity(context, &c->graph.matrix, clusters.labels, &modularity));
         sum += modularity;
     }
-    c->trial.modularity = sum / clusters->count;
+    c->trial.modularity = sum / at->n_clusters;
 done:
+    hd_fit_clusters_free(&clusters);
     return status;
 }
 
@@ -170,71 +184,70 @@ static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t
     return x->offsets == NULL || !centres;
 }
 
-/* Every candidate that can be, not yet judged. */
-static huddle_status list_trials(const huddle_points *x, int64_t rank, hd_fit *fit) {
+/* Every candidate that is possible, not yet evaluated. */
+static huddle_status list_trials(const huddle_points *x, int64_t rank,
+                                 hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
-    ALLOC(fit->auto_trials, N_CANDIDATES);
+    ALLOC(trials->items, N_CANDIDATES);
     for (int k = 0; k < N_CANDIDATES; k++)
         if (is_possible(&candidates[k], x, rank))
-            fit->auto_trials[fit->n_auto_trials++] = (hd_prepare_trial){candidates[k], NAN, 0};
+            trials->items[trials->count++] = (huddle_prepare_trial){candidates[k], NAN, 0};
 done:
     return status;
 }
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
-static int32_t at_most(int64_t number, int64_t most) {
-    return (int32_t)(number < most ? number : most);
+static int32_t limited_to(int64_t number, int64_t limit) {
+    return (int32_t)(number < limit ? number : limit);
 }
 
 /* Up to five numbers of a range, evenly spaced, both ends among them. */
-static hd_prepare_clusters spread_over(huddle_range range) {
-    hd_prepare_clusters clusters = {0};
-    const int32_t most = sizeof clusters.at / sizeof *clusters.at;
-    int32_t width = range.last - range.first;
-    clusters.count = width + 1 < most ? width + 1 : most;
-    for (int32_t k = 0; k < clusters.count; k++)
-        clusters.at[k] = range.first + (clusters.count > 1 ? width * k / (clusters.count - 1) : 0);
-    return clusters;
+static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
+    const int32_t limit = sizeof trials->clusters / sizeof *trials->clusters;
+    int32_t width = range.last - range.first, count = width + 1 < limit ? width + 1 : limit;
+    trials->n_clusters = count;
+    for (int32_t k = 0; k < count; k++)
+        trials->clusters[k] = range.first + (count > 1 ? width * k / (count - 1) : 0);
 }
 
 /* With auto: the largest number for which some candidate's eigengap is clear, or without a clear
  * one the whole range that the eigengap rule chooses from. */
-static huddle_range proposed_clusters(const contestant *contestants, int32_t count, int64_t n) {
+static huddle_range propose_clusters(const candidate *tried, int32_t count, int64_t n) {
     int32_t clear = 0;
     for (int32_t k = 0; k < count; k++) {
-        const huddle_embed_choice *choice = &contestants[k].fit.choice;
+        const huddle_embed_choice *choice = &tried[k].choice;
         if (choice->n_clear > 0 && choice->candidates[0] > clear)
             clear = choice->candidates[0];
     }
     if (clear > 0)
         return (huddle_range){clear, clear};
-    int32_t most = at_most(n / POINTS_PER_CLUSTER, MOST_CLUSTERS);
-    return (huddle_range){2, most > 2 ? most : 2};
+    int32_t last = huddle_embed_max_clusters(n);
+    return (huddle_range){2, last > 2 ? last : 2};
 }
 
-/* Judges candidates that have been embedded for auto. One whose graph has more components than the
+/* Scores candidates that were embedded for auto. One whose graph has more components than the
  * numbers agreed on is embedded again, joined as a fit with that many clusters would join it. */
-static huddle_status judge_auto(huddle_context *context, const huddle_points *x,
-                                const huddle_preparation *widest, uint64_t seed,
-                                contestant *contestants, int32_t count,
-                                hd_prepare_clusters *clusters) {
+static huddle_status score_at_proposal(huddle_context *context, const huddle_points *x,
+                                       const huddle_preparation *widest, uint64_t seed,
+                                       candidate *tried, int32_t count,
+                                       hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
-    huddle_range range = proposed_clusters(contestants, count, x->n);
-    *clusters = spread_over(range);
+    huddle_range range = propose_clusters(tried, count, x->n);
+    choose_numbers(range, trials);
     for (int32_t k = 0; k < count; k++) {
-        if (contestants[k].fit.embed_info.components > range.first)
-            TRY(embed_candidate(context, x, widest, range, seed, &contestants[k]));
-        TRY(judge(context, clusters, seed, &contestants[k]));
+        if (tried[k].embedding.info.components > range.first)
+            TRY(embed_candidate(context, x, widest, range, seed, &tried[k]));
+        TRY(score_candidate(context, trials, seed, &tried[k]));
     }
 done:
     return status;
 }
 
-/* Puts the better ones first; equals keep their order, so that the simpler wins. */
-static void rank_trials(const contestant *contestants, int32_t count, hd_prepare_trial *trials) {
+/* Puts the better ones first; equal ones keep their order, so that the simpler is chosen. */
+static void rank_trials(const candidate *tried, int32_t count, huddle_prepare_trial *trials) {
     for (int32_t k = 0; k < count; k++) {
-        hd_prepare_trial trial = contestants[k].trial;
+        huddle_prepare_trial trial = tried[k].trial;
         int32_t place = k;
         for (; place > 0 && trials[place - 1].modularity < trial.modularity; place--)
             trials[place] = trials[place - 1];
@@ -242,62 +255,62 @@ static void rank_trials(const contestant *contestants, int32_t count, hd_prepare
     }
 }
 
-/* Judges the first `count` trials by these points and ranks them. */
+/* Evaluates the first `count` trials on these points and ranks them. */
 static huddle_status run_round(huddle_context *context, const huddle_points *x, int32_t count,
-                               const huddle_preparation *widest, hd_common common, hd_fit *fit) {
+                               const huddle_preparation *widest, hd_common common,
+                               hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
     bool is_auto = common.n_clusters.first == HUDDLE_AUTO;
-    contestant *contestants = NULL;
-    ALLOC_ZERO(contestants, count);
-    fit->auto_clusters = spread_over(common.n_clusters);
+    candidate *tried = NULL;
+    ALLOC_ZERO(tried, count);
+    choose_numbers(common.n_clusters, trials);
     for (int32_t k = 0; k < count; k++) {
-        contestant *c = &contestants[k];
+        candidate *c = &tried[k];
         TRY(hd_progress(context, "prepare", k, count));
-        c->trial = fit->auto_trials[k];
+        c->trial = trials->items[k];
         c->trial.n = x->n;
         TRY(embed_candidate(context, x, widest, common.n_clusters, common.seed, c));
         if (is_auto)
             continue;
-        TRY(judge(context, &fit->auto_clusters, common.seed, c));
-        hd_fit_free(&c->fit); /* with many clusters all embeddings would be a lot of memory */
+        TRY(score_candidate(context, trials, common.seed, c));
+        candidate_free(c); /* with many clusters all embeddings would be a lot of memory */
     }
     if (is_auto)
-        TRY(judge_auto(context, x, widest, common.seed, contestants, count, &fit->auto_clusters));
-    rank_trials(contestants, count, fit->auto_trials);
+        TRY(score_at_proposal(context, x, widest, common.seed, tried, count, trials));
+    rank_trials(tried, count, trials->items);
 done:
-    for (int32_t k = 0; contestants != NULL && k < count; k++)
-        hd_fit_free(&contestants[k].fit);
-    huddle_free(contestants);
+    for (int32_t k = 0; tried != NULL && k < count; k++)
+        candidate_free(&tried[k]);
+    huddle_free(tried);
     return status;
 }
 
-/* The range as a sample of n points can hold it. */
+/* The range limited to the n points of a sample. */
 static hd_common clusters_in_sample(hd_common common, int64_t n) {
     huddle_range *range = &common.n_clusters;
-    range->first = at_most(range->first, n);
-    range->last = at_most(range->last, n);
+    range->first = limited_to(range->first, n);
+    range->last = limited_to(range->last, n);
     return common;
 }
 
-/* Two rounds: everything on few points, the best on many. */
-static huddle_status hold_rounds(huddle_context *context, const huddle_points *x, hd_common common,
-                                 hd_fit *fit) {
+/* Two rounds: all candidates on few points, the best on many. */
+static huddle_status run_rounds(huddle_context *context, const huddle_points *x, hd_common common,
+                                hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
     huddle_points few_owned = {0}, few, many_owned = {0}, many;
     huddle_preparation widest = {0};
-    huddle_prepare_options options = {{"whiten:R", MOST_COMPONENTS}, common.seed};
+    huddle_prepare_options options = {{"whiten:R", MAX_COMPONENTS}, common.seed};
     TRY(sample_points(x, FIRST_ROUND, common.seed, &few_owned, &few));
     TRY(sample_points(x, LAST_ROUND, common.seed, &many_owned, &many));
     int64_t side = few.n < x->d ? few.n : x->d;
-    options.prepare.r = side < MOST_COMPONENTS ? (int32_t)side : MOST_COMPONENTS;
+    options.prepare.r = limited_to(side, MAX_COMPONENTS);
     TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
-    TRY(list_trials(x, widest.d_out, fit));
-    TRY(run_round(context, &few, fit->n_auto_trials, &widest, clusters_in_sample(common, few.n),
-                  fit));
+    TRY(list_trials(x, widest.d_out, trials));
+    TRY(run_round(context, &few, trials->count, &widest, clusters_in_sample(common, few.n),
+                  trials));
     if (many.n > few.n)
-        TRY(run_round(context, &many,
-                      fit->n_auto_trials < FINALISTS ? fit->n_auto_trials : FINALISTS, &widest,
-                      clusters_in_sample(common, many.n), fit));
+        TRY(run_round(context, &many, limited_to(trials->count, FINALISTS), &widest,
+                      clusters_in_sample(common, many.n), trials));
 done:
     huddle_preparation_free(&widest);
     huddle_points_free(&few_owned);
@@ -306,19 +319,19 @@ done:
 }
 
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
-                                huddle_rule *rule, hd_fit *fit) {
+                                huddle_rule *rule, hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
     *rule = (huddle_rule){"none", 0};
-    if (x->d < FEWEST_FEATURES || x->n < 3)
+    if (x->d < MIN_FEATURES || x->n < 3)
         return status;
-    /* What a trial has to say is not about the result. */
-    hd_silence before = hd_silence_begin(context);
-    status = hold_rounds(context, x, common, fit);
-    hd_silence_end(context, before);
+    /* Warnings of a trial are not about the result. */
+    hd_fit_silence before = hd_fit_silence_begin(context);
+    status = run_rounds(context, x, common, trials);
+    hd_fit_silence_end(context, before);
     TRY(status);
-    *rule = fit->auto_trials[0].rule;
-    fit->auto_seconds = hd_seconds() - begin;
+    *rule = trials->items[0].rule;
+    trials->seconds = hd_seconds() - begin;
 done:
     return status;
 }

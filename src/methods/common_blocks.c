@@ -2,6 +2,7 @@
 #include "methods/blocks.h"
 
 #include "base/check.h"
+#include "methods/spectral.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,6 +121,7 @@ static huddle_status solve_blocks(huddle_context *context, double lower, double 
         TRY(take_block(b, item, &part));
         TRY(huddle_embed_symmetric(context, &part, lower, upper, &own, &item->embedding,
                                    &item->info));
+        TRY(huddle_dense_fetch(&item->embedding.vectors));
         huddle_csr_free(&part);
         most += item->embedding.n_eigenvalues;
     }
@@ -199,16 +201,16 @@ static huddle_status write_columns(const blocks *b, int32_t c, const char *rule,
             out->vectors.values[b->rows[item->begin + r] * c + k] =
                 v->values[r * v->stride + b->pairs[k].column];
     }
-    TRY(huddle_embed_rows(&out->vectors, NULL, strcmp(rule, "unit") == 0 ? "unit" : "sym",
-                          &out->rows));
+    TRY(huddle_embed_rows(&out->vectors, NULL, hd_spectral_row_rule(rule), &out->rows));
 done:
     return status;
 }
 
-huddle_status hd_embed_blocks(huddle_context *context, const huddle_csr *matrix,
-                              const int32_t *component, int32_t count, double lower, double upper,
-                              const huddle_embed_options *options, bool prefixes,
-                              huddle_embedding *out, huddle_embed_info *info) {
+huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr *matrix,
+                                       const int32_t *component, int32_t count, double lower,
+                                       double upper, const huddle_embed_options *options,
+                                       bool prefixes, huddle_embedding *out,
+                                       huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     blocks b = {.matrix = matrix, .component = component, .count = count};
     int32_t c = options->n_components;

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A shared result: copies of the parts it consists of. */
 typedef struct entry {
     char *key;
     bool ready; /* else being computed */
-    hd_fit fit; /* only what the stage leaves */
+    hd_cache_part parts[HD_CACHE_MAX_PARTS];
+    int count;
 } entry;
 
 struct huddle_cache {
@@ -20,7 +22,7 @@ struct huddle_cache {
     int64_t hits, misses;
 };
 
-void hd_key_add_text(hd_key *key, const char *text) {
+void hd_cache_key_add(hd_cache_key *key, const char *text) {
     size_t length = strlen(key->text), more = strlen(text) + 1;
     if (key->too_long || length + more >= sizeof key->text)
         key->too_long = true;
@@ -28,11 +30,11 @@ void hd_key_add_text(hd_key *key, const char *text) {
         snprintf(key->text + length, sizeof key->text - length, "%s;", text);
 }
 
-void hd_key_add_options(hd_key *key, const huddle_option *table, const void *options) {
+void hd_cache_key_add_options(hd_cache_key *key, const huddle_option *table, const void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         char text[128];
         if (huddle_options_get(table, options, table->name, text, sizeof text) == HUDDLE_OK)
-            hd_key_add_text(key, text);
+            hd_cache_key_add(key, text);
     }
 }
 
@@ -48,7 +50,10 @@ done:
 static void free_entry(entry *e) {
     if (e == NULL)
         return;
-    hd_fit_free(&e->fit);
+    for (int k = 0; k < e->count; k++) {
+        e->parts[k].copier->free(e->parts[k].part);
+        huddle_free(e->parts[k].part);
+    }
     huddle_free(e->key);
     huddle_free(e);
 }
@@ -73,14 +78,15 @@ void huddle_cache_counts(huddle_cache *cache, int64_t *hits, int64_t *misses) {
 
 /* ---- with the lock held -------------------------------------------------------------------- */
 
-static entry *find(const huddle_cache *cache, const char *key) {
+static entry *find_entry(const huddle_cache *cache, const char *key) {
     for (int64_t i = 0; i < cache->count; i++)
         if (strcmp(cache->entries[i]->key, key) == 0)
             return cache->entries[i];
     return NULL;
 }
 
-static huddle_status claim(huddle_cache *cache, const char *key, entry **made) {
+/* An entry that is not ready yet: whoever makes it computes the result. */
+static huddle_status claim_entry(huddle_cache *cache, const char *key, entry **made) {
     huddle_status status = HUDDLE_OK;
     entry *e = NULL;
     ALLOC_ZERO(e, 1);
@@ -96,49 +102,81 @@ done:
     return status;
 }
 
-static void withdraw(huddle_cache *cache, entry *e) {
+static void remove_entry(huddle_cache *cache, entry *e) {
     for (int64_t i = 0; i < cache->count; i++)
         if (cache->entries[i] == e)
             cache->entries[i] = cache->entries[--cache->count];
     free_entry(e);
 }
 
-/* ---- running ------------------------------------------------------------------------------- */
+/* ---- finding and storing ------------------------------------------------------------------- */
 
-static huddle_status compute(huddle_context *context, huddle_cache *cache, entry *e,
-                             const hd_shared_stage *stage, void *argument, hd_fit *fit) {
-    huddle_status status = stage->compute(context, argument, fit);
+static bool is_shared(const hd_cache_key *key) {
+    return key->cache != NULL && !key->too_long;
+}
+
+/* Entries that are ready are never changed, so that they can be copied without the lock. */
+huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts, int count,
+                            bool *found) {
+    huddle_status status = HUDDLE_OK;
+    huddle_cache *cache = key->cache;
+    *found = false;
+    if (!is_shared(key))
+        return status;
+    pthread_mutex_lock(&cache->lock);
+    entry *e = find_entry(cache, key->text);
+    while (e != NULL && !e->ready) {
+        pthread_cond_wait(&cache->changed, &cache->lock);
+        e = find_entry(cache, key->text);
+    }
+    *found = e != NULL;
+    if (*found)
+        cache->hits++;
+    else
+        status = claim_entry(cache, key->text, &e);
+    cache->misses += !*found;
+    pthread_mutex_unlock(&cache->lock);
+    for (int k = 0; *found && k < count && status == HUDDLE_OK; k++)
+        status = parts[k].copier->copy(e->parts[k].part, parts[k].part);
+    return status;
+}
+
+/* Copies of the parts, in an array that the entry takes over. */
+static huddle_status copy_parts(const hd_cache_part *parts, int count, entry *e) {
+    huddle_status status = HUDDLE_OK;
+    for (int k = 0; k < count; k++) {
+        const hd_fit_copier *copier = parts[k].copier;
+        void *copy = hd_alloc_zero(1, copier->size);
+        if (copy == NULL)
+            FAIL(HUDDLE_NO_MEMORY, "no memory for a shared result");
+        status = copier->copy(parts[k].part, copy);
+        if (status != HUDDLE_OK) {
+            huddle_free(copy);
+            goto done;
+        }
+        e->parts[e->count++] = (hd_cache_part){copy, copier};
+    }
+done:
+    return status;
+}
+
+huddle_status hd_cache_store(const hd_cache_key *key, const hd_cache_part *parts, int count,
+                             huddle_status computed) {
+    huddle_status status = computed;
+    huddle_cache *cache = key->cache;
+    if (!is_shared(key))
+        return status;
+    pthread_mutex_lock(&cache->lock);
+    entry *e = find_entry(cache, key->text); /* the caller's own: nobody else touches it yet */
+    pthread_mutex_unlock(&cache->lock);
     if (status == HUDDLE_OK)
-        status = stage->copy(fit, &e->fit);
+        status = copy_parts(parts, count, e);
     pthread_mutex_lock(&cache->lock);
     if (status == HUDDLE_OK)
         e->ready = true;
     else
-        withdraw(cache, e); /* whoever waits tries for itself */
+        remove_entry(cache, e); /* whoever waits computes it */
     pthread_cond_broadcast(&cache->changed);
     pthread_mutex_unlock(&cache->lock);
     return status;
-}
-
-huddle_status hd_cache_run(huddle_context *context, huddle_cache *cache, const hd_key *key,
-                           const hd_shared_stage *stage, void *argument, hd_fit *fit) {
-    huddle_status status = HUDDLE_OK;
-    if (cache == NULL || key->too_long)
-        return stage->compute(context, argument, fit);
-    pthread_mutex_lock(&cache->lock);
-    entry *e = find(cache, key->text);
-    while (e != NULL && !e->ready) {
-        pthread_cond_wait(&cache->changed, &cache->lock);
-        e = find(cache, key->text);
-    }
-    bool hit = e != NULL;
-    if (hit)
-        cache->hits++;
-    else
-        status = claim(cache, key->text, &e);
-    cache->misses += !hit;
-    pthread_mutex_unlock(&cache->lock);
-    if (status != HUDDLE_OK)
-        return status;
-    return hit ? stage->copy(&e->fit, fit) : compute(context, cache, e, stage, argument, fit);
 }

@@ -1,4 +1,4 @@
-/* Equal rows of x: one row of the arrays for all of them, and what that means for the others. */
+/* Equal rows of x: one row of the arrays for all of them, and equal labels where they stay. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -7,34 +7,6 @@
 
 #include <string.h>
 
-int64_t hd_fit_rows(const hd_fit *fit) {
-    return fit->nodes.n > 0 ? fit->nodes.n : fit->n;
-}
-
-int64_t hd_fit_copies(const hd_fit *fit, int64_t i) {
-    return fit->nodes.n > 0 ? fit->nodes.copies[i] : 1;
-}
-
-int64_t hd_fit_node(const hd_fit *fit, int64_t i) {
-    return fit->nodes.n > 0 ? fit->nodes.of[i] : i;
-}
-
-int64_t hd_fit_point(const hd_fit *fit, const huddle_points *points, int64_t node) {
-    return fit->nodes.n > 0 && points->n == fit->nodes.n ? fit->nodes.first[node] : node;
-}
-
-huddle_status hd_fit_weights(const hd_fit *fit, double **weights) {
-    huddle_status status = HUDDLE_OK;
-    *weights = NULL;
-    if (fit->nodes.n == 0)
-        return status;
-    ALLOC(*weights, fit->n);
-    for (int64_t i = 0; i < fit->n; i++)
-        (*weights)[i] = (double)fit->nodes.copies[i];
-done:
-    return status;
-}
-
 /* ---- merging ------------------------------------------------------------------------------- */
 
 /* A few pairs of equal rows do no harm to the graph of all rows, and merging them does it no good:
@@ -42,7 +14,7 @@ done:
  * neighbours, ACC is .690 with them and .660 merged. Above this share they are merged. */
 static const double harmless_share = .02;
 
-bool hd_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
+bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
     double taken = 0;
     for (int64_t k = 0; k < nodes->count; k++) {
         int64_t copies = nodes->copies[k];
@@ -74,89 +46,98 @@ done:
     return status;
 }
 
-/* Which rows of the fit's points to keep; nodes stays empty if all. */
-static huddle_status find_nodes(huddle_context *context, const hd_fit *fit, int32_t n_neighbors,
+/* Which of the prepared points to keep; nodes stays empty if all. */
+static huddle_status find_nodes(huddle_context *context, const huddle_distinct *equal,
+                                const hd_fit_prepared *prepared, int32_t n_neighbors,
                                 huddle_distinct *nodes) {
     huddle_status status = HUDDLE_OK;
     huddle_points taken = {0};
-    const huddle_points *kept = &fit->points;
-    huddle_distinct prepared = {.n = fit->equal.count, .count = fit->equal.count};
-    bool unprepared = fit->points_borrowed; /* then the points are x, which has been looked at */
-    if (fit->equal.count < fit->equal.n && !unprepared) {
-        TRY(huddle_points_take(&fit->points, fit->equal.first, fit->equal.count, &taken));
+    const huddle_points *kept = &prepared->points;
+    huddle_distinct among = {.n = equal->count, .count = equal->count};
+    bool unprepared = prepared->borrows_points; /* then they are x, whose rows are known */
+    if (equal->count < equal->n && !unprepared) {
+        TRY(huddle_points_take(&prepared->points, equal->first, equal->count, &taken));
         kept = &taken;
     }
     if (!unprepared)
-        TRY(huddle_points_distinct(context, kept, &prepared));
-    if (prepared.count < fit->equal.n)
-        TRY(compose(&fit->equal, &prepared, nodes));
-    if (nodes->n > 0 && !hd_copies_matter(nodes, n_neighbors))
+        TRY(huddle_points_distinct(context, kept, &among));
+    if (among.count < equal->n)
+        TRY(compose(equal, &among, nodes));
+    if (nodes->n > 0 && !hd_fit_copies_matter(nodes, n_neighbors))
         huddle_distinct_free(nodes);
 done:
     huddle_points_free(&taken);
-    huddle_distinct_free(&prepared);
+    huddle_distinct_free(&among);
     return status;
 }
 
-huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit *fit,
-                                   huddle_points *whole, bool *borrowed) {
+huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
+                                   hd_fit_prepared *prepared, huddle_points *whole,
+                                   bool *borrowed) {
     huddle_status status = HUDDLE_OK;
     huddle_points kept = {0};
-    fit->n = hd_fit_rows(fit);
-    huddle_distinct_free(&fit->nodes);
-    if (fit->equal.n == 0) /* nobody has looked at x: the points are all there is */
-        fit->equal = (huddle_distinct){.n = fit->n, .count = fit->n};
-    TRY(find_nodes(context, fit, n_neighbors, &fit->nodes));
-    if (fit->nodes.n == 0)
+    rows->n = hd_fit_rows_total(rows);
+    huddle_distinct_free(&rows->nodes);
+    if (rows->equal.n == 0) /* the rows of x are not known: the points are all there is */
+        rows->equal = (huddle_distinct){.n = rows->n, .count = rows->n};
+    TRY(find_nodes(context, &rows->equal, prepared, n_neighbors, &rows->nodes));
+    if (rows->nodes.n == 0)
         goto done;
-    TRY(huddle_points_take(&fit->points, fit->nodes.first, fit->nodes.count, &kept));
+    TRY(huddle_points_take(&prepared->points, rows->nodes.first, rows->nodes.count, &kept));
     if (whole != NULL) {
-        *whole = fit->points;
-        *borrowed = fit->points_borrowed;
-    } else if (!fit->points_borrowed) {
-        huddle_points_free(&fit->points);
+        *whole = prepared->points;
+        *borrowed = prepared->borrows_points;
+    } else if (!prepared->borrows_points) {
+        huddle_points_free(&prepared->points);
     }
-    fit->points = kept;
-    fit->points_borrowed = false;
-    fit->n = fit->nodes.count;
+    prepared->points = kept;
+    prepared->borrows_points = false;
+    rows->n = rows->nodes.count;
 done:
     if (status != HUDDLE_OK)
-        huddle_distinct_free(&fit->nodes);
+        huddle_distinct_free(&rows->nodes);
     return status;
 }
 
-huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit *fit) {
-    return hd_fit_merge_keeping(context, n_neighbors, fit, NULL, NULL);
+huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
+                           hd_fit_prepared *prepared) {
+    return hd_fit_merge_keeping(context, n_neighbors, rows, prepared, NULL, NULL);
 }
 
 /* ---- neighbours ---------------------------------------------------------------------------- */
 
-huddle_status hd_find_neighbors(huddle_context *context, hd_fit *fit,
-                                const huddle_knn_options *options, huddle_neighbors *neighbors) {
-    return fit->nodes.n > 0
-               ? huddle_graph_knn_ties(context, &fit->points, options, neighbors, &fit->knn_info)
-               : huddle_graph_knn(context, &fit->points, options, neighbors, &fit->knn_info);
+huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_rows *rows,
+                                         const huddle_points *points,
+                                         const huddle_knn_options *options,
+                                         huddle_neighbors *neighbors, huddle_knn_info *info) {
+    return rows->nodes.n > 0 ? huddle_graph_knn_ties(context, points, options, neighbors, info)
+                             : huddle_graph_knn(context, points, options, neighbors, info);
 }
 
-huddle_status hd_query_neighbors(huddle_context *context, const hd_fit *fit, const huddle_points *x,
-                                 const huddle_knn_options *options, huddle_neighbors *neighbors) {
-    return fit->nodes.n > 0
-               ? huddle_graph_query_ties(context, &fit->points, x, options, neighbors, NULL)
-               : huddle_graph_query(context, &fit->points, x, options, neighbors, NULL);
+huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit *fit,
+                                          const huddle_points *x, const huddle_knn_options *options,
+                                          huddle_neighbors *neighbors) {
+    const huddle_points *points = &fit->prepared.points;
+    huddle_status status =
+        fit->rows.nodes.n > 0
+            ? huddle_graph_query_ties(context, points, x, options, neighbors, NULL)
+            : huddle_graph_query(context, points, x, options, neighbors, NULL);
+    return status == HUDDLE_OK ? huddle_neighbors_fetch(neighbors) : status;
 }
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
-void hd_fit_unify_labels(hd_fit *fit) {
-    const huddle_distinct *equal = &fit->equal;
-    huddle_kmeans_info *info = &fit->kmeans_info;
-    if (fit->nodes.n > 0 || equal->of == NULL || equal->n != fit->n)
+void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
+    const huddle_distinct *equal = &rows->equal;
+    huddle_kmeans_info *info = &clusters->kmeans;
+    int64_t n = rows->n;
+    if (rows->nodes.n > 0 || equal->of == NULL || equal->n != n)
         return;
-    for (int64_t i = 0; i < fit->n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         int64_t first = equal->first[equal->of[i]];
-        fit->labels[i] = fit->labels[first];
+        clusters->labels[i] = clusters->labels[first];
         for (int64_t r = 0; r < info->n_restarts && info->start_labels != NULL; r++)
-            info->start_labels[r * fit->n + i] = info->start_labels[r * fit->n + first];
+            info->start_labels[r * n + i] = info->start_labels[r * n + first];
     }
 }
 
@@ -164,17 +145,20 @@ huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
                                 const huddle_points *points, int64_t sample, double *silhouette) {
     huddle_status status = HUDDLE_OK;
     huddle_points taken = {0};
-    int64_t *index = NULL, rows = hd_fit_rows(fit), count = rows < sample ? rows : sample;
+    const int32_t *node_labels = fit->clusters.labels;
+    int64_t *index = NULL, rows = hd_fit_rows_total(&fit->rows);
+    int64_t count = rows < sample ? rows : sample;
     int32_t *labels = NULL;
     hd_rng rng = hd_rng_stream(0, 0);
-    if (fit->nodes.n == 0)
-        return huddle_metrics_silhouette(context, points, fit->labels, sample, 0, silhouette);
+    if (fit->rows.nodes.n == 0)
+        return huddle_metrics_silhouette(context, points, node_labels, sample, 0, silhouette);
+    /* The sample is one of all rows of x, so that copies count as often as they occur. */
     ALLOC(index, count);
     ALLOC(labels, count);
     hd_rng_sample(&rng, rows, count, index);
     for (int64_t i = 0; i < count; i++) {
-        int64_t node = hd_fit_node(fit, index[i]);
-        labels[i] = fit->labels[node];
+        int64_t node = hd_fit_rows_node(&fit->rows, index[i]);
+        labels[i] = node_labels[node];
         index[i] = points->n == rows ? index[i] : node;
     }
     TRY(huddle_points_take(points, index, count, &taken));

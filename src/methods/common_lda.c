@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 50 };
+enum { MAX_ROUNDS = 50 };
 static const double ridge = 1e-3; /* times the mean eigenvalue of S_t */
 
 typedef struct lda {
@@ -39,11 +39,11 @@ static void lda_free(lda *l) {
     huddle_dense_free(&l->p);
 }
 
-void hd_lda_begin(hd_fit *fit, hd_lda_start *start) {
-    start->points = fit->points;
-    start->map = fit->reduction;
-    memset(&fit->points, 0, sizeof fit->points);
-    memset(&fit->reduction, 0, sizeof fit->reduction);
+void hd_lda_begin(hd_fit_prepared *prepared, hd_lda_start *start) {
+    start->points = prepared->points;
+    start->map = prepared->reduction;
+    memset(&prepared->points, 0, sizeof prepared->points);
+    memset(&prepared->reduction, 0, sizeof prepared->reduction);
 }
 
 void hd_lda_start_free(hd_lda_start *start) {
@@ -156,10 +156,10 @@ done:
 }
 
 /* The map of the fit: the principal components, then p. */
-static huddle_status set_reduction(const hd_lda_start *start, const huddle_dense *p, hd_fit *fit) {
+static huddle_status set_reduction(const hd_lda_start *start, const huddle_dense *p,
+                                   huddle_preparation *map) {
     huddle_status status = HUDDLE_OK;
     const huddle_preparation *pca = &start->map;
-    huddle_preparation *map = &fit->reduction;
     huddle_preparation_free(map);
     map->rule = (huddle_rule){"pca:R", (int32_t)p->cols};
     map->d_in = pca->d_in;
@@ -186,7 +186,7 @@ static huddle_status project(huddle_context *context, const lda *l, huddle_point
     return huddle_prepare_apply(context, &map, l->y, points, NULL);
 }
 
-/* Centres of the labels in the present projection, to go on from. */
+/* Centres of the labels in the present projection, to start K-means from. */
 static huddle_status centres_of(const huddle_points *points, const int32_t *labels, int32_t c,
                                 huddle_dense *centres) {
     huddle_status status = HUDDLE_OK;
@@ -207,30 +207,38 @@ done:
     return status;
 }
 
-static void keep(lda *l, const hd_fit *now) {
+/* The clusters of the present round, and the points they are clusters of. */
+typedef struct lda_round {
+    hd_fit_rows rows;
+    huddle_points points; /* X P */
+    hd_fit_clusters clusters;
+} lda_round;
+
+static void keep_round(lda *l, const lda_round *now) {
     l->best_r = l->p.cols;
     memcpy(l->best_p, l->p.values, (size_t)(l->m * l->p.cols) * sizeof *l->best_p);
-    memcpy(l->best_labels, now->labels, (size_t)l->n * sizeof *l->best_labels);
+    memcpy(l->best_labels, now->clusters.labels, (size_t)l->n * sizeof *l->best_labels);
 }
 
-/* Notes the clusters' objective, and keeps them and P if it is the best so far. */
-static huddle_status note_round(lda *l, hd_fit *now, hd_fit *fit, double *best) {
+/* Records the clusters' objective, and keeps them and P if it is the best so far. */
+static huddle_status record_round(lda *l, const lda_round *now,
+                                  huddle_alternation_info *alternation, double *best) {
     huddle_status status = HUDDLE_OK;
     double trace = 0;
-    TRY(between(l, now->labels));
+    TRY(between(l, now->clusters.labels));
     TRY(trace_objective(l, &trace));
-    TRY(hd_alternation_add(fit, trace));
+    TRY(hd_fit_alternation_add(alternation, trace));
     if (trace > *best) {
         *best = trace;
-        keep(l, now);
+        keep_round(l, now);
     }
 done:
     return status;
 }
 
-/* One round after the first: P from the labels, then K-means from where they are. */
+/* One round after the first: P from the labels, then K-means from their centres. */
 static huddle_status next_round(huddle_context *context, lda *l,
-                                const huddle_kmeans_options *kmeans, hd_fit *now, bool *stays) {
+                                const huddle_kmeans_options *kmeans, lda_round *now, bool *stays) {
     huddle_status status = HUDDLE_OK;
     huddle_dense centres = {0};
     huddle_kmeans_options warm = *kmeans;
@@ -241,12 +249,12 @@ static huddle_status next_round(huddle_context *context, lda *l,
     if (!found)
         goto done;
     TRY(project(context, l, &now->points));
-    TRY(centres_of(&now->points, now->labels, l->c, &centres));
-    before = now->labels;
-    now->labels = NULL;
+    TRY(centres_of(&now->points, now->clusters.labels, l->c, &centres));
+    before = now->clusters.labels;
+    now->clusters.labels = NULL;
     warm.start = &centres;
-    TRY(hd_fit_kmeans(context, &now->points, &warm, now));
-    *stays = memcmp(before, now->labels, (size_t)l->n * sizeof *before) == 0;
+    TRY(hd_fit_kmeans(context, &now->points, &warm, &now->rows, &now->clusters));
+    *stays = memcmp(before, now->clusters.labels, (size_t)l->n * sizeof *before) == 0;
 done:
     huddle_free(before);
     huddle_dense_free(&centres);
@@ -254,57 +262,63 @@ done:
 }
 
 static huddle_status alternate(huddle_context *context, lda *l, const huddle_kmeans_options *kmeans,
-                               hd_fit *now, hd_fit *fit) {
+                               lda_round *now, huddle_alternation_info *alternation) {
     huddle_status status = HUDDLE_OK;
     double best = -INFINITY;
     bool flat, stays = false;
     TRY(factor_total(context, l, &flat));
     TRY(project(context, l, &now->points));
-    TRY(hd_fit_kmeans(context, &now->points, kmeans, now));
+    TRY(hd_fit_kmeans(context, &now->points, kmeans, &now->rows, &now->clusters));
     if (flat || l->c == 1) {
-        keep(l, now);
+        keep_round(l, now);
         goto done;
     }
-    TRY(note_round(l, now, fit, &best));
-    for (int round = 0; round < MOST_ROUNDS && !stays; round++) {
-        TRY(hd_progress(context, "lda", round, MOST_ROUNDS));
+    TRY(record_round(l, now, alternation, &best));
+    for (int round = 0; round < MAX_ROUNDS && !stays; round++) {
+        TRY(hd_progress(context, "lda", round, MAX_ROUNDS));
         TRY(next_round(context, l, kmeans, now, &stays));
-        TRY(note_round(l, now, fit, &best));
+        TRY(record_round(l, now, alternation, &best));
     }
-    fit->alternation.stop = stays ? HUDDLE_STOP_CONVERGED : HUDDLE_STOP_MAX_ITER;
+    alternation->stop = stays ? HUDDLE_STOP_CONVERGED : HUDDLE_STOP_MAX_ITER;
 done:
     return status;
 }
 
 /* The best P's clusters, on points that went through the one map that new points will: K-means
- * goes on from the labels it had, which are the same but for rounding. */
-static huddle_status finish(huddle_context *context, const huddle_points *x,
-                            const hd_lda_start *start, const lda *l,
-                            const huddle_kmeans_options *kmeans, hd_fit *fit) {
+ * continues from the labels it had, which are the same but for rounding. */
+static huddle_status cluster_best(huddle_context *context, const huddle_points *x,
+                                  const hd_lda_start *start, const lda *l,
+                                  const huddle_kmeans_options *kmeans, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense p = {l->m, l->best_r, l->best_r, l->best_p}, centres = {0};
+    hd_fit_prepared *prepared = &fit->prepared;
+    huddle_dense p = {.rows = l->m, .cols = l->best_r, .stride = l->best_r, .values = l->best_p};
+    huddle_dense centres = {0};
     huddle_points owned = {0}, view;
     huddle_kmeans_options warm = *kmeans;
-    TRY(set_reduction(start, &p, fit));
-    TRY(hd_apply(context, &fit->preparation, x, &owned, &view));
-    TRY(hd_fit_reduce(context, &view, fit));
-    TRY(centres_of(&fit->points, l->best_labels, l->c, &centres));
+    TRY(set_reduction(start, &p, &prepared->reduction));
+    TRY(hd_fit_apply_map(context, &prepared->preparation, x, &owned, &view));
+    TRY(hd_fit_reduce(context, &view, prepared));
+    TRY(centres_of(&prepared->points, l->best_labels, l->c, &centres));
     warm.start = &centres;
-    TRY(hd_fit_kmeans(context, &fit->points, &warm, fit));
+    TRY(hd_fit_kmeans(context, &prepared->points, &warm, &fit->rows, &fit->clusters));
 done:
     huddle_points_free(&owned);
     huddle_dense_free(&centres);
     return status;
 }
 
-huddle_status hd_lda(huddle_context *context, const huddle_points *x, const hd_lda_start *start,
-                     const huddle_kmeans_options *kmeans, hd_fit *fit) {
+huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
+                             const hd_lda_start *start, const huddle_kmeans_options *kmeans,
+                             hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     int64_t m = start->points.d, most = kmeans->n_clusters - 1;
     lda l = {.y = &start->points, .n = start->points.n, .m = m, .c = kmeans->n_clusters};
-    hd_fit now = {.n = start->points.n};
+    lda_round now = {.rows = {.n = start->points.n}};
+    huddle_alternation_info *alternation = &fit->clusters.alternation;
+    huddle_kmeans_options search = *kmeans;
     int64_t r = most < 1 ? 1 : most < m ? most : m;
-    hd_alternation_reset(fit);
+    search.keep_starts = false;
+    hd_fit_alternation_reset(alternation);
     hd_blas_enter();
     ALLOC(l.b, m * l.c);
     ALLOC(l.best_p, m * r);
@@ -312,11 +326,12 @@ huddle_status hd_lda(huddle_context *context, const huddle_points *x, const hd_l
     TRY(huddle_dense_new(m, r, &l.p));
     for (int64_t k = 0; k < r; k++)
         l.p.values[k * r + k] = 1;
-    TRY(alternate(context, &l, kmeans, &now, fit));
-    TRY(finish(context, x, start, &l, kmeans, fit));
+    TRY(alternate(context, &l, &search, &now, alternation));
+    TRY(cluster_best(context, x, start, &l, kmeans, fit));
 done:
     hd_blas_leave();
-    hd_fit_free(&now);
+    hd_fit_clusters_free(&now.clusters);
+    huddle_points_free(&now.points);
     lda_free(&l);
     return status;
 }

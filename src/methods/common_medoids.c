@@ -1,4 +1,4 @@
-/* Medoids among rows that K-means could not tell apart.
+/* Medoids among rows that are equal to K-means.
  *
  * Shrinking fuses points: all rows of a group are equally near the centre of their cluster. Of
  * these the medoid is the row nearest their mean in the points; where there are no points, the row
@@ -21,19 +21,20 @@ static void tied_free(tied_rows *tied) {
     huddle_free(tied->rows);
 }
 
-static huddle_status list_tied(const hd_fit *fit, tied_rows *tied) {
+/* A counting sort by cluster. */
+static huddle_status list_tied(const hd_fit_clusters *clusters, int64_t n, tied_rows *tied) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = fit->centres.rows;
+    int64_t c = clusters->centres.rows;
     ALLOC_ZERO(tied->offsets, c + 2);
-    ALLOC(tied->rows, fit->n);
-    for (int64_t i = 0; i < fit->n; i++)
-        if (fit->is_medoid_row[i])
-            tied->offsets[fit->labels[i] + 2]++;
+    ALLOC(tied->rows, n);
+    for (int64_t i = 0; i < n; i++)
+        if (clusters->is_medoid_row[i])
+            tied->offsets[clusters->labels[i] + 2]++;
     for (int64_t k = 1; k <= c; k++)
         tied->offsets[k + 1] += tied->offsets[k];
-    for (int64_t i = 0; i < fit->n; i++)
-        if (fit->is_medoid_row[i])
-            tied->rows[tied->offsets[fit->labels[i] + 1]++] = i;
+    for (int64_t i = 0; i < n; i++)
+        if (clusters->is_medoid_row[i])
+            tied->rows[tied->offsets[clusters->labels[i] + 1]++] = i;
 done:
     return status;
 }
@@ -48,39 +49,41 @@ static void add_row(const huddle_points *x, int64_t i, double copies, double *su
         sum[x->columns[e]] += copies * (double)x->values[e];
 }
 
-/* ||x_i - mean||^2; for a sparse row without the part that all rows share. */
-static double distance_to(const huddle_points *x, int64_t i, const double *mean) {
+double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centre,
+                          double centre_norm) {
     double square = 0;
     if (x->offsets == NULL) {
         for (int64_t j = 0; j < x->d; j++) {
-            double difference = (double)x->values[i * x->stride + j] - mean[j];
+            double difference = (double)x->values[i * x->stride + j] - centre[j];
             square += difference * difference;
         }
         return square;
     }
+    /* ||x - m||^2 = ||m||^2 + sum over the non-zeros of x of x (x - 2 m) */
+    square = centre_norm;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
         double value = (double)x->values[e];
-        square += value * (value - 2 * mean[x->columns[e]]);
+        square += value * (value - 2 * centre[x->columns[e]]);
     }
     return square;
 }
 
 /* The row nearest the mean of `count` rows and their copies; mean is space for d numbers. A
- * column's shift is the same for all rows and falls out. */
-static int64_t most_central(const hd_fit *fit, const huddle_points *x, const int64_t *rows,
+ * column's shift is the same for all rows and cancels. */
+static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const int64_t *rows,
                             int64_t count, double *mean) {
     int64_t best = rows[0];
     double least = INFINITY, total = 0;
     memset(mean, 0, (size_t)x->d * sizeof *mean);
     for (int64_t r = 0; r < count; r++) {
-        double copies = (double)hd_fit_copies(fit, rows[r]);
-        add_row(x, hd_fit_point(fit, x, rows[r]), copies, mean);
+        double copies = (double)hd_fit_rows_copies(of, rows[r]);
+        add_row(x, hd_fit_rows_point(of, x, rows[r]), copies, mean);
         total += copies;
     }
     for (int64_t j = 0; j < x->d; j++)
         mean[j] /= total;
     for (int64_t r = 0; r < count; r++) {
-        double distance = distance_to(x, hd_fit_point(fit, x, rows[r]), mean);
+        double distance = hd_fit_distance_to(x, hd_fit_rows_point(of, x, rows[r]), mean, 0);
         if (distance < least) {
             least = distance;
             best = rows[r];
@@ -104,22 +107,25 @@ static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int6
     return best;
 }
 
-huddle_status hd_fit_settle_medoids(const huddle_points *points, const huddle_csr *graph,
+huddle_status hd_fit_choose_medoids(const huddle_points *points, const huddle_csr *graph,
                                     hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
+    hd_fit_clusters *clusters = &fit->clusters;
     tied_rows tied = {0};
     double *mean = NULL;
-    if (fit->is_medoid_row == NULL || (points == NULL && graph == NULL))
+    if (clusters->is_medoid_row == NULL || (points == NULL && graph == NULL))
         return status;
-    TRY(list_tied(fit, &tied));
+    TRY(points != NULL ? huddle_points_fetch(points) : huddle_csr_fetch(graph));
+    TRY(list_tied(clusters, fit->rows.n, &tied));
     if (points != NULL)
         ALLOC(mean, points->d);
-    for (int64_t k = 0; k < fit->centres.rows; k++) {
+    for (int64_t k = 0; k < clusters->centres.rows; k++) {
         const int64_t *rows = tied.rows + tied.offsets[k];
         int64_t count = tied.offsets[k + 1] - tied.offsets[k];
         if (count > 1)
-            fit->medoids[k] = points != NULL ? most_central(fit, points, rows, count, mean)
-                                             : largest_degree(graph, rows, count);
+            clusters->medoids[k] = points != NULL
+                                       ? most_central(&fit->rows, points, rows, count, mean)
+                                       : largest_degree(graph, rows, count);
     }
 done:
     tied_free(&tied);

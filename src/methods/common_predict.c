@@ -19,8 +19,8 @@ typedef struct placing {
     int64_t *same;
 } placing;
 
-int64_t hd_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
-                    const huddle_neighbors *neighbors) {
+int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
+                             const huddle_neighbors *neighbors) {
     static const double rounding = 1e-6, cosine_rounding = 1e-12;
     double distance = neighbors->distance[i * neighbors->k], squares = 0;
     int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
@@ -34,10 +34,10 @@ int64_t hd_same_row(const huddle_points *x, int64_t i, const huddle_knn_options 
 
 /* A new point has one copy. */
 static double copies_factor(const hd_fit *fit, int64_t node) {
-    return fit->nodes.n > 0 ? (double)(1 + fit->nodes.copies[node]) / 2 : 1;
+    return fit->rows.nodes.n > 0 ? (double)(1 + fit->rows.nodes.copies[node]) / 2 : 1;
 }
 
-double hd_own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
+double hd_spectral_own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
     double last = 0;
     for (int32_t j = 0; j < k; j++)
         if (isfinite(distance[j]))
@@ -62,24 +62,24 @@ static void apply_row_rule(const char *rule, double degree, int64_t c, double *r
 
 static void place_row(const placing *p, int64_t i) {
     const hd_fit *fit = p->fit;
-    const huddle_dense *vectors = &fit->embedding.vectors;
+    const huddle_dense *vectors = &fit->embedding.f.vectors;
     int32_t k = p->neighbors->k;
     const int32_t *index = p->neighbors->index + i * k;
     const double *distance = p->neighbors->distance + i * k;
     double *row = p->rows->values + i * p->rows->stride;
-    double scale = hd_own_scale(&fit->scale, distance, k), degree = 0;
-    p->same[i] = hd_same_row(p->points, i, p->knn, p->neighbors);
+    double scale = hd_spectral_own_scale(&fit->graph.scale, distance, k), degree = 0;
+    p->same[i] = hd_spectral_same_row(p->points, i, p->knn, p->neighbors);
     for (int32_t j = 0; j < k && index[j] >= 0; j++) {
         double weight = copies_factor(fit, index[j]) *
-                        huddle_graph_weight(&fit->scale, index[j], scale, distance[j]);
-        double other = fit->embedding.degrees[index[j]];
+                        huddle_graph_weight(&fit->graph.scale, index[j], scale, distance[j]);
+        double other = fit->embedding.f.degrees[index[j]];
         double share = other > 0 ? weight / sqrt(other) : 0; /* a model of one point has no edges */
         degree += weight;
         for (int64_t l = 0; l < p->rows->cols; l++)
             row[l] += share * vectors->values[index[j] * vectors->stride + l];
     }
     for (int64_t l = 0; l < p->rows->cols; l++) {
-        double similarity = 1 - fit->embedding.eigenvalues[l];
+        double similarity = 1 - fit->embedding.f.eigenvalues[l];
         row[l] /= sqrt(degree) * (fabs(similarity) > 1e-9 ? similarity : 1e-9);
     }
     apply_row_rule(p->row_rule, degree, p->rows->cols, row);
@@ -98,12 +98,12 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
     placing p = {fit, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
-    if (fit->points.values == NULL || fit->embedding.vectors.values == NULL)
+    if (fit->prepared.points.values == NULL || fit->embedding.f.vectors.values == NULL)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
-    TRY(hd_prepare_new(context, fit, x, &owned, &view));
-    TRY(hd_query_neighbors(context, fit, &view, &options->knn, &neighbors));
-    TRY(huddle_dense_new(x->n, fit->embedding.rows.cols, rows));
+    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(hd_spectral_query_neighbors(context, fit, &view, &options->knn, &neighbors));
+    TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_rows, &p));
 done:
     huddle_neighbors_free(&neighbors);
@@ -135,19 +135,20 @@ done:
     return status;
 }
 
-huddle_status hd_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale,
-                           const hd_fit *fit, huddle_csr *w) {
+huddle_status hd_spectral_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale,
+                                    const hd_fit *fit, huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
     int32_t k = neighbors->k;
     double *weights = NULL;
     ALLOC(weights, neighbors->n * k);
     for (int64_t i = 0; i < neighbors->n; i++)
         for (int64_t e = i * k; e < i * k + k && neighbors->index[e] >= 0; e++)
-            weights[e] = copies_factor(fit, neighbors->index[e]) *
-                         huddle_graph_weight(scale, neighbors->index[e],
-                                             hd_own_scale(scale, neighbors->distance + i * k, k),
-                                             neighbors->distance[e]);
-    TRY(neighbor_matrix(neighbors, weights, fit->n, w));
+            weights[e] =
+                copies_factor(fit, neighbors->index[e]) *
+                huddle_graph_weight(scale, neighbors->index[e],
+                                    hd_spectral_own_scale(scale, neighbors->distance + i * k, k),
+                                    neighbors->distance[e]);
+    TRY(neighbor_matrix(neighbors, weights, fit->rows.n, w));
 done:
     huddle_free(weights);
     return status;
@@ -160,9 +161,9 @@ huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
     huddle_knn_options options = huddle_knn_defaults();
     options.n_neighbors = 1;
     /* In double: points made from these rows would have a shift that depends on all of them. */
-    TRY(huddle_graph_query_dense(context, &fit->centres, rows, &options, &nearest, NULL));
+    TRY(huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL));
     for (int64_t i = 0; i < rows->rows; i++)
-        labels[i] = same[i] >= 0 ? fit->labels[same[i]] : nearest.index[i];
+        labels[i] = same[i] >= 0 ? fit->clusters.labels[same[i]] : nearest.index[i];
 done:
     huddle_neighbors_free(&nearest);
     return status;

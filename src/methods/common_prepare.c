@@ -1,30 +1,102 @@
-/* Preparing as a stage that fits share. */
+/* From x to the prepared points, of training and of new ones. */
 #include "methods/cache.h"
 
 #include "base/check.h"
 
 #include <stdio.h>
+#include <string.h>
 
-typedef struct prepare_job {
-    const hd_input *input;
-    const huddle_prepare_options *options;
-} prepare_job;
+/* ---- training points ----------------------------------------------------------------------- */
 
-static huddle_status make_points(huddle_context *context, void *argument, hd_fit *fit) {
-    const prepare_job *job = argument;
-    huddle_points view;
-    return hd_fit_prepare(context, job->input->x, job->options, true, fit, &view);
+/* Applies the fitted preparation to x. If it changes nothing, the points are x itself. */
+static huddle_status apply_preparation(huddle_context *context, const huddle_points *x, bool keep,
+                                       hd_fit_prepared *prepared, huddle_points *view) {
+    huddle_status status = HUDDLE_OK;
+    huddle_prepare_info applied = {0};
+    if (hd_fit_is_identity(&prepared->preparation)) {
+        *view = *x;
+        if (keep) {
+            prepared->points = *x;
+            prepared->borrows_points = true;
+        }
+        return status;
+    }
+    TRY(huddle_prepare_apply(context, &prepared->preparation, x, &prepared->points, &applied));
+    prepared->info.zero_rows = applied.zero_rows;
+    prepared->info.seconds += applied.seconds;
+    *view = prepared->points;
+done:
+    return status;
 }
 
-static const hd_shared_stage points_stage = {make_points, hd_copy_points};
+huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
+                             const huddle_prepare_options *options, bool keep, hd_fit *fit,
+                             huddle_points *view) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_prepared *prepared = &fit->prepared;
+    huddle_prepare_options chosen = *options;
+    if (strcmp(chosen.prepare.name, "auto") == 0)
+        TRY(hd_choose_prepare(context, job->x, job->common, &chosen.prepare, &prepared->trials));
+    TRY(huddle_prepare_fit(context, job->x, &chosen, &prepared->preparation, &prepared->info));
+    prepared->info.seconds += prepared->trials.seconds;
+    huddle_distinct_free(&fit->rows.equal);
+    TRY(huddle_points_distinct(context, job->x, &fit->rows.equal));
+    TRY(apply_preparation(context, job->x, keep, prepared, view));
+    TRY(hd_fit_find_dominant(context, &prepared->preparation, view, &prepared->dominant));
+done:
+    return status;
+}
 
-huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_input *input,
-                                    const huddle_prepare_options *options, hd_fit *fit) {
-    prepare_job job = {input, options};
+huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
+                                    const huddle_prepare_options *options, hd_cache_key *key,
+                                    hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
+                                   {&fit->prepared, &hd_fit_prepared_copier}};
+    huddle_points view;
+    bool found;
     char numbers[96];
+    /* The automatic preparation depends on n_clusters. */
     snprintf(numbers, sizeof numbers, "points;%llu;%d;%d", (unsigned long long)options->seed,
-             fit->common.n_clusters.first, fit->common.n_clusters.last);
-    hd_key_add_text(&fit->key, numbers);
-    hd_key_add_options(&fit->key, huddle_prepare_options_table(), options);
-    return hd_cache_run(context, input->cache, &fit->key, &points_stage, &job, fit);
+             job->common.n_clusters.first, job->common.n_clusters.last);
+    hd_cache_key_add(key, numbers);
+    hd_cache_key_add_options(key, huddle_prepare_options_table(), options);
+    TRY(hd_cache_find(key, parts, 2, &found));
+    if (!found)
+        TRY(hd_cache_store(key, parts, 2, hd_fit_prepare(context, job, options, true, fit, &view)));
+done:
+    return status;
+}
+
+/* ---- new points ---------------------------------------------------------------------------- */
+
+huddle_status hd_fit_apply_map(huddle_context *context, const huddle_preparation *map,
+                               const huddle_points *x, huddle_points *owned, huddle_points *view) {
+    memset(owned, 0, sizeof *owned);
+    *view = *x;
+    if (map->rule.name == NULL || hd_fit_is_identity(map))
+        return HUDDLE_OK;
+    huddle_status status = huddle_prepare_apply(context, map, x, owned, NULL);
+    *view = *owned;
+    return status;
+}
+
+huddle_status hd_fit_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
+                                 huddle_points *owned, huddle_points *view) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_preparation *preparation = &fit->prepared.preparation;
+    huddle_points prepared = {0}, prepared_view;
+    memset(owned, 0, sizeof *owned);
+    if (x->d != preparation->d_in)
+        FAIL(HUDDLE_INVALID, "the points have %lld features, the model was fitted to %lld",
+             (long long)x->d, (long long)preparation->d_in);
+    TRY(hd_fit_apply_map(context, preparation, x, &prepared, &prepared_view));
+    TRY(hd_fit_apply_map(context, &fit->prepared.reduction, &prepared_view, owned, view));
+    if (owned->values == NULL && owned->resident == NULL) {
+        *owned = prepared;
+        memset(&prepared, 0, sizeof prepared);
+    }
+done:
+    huddle_points_free(&prepared);
+    return status;
 }

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
-#include "methods/cache.h"
+#include "base/slabs.h"
 #include "prepare/pca.h"
 
 #include <math.h>
@@ -11,11 +11,11 @@
 #include <string.h>
 
 /* Protocols try dimensions up to this; auto stays below it too. */
-enum { MOST_DIM = 150 };
+enum { MAX_DIM = 150 };
 
-const huddle_option *hd_reduce_table(void) {
+const huddle_option *hd_fit_reduce_table(void) {
     static const huddle_option table[] = {
-        HD_INT_AUTO(hd_reduce_options, dim, "auto", 1, INT32_MAX,
+        HD_INT_AUTO(hd_fit_reduce_options, dim, "auto", 1, INT32_MAX,
                     "principal components to keep; auto = those with 9/10 of the variance"),
         {0}};
     return table;
@@ -36,9 +36,9 @@ done:
     return status;
 }
 
-huddle_status hd_principal_map(huddle_context *context, const huddle_points *points, int64_t r,
-                               uint64_t seed, huddle_preparation *map, double *variances,
-                               double *total) {
+huddle_status hd_fit_principal_map(huddle_context *context, const huddle_points *points, int64_t r,
+                                   uint64_t seed, huddle_preparation *map, double *variances,
+                                   double *total) {
     huddle_status status = HUDDLE_OK;
     int64_t d = points->d, rank;
     double *spread = NULL, *mean = NULL, *components = NULL, kept = 0;
@@ -69,12 +69,13 @@ done:
     return status;
 }
 
-huddle_status hd_fit_reduce(huddle_context *context, const huddle_points *points, hd_fit *fit) {
+huddle_status hd_fit_reduce(huddle_context *context, const huddle_points *points,
+                            hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
     huddle_points reduced = {0};
-    TRY(huddle_prepare_apply(context, &fit->reduction, points, &reduced, NULL));
-    huddle_points_free(&fit->points);
-    fit->points = reduced;
+    TRY(huddle_prepare_apply(context, &prepared->reduction, points, &reduced, NULL));
+    huddle_points_free(&prepared->points);
+    prepared->points = reduced;
 done:
     return status;
 }
@@ -85,78 +86,76 @@ done:
  * points are so large that they might overflow, or so small that they would lose digits, the map
  * brings them near 1. A power of two changes no distance beside another. */
 static void bring_near_one(double variance, huddle_preparation *map) {
-    enum { LEAST = -60, MOST = 60 };
+    enum { MIN_EXPONENT = -60, MAX_EXPONENT = 60 };
     int exponent = 0;
     if (variance > 0)
         frexp(sqrt(variance), &exponent);
-    if (exponent >= LEAST && exponent <= MOST)
+    if (exponent >= MIN_EXPONENT && exponent <= MAX_EXPONENT)
         return;
     for (int64_t e = 0; e < map->d_in * map->d_out; e++)
         map->projection.values[e] = ldexp(map->projection.values[e], -exponent);
 }
 
-typedef struct pca_job {
-    const hd_input *input;
-    huddle_prepare_options prepare;
-    int64_t r;
-} pca_job;
-
-static huddle_status make_components(huddle_context *context, void *argument, hd_fit *fit) {
+/* The first r components, or as many as there are. */
+static huddle_status make_components(huddle_context *context, const hd_fit_job *job,
+                                     const huddle_prepare_options *prepare, int64_t r,
+                                     hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    const pca_job *job = argument;
+    hd_fit_prepared *prepared = &fit->prepared;
     huddle_points points;
     double *variances = NULL, total;
-    ALLOC(variances, job->r);
-    TRY(hd_fit_prepare(context, job->input->x, &job->prepare, false, fit, &points));
+    ALLOC(variances, r);
+    TRY(hd_fit_prepare(context, job, prepare, false, fit, &points));
     double begin = hd_seconds();
-    int64_t most = points.n < points.d ? points.n : points.d;
-    TRY(hd_principal_map(context, &points, job->r < most ? job->r : most, job->prepare.seed,
-                         &fit->reduction, variances, &total));
-    bring_near_one(total, &fit->reduction);
-    TRY(hd_fit_reduce(context, &points, fit));
-    fit->prepare_info.seconds += hd_seconds() - begin;
+    int64_t side = points.n < points.d ? points.n : points.d;
+    TRY(hd_fit_principal_map(context, &points, r < side ? r : side, prepare->seed,
+                             &prepared->reduction, variances, &total));
+    bring_near_one(total, &prepared->reduction);
+    TRY(hd_fit_reduce(context, &points, prepared));
+    prepared->info.seconds += hd_seconds() - begin;
 done:
     huddle_free(variances);
     return status;
 }
 
-static const hd_shared_stage components_stage = {make_components, hd_copy_points};
-
 /* Sum of squares of each column: the components are centred. */
-static huddle_status column_squares(const huddle_points *points, double **squares) {
+static huddle_status column_squares(huddle_context *context, const huddle_points *points,
+                                    double **squares) {
     huddle_status status = HUDDLE_OK;
+    TRY(huddle_points_fetch(points));
     ALLOC_ZERO(*squares, points->d);
     for (int64_t i = 0; i < points->n; i++)
         for (int64_t k = 0; k < points->d; k++) {
             double value = (double)points->values[i * points->stride + k];
             (*squares)[k] += value * value;
         }
+    TRY(hd_reduce_sum(context, points->d, *squares));
 done:
     return status;
 }
 
 static int64_t automatic_dim(int64_t all, const double *squares, double kept_by_all) {
-    static const double enough = 0.9;
+    static const double enough = 0.9; /* of the variance, as the option's help promises */
     double total = 0, sum = 0;
     int64_t dim = 0;
     for (int64_t k = 0; k < all; k++)
         total += squares[k];
-    while (dim < all && dim < MOST_DIM && (dim == 0 || sum * kept_by_all < enough * total))
+    while (dim < all && dim < MAX_DIM && (dim == 0 || sum * kept_by_all < enough * total))
         sum += squares[dim++];
     return dim;
 }
 
 /* Keeps the first dim columns of the projection and of the points. */
-static huddle_status cut(int64_t dim, const double *squares, hd_fit *fit) {
+static huddle_status keep_columns(int64_t dim, const double *squares, hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
-    huddle_preparation *map = &fit->reduction;
+    huddle_preparation *map = &prepared->reduction;
     huddle_points points = {0};
     huddle_dense projection = {0};
     double kept = 0, total = 0;
-    TRY(huddle_points_new(fit->points.n, dim, &points));
+    TRY(huddle_points_new(prepared->points.n, dim, &points));
     TRY(huddle_dense_new(map->d_in, dim, &projection));
     for (int64_t i = 0; i < points.n; i++)
-        memcpy(points.values + i * dim, fit->points.values + i * fit->points.stride,
+        memcpy(points.values + i * dim, prepared->points.values + i * prepared->points.stride,
                (size_t)dim * sizeof *points.values);
     for (int64_t j = 0; j < map->d_in; j++)
         memcpy(projection.values + j * dim, map->projection.values + j * map->projection.stride,
@@ -169,9 +168,9 @@ static huddle_status cut(int64_t dim, const double *squares, hd_fit *fit) {
     map->d_out = dim;
     map->rule.r = (int32_t)dim;
     huddle_dense_free(&map->projection);
-    huddle_points_free(&fit->points);
+    huddle_points_free(&prepared->points);
     map->projection = projection;
-    fit->points = points;
+    prepared->points = points;
     memset(&projection, 0, sizeof projection);
     memset(&points, 0, sizeof points);
 done:
@@ -180,49 +179,46 @@ done:
     return status;
 }
 
-/* n_clusters is named because the automatic preparation looks at it. */
-static void name_points(const pca_job *job, huddle_range n_clusters, hd_key *key) {
+/* n_clusters is part of the name because the automatic preparation depends on it. */
+static void name_points(const huddle_prepare_options *prepare, int64_t r, huddle_range n_clusters,
+                        hd_cache_key *key) {
     char numbers[96];
-    bool automatic = strcmp(job->prepare.prepare.name, "auto") == 0;
-    snprintf(numbers, sizeof numbers, "pca;%llu;%lld;%d;%d", (unsigned long long)job->prepare.seed,
-             (long long)job->r, automatic ? n_clusters.first : 0, automatic ? n_clusters.last : 0);
-    hd_key_add_text(key, numbers);
-    hd_key_add_options(key, huddle_prepare_options_table(), &job->prepare);
+    bool automatic = strcmp(prepare->prepare.name, "auto") == 0;
+    snprintf(numbers, sizeof numbers, "pca;%llu;%lld;%d;%d", (unsigned long long)prepare->seed,
+             (long long)r, automatic ? n_clusters.first : 0, automatic ? n_clusters.last : 0);
+    hd_cache_key_add(key, numbers);
+    hd_cache_key_add_options(key, huddle_prepare_options_table(), prepare);
 }
 
-huddle_status hd_fit_pca(huddle_context *context, const hd_input *input,
-                         const huddle_prepare_options *prepare, int32_t dim, uint64_t seed,
+huddle_status hd_fit_pca(huddle_context *context, const hd_fit_job *job,
+                         const huddle_prepare_options *prepare, int32_t dim, hd_cache_key *key,
                          hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    pca_job job = {input, *prepare, dim > MOST_DIM ? dim : MOST_DIM};
+    const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
+                                   {&fit->prepared, &hd_fit_prepared_copier}};
+    hd_fit_prepared *prepared = &fit->prepared;
+    huddle_prepare_options seeded = *prepare;
+    int64_t r = dim > MAX_DIM ? dim : MAX_DIM;
     double *squares = NULL;
+    bool found;
     char text[32];
-    job.prepare.seed = seed;
-    name_points(&job, fit->common.n_clusters, &fit->key);
-    TRY(hd_cache_run(context, input->cache, &fit->key, &components_stage, &job, fit));
-    TRY(column_squares(&fit->points, &squares));
-    int64_t all = fit->reduction.d_out, wanted = dim;
+    seeded.seed = job->common.seed;
+    name_points(&seeded, r, job->common.n_clusters, key);
+    TRY(hd_cache_find(key, parts, 2, &found));
+    if (!found)
+        TRY(hd_cache_store(key, parts, 2, make_components(context, job, &seeded, r, fit)));
+    TRY(column_squares(context, &prepared->points, &squares));
+    int64_t all = prepared->reduction.d_out, wanted = dim;
     if (dim == HUDDLE_AUTO)
-        wanted = automatic_dim(all, squares, fit->reduction.variance_kept);
+        wanted = automatic_dim(all, squares, prepared->reduction.variance_kept);
     else if (dim > all)
         hd_warn(context, HUDDLE_WARNING_OPTION_CLIPPED,
                 "dim = %d is clipped to %lld, the rank of the points", dim, (long long)all);
     if (wanted < all)
-        TRY(cut(wanted, squares, fit));
-    snprintf(text, sizeof text, "dim;%lld", (long long)fit->reduction.d_out);
-    hd_key_add_text(&fit->key, text);
+        TRY(keep_columns(wanted, squares, prepared));
+    snprintf(text, sizeof text, "dim;%lld", (long long)prepared->reduction.d_out);
+    hd_cache_key_add(key, text);
 done:
     huddle_free(squares);
-    return status;
-}
-
-huddle_status hd_reduced_predict(huddle_context *context, const hd_fit *fit, const void *options,
-                                 const huddle_points *x, int32_t *labels) {
-    (void)options;
-    huddle_points owned, view;
-    huddle_status status = hd_prepare_new(context, fit, x, &owned, &view);
-    if (status == HUDDLE_OK)
-        status = huddle_kmeans_assign(context, &view, &fit->centres, labels);
-    huddle_points_free(&owned);
     return status;
 }

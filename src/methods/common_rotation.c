@@ -4,13 +4,15 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/slabs.h"
+#include "fit/fit.h"
 
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_PER_CHUNK = 1024, MOST_TURNS = 100, MOST_STEPS = 60 };
+enum { ROWS_PER_CHUNK = 1024, MAX_TURNS = 100, MAX_STEPS = 60, MAX_HALVINGS = 20 };
 
 /* ---- what both have in common -------------------------------------------------------------- */
 
@@ -50,17 +52,22 @@ static double *turn_chunk(const turning *t, hd_chunk chunk) {
     return turned;
 }
 
-/* Adds up the chunks in their order. */
-static double gather(const turning *t, double *sums) {
+/* Adds up the chunks in their order, then the processes. */
+static huddle_status add_chunks(huddle_context *context, const turning *t, double *sums,
+                                double *value) {
+    huddle_status status = HUDDLE_OK;
     int64_t cells = t->rows->cols * t->rows->cols;
-    double value = 0;
+    *value = 0;
     memset(sums, 0, (size_t)cells * sizeof *sums);
     for (int64_t k = 0; k < hd_chunks(t->rows->rows, ROWS_PER_CHUNK); k++) {
-        value += t->values[k];
+        *value += t->values[k];
         for (int64_t e = 0; e < cells; e++)
             sums[e] += t->sums[k * cells + e];
     }
-    return value;
+    TRY(hd_reduce_sum(context, cells, sums));
+    TRY(hd_reduce_sum(context, 1, value));
+done:
+    return status;
 }
 
 /* matrix <- its nearest orthogonal matrix, U V' of its singular value decomposition. *trace, if not
@@ -135,7 +142,8 @@ done:
 
 /* One start: fills in labels and rotation, *objective = sum ||x_i R - e||^2. */
 static huddle_status discretise(huddle_context *context, turning *t, int64_t first,
-                                double *rotation, hd_fit *record, double *objective) {
+                                double *rotation, huddle_alternation_info *record,
+                                double *objective) {
     huddle_status status = HUDDLE_OK;
     int64_t c = t->rows->cols, n = t->rows->rows;
     double *sums = NULL, best = -1;
@@ -143,30 +151,49 @@ static huddle_status discretise(huddle_context *context, turning *t, int64_t fir
     t->rotation = rotation;
     TRY(spread_rows(t->rows, first, rotation));
     TRY(orthogonalise((int)c, rotation, NULL));
-    for (int turn = 0; turn < MOST_TURNS; turn++) {
+    for (int turn = 0; turn < MAX_TURNS; turn++) {
         TRY(hd_parallel(context, "discretise", n, ROWS_PER_CHUNK, discretise_chunk, t));
-        double value = gather(t, sums);
-        TRY(hd_alternation_add(record, 2 * ((double)n - value)));
-        record->alternation.stop = HUDDLE_STOP_CONVERGED;
+        double value;
+        TRY(add_chunks(context, t, sums, &value));
+        TRY(hd_fit_alternation_add(record, 2 * ((double)n - value)));
+        record->stop = HUDDLE_STOP_CONVERGED;
         if (value <= best * (1 + 1e-10))
             break;
-        record->alternation.stop = HUDDLE_STOP_MAX_ITER;
+        record->stop = HUDDLE_STOP_MAX_ITER;
         best = value;
         memcpy(rotation, sums, (size_t)(c * c) * sizeof *rotation);
         TRY(orthogonalise((int)c, rotation, NULL));
     }
-    *objective = record->alternation.objective[record->alternation.n_history - 1];
+    *objective = record->objective[record->n_history - 1];
 done:
     huddle_free(sums);
     return status;
 }
 
-huddle_status hd_rotate(huddle_context *context, const huddle_dense *rows, int32_t n_init,
-                        uint64_t seed, int32_t *labels, huddle_dense *rotation, hd_fit *fit) {
+/* Hands over the objectives of all starts and the history of the best one. */
+static void report_starts(int32_t n_init, int32_t best, double **objectives,
+                          huddle_alternation_info *kept, huddle_rotation_info *info,
+                          huddle_alternation_info *alternation) {
+    huddle_free(info->objectives);
+    *info = (huddle_rotation_info){.objective = (*objectives)[best],
+                                   .objectives = *objectives,
+                                   .n_restarts = n_init,
+                                   .best = best,
+                                   .n_iter = kept->n_iter,
+                                   .stop = kept->stop};
+    *objectives = NULL;
+    hd_fit_alternation_reset(alternation);
+    *alternation = *kept;
+    memset(kept, 0, sizeof *kept);
+}
+
+huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows, int32_t n_init,
+                               uint64_t seed, int32_t *labels, huddle_dense *rotation,
+                               huddle_rotation_info *info, huddle_alternation_info *alternation) {
     huddle_status status = HUDDLE_OK;
     int64_t n = rows->rows, c = rows->cols;
     turning t = {0};
-    hd_fit record = {0};
+    huddle_alternation_info record = {0}, kept = {0};
     double *trial = NULL, *objectives = NULL;
     int32_t *trial_labels = NULL, best = -1;
     hd_blas_enter();
@@ -178,7 +205,7 @@ huddle_status hd_rotate(huddle_context *context, const huddle_dense *rows, int32
     t.labels = trial_labels;
     for (int32_t start = 0; start < n_init; start++) {
         hd_rng rng = hd_rng_stream(seed, (uint64_t)start);
-        hd_alternation_reset(&record);
+        hd_fit_alternation_reset(&record);
         TRY(discretise(context, &t, start == 0 ? 0 : hd_rng_below(&rng, n), trial, &record,
                        &objectives[start]));
         if (best >= 0 && objectives[start] >= objectives[best])
@@ -186,25 +213,16 @@ huddle_status hd_rotate(huddle_context *context, const huddle_dense *rows, int32
         best = start;
         memcpy(labels, trial_labels, (size_t)n * sizeof *labels);
         memcpy(rotation->values, trial, (size_t)(c * c) * sizeof *trial);
-        if (fit == NULL)
-            continue;
-        hd_alternation_reset(fit);
-        fit->alternation = record.alternation;
-        memset(&record.alternation, 0, sizeof record.alternation);
+        hd_fit_alternation_reset(&kept);
+        kept = record;
+        memset(&record, 0, sizeof record);
     }
-    if (fit != NULL) {
-        huddle_kmeans_info_free(&fit->kmeans_info);
-        fit->kmeans_info = (huddle_kmeans_info){.inertia = objectives[best],
-                                                .inertias = objectives,
-                                                .n_restarts = n_init,
-                                                .best = best,
-                                                .n_iter = fit->alternation.n_iter,
-                                                .stop = fit->alternation.stop};
-        objectives = NULL;
-    }
+    if (info != NULL)
+        report_starts(n_init, best, &objectives, &kept, info, alternation);
 done:
     hd_blas_leave();
-    hd_alternation_reset(&record);
+    hd_fit_alternation_reset(&record);
+    hd_fit_alternation_reset(&kept);
     huddle_free(trial);
     huddle_free(trial_labels);
     huddle_free(objectives);
@@ -264,9 +282,7 @@ static huddle_status cost_at(huddle_context *context, descent *d, const double *
     d->turning.rotation = rotation;
     huddle_status status = hd_parallel(context, "align", d->turning.rows->rows, ROWS_PER_CHUNK,
                                        cost_chunk, &d->turning);
-    if (status == HUDDLE_OK)
-        *cost = gather(&d->turning, gradient);
-    return status;
+    return status == HUDDLE_OK ? add_chunks(context, &d->turning, gradient, cost) : status;
 }
 
 /* A step downhill, halved until the cost falls enough; *done if none does. */
@@ -275,7 +291,7 @@ static huddle_status descend(huddle_context *context, descent *d, bool *done) {
     int c = (int)d->turning.rows->cols, cells = c * c;
     double slope = tangent(c, d->rotation, d->gradient, d->direction, d->scratch), cost = 0;
     *done = true;
-    for (int halving = 0; halving < 20; halving++, d->step /= 2) {
+    for (int halving = 0; halving < MAX_HALVINGS; halving++, d->step /= 2) {
         memcpy(d->trial, d->rotation, (size_t)cells * sizeof *d->trial);
         cblas_daxpy(cells, -d->step, d->direction, 1, d->trial, 1);
         TRY(orthogonalise(c, d->trial, NULL));
@@ -293,8 +309,8 @@ done:
     return status;
 }
 
-huddle_status hd_align(huddle_context *context, const huddle_dense *rows, huddle_dense *rotation,
-                       double *quality) {
+huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *rows,
+                                huddle_dense *rotation, double *quality) {
     huddle_status status = HUDDLE_OK;
     int64_t c = rows->cols;
     descent d = {.rotation = rotation->values, .step = 1 / (double)rows->rows};
@@ -306,7 +322,7 @@ huddle_status hd_align(huddle_context *context, const huddle_dense *rows, huddle
     ALLOC(d.scratch, c * c);
     TRY(cost_at(context, &d, d.rotation, d.gradient, &d.cost));
     bool finished = false;
-    for (int step = 0; step < MOST_STEPS && !finished; step++)
+    for (int step = 0; step < MAX_STEPS && !finished; step++)
         TRY(descend(context, &d, &finished));
     *quality = 1 - (d.cost / (double)rows->rows - 1) / (double)c;
 done:

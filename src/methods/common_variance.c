@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +13,13 @@
 /* From which share on the other features hardly count: at .95 the column's spread is over four
  * times that of all others together. In the plane, where a long axis is common, ten times are
  * asked for. One feature is named, or up to three if they are at most a tenth of all. */
-enum { FEATURES_PER_NAMED = 10, MOST_CHUNKS = 16, LONGEST_NAME = 100 };
+enum { FEATURES_PER_NAMED = 10, MAX_CHUNKS = 16, MAX_NAME_LENGTH = 100 };
 static const double share_in_plane = .99, share_in_space = .95;
 
 typedef struct moments {
     const huddle_points *points;
-    double *sums, *squares; /* chunks x d, of values less the first row's */
+    double *origin;         /* d: the first of all rows, so that large means do not cost digits */
+    double *sums, *squares; /* chunks x d, of values less the origin */
 } moments;
 
 static huddle_status add_rows(void *argument, hd_chunk chunk) {
@@ -26,7 +28,7 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
     double *sums = m->sums + chunk.index * x->d, *squares = m->squares + chunk.index * x->d;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t j = 0; j < x->d; j++) {
-            double v = (double)x->values[i * x->stride + j] - (double)x->values[j];
+            double v = (double)x->values[i * x->stride + j] - m->origin[j];
             sums[j] += v;
             squares[j] += v * v;
         }
@@ -37,23 +39,34 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
 static huddle_status find_variances(huddle_context *context, const huddle_points *x,
                                     double **variances) {
     huddle_status status = HUDDLE_OK;
-    moments m = {x, NULL, NULL};
-    int64_t grain = (x->n + MOST_CHUNKS - 1) / MOST_CHUNKS, d = x->d;
+    moments m = {.points = x};
+    hd_slab slab;
+    int64_t grain = (x->n + MAX_CHUNKS - 1) / MAX_CHUNKS, d = x->d, n = x->n;
     grain = grain < 256 ? 256 : grain;
     int64_t chunks = hd_chunks(x->n, grain);
     ALLOC(*variances, d);
     ALLOC_ZERO(m.sums, chunks * d);
     ALLOC_ZERO(m.squares, chunks * d);
+    TRY(huddle_points_fetch(x));
+    TRY(hd_slab_locate(context, n, &slab));
+    ALLOC_ZERO(m.origin, d);
+    for (int64_t j = 0; j < d && slab.first == 0; j++)
+        m.origin[j] = (double)x->values[j];
+    TRY(hd_reduce_sum(context, d, m.origin));
     TRY(hd_parallel(context, NULL, x->n, grain, add_rows, &m));
-    for (int64_t j = 0; j < d; j++) {
-        double sum = 0, squares = 0;
-        for (int64_t k = 0; k < chunks; k++) {
-            sum += m.sums[k * d + j];
-            squares += m.squares[k * d + j];
+    /* The chunks are added to the first in their order, then the processes. */
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 1; k < chunks; k++) {
+            m.sums[j] += m.sums[k * d + j];
+            m.squares[j] += m.squares[k * d + j];
         }
-        (*variances)[j] = fmax(0, squares - sum * (sum / (double)x->n)) / (double)x->n;
-    }
+    TRY(hd_reduce_sum(context, d, m.sums));
+    TRY(hd_reduce_sum(context, d, m.squares));
+    TRY(hd_reduce_count(context, &n));
+    for (int64_t j = 0; j < d; j++)
+        (*variances)[j] = fmax(0, m.squares[j] - m.sums[j] * (m.sums[j] / (double)n)) / (double)n;
 done:
+    huddle_free(m.origin);
     huddle_free(m.sums);
     huddle_free(m.squares);
     return status;
@@ -61,9 +74,10 @@ done:
 
 /* The features with the largest variances, in order, until they hold the share; none if it takes
  * more than may be named. */
-static void name_largest(const double *variances, int64_t d, double share, hd_dominant *dominant) {
+static void name_largest(const double *variances, int64_t d, double share,
+                         hd_fit_dominant *dominant) {
     int64_t most = d / FEATURES_PER_NAMED;
-    most = most < 1 ? 1 : most > HD_MOST_DOMINANT ? HD_MOST_DOMINANT : most;
+    most = most < 1 ? 1 : most > HD_FIT_MAX_DOMINANT ? HD_FIT_MAX_DOMINANT : most;
     double total = 0, sum = 0;
     for (int64_t j = 0; j < d; j++)
         total += variances[j];
@@ -86,11 +100,11 @@ static void name_largest(const double *variances, int64_t d, double share, hd_do
     }
 }
 
-huddle_status hd_find_dominant(huddle_context *context, const huddle_preparation *preparation,
-                               const huddle_points *x, hd_dominant *dominant) {
+huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_preparation *preparation,
+                                   const huddle_points *x, hd_fit_dominant *dominant) {
     huddle_status status = HUDDLE_OK;
     double *variances = NULL;
-    *dominant = (hd_dominant){0};
+    *dominant = (hd_fit_dominant){0};
     if (x->offsets != NULL || x->d < 2 || x->n < 2 || preparation->scale != NULL ||
         preparation->projection.values != NULL)
         goto done;
@@ -105,27 +119,27 @@ done:
 
 /* Bytes of a name to print: all, or as many as end with a whole character of UTF-8. */
 static int shown_length(const char *name) {
-    int length = 0, cut = LONGEST_NAME;
-    while (length <= LONGEST_NAME && name[length] != '\0')
+    int length = 0, cut = MAX_NAME_LENGTH;
+    while (length <= MAX_NAME_LENGTH && name[length] != '\0')
         length++;
-    if (length <= LONGEST_NAME)
+    if (length <= MAX_NAME_LENGTH)
         return length;
-    while (cut > LONGEST_NAME - 4 && ((unsigned char)name[cut] & 0xc0) == 0x80)
+    while (cut > MAX_NAME_LENGTH - 4 && ((unsigned char)name[cut] & 0xc0) == 0x80)
         cut--;
     return cut;
 }
 
-void hd_warn_dominant(huddle_context *context, const hd_fit *fit) {
-    const hd_dominant *dominant = &fit->dominant;
+void hd_fit_warn_dominant(huddle_context *context, const hd_fit *fit, const char *const *names) {
+    const hd_fit_dominant *dominant = &fit->prepared.dominant;
     int count = dominant->count;
     bool one = count == 1, one_other = fit->d - count == 1;
-    char list[HD_MOST_DOMINANT * (LONGEST_NAME + 32)] = "";
+    char list[HD_FIT_MAX_DOMINANT * (MAX_NAME_LENGTH + 32)] = "";
     size_t used = 0;
     if (count == 0)
         return;
     for (int k = 0; k < count; k++) {
         int64_t j = dominant->features[k];
-        const char *name = fit->feature_names != NULL ? fit->feature_names[j] : "";
+        const char *name = names != NULL ? names[j] : "";
         const char *before = k == 0 ? "" : k + 1 == count ? " and " : ", ";
         used +=
             (size_t)snprintf(list + used, sizeof list - used, "%s%lld", before, (long long)j + 1);

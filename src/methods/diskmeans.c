@@ -9,6 +9,9 @@
 
 #include <math.h>
 
+/* alpha = auto is this fraction of the total scatter; the paper leaves the choice open. */
+enum { AUTO_SHARE = 50 };
+
 typedef struct diskmeans_options {
     hd_common common;
     huddle_prepare_options prepare;
@@ -36,7 +39,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_kmeans_options kmeans = options->kmeans;
     kmeans.n_clusters = n_clusters;
     kmeans.seed = options->common.seed;
-    return hd_fit_kmeans(context, &fit->points, &kmeans, fit);
+    return hd_fit_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
 }
 
 /* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. */
@@ -44,7 +47,7 @@ static void regularise(double alpha, int64_t n, const double *variances, double 
                        huddle_preparation *map) {
     huddle_dense *p = &map->projection;
     if (alpha == HUDDLE_AUTO)
-        alpha = (double)n * total / 50;
+        alpha = (double)n * total / AUTO_SHARE;
     for (int64_t k = 0; k < p->cols; k++) {
         double factor = sqrt((double)n * variances[k] + alpha);
         for (int64_t j = 0; j < p->rows && factor > 0; j++)
@@ -52,36 +55,43 @@ static void regularise(double alpha, int64_t n, const double *variances, double 
     }
 }
 
-static huddle_status discriminate(huddle_context *context, const hd_input *input,
-                                  const diskmeans_options *options, hd_fit *fit) {
+/* The points become their regularised principal components. */
+static huddle_status reduce_points(huddle_context *context, const hd_fit_job *job,
+                                   const diskmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
+    hd_fit_prepared *prepared = &fit->prepared;
     huddle_prepare_options prepare = options->prepare;
     huddle_points points;
     double *variances = NULL, total;
     prepare.seed = options->common.seed;
-    TRY(hd_fit_prepare(context, input->x, &prepare, false, fit, &points));
+    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     double begin = hd_seconds();
     int64_t r = points.n < points.d ? points.n : points.d;
     ALLOC(variances, r);
-    TRY(hd_principal_map(context, &points, r, prepare.seed, &fit->reduction, variances, &total));
-    regularise(options->alpha, points.n, variances, total, &fit->reduction);
-    TRY(hd_fit_reduce(context, &points, fit));
-    fit->prepare_info.seconds += hd_seconds() - begin;
+    TRY(hd_fit_principal_map(context, &points, r, prepare.seed, &prepared->reduction, variances,
+                             &total));
+    regularise(options->alpha, points.n, variances, total, &prepared->reduction);
+    TRY(hd_fit_reduce(context, &points, prepared));
+    prepared->info.seconds += hd_seconds() - begin;
 done:
     huddle_free(variances);
     return status;
 }
 
-static huddle_status fit_diskmeans(huddle_context *context, const hd_input *input,
+static huddle_status fit_diskmeans(huddle_context *context, const hd_fit_job *job,
                                    const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     diskmeans_options o = *(const diskmeans_options *)options;
     huddle_range n_clusters = o.common.n_clusters;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(discriminate(context, input, &o, fit));
+    const huddle_points *points = &fit->prepared.points;
+    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = points};
+    o.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(reduce_points(context, job, &o, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_choose_clusters(context, &fit->points, o.common.seed, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &fit->points, NULL, cluster, &o, fit));
+        TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
+                                        &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }
@@ -93,4 +103,4 @@ const hd_method hd_method_diskmeans = {
     .options_size = sizeof(diskmeans_options),
     .sections = sections,
     .fit = fit_diskmeans,
-    .predict = hd_reduced_predict};
+    .predict = hd_fit_predict_centres};

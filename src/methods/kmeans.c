@@ -14,7 +14,7 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(kmeans_options, kmeans), NULL},
     {0}};
 
-/* What the step for one number of clusters needs. */
+/* The argument of cluster(). */
 typedef struct kmeans_step {
     const huddle_points *points;
     huddle_kmeans_options options;
@@ -24,10 +24,10 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                              hd_fit *fit) {
     kmeans_step *step = argument;
     step->options.n_clusters = n_clusters;
-    return hd_fit_kmeans(context, step->points, &step->options, fit);
+    return hd_fit_kmeans(context, step->points, &step->options, &fit->rows, &fit->clusters);
 }
 
-static huddle_status fit_kmeans(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_kmeans(huddle_context *context, const hd_fit_job *job, const void *options,
                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const kmeans_options *o = options;
@@ -35,24 +35,16 @@ static huddle_status fit_kmeans(huddle_context *context, const hd_input *input, 
     huddle_prepare_options prepare = o->prepare;
     kmeans_step step = {&points, o->kmeans};
     huddle_range n_clusters = o->common.n_clusters;
+    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = &points};
     prepare.seed = step.options.seed = o->common.seed;
-    TRY(hd_check_clusters(n_clusters, input->x->n));
-    TRY(hd_fit_prepare(context, input->x, &prepare, false, fit, &points));
+    step.options.keep_starts = job->keep_starts;
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_choose_clusters(context, &points, o->common.seed, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &points, NULL, cluster, &step, fit));
+        TRY(hd_spectral_choose_clusters(context, &points, o->common.seed, &fit->trials.choice,
+                                        &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
-    return status;
-}
-
-static huddle_status predict_kmeans(huddle_context *context, const hd_fit *fit, const void *options,
-                                    const huddle_points *x, int32_t *labels) {
-    (void)options;
-    huddle_points owned, view;
-    huddle_status status = hd_prepare_new(context, fit, x, &owned, &view);
-    if (status == HUDDLE_OK)
-        status = huddle_kmeans_assign(context, &view, &fit->centres, labels);
-    huddle_points_free(&owned);
     return status;
 }
 
@@ -64,4 +56,4 @@ const hd_method hd_method_kmeans = {
     .options_size = sizeof(kmeans_options),
     .sections = sections,
     .fit = fit_kmeans,
-    .predict = predict_kmeans};
+    .predict = hd_fit_predict_centres};

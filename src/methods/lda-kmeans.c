@@ -5,13 +5,13 @@
 typedef struct lda_options {
     hd_common common;
     huddle_prepare_options prepare;
-    hd_reduce_options reduce;
+    hd_fit_reduce_options reduce;
     huddle_kmeans_options kmeans;
 } lda_options;
 
 static const hd_section sections[] = {
     {huddle_prepare_options_table, offsetof(lda_options, prepare), NULL},
-    {hd_reduce_table, offsetof(lda_options, reduce), NULL},
+    {hd_fit_reduce_table, offsetof(lda_options, reduce), NULL},
     {huddle_kmeans_options_table, offsetof(lda_options, kmeans), NULL},
     {0}};
 
@@ -19,6 +19,7 @@ typedef struct lda_step {
     const huddle_points *x;
     const lda_options *options;
     hd_lda_start start;
+    bool keep_starts;
 } lda_step;
 
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
@@ -27,21 +28,25 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_kmeans_options kmeans = step->options->kmeans;
     kmeans.n_clusters = n_clusters;
     kmeans.seed = step->options->common.seed;
-    return hd_lda(context, step->x, &step->start, &kmeans, fit);
+    kmeans.keep_starts = step->keep_starts;
+    return hd_lda_cluster(context, step->x, &step->start, &kmeans, fit);
 }
 
-static huddle_status fit_lda_kmeans(huddle_context *context, const hd_input *input,
+static huddle_status fit_lda_kmeans(huddle_context *context, const hd_fit_job *job,
                                     const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const lda_options *o = options;
-    lda_step step = {.x = input->x, .options = o};
+    lda_step step = {.x = job->x, .options = o, .keep_starts = job->keep_starts};
+    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = &step.start.points};
+    hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_pca(context, input, &o->prepare, o->reduce.dim, o->common.seed, fit));
-    hd_lda_begin(fit, &step.start);
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
+    hd_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_choose_clusters(context, &step.start.points, o->common.seed, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &step.start.points, NULL, cluster, &step, fit));
+        TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,
+                                        &fit->trials.choice, &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     hd_lda_start_free(&step.start);
     return status;
@@ -55,4 +60,4 @@ const hd_method hd_method_lda_kmeans = {
     .options_size = sizeof(lda_options),
     .sections = sections,
     .fit = fit_lda_kmeans,
-    .predict = hd_reduced_predict};
+    .predict = hd_fit_predict_centres};

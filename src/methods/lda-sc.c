@@ -4,14 +4,15 @@
 
 typedef struct lda_sc_options {
     hd_spectral_options spectral;
-    hd_reduce_options reduce;
+    hd_fit_reduce_options reduce;
 } lda_sc_options;
 
-static const hd_section sections[] = {
-    HD_FEATURE_SECTIONS,
-    {hd_reduce_table, offsetof(lda_sc_options, reduce), NULL},
-    {huddle_kmeans_options_table, offsetof(lda_sc_options, spectral.kmeans), hd_kmeans_names},
-    {0}};
+static const hd_section sections[] = {HD_FEATURE_SECTIONS,
+                                      {hd_fit_reduce_table, offsetof(lda_sc_options, reduce), NULL},
+                                      {huddle_kmeans_options_table,
+                                       offsetof(lda_sc_options, spectral.kmeans),
+                                       hd_spectral_kmeans_names},
+                                      {0}};
 
 typedef struct lda_sc_step {
     const huddle_points *x;
@@ -26,28 +27,35 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     hd_spectral_options *options = &step->options.spectral;
     huddle_kmeans_options kmeans = options->kmeans;
     huddle_range wanted = {n_clusters, n_clusters};
+    hd_cache_key key = {.cache = NULL}; /* every n_clusters has points of its own */
     kmeans.n_clusters = n_clusters;
     kmeans.seed = options->common.seed;
-    TRY(hd_lda(context, step->x, &step->start, &kmeans, fit));
-    TRY(hd_spectral_embed_points(context, NULL, options, fit, &wanted));
+    TRY(hd_lda_cluster(context, step->x, &step->start, &kmeans, fit));
+    TRY(hd_spectral_embed_points(context, options, &key, fit, &wanted));
     TRY(hd_spectral_cluster(context, options, n_clusters, fit));
 done:
     return status;
 }
 
-static huddle_status fit_lda_sc(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_lda_sc(huddle_context *context, const hd_fit_job *job, const void *options,
                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    lda_sc_step step = {.x = input->x, .options = *(const lda_sc_options *)options};
+    lda_sc_step step = {.x = job->x, .options = *(const lda_sc_options *)options};
     const hd_spectral_options *o = &step.options.spectral;
+    hd_fit_trial_plan plan = {.cluster = cluster,
+                              .argument = &step,
+                              .points = &step.start.points,
+                              .graph_per_trial = true};
+    hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_pca(context, input, &o->prepare, step.options.reduce.dim, o->common.seed, fit));
-    hd_lda_begin(fit, &step.start);
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_pca(context, job, &o->prepare, step.options.reduce.dim, &key, fit));
+    hd_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_choose_clusters(context, &step.start.points, o->common.seed, fit, &n_clusters));
-    fit->graph_per_trial = true;
-    TRY(hd_fit_range(context, n_clusters, &step.start.points, NULL, cluster, &step, fit));
+        TRY(hd_spectral_choose_clusters(context, &step.start.points, o->common.seed,
+                                        &fit->trials.choice, &n_clusters));
+    step.options.spectral.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     hd_lda_start_free(&step.start);
     return status;

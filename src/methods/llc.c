@@ -13,7 +13,6 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "methods/blocks.h"
-#include "methods/cache.h"
 #include "methods/spectral.h"
 
 #include <math.h>
@@ -35,13 +34,14 @@ static const huddle_option *alpha_table(void) {
 }
 
 static const hd_section sections[] = {
-    {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare), hd_prepare_auto},
+    {huddle_prepare_options_table, offsetof(llc_options, spectral.prepare),
+     hd_spectral_prepare_names},
     {huddle_knn_options_table, offsetof(llc_options, spectral.knn), NULL},
     {huddle_weight_options_table, offsetof(llc_options, spectral.weight), NULL},
     {huddle_connect_options_table, offsetof(llc_options, spectral.connect), NULL},
     {alpha_table, 0, NULL},
     {huddle_embed_options_table, offsetof(llc_options, spectral.embed), NULL},
-    {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_spectral_kmeans_names},
     {0}};
 
 /* ---- distances between neighbours ---------------------------------------------------------- */
@@ -133,8 +133,8 @@ typedef struct learning {
     const huddle_csr *bridges; /* more neighbours and their distances, or NULL */
     const char *metric;
     double alpha;
-    int64_t most;    /* neighbours of any row */
-    double *scratch; /* most x most for each worker */
+    int64_t max_neighbors; /* of any row */
+    double *scratch;       /* max_neighbors^2 for each worker */
     huddle_csr *a;
 } learning;
 
@@ -171,7 +171,7 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
     int32_t *index = l->a->columns + begin;
     double *a = l->a->values + begin;
     int32_t k = list_neighbors(l, i, index, a);
-    double scale = hd_own_scale(l->scale, a, l->neighbors->k);
+    double scale = hd_spectral_own_scale(l->scale, a, l->neighbors->k);
     for (int32_t r = 0; r < k; r++) {
         double local = l->scale->local != NULL ? l->scale->local[index[r]] : 0;
         a[r] = huddle_graph_weight(l->scale, index[r], scale, a[r]);
@@ -189,30 +189,30 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
 static huddle_status learn_rows(void *argument, hd_chunk chunk) {
     const learning *l = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        learn_row(l, i, l->scratch + chunk.worker * l->most * l->most);
+        learn_row(l, i, l->scratch + chunk.worker * l->max_neighbors * l->max_neighbors);
     return HUDDLE_OK;
 }
 
 /* A: a row for each list of neighbours, a column for each training point. */
-static huddle_status learn(huddle_context *context, const hd_fit *fit, const llc_options *options,
-                           const huddle_neighbors *neighbors, const huddle_csr *bridges,
-                           huddle_csr *a) {
+static huddle_status learn_predictors(huddle_context *context, const hd_fit *fit,
+                                      const llc_options *options, const huddle_neighbors *neighbors,
+                                      const huddle_csr *bridges, huddle_csr *a) {
     huddle_status status = HUDDLE_OK;
-    learning l = {.points = &fit->points,
-                  .scale = &fit->scale,
+    learning l = {.points = &fit->prepared.points,
+                  .scale = &fit->graph.scale,
                   .neighbors = neighbors,
                   .bridges = bridges,
                   .metric = options->spectral.knn.metric,
                   .alpha = options->alpha,
                   .a = a};
     int64_t n = neighbors->n, k = neighbors->k;
-    TRY(huddle_csr_new(n, fit->n, n * k + (bridges != NULL ? bridges->offsets[n] : 0), a));
+    TRY(huddle_csr_new(n, fit->rows.n, n * k + (bridges != NULL ? bridges->offsets[n] : 0), a));
     for (int64_t i = 0; i < n; i++) {
         int64_t more = bridges != NULL ? bridges->offsets[i + 1] - bridges->offsets[i] : 0;
         a->offsets[i + 1] = a->offsets[i] + k + more;
-        l.most = k + more > l.most ? k + more : l.most;
+        l.max_neighbors = k + more > l.max_neighbors ? k + more : l.max_neighbors;
     }
-    ALLOC(l.scratch, l.most * l.most * hd_workers(context));
+    ALLOC(l.scratch, l.max_neighbors * l.max_neighbors * hd_workers(context));
     TRY(hd_parallel(context, "learn", n, ROWS_PER_CHUNK, learn_rows, &l));
 done:
     huddle_free(l.scratch);
@@ -326,16 +326,17 @@ static double largest_row(const huddle_csr *m) {
 static huddle_status list_bridges(const hd_fit *fit, const char *metric, const int32_t *component,
                                   huddle_csr *bridges) {
     huddle_status status = HUDDLE_OK;
-    const huddle_csr *graph = &fit->graph;
-    int64_t count = 0;
-    TRY(huddle_csr_new(fit->n, fit->n, 2 * (int64_t)fit->connect_info.bridges, bridges));
-    for (int64_t i = 0; i < fit->n; i++) {
+    const huddle_csr *graph = &fit->graph.matrix;
+    int64_t count = 0, n = fit->rows.n;
+    TRY(huddle_csr_fetch(graph));
+    TRY(huddle_csr_new(n, n, 2 * (int64_t)fit->graph.connect.bridges, bridges));
+    for (int64_t i = 0; i < n; i++) {
         for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
             int32_t j = graph->columns[e];
             if (component[i] == component[j])
                 continue;
             bridges->columns[count] = j;
-            bridges->values[count++] = distance(&fit->points, metric, i, j);
+            bridges->values[count++] = distance(&fit->prepared.points, metric, i, j);
         }
         bridges->offsets[i + 1] = count;
     }
@@ -348,16 +349,17 @@ static huddle_status join_components(huddle_context *context, const hd_spectral_
                                      int32_t n_clusters, hd_fit *fit, huddle_csr *bridges) {
     huddle_status status = HUDDLE_OK;
     huddle_connect_options connect = options->connect;
+    hd_fit_graph *graph = &fit->graph;
     int32_t *component = NULL, count = 0;
     connect.n_clusters = n_clusters;
     connect.metric = options->knn.metric;
-    connect.copies = fit->nodes.copies;
-    ALLOC(component, fit->n);
-    TRY(huddle_graph_components(context, &fit->graph, component, &count));
-    TRY(huddle_graph_connect(context, &fit->points, &connect, &fit->scale, &fit->graph,
-                             &fit->connect_info));
+    connect.copies = fit->rows.nodes.copies;
+    ALLOC(component, fit->rows.n);
+    TRY(huddle_graph_components(context, &graph->matrix, component, &count));
+    TRY(huddle_graph_connect(context, &fit->prepared.points, &connect, &graph->scale,
+                             &graph->matrix, &graph->connect));
     TRY(list_bridges(fit, connect.metric, component, bridges));
-    hd_warn_components(context, fit, n_clusters);
+    hd_spectral_warn_components(context, &graph->connect, n_clusters);
 done:
     huddle_free(component);
     return status;
@@ -368,70 +370,77 @@ static huddle_status make_graph(huddle_context *context, const llc_options *opti
                                 huddle_csr *bridges) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *o = &options->spectral;
+    const huddle_points *points = &fit->prepared.points;
+    const huddle_distinct *nodes = &fit->rows.nodes;
+    hd_fit_graph *graph = &fit->graph;
     huddle_knn_options knn = o->knn;
     huddle_weight_options weight = o->weight;
     double begin = hd_seconds();
     knn.seed = o->common.seed;
-    TRY(huddle_graph_knn(context, &fit->points, &knn, neighbors, &fit->knn_info));
+    TRY(huddle_graph_knn(context, points, &knn, neighbors, &graph->knn));
     if (strcmp(weight.scale, "global") == 0)
-        TRY(huddle_graph_mean_distance(context, &fit->points, knn.metric, knn.seed,
+        TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
                                        &weight.mean_distance));
-    TRY(huddle_graph_weigh(context, neighbors, &weight, &fit->graph, &fit->scale));
+    TRY(huddle_graph_weigh(context, neighbors, &weight, &graph->matrix, &graph->scale));
     TRY(join_components(context, o, n_clusters, fit, bridges));
-    if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, knn.n_neighbors, &fit->graph));
-    fit->has_graph = true;
-    fit->graph_seconds = hd_seconds() - begin;
+    if (nodes->n > 0)
+        TRY(huddle_graph_weigh_copies(context, nodes->copies, knn.n_neighbors, &graph->matrix));
+    TRY(huddle_neighbors_fetch(neighbors));
+    graph->present = true;
+    graph->seconds = hd_seconds() - begin;
 done:
     return status;
 }
 
 /* Eigenvalues of I - T become those of T, and every degree is 1. */
-static huddle_status as_embedding(hd_fit *fit) {
+static huddle_status set_eigenvalues(int64_t n, hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
-    huddle_embedding *e = &fit->embedding;
+    huddle_embedding *e = &embedding->f;
     for (int32_t k = 0; k < e->n_eigenvalues; k++)
         e->eigenvalues[k] = fmax(1 - e->eigenvalues[k], 0);
-    ALLOC(e->degrees, fit->n);
-    for (int64_t i = 0; i < fit->n; i++)
+    ALLOC(e->degrees, n);
+    for (int64_t i = 0; i < n; i++)
         e->degrees[i] = 1;
-    fit->has_embedding = true;
+    embedding->present = true;
 done:
     return status;
 }
 
 /* Eigenvalues of T that differ by less than this share of themselves, or of the width of the
- * spectrum where that is narrower (a large ridge), cannot say which of them comes first. */
+ * spectrum where that is narrower (a large ridge), have no reliable order. */
 static const double equal_share = 1e-3;
 
-static void note_cut(int32_t c, hd_fit *fit) {
-    huddle_embed_info *info = &fit->embed_info;
-    double next = fit->embedding.eigenvalues[c - 1] + info->gap;
+static void check_gap(int32_t c, hd_fit_embedding *embedding) {
+    huddle_embed_info *info = &embedding->info;
+    double next = embedding->f.eigenvalues[c - 1] + info->gap;
     if (info->gap <= equal_share * fmin(next, info->unit))
         info->cuts_cluster = true;
 }
 
-static huddle_status embed(huddle_context *context, const llc_options *options,
-                           const huddle_neighbors *neighbors, const huddle_csr *bridges,
-                           huddle_range n_clusters, hd_fit *fit) {
+static huddle_status find_vectors(huddle_context *context, const llc_options *options,
+                                  const huddle_neighbors *neighbors, const huddle_csr *bridges,
+                                  huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_csr a = {0}, transpose = {0}, matrix = {0};
     int32_t *component = NULL, count = 0;
-    huddle_embed_options embedding = options->spectral.embed;
-    embedding.n_components = n_clusters.last < fit->n ? n_clusters.last : (int32_t)fit->n;
-    embedding.seed = options->spectral.common.seed;
-    TRY(learn(context, fit, options, neighbors, bridges, &a));
+    hd_fit_embedding *embedding = &fit->embedding;
+    huddle_embed_options embed = options->spectral.embed;
+    int64_t n = fit->rows.n;
+    embed.n_components = n_clusters.last < n ? n_clusters.last : (int32_t)n;
+    embed.seed = options->spectral.common.seed;
+    TRY(learn_predictors(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
     TRY(make_matrix(context, &a, &transpose, &matrix));
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
-    ALLOC(component, fit->n);
-    TRY(huddle_graph_components(context, &fit->graph, component, &count));
-    TRY(hd_embed_blocks(context, &matrix, component, count, lower, 1, &embedding,
-                        n_clusters.first < n_clusters.last, &fit->embedding, &fit->embed_info));
-    fit->embed_info.components = count;
-    TRY(as_embedding(fit));
-    note_cut(embedding.n_components, fit);
-    hd_warn_embedding(context, &embedding, &fit->embed_info, n_clusters);
+    ALLOC(component, n);
+    TRY(huddle_graph_components(context, &fit->graph.matrix, component, &count));
+    TRY(hd_spectral_embed_blocks(context, &matrix, component, count, lower, 1, &embed,
+                                 n_clusters.first < n_clusters.last, &embedding->f,
+                                 &embedding->info));
+    embedding->info.components = count;
+    TRY(set_eigenvalues(n, embedding));
+    check_gap(embed.n_components, embedding);
+    hd_spectral_warn_embedding(context, &embed, &embedding->info, n_clusters);
 done:
     huddle_free(component);
     huddle_csr_free(&a);
@@ -442,7 +451,7 @@ done:
 
 /* ---- the method ---------------------------------------------------------------------------- */
 
-static huddle_status fit_llc(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     llc_options o = *(const llc_options *)options;
@@ -450,15 +459,19 @@ static huddle_status fit_llc(huddle_context *context, const hd_input *input, con
     huddle_csr bridges = {0};
     huddle_prepare_options prepare = o.spectral.prepare;
     huddle_range n_clusters = o.spectral.common.n_clusters;
+    hd_cache_key key = {.cache = job->cache};
     prepare.seed = o.spectral.common.seed;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
+    o.spectral.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
-    TRY(hd_fit_merge(context, o.spectral.knn.n_neighbors, fit));
+        TRY(hd_spectral_choose_clusters(context, &fit->prepared.points, prepare.seed,
+                                        &fit->trials.choice, &n_clusters));
+    TRY(hd_fit_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY(make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
-    TRY(embed(context, &o, &neighbors, &bridges, n_clusters, fit));
-    TRY(hd_fit_range(context, n_clusters, &fit->points, &fit->graph, hd_spectral_cluster, &o, fit));
+    TRY(find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&bridges);
@@ -470,7 +483,7 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
                                  const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     const llc_options *o = options;
-    const huddle_dense *vectors = &fit->embedding.vectors;
+    const huddle_dense *vectors = &fit->embedding.f.vectors;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
     huddle_csr a = {0};
@@ -479,19 +492,21 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
     if (vectors->values == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     ALLOC(same, x->n);
-    TRY(hd_prepare_new(context, fit, x, &owned, &view));
-    TRY(huddle_graph_query(context, &fit->points, &view, &o->spectral.knn, &neighbors, NULL));
-    TRY(learn(context, fit, o, &neighbors, NULL, &a));
-    TRY(huddle_dense_new(x->n, fit->embedding.rows.cols, &rows));
+    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(huddle_points_fetch(&view));
+    TRY(huddle_graph_query(context, &fit->prepared.points, &view, &o->spectral.knn, &neighbors,
+                           NULL));
+    TRY(huddle_neighbors_fetch(&neighbors));
+    TRY(learn_predictors(context, fit, o, &neighbors, NULL, &a));
+    TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, &rows));
     for (int64_t i = 0; i < x->n; i++) {
-        same[i] = hd_same_row(&view, i, &o->spectral.knn, &neighbors);
+        same[i] = hd_spectral_same_row(&view, i, &o->spectral.knn, &neighbors);
         for (int64_t e = a.offsets[i]; e < a.offsets[i + 1]; e++)
             for (int64_t k = 0; k < rows.cols; k++)
                 rows.values[i * rows.stride + k] +=
                     a.values[e] * vectors->values[a.columns[e] * vectors->stride + k];
     }
-    TRY(huddle_embed_rows(&rows, NULL, strcmp(o->spectral.embed.rows, "unit") == 0 ? "unit" : "sym",
-                          &rows));
+    TRY(huddle_embed_rows(&rows, NULL, hd_spectral_row_rule(o->spectral.embed.rows), &rows));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
     huddle_points_free(&owned);

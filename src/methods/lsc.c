@@ -19,8 +19,17 @@ typedef struct lsc_options {
     int32_t n_landmarks, landmark_neighbors;
 } lsc_options;
 
-/* Landmarks by default, points for each that K-means looks at, and its iterations. */
-enum { LANDMARKS = 1000, POINTS_PER_LANDMARK = 20, LANDMARK_ITERATIONS = 10, ROWS_PER_CHUNK = 256 };
+/* The default number of landmarks is the paper's; landmarks need not be good clusters, so that
+ * K-means sees few points per landmark and stops early. */
+enum {
+    MAX_LANDMARKS = 1000,
+    POINTS_PER_LANDMARK = 20,
+    LANDMARK_ITERATIONS = 10,
+    ROWS_PER_CHUNK = 256
+};
+
+/* Eigenvalues below these are rounding: of the Gram matrix, and of the Laplacian. */
+static const double rank_tolerance = 1e-12, component_tolerance = 1e-10;
 
 static const huddle_option *landmark_table(void) {
     static const char *const ways[] = {"k-means", "random", NULL};
@@ -38,11 +47,12 @@ static const hd_rename knn_names[] = {{"metric", "metric", NULL, NULL}, {0}};
 static const hd_rename embed_names[] = {{"rows", "rows", NULL, NULL}, {0}};
 
 static const hd_section sections[] = {
-    {huddle_prepare_options_table, offsetof(lsc_options, spectral.prepare), hd_prepare_auto},
+    {huddle_prepare_options_table, offsetof(lsc_options, spectral.prepare),
+     hd_spectral_prepare_names},
     {huddle_knn_options_table, offsetof(lsc_options, spectral.knn), knn_names},
     {landmark_table, 0, NULL},
     {huddle_embed_options_table, offsetof(lsc_options, spectral.embed), embed_names},
-    {huddle_kmeans_options_table, offsetof(lsc_options, spectral.kmeans), hd_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(lsc_options, spectral.kmeans), hd_spectral_kmeans_names},
     {0}};
 
 /* ---- landmarks ----------------------------------------------------------------------------- */
@@ -52,7 +62,7 @@ static huddle_status count_landmarks(const lsc_options *options, huddle_range n_
     int64_t least = n_clusters.first == HUDDLE_AUTO ? 1 : n_clusters.last;
     *count = options->n_landmarks;
     if (options->n_landmarks == HUDDLE_AUTO) {
-        *count = (n + 1) / 2 < LANDMARKS ? (n + 1) / 2 : LANDMARKS;
+        *count = (n + 1) / 2 < MAX_LANDMARKS ? (n + 1) / 2 : MAX_LANDMARKS;
         *count = *count < least ? least : *count;
     }
     if (*count < least)
@@ -107,37 +117,41 @@ done:
 
 static huddle_status choose_landmarks(huddle_context *context, const huddle_points *points,
                                       const lsc_options *options, int64_t count, hd_fit *fit) {
+    huddle_points *landmarks = &fit->embedding.landmarks;
     uint64_t seed = options->spectral.common.seed;
     if (points->offsets != NULL) /* centres would be dense */
         hd_log(context, "the points are sparse: landmarks are chosen at random");
     if (points->offsets != NULL || strcmp(options->landmarks, "random") == 0)
-        return take_some(points, &fit->equal, count, seed, &fit->landmarks);
-    return take_centres(context, points, count, seed, &fit->landmarks);
+        return take_some(points, &fit->rows.equal, count, seed, landmarks);
+    return take_centres(context, points, count, seed, landmarks);
 }
 
 /* ---- Z ------------------------------------------------------------------------------------- */
 
-/* Neighbours among the landmarks, distances turned into shares that sum to 1. */
-static huddle_status combine(huddle_context *context, const hd_fit *fit, const lsc_options *options,
-                             const huddle_points *points, huddle_neighbors *z) {
+/* The nearest landmarks of each point, with their distances. */
+static huddle_status find_landmarks(huddle_context *context, const hd_fit *fit,
+                                    const lsc_options *options, const huddle_points *points,
+                                    huddle_neighbors *z) {
     huddle_status status = HUDDLE_OK;
     huddle_knn_options knn = huddle_knn_defaults();
     knn.metric = options->spectral.knn.metric;
     knn.n_neighbors = options->landmark_neighbors;
-    TRY(huddle_graph_query(context, &fit->landmarks, points, &knn, z, NULL));
+    TRY(huddle_graph_query(context, &fit->embedding.landmarks, points, &knn, z, NULL));
+    TRY(huddle_neighbors_fetch(z));
 done:
     return status;
 }
 
-static void set_scale(const huddle_neighbors *z, hd_fit *fit) {
+/* The scale of the shares: the mean distance to a landmark. */
+static void set_scale(const huddle_neighbors *z, huddle_scale *scale) {
     double sum = 0, count = (double)z->n * z->k;
     for (int64_t e = 0; e < z->n * z->k; e++)
         sum += z->distance[e];
-    fit->scale.rule = "mean";
-    fit->scale.delta2 = sum / count * (sum / count);
+    scale->rule = "mean";
+    scale->delta2 = sum / count * (sum / count);
 }
 
-static void share_out(const huddle_scale *scale, huddle_neighbors *z) {
+static void normalise_shares(const huddle_scale *scale, huddle_neighbors *z) {
     for (int64_t i = 0; i < z->n; i++) {
         double *share = z->distance + i * z->k, sum = 0;
         for (int32_t j = 0; j < z->k; j++) {
@@ -151,7 +165,8 @@ static void share_out(const huddle_scale *scale, huddle_neighbors *z) {
 
 /* ---- the embedding ------------------------------------------------------------------------- */
 
-/* gram (p x p) = D^-1/2 Z'Z D^-1/2, and roots[l] = D_l^-1/2, 0 for a landmark that nobody uses. */
+/* gram (p x p) = D^-1/2 Z'Z D^-1/2, and roots[l] = D_l^-1/2, 0 for a landmark that no point uses.
+ */
 static huddle_status landmark_gram(const huddle_neighbors *z, int64_t p, double *gram,
                                    double *roots) {
     memset(gram, 0, (size_t)(p * p) * sizeof *gram);
@@ -174,10 +189,12 @@ static huddle_status landmark_gram(const huddle_neighbors *z, int64_t p, double 
 }
 
 /* Eigenpairs of gram, the largest `wanted`, as what shares are multiplied by: column k of
- * landmark_vectors is D^-1/2 v_k / sqrt(mu_k). Those of rank 0 are left out. */
-static huddle_status decompose(const huddle_neighbors *z, int64_t wanted, hd_fit *fit) {
+ * landmark_map is D^-1/2 v_k / sqrt(mu_k). Those of rank 0 are left out. */
+static huddle_status decompose(const huddle_neighbors *z, int64_t wanted,
+                               hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
-    int p = (int)fit->landmarks.n, found = 0;
+    huddle_dense *map = &embedding->landmark_map;
+    int p = (int)embedding->landmarks.n, found = 0;
     double *gram = NULL, *roots = NULL, *mu = NULL, *v = NULL;
     int *support = NULL;
     int most = (int)(wanted < p ? wanted : p);
@@ -192,18 +209,17 @@ static huddle_status decompose(const huddle_neighbors *z, int64_t wanted, hd_fit
         found != most)
         FAIL(HUDDLE_NUMERIC, "the eigensolver failed on %d landmarks", p);
     int rank = 0;
-    while (rank < most && mu[most - 1 - rank] > 1e-12)
+    while (rank < most && mu[most - 1 - rank] > rank_tolerance)
         rank++;
-    huddle_embedding *e = &fit->embedding;
-    TRY(huddle_dense_new(p, rank, &fit->landmark_vectors));
+    huddle_embedding *e = &embedding->f;
+    TRY(huddle_dense_new(p, rank, map));
     ALLOC(e->eigenvalues, rank);
     e->n_eigenvalues = rank;
     for (int k = 0; k < rank; k++) {
         int column = most - 1 - k; /* the largest come last */
         e->eigenvalues[k] = fmax(1 - mu[column], 0);
         for (int l = 0; l < p; l++)
-            fit->landmark_vectors.values[l * rank + k] =
-                roots[l] * v[l * most + column] / sqrt(mu[column]);
+            map->values[l * rank + k] = roots[l] * v[l * most + column] / sqrt(mu[column]);
     }
 done:
     huddle_free(gram);
@@ -216,13 +232,13 @@ done:
 
 typedef struct placing {
     const huddle_neighbors *z;
-    const huddle_dense *landmark_vectors;
+    const huddle_dense *landmark_map;
     huddle_dense *vectors;
 } placing;
 
 static huddle_status place_rows(void *argument, hd_chunk chunk) {
     const placing *p = argument;
-    const huddle_dense *from = p->landmark_vectors;
+    const huddle_dense *from = p->landmark_map;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int32_t j = 0; j < p->z->k; j++) {
             const double *row = from->values + p->z->index[i * p->z->k + j] * from->stride;
@@ -233,12 +249,12 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Rows of Z times the first columns of landmark_vectors. */
-static huddle_status place(huddle_context *context, const huddle_neighbors *z,
-                           const huddle_dense *landmark_vectors, int64_t columns,
-                           huddle_dense *vectors) {
+/* Rows of Z times the first columns of the map. */
+static huddle_status map_rows(huddle_context *context, const huddle_neighbors *z,
+                              const huddle_dense *landmark_map, int64_t columns,
+                              huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
-    placing p = {z, landmark_vectors, vectors};
+    placing p = {z, landmark_map, vectors};
     TRY(huddle_dense_new(z->n, columns, vectors));
     TRY(hd_parallel(context, "embed", z->n, ROWS_PER_CHUNK, place_rows, &p));
 done:
@@ -248,49 +264,48 @@ done:
 /* Eigenvalues that are 0 but for rounding: parts of the graph that share no landmark. */
 static int32_t count_components(const huddle_embedding *e) {
     int32_t count = 0;
-    while (count < e->n_eigenvalues && e->eigenvalues[count] < 1e-10)
+    while (count < e->n_eigenvalues && e->eigenvalues[count] < component_tolerance)
         count++;
     return count;
 }
 
-static huddle_status embed(huddle_context *context, const huddle_points *points,
-                           const lsc_options *options, hd_fit *fit, huddle_range *n_clusters) {
+static huddle_status find_vectors(huddle_context *context, const huddle_points *points,
+                                  const lsc_options *options, hd_fit *fit,
+                                  huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    huddle_embedding *e = &fit->embedding;
+    hd_fit_embedding *embedding = &fit->embedding;
+    huddle_embedding *e = &embedding->f;
+    const huddle_dense *map = &embedding->landmark_map;
     huddle_neighbors z = {0};
-    int64_t count, wanted = n_clusters->last + 1;
-    TRY(count_landmarks(options, *n_clusters, fit->n, &count));
-    if (n_clusters->first == HUDDLE_AUTO)
-        wanted = 31; /* one more than the eigengap rule looks at */
+    int64_t count, n = fit->rows.n, wanted = n_clusters->last + 1;
+    TRY(count_landmarks(options, *n_clusters, n, &count));
+    if (n_clusters->first == HUDDLE_AUTO) /* one more than the eigengap rule considers */
+        wanted = huddle_embed_max_clusters(INT64_MAX) + 1;
     TRY(choose_landmarks(context, points, options, count, fit));
-    TRY(combine(context, fit, options, points, &z));
-    set_scale(&z, fit);
-    share_out(&fit->scale, &z);
-    TRY(decompose(&z, wanted, fit));
-    TRY(place(context, &z, &fit->landmark_vectors, fit->landmark_vectors.cols, &e->vectors));
-    ALLOC(e->degrees, fit->n);
-    for (int64_t i = 0; i < fit->n; i++)
+    TRY(find_landmarks(context, fit, options, points, &z));
+    set_scale(&z, &fit->graph.scale);
+    normalise_shares(&fit->graph.scale, &z);
+    TRY(decompose(&z, wanted, embedding));
+    TRY(map_rows(context, &z, map, map->cols, &e->vectors));
+    ALLOC(e->degrees, n);
+    for (int64_t i = 0; i < n; i++)
         e->degrees[i] = 1;
-    fit->has_embedding = true;
-    fit->embed_info.components = count_components(e);
-    TRY(hd_fit_measure_extents(context, fit));
-    if (n_clusters->first != HUDDLE_AUTO)
-        goto done;
-    huddle_spectrum spectrum = hd_fit_spectrum(fit);
-    TRY(huddle_embed_choose(&spectrum, 0, 0, &fit->choice));
-    n_clusters->first = n_clusters->last = fit->choice.candidates[0];
+    embedding->present = true;
+    embedding->info.components = count_components(e);
+    TRY(hd_spectral_measure_extents(context, &fit->rows, embedding));
+    TRY(hd_spectral_choose(embedding, &fit->rows, &fit->trials.choice, n_clusters));
 done:
     huddle_neighbors_free(&z);
     return status;
 }
 
-/* The eigenvectors come from LAPACK: nothing to iterate for, nothing to miss. */
-static huddle_embed_info describe(const huddle_embedding *e, int32_t c) {
+/* The eigenvectors come from LAPACK: nothing is iterated, none can be missed. */
+static huddle_embed_info describe_vectors(const huddle_embedding *e, int32_t c) {
     double gap = c < e->n_eigenvalues ? e->eigenvalues[c] - e->eigenvalues[c - 1] : NAN;
     return (huddle_embed_info){.stop = HUDDLE_STOP_EXACT,
                                .unit = 1,
                                .gap = gap,
-                               .cuts_cluster = gap < 1e-10,
+                               .cuts_cluster = gap < component_tolerance,
                                .components = count_components(e),
                                .verified = "inertia",
                                .proven_pairs = c < e->n_eigenvalues ? c : e->n_eigenvalues,
@@ -304,34 +319,37 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = argument;
     huddle_kmeans_options kmeans = options->kmeans;
-    int64_t rank = fit->embedding.vectors.cols;
+    int64_t rank = fit->embedding.f.vectors.cols;
     kmeans.n_clusters = n_clusters;
     kmeans.seed = options->common.seed;
-    TRY(hd_spectral_rows(options, n_clusters < rank ? n_clusters : (int32_t)rank, fit));
-    TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, &kmeans, fit));
+    TRY(hd_spectral_make_rows(options, n_clusters < rank ? n_clusters : (int32_t)rank,
+                              &fit->embedding));
+    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
 done:
     return status;
 }
 
-static huddle_status fit_lsc(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     lsc_options o = *(const lsc_options *)options;
     huddle_points points;
     huddle_prepare_options prepare = o.spectral.prepare;
     huddle_range n_clusters = o.spectral.common.n_clusters;
+    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = &points};
     prepare.seed = o.spectral.common.seed;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_prepare(context, input->x, &prepare, false, fit, &points));
+    o.spectral.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     double begin = hd_seconds();
     hd_blas_enter();
-    status = embed(context, &points, &o, fit, &n_clusters);
+    status = find_vectors(context, &points, &o, fit, &n_clusters);
     hd_blas_leave();
     TRY(status);
-    fit->embed_info = describe(&fit->embedding, n_clusters.last);
-    fit->embed_info.seconds = hd_seconds() - begin;
-    hd_warn_embedding(context, &o.spectral.embed, &fit->embed_info, n_clusters);
-    TRY(hd_fit_range(context, n_clusters, &points, NULL, cluster, &o, fit));
+    fit->embedding.info = describe_vectors(&fit->embedding.f, n_clusters.last);
+    fit->embedding.info.seconds = hd_seconds() - begin;
+    hd_spectral_warn_embedding(context, &o.spectral.embed, &fit->embedding.info, n_clusters);
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }
@@ -344,17 +362,16 @@ static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, con
     huddle_neighbors z = {0};
     huddle_dense rows = {0};
     int64_t *same = NULL;
-    if (fit->landmark_vectors.values == NULL)
+    if (fit->embedding.landmark_map.values == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "a model without landmarks cannot label new points");
     ALLOC(same, x->n);
     for (int64_t i = 0; i < x->n; i++)
         same[i] = -1;
-    TRY(hd_prepare_new(context, fit, x, &owned, &view));
-    TRY(combine(context, fit, o, &view, &z));
-    share_out(&fit->scale, &z);
-    TRY(place(context, &z, &fit->landmark_vectors, fit->embedding.rows.cols, &rows));
-    TRY(huddle_embed_rows(&rows, NULL, strcmp(o->spectral.embed.rows, "unit") == 0 ? "unit" : "sym",
-                          &rows));
+    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(find_landmarks(context, fit, o, &view, &z));
+    normalise_shares(&fit->graph.scale, &z);
+    TRY(map_rows(context, &z, &fit->embedding.landmark_map, fit->embedding.f.rows.cols, &rows));
+    TRY(huddle_embed_rows(&rows, NULL, hd_spectral_row_rule(o->spectral.embed.rows), &rows));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
     huddle_points_free(&owned);

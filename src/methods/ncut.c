@@ -15,8 +15,9 @@ static const hd_rename restart_names[] = {
     {"n_init", "n_init", "10", "restarts of the rotation; the best one is kept"}, {0}};
 
 static const hd_section sections[] = {
-    {hd_affinity_table, 0, NULL},
-    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), hd_prepare_auto},
+    {hd_spectral_affinity_table, 0, NULL},
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),
+     hd_spectral_prepare_names},
     {huddle_knn_options_table, offsetof(hd_spectral_options, knn), NULL},
     {huddle_weight_options_table, offsetof(hd_spectral_options, weight), NULL},
     {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL},
@@ -24,46 +25,46 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), restart_names},
     {0}};
 
-/* F x R_k for each cluster k, centres being the columns of R in rows. */
-static double towards(const hd_fit *fit, const double *row, int64_t k) {
+/* The entry of row R for cluster k; the rows of centres are the columns of R. */
+static double towards(const huddle_dense *centres, const double *row, int64_t k) {
     double product = 0;
-    for (int64_t j = 0; j < fit->centres.cols; j++)
-        product += row[j] * fit->centres.values[k * fit->centres.stride + j];
+    for (int64_t j = 0; j < centres->cols; j++)
+        product += row[j] * centres->values[k * centres->stride + j];
     return product;
 }
 
-/* Columns of the rotation become centres: the directions that stand for the clusters. */
-static huddle_status take_rotation(const huddle_dense *rotation, hd_fit *fit) {
+/* The columns of the rotation become the centres: the directions of the clusters. */
+static huddle_status set_centres(const huddle_dense *rotation, huddle_dense *centres) {
     huddle_status status = HUDDLE_OK;
     int64_t c = rotation->cols;
-    huddle_dense_free(&fit->centres);
-    TRY(huddle_dense_new(c, c, &fit->centres));
+    huddle_dense_free(centres);
+    TRY(huddle_dense_new(c, c, centres));
     for (int64_t k = 0; k < c; k++)
         for (int64_t j = 0; j < c; j++)
-            fit->centres.values[k * c + j] = rotation->values[j * c + k];
+            centres->values[k * c + j] = rotation->values[j * c + k];
 done:
     return status;
 }
 
 /* The row nearest each direction among the cluster's own, ties by the smaller index. */
-static huddle_status find_medoids(const huddle_dense *unit, hd_fit *fit) {
+static huddle_status find_medoids(const huddle_dense *unit, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = fit->centres.rows;
+    int64_t c = clusters->centres.rows;
     double *best = NULL;
-    huddle_free(fit->medoids);
-    fit->medoids = NULL;
+    huddle_free(clusters->medoids);
+    clusters->medoids = NULL;
     ALLOC(best, c);
-    ALLOC(fit->medoids, c);
+    ALLOC(clusters->medoids, c);
     for (int64_t k = 0; k < c; k++) {
         best[k] = -INFINITY;
-        fit->medoids[k] = -1;
+        clusters->medoids[k] = -1;
     }
     for (int64_t i = 0; i < unit->rows; i++) {
-        int32_t k = fit->labels[i];
-        double product = towards(fit, unit->values + i * unit->stride, k);
+        int32_t k = clusters->labels[i];
+        double product = towards(&clusters->centres, unit->values + i * unit->stride, k);
         if (product > best[k]) {
             best[k] = product;
-            fit->medoids[k] = i;
+            clusters->medoids[k] = i;
         }
     }
 done:
@@ -75,39 +76,42 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = argument;
+    hd_fit_clusters *clusters = &fit->clusters;
     huddle_dense unit = {0}, rotation = {0};
     double begin = hd_seconds();
-    TRY(hd_spectral_rows(options, n_clusters, fit));
-    const huddle_dense *rows = &fit->embedding.rows;
-    if (rows->cols != n_clusters && fit->embedding.vectors.values == NULL)
+    TRY(hd_spectral_make_rows(options, n_clusters, &fit->embedding));
+    const huddle_dense *rows = &fit->embedding.f.rows;
+    if (rows->cols != n_clusters && !fit->embedding.present)
         FAIL(HUDDLE_INVALID, "an embedding of %lld columns was given for n_clusters = %d",
              (long long)rows->cols, n_clusters);
     TRY(huddle_dense_new(rows->rows, rows->cols, &unit));
     TRY(huddle_embed_rows(rows, NULL, "unit", &unit));
-    if (fit->labels == NULL)
-        ALLOC(fit->labels, fit->n);
-    fit->n_clusters = n_clusters;
-    TRY(hd_rotate(context, &unit, options->kmeans.n_init, options->common.seed, fit->labels,
-                  &rotation, fit));
-    TRY(take_rotation(&rotation, fit));
-    hd_fit_unify_labels(fit);
-    TRY(find_medoids(&unit, fit));
-    fit->kmeans_info.seconds = hd_seconds() - begin;
+    if (clusters->labels == NULL)
+        ALLOC(clusters->labels, fit->rows.n);
+    clusters->n_clusters = n_clusters;
+    clusters->has_rotation = true;
+    TRY(hd_rotation_find(context, &unit, options->kmeans.n_init, options->common.seed,
+                         clusters->labels, &rotation, &clusters->rotation, &clusters->alternation));
+    TRY(set_centres(&rotation, &clusters->centres));
+    hd_fit_unify_labels(&fit->rows, clusters);
+    TRY(find_medoids(&unit, clusters));
+    clusters->rotation.seconds = hd_seconds() - begin;
 done:
     huddle_dense_free(&unit);
     huddle_dense_free(&rotation);
     return status;
 }
 
-static huddle_status fit_ncut(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_ncut(huddle_context *context, const hd_fit_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
     huddle_range n_clusters;
+    hd_cache_key key = {.cache = job->cache};
     o.embed.rows = "rw";
-    TRY(hd_spectral_embed(context, input, &o, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, hd_spectral_points(fit),
-                     fit->has_graph ? &fit->graph : NULL, cluster, &o, fit));
+    TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }
@@ -116,6 +120,7 @@ static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, co
                                   const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
+    const huddle_dense *centres = &fit->clusters.centres;
     huddle_dense rows = {0};
     int64_t *same = NULL;
     o.embed.rows = "rw";
@@ -124,11 +129,11 @@ static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, co
     for (int64_t i = 0; i < x->n; i++) {
         const double *row = rows.values + i * rows.stride;
         labels[i] = 0;
-        for (int32_t k = 1; k < fit->centres.rows; k++)
-            if (towards(fit, row, k) > towards(fit, row, labels[i]))
+        for (int32_t k = 1; k < centres->rows; k++)
+            if (towards(centres, row, k) > towards(centres, row, labels[i]))
                 labels[i] = k;
         if (same[i] >= 0)
-            labels[i] = fit->labels[same[i]];
+            labels[i] = fit->clusters.labels[same[i]];
     }
 done:
     huddle_dense_free(&rows);

@@ -5,13 +5,13 @@
 typedef struct pca_options {
     hd_common common;
     huddle_prepare_options prepare;
-    hd_reduce_options reduce;
+    hd_fit_reduce_options reduce;
     huddle_kmeans_options kmeans;
 } pca_options;
 
 static const hd_section sections[] = {
     {huddle_prepare_options_table, offsetof(pca_options, prepare), NULL},
-    {hd_reduce_table, offsetof(pca_options, reduce), NULL},
+    {hd_fit_reduce_table, offsetof(pca_options, reduce), NULL},
     {huddle_kmeans_options_table, offsetof(pca_options, kmeans), NULL},
     {0}};
 
@@ -21,19 +21,24 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     huddle_kmeans_options kmeans = options->kmeans;
     kmeans.n_clusters = n_clusters;
     kmeans.seed = options->common.seed;
-    return hd_fit_kmeans(context, &fit->points, &kmeans, fit);
+    return hd_fit_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
 }
 
-static huddle_status fit_pca_kmeans(huddle_context *context, const hd_input *input,
+static huddle_status fit_pca_kmeans(huddle_context *context, const hd_fit_job *job,
                                     const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     pca_options o = *(const pca_options *)options;
     huddle_range n_clusters = o.common.n_clusters;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_pca(context, input, &o.prepare, o.reduce.dim, o.common.seed, fit));
+    hd_cache_key key = {.cache = job->cache};
+    const huddle_points *points = &fit->prepared.points;
+    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = points};
+    o.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_pca(context, job, &o.prepare, o.reduce.dim, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_choose_clusters(context, &fit->points, o.common.seed, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &fit->points, NULL, cluster, &o, fit));
+        TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
+                                        &n_clusters));
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }
@@ -45,4 +50,4 @@ const hd_method hd_method_pca_kmeans = {
     .options_size = sizeof(pca_options),
     .sections = sections,
     .fit = fit_pca_kmeans,
-    .predict = hd_reduced_predict};
+    .predict = hd_fit_predict_centres};

@@ -4,24 +4,28 @@
 
 typedef struct pca_sc_options {
     hd_spectral_options spectral;
-    hd_reduce_options reduce;
+    hd_fit_reduce_options reduce;
 } pca_sc_options;
 
-static const hd_section sections[] = {
-    HD_FEATURE_SECTIONS,
-    {hd_reduce_table, offsetof(pca_sc_options, reduce), NULL},
-    {huddle_kmeans_options_table, offsetof(pca_sc_options, spectral.kmeans), hd_kmeans_names},
-    {0}};
+static const hd_section sections[] = {HD_FEATURE_SECTIONS,
+                                      {hd_fit_reduce_table, offsetof(pca_sc_options, reduce), NULL},
+                                      {huddle_kmeans_options_table,
+                                       offsetof(pca_sc_options, spectral.kmeans),
+                                       hd_spectral_kmeans_names},
+                                      {0}};
 
-static huddle_status fit_pca_sc(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_pca_sc(huddle_context *context, const hd_fit_job *job, const void *options,
                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     pca_sc_options o = *(const pca_sc_options *)options;
     huddle_range n_clusters = o.spectral.common.n_clusters;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_pca(context, input, &o.spectral.prepare, o.reduce.dim, o.spectral.common.seed, fit));
-    TRY(hd_spectral_embed_points(context, input->cache, &o.spectral, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, &fit->points, &fit->graph, hd_spectral_cluster, &o, fit));
+    hd_cache_key key = {.cache = job->cache};
+    o.spectral.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
+    TRY(hd_spectral_embed_points(context, &o.spectral, &key, fit, &n_clusters));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }

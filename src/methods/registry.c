@@ -53,8 +53,7 @@ static bool take_option(const hd_section *section, huddle_option *option) {
         if (strcmp(rename->from, option->name) != 0)
             continue;
         option->name = rename->to;
-        option->default_text =
-            rename->default_text != NULL ? rename->default_text : option->default_text;
+        option->default_text = rename->value != NULL ? rename->value : option->default_text;
         option->help = rename->help != NULL ? rename->help : option->help;
         return true;
     }

@@ -4,17 +4,19 @@
 
 static const hd_section sections[] = {
     HD_SPECTRAL_SECTIONS,
-    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
     {0}};
 
-static huddle_status fit_sc(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_sc(huddle_context *context, const hd_fit_job *job, const void *options,
                             hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
+    hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters;
-    TRY(hd_spectral_embed(context, input, &o, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, hd_spectral_points(fit),
-                     fit->has_graph ? &fit->graph : NULL, hd_spectral_cluster, &o, fit));
+    o.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }

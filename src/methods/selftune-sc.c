@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows that the choice of n_clusters looks at, and how many numbers it tries. */
-enum { SAMPLE = 4000, MOST_CLUSTERS = 30, POINTS_PER_CLUSTER = 5, ROTATIONS = 3 };
+/* Rows that an alignment is computed from, and starts of its rotation. */
+enum { SAMPLE = 4000, ROTATIONS = 3 };
 
 /* The scale is the method's own: the distance to the last neighbour of each list. */
 static const hd_rename knn_names[] = {
@@ -17,18 +17,19 @@ static const hd_rename knn_names[] = {
     {0}};
 
 static const hd_section sections[] = {
-    {hd_affinity_table, 0, NULL},
-    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare), hd_prepare_auto},
+    {hd_spectral_affinity_table, 0, NULL},
+    {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),
+     hd_spectral_prepare_names},
     {huddle_knn_options_table, offsetof(hd_spectral_options, knn), knn_names},
     {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL},
     {huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL},
-    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
     {0}};
 
-/* How well the first c columns of vectors, rows scaled to norm 1, align with axes; judged on evenly
- * spaced rows if there are many. */
-static huddle_status judge_alignment(huddle_context *context, const huddle_dense *vectors,
-                                     int32_t c, uint64_t seed, double *quality) {
+/* How well the first c columns of vectors, rows scaled to norm 1, align with axes; computed on
+ * evenly spaced rows if there are many. */
+static huddle_status compute_alignment(huddle_context *context, const huddle_dense *vectors,
+                                       int32_t c, uint64_t seed, double *quality) {
     huddle_status status = HUDDLE_OK;
     c = c < vectors->cols ? c : (int32_t)vectors->cols; /* fewer distinct rows than clusters */
     int64_t n = vectors->rows, count = n < SAMPLE ? n : SAMPLE;
@@ -40,8 +41,8 @@ static huddle_status judge_alignment(huddle_context *context, const huddle_dense
         memcpy(rows.values + i * c, vectors->values + i * n / count * vectors->stride,
                (size_t)c * sizeof *rows.values);
     TRY(huddle_embed_rows(&rows, NULL, "unit", &rows));
-    TRY(hd_rotate(context, &rows, ROTATIONS, seed, labels, &rotation, NULL));
-    TRY(hd_align(context, &rows, &rotation, quality));
+    TRY(hd_rotation_find(context, &rows, ROTATIONS, seed, labels, &rotation, NULL, NULL));
+    TRY(hd_rotation_align(context, &rows, &rotation, quality));
 done:
     huddle_dense_free(&rows);
     huddle_dense_free(&rotation);
@@ -53,10 +54,10 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = argument;
-    if (fit->embedding.vectors.values != NULL) {
-        TRY(judge_alignment(context, &fit->embedding.vectors, n_clusters, options->common.seed,
-                            &fit->alignment));
-        fit->has_alignment = true;
+    if (fit->embedding.present) {
+        TRY(compute_alignment(context, &fit->embedding.f.vectors, n_clusters, options->common.seed,
+                              &fit->clusters.alignment));
+        fit->clusters.has_alignment = true;
     }
     TRY(hd_spectral_cluster(context, argument, n_clusters, fit));
 done:
@@ -64,17 +65,17 @@ done:
 }
 
 /* The largest number that is as good as the best comes first, then the others by their alignment.
- * alignments[t] is that of t + 2 clusters and is used up. */
-static void rank(int32_t count, double *alignments, huddle_embed_choice *choice) {
-    enum { MOST = sizeof choice->scores / sizeof *choice->scores };
-    double most = -INFINITY;
+ * alignments[t] is that of t + 2 clusters; it is overwritten. */
+static void rank_numbers(int32_t count, double *alignments, huddle_embed_choice *choice) {
+    enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
+    double largest = -INFINITY;
     for (int32_t t = 0; t < count; t++)
-        most = fmax(most, alignments[t]);
+        largest = fmax(largest, alignments[t]);
     memset(choice, 0, sizeof *choice);
-    while (choice->count < MOST && choice->count < count) {
+    while (choice->count < MAX_CANDIDATES && choice->count < count) {
         int32_t best = -1;
         for (int32_t t = 0; t < count; t++) {
-            bool good = choice->count == 0 ? hd_alignment_as_good(alignments[t], most)
+            bool good = choice->count == 0 ? hd_fit_alignment_as_good(alignments[t], largest)
                                            : best < 0 || alignments[t] > alignments[best];
             if (alignments[t] > -INFINITY && good)
                 best = t;
@@ -86,39 +87,41 @@ static void rank(int32_t count, double *alignments, huddle_embed_choice *choice)
 }
 
 /* n_clusters by the alignment cost, out of as many eigenvectors as there are. */
-static huddle_status choose(huddle_context *context, const hd_spectral_options *options,
-                            hd_fit *fit, huddle_range *n_clusters) {
+static huddle_status choose_clusters(huddle_context *context, const hd_spectral_options *options,
+                                     hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
-    double alignments[MOST_CLUSTERS];
-    int64_t most = hd_fit_rows(fit) / POINTS_PER_CLUSTER;
-    int32_t count = 0;
-    most = most > MOST_CLUSTERS ? MOST_CLUSTERS : most;
-    most = most > fit->embedding.vectors.cols ? fit->embedding.vectors.cols : most;
-    for (int32_t c = 2; c <= most; c++) {
-        TRY(hd_progress(context, "alignment", c - 2, (double)most - 1));
-        TRY(judge_alignment(context, &fit->embedding.vectors, c, options->common.seed,
-                            &alignments[count++]));
+    double *alignments = NULL;
+    const huddle_dense *vectors = &fit->embedding.f.vectors;
+    int32_t last = huddle_embed_max_clusters(hd_fit_rows_total(&fit->rows)), count = 0;
+    last = last > vectors->cols ? (int32_t)vectors->cols : last;
+    if (last < 2) /* too few points for a choice: that of the eigengap rule stays */
+        return status;
+    ALLOC(alignments, last);
+    for (int32_t c = 2; c <= last; c++) {
+        TRY(hd_progress(context, "alignment", c - 2, (double)last - 1));
+        TRY(compute_alignment(context, vectors, c, options->common.seed, &alignments[count++]));
     }
-    if (count == 0) /* too few points for a choice: what the eigengap rule said stays */
-        goto done;
-    rank(count, alignments, &fit->choice);
-    n_clusters->first = n_clusters->last = fit->choice.candidates[0];
+    rank_numbers(count, alignments, &fit->trials.choice);
+    n_clusters->first = n_clusters->last = fit->trials.choice.candidates[0];
 done:
+    huddle_free(alignments);
     return status;
 }
 
-static huddle_status fit_selftune_sc(huddle_context *context, const hd_input *input,
+static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *job,
                                      const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
     huddle_range n_clusters;
+    hd_cache_key key = {.cache = job->cache};
     o.weight = huddle_weight_defaults();
     o.weight.scale = "selftune";
-    TRY(hd_spectral_embed(context, input, &o, fit, &n_clusters));
-    if (o.common.n_clusters.first == HUDDLE_AUTO && fit->embedding.vectors.values != NULL)
-        TRY(choose(context, &o, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, hd_spectral_points(fit),
-                     fit->has_graph ? &fit->graph : NULL, cluster, &o, fit));
+    o.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
+    if (o.common.n_clusters.first == HUDDLE_AUTO && fit->embedding.present)
+        TRY(choose_clusters(context, &o, fit, &n_clusters));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }

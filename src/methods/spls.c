@@ -9,7 +9,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
-#include "methods/cache.h"
+#include "matrix/resident.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
 #include "prepare/pca.h"
@@ -19,14 +19,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 50 };
+enum { MAX_ROUNDS = 50 };
 
 typedef struct spls_options {
     hd_common common;
     huddle_prepare_options prepare;
     huddle_knn_options knn;
     huddle_weight_options weight;
-    hd_reduce_options reduce;
+    hd_fit_reduce_options reduce;
     huddle_shrink_options shrink;
     huddle_kmeans_options kmeans;
 } spls_options;
@@ -46,9 +46,9 @@ static const hd_section sections[] = {
     {huddle_prepare_options_table, offsetof(spls_options, prepare), NULL},
     {huddle_knn_options_table, offsetof(spls_options, knn), NULL},
     {huddle_weight_options_table, offsetof(spls_options, weight), NULL},
-    {hd_reduce_table, offsetof(spls_options, reduce), reduce_names},
+    {hd_fit_reduce_table, offsetof(spls_options, reduce), reduce_names},
     {huddle_shrink_options_table, offsetof(spls_options, shrink), shrink_names},
-    {huddle_kmeans_options_table, offsetof(spls_options, kmeans), hd_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(spls_options, kmeans), hd_spectral_kmeans_names},
     {0}};
 
 /* ---- the subspace -------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static void subspace_free(subspace *s) {
 
 /* Principal components to begin with, as many as the largest p; columns beyond the rank are zero.
  */
-static huddle_status begin(huddle_context *context, int64_t most, subspace *s) {
+static huddle_status find_components(huddle_context *context, int64_t most, subspace *s) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
     double *variances = NULL, total = 0;
@@ -115,7 +115,8 @@ static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t 
 static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
-    huddle_preparation *map = &fit->reduction;
+    huddle_preparation *map = &fit->prepared.reduction;
+    huddle_dense *f = &fit->embedding.f.rows;
     huddle_preparation_free(map);
     map->rule = (huddle_rule){"pca:R", (int32_t)p};
     map->d_in = x->d;
@@ -128,10 +129,10 @@ static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) 
         for (int64_t k = 0; k < p; k++)
             map->projection.values[j * p + k] = s->factor * s->components[j * most + k];
     }
-    huddle_dense_free(&fit->embedding.rows);
-    TRY(huddle_dense_new(fit->n, p, &fit->embedding.rows));
+    huddle_dense_free(f);
+    TRY(huddle_dense_new(fit->rows.n, p, f));
     huddle_dense_free(&s->all_rows);
-    if (fit->nodes.n > 0)
+    if (fit->rows.nodes.n > 0)
         TRY(huddle_dense_new(x->n, p, &s->all_rows));
 done:
     return status;
@@ -140,34 +141,36 @@ done:
 /* X P as embedding.rows, and of all rows where those are merged. */
 static huddle_status project(huddle_context *context, const subspace *s, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    const huddle_dense *p = &fit->reduction.projection;
-    huddle_dense *f = &fit->embedding.rows;
-    const huddle_dense *all = fit->nodes.n > 0 ? &s->all_rows : f;
+    const huddle_dense *p = &fit->prepared.reduction.projection;
+    const huddle_distinct *nodes = &fit->rows.nodes;
+    huddle_dense *f = &fit->embedding.f.rows;
+    const huddle_dense *all = nodes->n > 0 ? &s->all_rows : f;
+    hd_resident_drop(&f->resident); /* its rows are written anew */
     TRY(hd_prepare_centred_times(context, &s->centred, p->values, p->cols, p->stride, all->values,
                                  all->stride));
     for (int64_t i = 0; i < f->rows && all != f; i++)
-        memcpy(f->values + i * f->stride, all->values + fit->nodes.first[i] * all->stride,
+        memcpy(f->values + i * f->stride, all->values + nodes->first[i] * all->stride,
                (size_t)f->cols * sizeof *f->values);
 done:
     return status;
 }
 
 /* G with a row for each row of X. */
-static const huddle_dense *spread(const subspace *s, const hd_fit *fit) {
-    const huddle_dense *g = &fit->shrunk.g, *all = &s->all_rows;
-    if (fit->nodes.n == 0)
+static const huddle_dense *expand_rows(const subspace *s, const hd_fit *fit) {
+    const huddle_dense *g = &fit->shrunk.g.g, *all = &s->all_rows;
+    if (fit->rows.nodes.n == 0)
         return g;
     for (int64_t i = 0; i < all->rows; i++)
-        memcpy(all->values + i * all->stride, g->values + fit->nodes.of[i] * g->stride,
+        memcpy(all->values + i * all->stride, g->values + fit->rows.nodes.of[i] * g->stride,
                (size_t)g->cols * sizeof *g->values);
     return all;
 }
 
 /* P <- U V' of X'G. */
-static huddle_status procrustes(huddle_context *context, subspace *s, hd_fit *fit) {
+static huddle_status update_subspace(huddle_context *context, subspace *s, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_dense *p = &fit->reduction.projection;
-    const huddle_dense *g = spread(s, fit);
+    huddle_dense *p = &fit->prepared.reduction.projection;
+    const huddle_dense *g = expand_rows(s, fit);
     int d = (int)p->rows, k = (int)p->cols;
     double *u = NULL, *vt = NULL, *values = NULL;
     ALLOC(u, (int64_t)d * k);
@@ -199,22 +202,25 @@ static double left_out(const subspace *s, const huddle_dense *f) {
 }
 
 /* G <- the shrunk rows of X P, from the last G. */
-static huddle_status shrink(huddle_context *context, const subspace *s,
-                            const huddle_shrink_options *options, hd_fit *fit, double *objective) {
+static huddle_status update_rows(huddle_context *context, const subspace *s,
+                                 const huddle_shrink_options *options, hd_fit *fit,
+                                 double *objective) {
     huddle_status status = HUDDLE_OK;
+    hd_fit_shrunk *shrunk = &fit->shrunk;
     huddle_shrink_options warm = *options;
-    huddle_dense last = fit->shrunk.g;
-    memset(&fit->shrunk.g, 0, sizeof last);
-    warm.start = last.values != NULL ? &last : NULL;
+    huddle_dense last = shrunk->g.g;
+    memset(&shrunk->g.g, 0, sizeof last);
+    warm.start = last.values != NULL || last.resident != NULL ? &last : NULL;
     warm.weights = s->weights;
-    huddle_shrunk_free(&fit->shrunk);
-    huddle_shrink_info_free(&fit->shrink_info);
+    huddle_shrunk_free(&shrunk->g);
+    huddle_shrink_info_free(&shrunk->info);
     TRY(project(context, s, fit));
-    TRY(huddle_shrink(context, &fit->embedding.rows, &fit->shrink_graph, &warm, &fit->shrunk,
-                      &fit->shrink_info));
-    *objective = left_out(s, fit->nodes.n > 0 ? &s->all_rows : &fit->embedding.rows) +
-                 fit->shrink_info.objective;
-    TRY(hd_alternation_add(fit, *objective));
+    TRY(huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &warm, &shrunk->g,
+                      &shrunk->info));
+    TRY(huddle_dense_fetch(&shrunk->g.g));
+    *objective = left_out(s, fit->rows.nodes.n > 0 ? &s->all_rows : &fit->embedding.f.rows) +
+                 shrunk->info.objective;
+    TRY(hd_fit_alternation_add(&fit->clusters.alternation, *objective));
 done:
     huddle_dense_free(&last);
     return status;
@@ -223,17 +229,18 @@ done:
 static huddle_status alternate(huddle_context *context, subspace *s,
                                const huddle_shrink_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
+    huddle_alternation_info *alternation = &fit->clusters.alternation;
     double before, now = 0;
-    hd_alternation_reset(fit);
-    huddle_shrunk_free(&fit->shrunk);
-    TRY(shrink(context, s, options, fit, &before));
-    fit->alternation.stop = HUDDLE_STOP_MAX_ITER;
-    for (int round = 0; round < MOST_ROUNDS; round++, before = now) {
-        TRY(hd_progress(context, "spls", round, MOST_ROUNDS));
-        TRY(procrustes(context, s, fit));
-        TRY(shrink(context, s, options, fit, &now));
+    hd_fit_alternation_reset(alternation);
+    huddle_shrunk_free(&fit->shrunk.g);
+    TRY(update_rows(context, s, options, fit, &before));
+    alternation->stop = HUDDLE_STOP_MAX_ITER;
+    for (int round = 0; round < MAX_ROUNDS; round++, before = now) {
+        TRY(hd_progress(context, "spls", round, MAX_ROUNDS));
+        TRY(update_subspace(context, s, fit));
+        TRY(update_rows(context, s, options, fit, &now));
         if (before - now <= options->gap * before) {
-            fit->alternation.stop = HUDDLE_STOP_CONVERGED;
+            alternation->stop = HUDDLE_STOP_CONVERGED;
             break;
         }
     }
@@ -243,9 +250,11 @@ done:
 
 /* ---- the method ---------------------------------------------------------------------------- */
 
+/* The argument of cluster(). */
 typedef struct spls_step {
     subspace subspace;
     int64_t most; /* columns of the subspace's components */
+    bool keep_starts;
 } spls_step;
 
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
@@ -259,70 +268,86 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     shrinking.loss = "l2";
     shrinking.n_clusters = kmeans.n_clusters = n_clusters;
     shrinking.seed = kmeans.seed = o->common.seed;
+    kmeans.keep_starts = step->keep_starts;
     TRY(set_map(&step->subspace, step->most, subspace_dim(context, &step->subspace, n_clusters),
                 fit));
     TRY(alternate(context, &step->subspace, &shrinking, fit));
-    fit->has_shrink = true;
-    fit->shrink_seconds = hd_seconds() - start;
-    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
+    fit->shrunk.present = true;
+    fit->shrunk.seconds = hd_seconds() - start;
+    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
 done:
     return status;
 }
 
 /* W: neighbours among the prepared points. */
-static huddle_status make_graph(huddle_context *context, void *argument, hd_fit *fit) {
+static huddle_status make_graph(huddle_context *context, const spls_options *options,
+                                const hd_fit_rows *rows, const huddle_points *points,
+                                hd_fit_graph *w) {
     huddle_status status = HUDDLE_OK;
-    const spls_options *options = argument;
     huddle_neighbors neighbors = {0};
     huddle_knn_options knn = options->knn;
     huddle_weight_options weight = options->weight;
     knn.seed = options->common.seed;
-    TRY(hd_find_neighbors(context, fit, &knn, &neighbors));
+    TRY(hd_spectral_find_neighbors(context, rows, points, &knn, &neighbors, &w->knn));
     if (strcmp(weight.scale, "global") == 0)
-        TRY(huddle_graph_mean_distance(context, &fit->points, knn.metric, knn.seed,
+        TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
                                        &weight.mean_distance));
-    TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->shrink_graph, &fit->shrink_scale));
-    if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, 0, &fit->shrink_graph));
+    TRY(huddle_graph_weigh(context, &neighbors, &weight, &w->matrix, &w->scale));
+    if (rows->nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, 0, &w->matrix));
+    w->present = true;
 done:
     huddle_neighbors_free(&neighbors);
     return status;
 }
 
-static huddle_status share_graph(huddle_context *context, huddle_cache *cache,
-                                 const spls_options *options, hd_fit *fit) {
-    static const hd_shared_stage stage = {make_graph, hd_copy_shrink_graph};
-    spls_options copy = *options;
-    hd_key_add_options(&fit->key, huddle_knn_options_table(), &options->knn);
-    hd_key_add_options(&fit->key, huddle_weight_options_table(), &options->weight);
-    return hd_cache_run(context, cache, &fit->key, &stage, &copy, fit);
+static huddle_status share_graph(huddle_context *context, const spls_options *options,
+                                 hd_cache_key *key, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_graph *w = &fit->shrunk.w;
+    const hd_cache_part part = {w, &hd_fit_graph_copier};
+    bool found;
+    hd_cache_key_add_options(key, huddle_knn_options_table(), &options->knn);
+    hd_cache_key_add_options(key, huddle_weight_options_table(), &options->weight);
+    TRY(hd_cache_find(key, &part, 1, &found));
+    if (!found)
+        TRY(hd_cache_store(key, &part, 1,
+                           make_graph(context, options, &fit->rows, &fit->prepared.points, w)));
+done:
+    return status;
 }
 
-static huddle_status fit_spls(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const spls_options *o = options;
     huddle_prepare_options prepare = o->prepare;
     huddle_range n_clusters = o->common.n_clusters;
-    spls_step step = {.subspace = {.options = o, .centred = {.x = &fit->points}}};
+    spls_step step = {.subspace = {.options = o, .centred = {.x = &fit->prepared.points}},
+                      .keep_starts = job->keep_starts};
     subspace *s = &step.subspace;
+    const huddle_points *points = &fit->prepared.points;
+    hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = points};
+    hd_cache_key key = {.cache = job->cache};
     prepare.seed = o->common.seed;
-    TRY(hd_check_clusters(n_clusters, fit->n));
-    TRY(hd_fit_prepare_shared(context, input, &prepare, fit));
+    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
-        TRY(hd_choose_clusters(context, &fit->points, prepare.seed, fit, &n_clusters));
-    TRY(hd_fit_merge_keeping(context, o->knn.n_neighbors, fit, &s->whole, &s->whole_borrowed));
-    TRY(hd_fit_weights(fit, &s->weights));
-    if (fit->nodes.n > 0)
+        TRY(hd_spectral_choose_clusters(context, points, prepare.seed, &fit->trials.choice,
+                                        &n_clusters));
+    TRY(hd_fit_merge_keeping(context, o->knn.n_neighbors, &fit->rows, &fit->prepared, &s->whole,
+                             &s->whole_borrowed));
+    TRY(hd_fit_rows_weights(&fit->rows, &s->weights));
+    if (fit->rows.nodes.n > 0)
         s->centred.x = &s->whole;
-    TRY(share_graph(context, input->cache, o, fit));
+    TRY(share_graph(context, o, &key, fit));
     int64_t most = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
-    int64_t rows = hd_fit_rows(fit), shorter = rows < fit->points.d ? rows : fit->points.d;
+    int64_t rows = hd_fit_rows_total(&fit->rows), shorter = rows < points->d ? rows : points->d;
     step.most = most < shorter ? most : shorter;
     hd_blas_enter();
-    status = begin(context, step.most, s);
+    status = find_components(context, step.most, s);
     if (status == HUDDLE_OK)
-        status = hd_fit_range(context, n_clusters, &fit->points, NULL, cluster, &step, fit);
+        status = hd_fit_range(context, n_clusters, &plan, fit);
     hd_blas_leave();
 done:
     subspace_free(s);
@@ -334,26 +359,28 @@ static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, co
                                   const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     const spls_options *o = options;
+    const hd_fit_prepared *maps = &fit->prepared;
     huddle_points prepared = {0}, prepared_view, reduced = {0};
     huddle_neighbors neighbors = {0};
     huddle_csr w = {0};
     huddle_dense rows = {0};
     int64_t *same = NULL;
     ALLOC(same, x->n);
-    if (x->d != fit->preparation.d_in)
+    if (x->d != maps->preparation.d_in)
         FAIL(HUDDLE_INVALID, "the points have %lld features, the model was fitted to %lld",
-             (long long)x->d, (long long)fit->preparation.d_in);
-    TRY(hd_apply(context, &fit->preparation, x, &prepared, &prepared_view));
-    TRY(huddle_prepare_apply(context, &fit->reduction, &prepared_view, &reduced, NULL));
-    TRY(hd_query_neighbors(context, fit, &prepared_view, &o->knn, &neighbors));
+             (long long)x->d, (long long)maps->preparation.d_in);
+    TRY(hd_fit_apply_map(context, &maps->preparation, x, &prepared, &prepared_view));
+    TRY(huddle_prepare_apply(context, &maps->reduction, &prepared_view, &reduced, NULL));
+    TRY(huddle_points_fetch(&reduced));
+    TRY(hd_spectral_query_neighbors(context, fit, &prepared_view, &o->knn, &neighbors));
     TRY(huddle_dense_new(x->n, reduced.d, &rows));
     for (int64_t i = 0; i < x->n; i++) {
-        same[i] = hd_same_row(&prepared_view, i, &o->knn, &neighbors);
+        same[i] = hd_spectral_same_row(&prepared_view, i, &o->knn, &neighbors);
         for (int64_t k = 0; k < reduced.d; k++)
             rows.values[i * rows.stride + k] = (double)reduced.values[i * reduced.stride + k];
     }
-    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit, &w));
-    TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g, fit->shrink_info.gamma, "l2",
+    TRY(hd_spectral_weigh_new(&neighbors, &fit->shrunk.w.scale, fit, &w));
+    TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma, "l2",
                              &rows));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
@@ -367,7 +394,11 @@ done:
 }
 
 const hd_method hd_method_spls = {
-    .text = {"spls", "shrunk patterns of a linear subspace (reconstruction)",
+    .text =
+        {.name = "spls",
+         .title = "shrunk patterns of a linear subspace (reconstruction)",
+         .reconstruction = true,
+         .summary =
              "A reconstruction of a method whose text is not at hand: finds a linear subspace and "
              "points in it together, the points near their neighbours as in convex clustering, and "
              "clusters those by K-means. Without the pull (gamma = 0) it is PCA."},

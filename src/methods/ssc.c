@@ -2,11 +2,14 @@
 
 #include "base/check.h"
 #include "base/options.h"
-#include "methods/cache.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The clusters of G may be less even than those of F by this much entropy (1: all equally large)
+ * before those of F are taken instead (docs/method.md, "The guard"). */
+static const double max_entropy_loss = 0.1;
 
 typedef struct ssc_options {
     hd_spectral_options spectral;
@@ -37,96 +40,114 @@ static const hd_section sections[] = {
     {huddle_weight_options_table, offsetof(ssc_options, shrink_weight), shrink_weight_names},
     {huddle_shrink_options_table, offsetof(ssc_options, shrink), NULL},
     {guard_table, 0, NULL},
-    {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_kmeans_names},
+    {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_spectral_kmeans_names},
     {0}};
 
 /* W: neighbours among the rows of the embedding. */
-static huddle_status make_shrink_graph(huddle_context *context, void *argument, hd_fit *fit) {
+static huddle_status make_shrink_graph(huddle_context *context, const ssc_options *options,
+                                       const huddle_dense *f, const hd_fit_rows *rows,
+                                       hd_fit_graph *w) {
     huddle_status status = HUDDLE_OK;
-    const ssc_options *options = argument;
     huddle_neighbors neighbors = {0};
-    const huddle_dense *f = &fit->embedding.rows;
     huddle_weight_options weight = options->shrink_weight;
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
     knn.seed = options->spectral.common.seed;
-    TRY(huddle_graph_knn_dense(context, f, &knn, &neighbors, NULL));
+    TRY(huddle_graph_knn_dense(context, f, &knn, &neighbors, &w->knn));
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance_dense(context, f, knn.seed, &weight.mean_distance));
-    TRY(huddle_graph_weigh(context, &neighbors, &weight, &fit->shrink_graph, &fit->shrink_scale));
-    if (fit->nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, fit->nodes.copies, 0, &fit->shrink_graph));
+    TRY(huddle_graph_weigh(context, &neighbors, &weight, &w->matrix, &w->scale));
+    if (rows->nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(context, rows->nodes.copies, 0, &w->matrix));
+    w->present = true;
 done:
     huddle_neighbors_free(&neighbors);
     return status;
 }
 
-static const hd_shared_stage shrink_graph_stage = {make_shrink_graph, hd_copy_shrink_graph};
-
 /* W depends on the embedding, on how many of its columns are used, and on its own two options. */
-static hd_key shrink_graph_key(const ssc_options *options, int32_t n_clusters, const hd_fit *fit) {
+static hd_cache_key shrink_graph_key(const ssc_options *options, int32_t n_clusters,
+                                     const hd_cache_key *embedding) {
     char text[96];
-    hd_key key = fit->key;
+    hd_cache_key key = *embedding;
     snprintf(text, sizeof text, "shrink;%d;%d;%s", n_clusters, options->shrink_knn.n_neighbors,
              options->shrink_weight.scale);
-    hd_key_add_text(&key, text);
+    hd_cache_key_add(&key, text);
     return key;
 }
 
-/* Entropy of the clusters' shares of the points, 1 if they are all alike. */
-static huddle_status evenness(const hd_fit *fit, double *entropy) {
+static huddle_status share_shrink_graph(huddle_context *context, const ssc_options *options,
+                                        int32_t n_clusters, const hd_cache_key *embedding,
+                                        hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_graph *w = &fit->shrunk.w;
+    const hd_cache_part part = {w, &hd_fit_graph_copier};
+    hd_cache_key key = shrink_graph_key(options, n_clusters, embedding);
+    bool found;
+    hd_fit_graph_free(w);
+    TRY(hd_cache_find(&key, &part, 1, &found));
+    if (!found)
+        TRY(hd_cache_store(
+            &key, &part, 1,
+            make_shrink_graph(context, options, &fit->embedding.f.rows, &fit->rows, w)));
+done:
+    return status;
+}
+
+/* Entropy of the clusters' shares of the points, 1 if all clusters are equally large. */
+static huddle_status compute_evenness(const hd_fit_rows *rows, const hd_fit_clusters *clusters,
+                                      double *entropy) {
     huddle_status status = HUDDLE_OK;
     int64_t *sizes = NULL;
-    double n = (double)hd_fit_rows(fit);
+    double n = (double)hd_fit_rows_total(rows);
+    int32_t c = clusters->n_clusters;
     *entropy = 1;
-    if (fit->n_clusters == 1)
+    if (c == 1)
         return status;
-    ALLOC_ZERO(sizes, fit->n_clusters);
-    for (int64_t i = 0; i < fit->n; i++)
-        sizes[fit->labels[i]] += hd_fit_copies(fit, i);
+    ALLOC_ZERO(sizes, c);
+    for (int64_t i = 0; i < rows->n; i++)
+        sizes[clusters->labels[i]] += hd_fit_rows_copies(rows, i);
     *entropy = 0;
-    for (int32_t k = 0; k < fit->n_clusters; k++)
+    for (int32_t k = 0; k < c; k++)
         if (sizes[k] > 0)
-            *entropy -= (double)sizes[k] / n * log((double)sizes[k] / n) / log(fit->n_clusters);
+            *entropy -= (double)sizes[k] / n * log((double)sizes[k] / n) / log(c);
 done:
     huddle_free(sizes);
     return status;
 }
 
-/* K-means on the shrunk rows and on the embedding; the fit gets the first unless `guarded`. */
+/* K-means on the shrunk rows and on the embedding; the fit gets the first unless its clusters are
+ * much less even than the second's. */
 static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_options *kmeans,
                                   hd_fit *fit, double *shrunk, double *unshrunk) {
-    static const double most_loss = 0.1;
     huddle_status status = HUDDLE_OK;
-    hd_fit plain = {.n = fit->n, .d = fit->d, .keep_starts = fit->keep_starts};
-    plain.nodes = fit->nodes; /* borrowed, as is the next */
-    plain.equal = fit->equal;
-    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, kmeans, fit));
-    TRY(hd_fit_kmeans_dense(context, &fit->embedding.rows, kmeans, &plain));
-    TRY(evenness(fit, shrunk));
-    TRY(evenness(&plain, unshrunk));
-    fit->guarded = *shrunk < *unshrunk - most_loss;
-    if (fit->guarded)
-        hd_fit_take_clusters(fit, &plain);
+    const hd_fit_rows *rows = &fit->rows;
+    hd_fit_clusters plain = {0};
+    TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
+    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, &plain));
+    TRY(compute_evenness(rows, &fit->clusters, shrunk));
+    TRY(compute_evenness(rows, &plain, unshrunk));
+    fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
+    if (fit->shrunk.labels_from_embedding)
+        hd_fit_take_clusters(&fit->clusters, &plain);
 done:
-    plain.nodes = plain.equal = (huddle_distinct){0};
-    hd_fit_free(&plain);
+    hd_fit_clusters_free(&plain);
     return status;
 }
 
-/* Where n / c was too strong a pull, clusters that are close together fuse and the rest is split
- * into crumbs; the clusters' sizes show it. Then the embedding's own clusters are better. Only the
- * clusters that are kept are spoken of. */
-static huddle_status cluster_guarded(huddle_context *context, const huddle_kmeans_options *kmeans,
-                                     hd_fit *fit) {
+/* Where n / c pulls too strongly, clusters that are close together fuse and the rest is split into
+ * tiny ones; the clusters' sizes show it. Then the embedding's own clusters are better. Warnings
+ * are about the clusters that are kept. */
+static huddle_status cluster_with_guard(huddle_context *context,
+                                        const huddle_kmeans_options *kmeans, hd_fit *fit) {
     double shrunk, unshrunk;
-    hd_silence before = hd_silence_begin(context);
+    hd_fit_silence before = hd_fit_silence_begin(context);
     huddle_status status = cluster_both(context, kmeans, fit, &shrunk, &unshrunk);
-    hd_silence_end(context, before);
+    hd_fit_silence_end(context, before);
     if (status != HUDDLE_OK)
         return status;
-    hd_warn_few_distinct(context, fit);
-    if (fit->guarded)
+    hd_fit_warn_few_distinct(context, &fit->clusters);
+    if (fit->shrunk.labels_from_embedding)
         hd_warn(context, HUDDLE_WARNING_GUARDED,
                 "shrinking made the clusters much less even (entropy %.2f, without %.2f): the "
                 "labels are those of the embedding, not of the certified shrink step",
@@ -134,61 +155,58 @@ static huddle_status cluster_guarded(huddle_context *context, const huddle_kmean
     return status;
 }
 
-/* What the step for one number of clusters needs. */
+/* The argument of cluster(). */
 typedef struct ssc_step {
     ssc_options options;
-    huddle_cache *cache;
+    hd_cache_key embedding; /* names it among shared results */
 } ssc_step;
 
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     ssc_step *step = argument;
-    ssc_options *options = &step->options;
+    hd_fit_shrunk *shrunk = &fit->shrunk;
+    const ssc_options *options = &step->options;
     huddle_shrink_options shrink = options->shrink;
     huddle_kmeans_options kmeans = options->spectral.kmeans;
-    hd_key key = shrink_graph_key(options, n_clusters, fit);
     double *weights = NULL;
     shrink.n_clusters = kmeans.n_clusters = n_clusters;
     shrink.seed = kmeans.seed = options->spectral.common.seed;
-    TRY(hd_spectral_rows(&options->spectral, n_clusters, fit));
+    TRY(hd_spectral_make_rows(&options->spectral, n_clusters, &fit->embedding));
     double begin = hd_seconds();
-    huddle_csr_free(&fit->shrink_graph);
-    huddle_scale_free(&fit->shrink_scale);
-    TRY(hd_cache_run(context, step->cache, &key, &shrink_graph_stage, options, fit));
-    huddle_shrunk_free(&fit->shrunk);
-    huddle_shrink_info_free(&fit->shrink_info);
-    TRY(hd_fit_weights(fit, &weights));
+    TRY(share_shrink_graph(context, options, n_clusters, &step->embedding, fit));
+    huddle_shrunk_free(&shrunk->g);
+    huddle_shrink_info_free(&shrunk->info);
+    TRY(hd_fit_rows_weights(&fit->rows, &weights));
     shrink.weights = weights;
-    TRY(huddle_shrink(context, &fit->embedding.rows, &fit->shrink_graph, &shrink, &fit->shrunk,
-                      &fit->shrink_info));
-    fit->shrink_seconds = hd_seconds() - begin;
-    fit->has_shrink = true;
-    fit->guarded = false;
+    TRY(huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &shrink, &shrunk->g,
+                      &shrunk->info));
+    shrunk->seconds = hd_seconds() - begin;
+    shrunk->present = true;
+    shrunk->labels_from_embedding = false;
     if (options->guard && shrink.gamma == HUDDLE_AUTO)
-        TRY(cluster_guarded(context, &kmeans, fit));
+        TRY(cluster_with_guard(context, &kmeans, fit));
     else
-        TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g, &kmeans, fit));
+        TRY(hd_fit_kmeans_dense(context, &shrunk->g.g, &kmeans, &fit->rows, &fit->clusters));
 done:
     huddle_free(weights);
     return status;
 }
 
-static huddle_status fit_ssc(huddle_context *context, const hd_input *input, const void *options,
+static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    ssc_step step = {*(const ssc_options *)options, NULL};
+    ssc_step step = {*(const ssc_options *)options, {.cache = job->cache}};
     huddle_range n_clusters;
-    if (input->graph == NULL && input->embedding == NULL)
-        step.cache = input->cache;
-    TRY(hd_spectral_embed(context, input, &step.options.spectral, fit, &n_clusters));
-    TRY(hd_fit_range(context, n_clusters, hd_spectral_points(fit),
-                     fit->has_graph ? &fit->graph : NULL, cluster, &step, fit));
+    step.options.spectral.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_spectral_embed(context, job, &step.options.spectral, &step.embedding, fit, &n_clusters));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
+    TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
 }
 
-/* Row i of w: the training rows of F that pull new row i, as W would have joined them. */
+/* Row i of w: the training rows of F that pull new row i, with the weights that W would have. */
 static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
                                     const ssc_options *options, const huddle_dense *rows,
                                     huddle_csr *w) {
@@ -196,8 +214,9 @@ static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_neighbors neighbors = {0};
     huddle_knn_options knn = huddle_knn_defaults();
     knn.n_neighbors = options->shrink_knn.n_neighbors;
-    TRY(huddle_graph_query_dense(context, &fit->embedding.rows, rows, &knn, &neighbors, NULL));
-    TRY(hd_weigh_new(&neighbors, &fit->shrink_scale, fit, w));
+    TRY(huddle_graph_query_dense(context, &fit->embedding.f.rows, rows, &knn, &neighbors, NULL));
+    TRY(huddle_neighbors_fetch(&neighbors));
+    TRY(hd_spectral_weigh_new(&neighbors, &fit->shrunk.w.scale, fit, w));
 done:
     huddle_neighbors_free(&neighbors);
     return status;
@@ -212,9 +231,9 @@ static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, con
     int64_t *same = NULL;
     ALLOC(same, x->n);
     TRY(hd_spectral_new_rows(context, fit, &o->spectral, x, &rows, same));
-    if (!fit->guarded) {
+    if (!fit->shrunk.labels_from_embedding) {
         TRY(weigh_new_rows(context, fit, o, &rows, &w));
-        TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g, fit->shrink_info.gamma,
+        TRY(huddle_shrink_points(context, &rows, &w, &fit->shrunk.g.g, fit->shrunk.info.gamma,
                                  o->shrink.loss, &rows));
     }
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));

@@ -50,7 +50,7 @@ void huddle_model_free(huddle_model *model) {
     if (model == NULL)
         return;
     hd_fit_free(&model->fit);
-    hd_all_rows_free(model->all_rows);
+    hd_model_rows_free(model->all_rows);
     huddle_csr_free(&model->given_graph);
     huddle_dense_free(&model->given_embedding);
     free_names(model->feature_names, model->n_names);
@@ -62,6 +62,10 @@ void huddle_model_free(huddle_model *model) {
     huddle_free(model);
 }
 
+huddle_status hd_model_check_fitted(const huddle_model *model) {
+    return model->fitted ? HUDDLE_OK : hd_fail(HUDDLE_INVALID, "the model has not been fitted");
+}
+
 const char *huddle_model_method(const huddle_model *model) {
     return model->method->text.name;
 }
@@ -70,12 +74,12 @@ const huddle_option *huddle_model_options(const huddle_model *model) {
     return model->table;
 }
 
-huddle_status huddle_model_set(huddle_model *model, const char *name, const char *text) {
+huddle_status huddle_model_set_option(huddle_model *model, const char *name, const char *text) {
     return huddle_options_set(model->table, model->options, name, text);
 }
 
-huddle_status huddle_model_option(const huddle_model *model, const char *name, char *text,
-                                  size_t size) {
+huddle_status huddle_model_get_option(const huddle_model *model, const char *name, char *text,
+                                      size_t size) {
     return huddle_options_get(model->table, model->options, name, text, size);
 }
 
@@ -88,7 +92,7 @@ static huddle_status check_takes_graph(const huddle_model *model, const char *wh
                    what);
 }
 
-huddle_status huddle_model_give_graph(huddle_model *model, const huddle_csr *graph) {
+huddle_status huddle_model_set_graph(huddle_model *model, const huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr copy = {0};
     TRY(check_takes_graph(model, "a graph"));
@@ -100,7 +104,7 @@ done:
     return status;
 }
 
-huddle_status huddle_model_give_embedding(huddle_model *model, const huddle_dense *embedding) {
+huddle_status huddle_model_set_embedding(huddle_model *model, const huddle_dense *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_dense copy = {0};
     TRY(check_takes_graph(model, "an embedding"));
@@ -156,38 +160,39 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
 }
 
 /* A graph and an embedding must be of the same points, and of those in x if it is there. */
-static huddle_status check_sizes(const hd_input *input) {
-    int64_t n = input->embedding != NULL ? input->embedding->rows : 0;
-    if (input->graph != NULL)
-        n = input->graph->rows;
-    if (input->x != NULL)
-        n = input->x->n;
-    if (input->graph != NULL && input->graph->rows != n)
+static huddle_status check_sizes(const hd_fit_job *job) {
+    int64_t n = job->embedding != NULL ? job->embedding->rows : 0;
+    if (job->graph != NULL)
+        n = job->graph->rows;
+    if (job->x != NULL)
+        n = job->x->n;
+    if (job->graph != NULL && job->graph->rows != n)
         return hd_fail(HUDDLE_INVALID, "the graph joins %lld points, but there are %lld",
-                       (long long)input->graph->rows, (long long)n);
-    if (input->embedding != NULL && input->embedding->rows != n)
+                       (long long)job->graph->rows, (long long)n);
+    if (job->embedding != NULL && job->embedding->rows != n)
         return hd_fail(HUDDLE_INVALID, "the embedding has %lld rows, but there are %lld points",
-                       (long long)input->embedding->rows, (long long)n);
+                       (long long)job->embedding->rows, (long long)n);
     return HUDDLE_OK;
 }
 
-static huddle_status check_input(huddle_context *context, const huddle_model *model,
-                                 const huddle_points *x, hd_input *input) {
-    input->x = x;
-    input->cache = model->cache;
+/* Fills in what the fit is given, and checks it. */
+static huddle_status check_job(huddle_context *context, const huddle_model *model,
+                               const huddle_points *x, hd_fit_job *job) {
+    job->x = x;
+    job->cache = model->cache;
     if (model->given_graph.offsets != NULL)
-        input->graph = &model->given_graph;
+        job->graph = &model->given_graph;
     if (model->given_embedding.values != NULL)
-        input->embedding = &model->given_embedding;
-    if (x == NULL && input->graph == NULL && input->embedding == NULL)
+        job->embedding = &model->given_embedding;
+    if (x == NULL && job->graph == NULL && job->embedding == NULL)
         return hd_fail(HUDDLE_INVALID, "there are no points to cluster");
-    huddle_status status = check_sizes(input);
+    huddle_status status = check_sizes(job);
     if (status == HUDDLE_OK && x != NULL)
         status = huddle_points_check(context, x);
     return status;
 }
 
-huddle_status hd_copy_options(const huddle_model *model, void **copy) {
+huddle_status hd_model_copy_options(const huddle_model *model, void **copy) {
     *copy = hd_alloc(1, model->method->options_size);
     if (*copy == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for the options");
@@ -195,15 +200,22 @@ huddle_status hd_copy_options(const huddle_model *model, void **copy) {
     return HUDDLE_OK;
 }
 
-static huddle_status keep_shift(const huddle_points *x, hd_fit *fit) {
+/* The shift of dense points, zeros if they have none. */
+static huddle_status copy_shift(const huddle_points *x, double **shift) {
     huddle_status status = HUDDLE_OK;
     if (x == NULL || x->offsets != NULL)
         return status;
-    ALLOC_ZERO(fit->shift, x->d);
+    ALLOC_ZERO(*shift, x->d);
     if (x->shift != NULL)
-        memcpy(fit->shift, x->shift, (size_t)x->d * sizeof *fit->shift);
+        memcpy(*shift, x->shift, (size_t)x->d * sizeof **shift);
 done:
     return status;
+}
+
+/* The names, if there is one for each of d features. */
+static const char *const *feature_names(const huddle_model *model, int64_t d) {
+    return model->n_names > 0 && model->n_names == d ? (const char *const *)model->feature_names
+                                                     : NULL;
 }
 
 huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
@@ -211,32 +223,29 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     huddle_status status = HUDDLE_OK;
     huddle_context *own = NULL;
     hd_warnings *outer = NULL;
-    hd_input input = {0};
+    hd_fit_job job = {.common = *(const hd_common *)model->options,
+                      .keep_starts = model->keep_starts};
     hd_fit fit = {0};
-    hd_all_rows *all_rows = NULL;
+    hd_model_rows *all_rows = NULL;
     void *options = NULL;
     double begin = hd_seconds();
     TRY(borrow_context(context, &own, &context));
     outer = context->warnings;
     context->warnings = &fit.warnings;
     hd_blas_enter();
-    TRY(check_input(context, model, x, &input));
+    TRY(check_job(context, model, x, &job));
     TRY(huddle_options_check(model->table, model->options));
-    fit.n = x != NULL ? x->n : input.graph != NULL ? input.graph->rows : input.embedding->rows;
+    fit.rows.n = x != NULL ? x->n : job.graph != NULL ? job.graph->rows : job.embedding->rows;
     fit.d = x != NULL ? x->d : 0;
-    fit.keep_starts = model->keep_starts;
-    if (model->n_names > 0 && model->n_names == fit.d)
-        fit.feature_names = (const char *const *)model->feature_names;
-    fit.common = *(const hd_common *)model->options;
-    TRY(hd_copy_options(model, &options));
-    TRY(model->method->fit(context, &input, options, &fit));
-    hd_warn_dominant(context, &fit);
-    TRY(hd_fit_own_points(&fit));
-    TRY(keep_shift(x, &fit));
-    TRY(hd_all_rows_new(&fit, &all_rows));
-    fit.total_seconds = hd_seconds() - begin;
+    TRY(hd_model_copy_options(model, &options));
+    TRY(model->method->fit(context, &job, options, &fit));
+    hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
+    TRY(hd_fit_own_points(&fit.prepared));
+    TRY(copy_shift(x, &fit.prepared.shift));
+    TRY(hd_model_rows_new(&fit, &all_rows));
+    fit.seconds = hd_seconds() - begin;
     hd_fit_free(&model->fit);
-    hd_all_rows_free(model->all_rows);
+    hd_model_rows_free(model->all_rows);
     model->all_rows = all_rows;
     huddle_free(model->report);
     model->report = NULL;
@@ -244,7 +253,6 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     model->fitted_options = options;
     options = NULL;
     model->fit = fit;
-    model->fit.feature_names = NULL;
     model->fitted = true;
     memset(&fit, 0, sizeof fit);
 done:
@@ -258,18 +266,15 @@ done:
     return status;
 }
 
-static huddle_status check_fitted(const huddle_model *model) {
-    return model->fitted ? HUDDLE_OK : hd_fail(HUDDLE_INVALID, "the model has not been fitted");
-}
-
 const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
     if (n != NULL)
-        *n = model->fitted ? hd_fit_rows(&model->fit) : 0;
-    return model->all_rows != NULL ? hd_all_rows_labels(model->all_rows) : model->fit.labels;
+        *n = model->fitted ? hd_fit_rows_total(&model->fit.rows) : 0;
+    return model->all_rows != NULL ? hd_model_rows_labels(model->all_rows)
+                                   : model->fit.clusters.labels;
 }
 
 const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
-    const double *shift = model->fit.shift;
+    const double *shift = model->fit.prepared.shift;
     if (d != NULL)
         *d = shift != NULL ? model->fit.d : 0;
     for (int64_t j = 0; shift != NULL && j < model->fit.d; j++)
@@ -280,10 +285,11 @@ const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
 
 /* Whether the points must be brought to the model's shift, if that is known. */
 static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
-    if (x->offsets != NULL || fit->shift == NULL || x->d != fit->d)
+    const double *shift = fit->prepared.shift;
+    if (x->offsets != NULL || shift == NULL || x->d != fit->d)
         return false;
     for (int64_t j = 0; j < x->d; j++)
-        if ((x->shift != NULL ? x->shift[j] : 0) != fit->shift[j])
+        if ((x->shift != NULL ? x->shift[j] : 0) != shift[j])
             return true;
     return false;
 }
@@ -295,7 +301,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     huddle_points rebased = {0};
     huddle_distinct distinct = {0};
     TRY(borrow_context(context, &own, &context));
-    TRY(check_fitted(model));
+    TRY(hd_model_check_fitted(model));
     TRY(huddle_points_check(context, x));
     if (model->method->predict == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);

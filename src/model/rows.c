@@ -6,88 +6,99 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Arrays are made when they are first asked for: most never are. */
-struct hd_all_rows {
+/* One expanded array; which member it is depends on the type of its view. */
+typedef struct expanded {
+    const hd_fit_array *array;
+    int32_t *ints;
+    huddle_points points;
+    huddle_dense dense;
+    huddle_csr graph;
+    huddle_array view;
+} expanded;
+
+/* Arrays are expanded when they are first asked for: most never are. */
+struct hd_model_rows {
     pthread_mutex_t lock;
     int32_t *labels; /* always there */
-    int32_t *groups, *starts;
-    huddle_points points;
-    huddle_dense embedding, shrunk;
-    huddle_csr graph, shrink_graph;
+    expanded **items;
+    int64_t count, capacity;
 };
 
-void hd_all_rows_free(hd_all_rows *all) {
-    if (all == NULL)
+static void expanded_free(expanded *item) {
+    if (item == NULL)
         return;
-    huddle_free(all->labels);
-    huddle_free(all->groups);
-    huddle_free(all->starts);
-    huddle_points_free(&all->points);
-    huddle_dense_free(&all->embedding);
-    huddle_dense_free(&all->shrunk);
-    huddle_csr_free(&all->graph);
-    huddle_csr_free(&all->shrink_graph);
-    pthread_mutex_destroy(&all->lock);
-    huddle_free(all);
+    huddle_free(item->ints);
+    huddle_points_free(&item->points);
+    huddle_dense_free(&item->dense);
+    huddle_csr_free(&item->graph);
+    huddle_free(item);
 }
 
-static huddle_status spread_ints(const hd_fit *fit, int64_t times, const int32_t *from,
+void hd_model_rows_free(hd_model_rows *rows) {
+    if (rows == NULL)
+        return;
+    huddle_free(rows->labels);
+    for (int64_t k = 0; k < rows->count; k++)
+        expanded_free(rows->items[k]);
+    huddle_free(rows->items);
+    pthread_mutex_destroy(&rows->lock);
+    huddle_free(rows);
+}
+
+/* Each of `times` rows of integers, one for each row of the arrays, becomes one of all rows. */
+static huddle_status expand_ints(const hd_fit_rows *rows, int64_t times, const int32_t *from,
                                  int32_t **to) {
     huddle_status status = HUDDLE_OK;
-    int64_t n = hd_fit_rows(fit);
-    if (*to != NULL)
-        return status;
+    int64_t n = hd_fit_rows_total(rows);
     ALLOC(*to, times * n);
     for (int64_t r = 0; r < times; r++)
         for (int64_t i = 0; i < n; i++)
-            (*to)[r * n + i] = from[r * fit->n + hd_fit_node(fit, i)];
+            (*to)[r * n + i] = from[r * rows->n + hd_fit_rows_node(rows, i)];
 done:
     return status;
 }
 
-huddle_status hd_all_rows_new(const hd_fit *fit, hd_all_rows **all) {
+huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows) {
     huddle_status status = HUDDLE_OK;
-    hd_all_rows *made = NULL;
-    *all = NULL;
-    if (fit->nodes.n == 0)
+    hd_model_rows *made = NULL;
+    *rows = NULL;
+    if (fit->rows.nodes.n == 0)
         return status;
     ALLOC_ZERO(made, 1);
     pthread_mutex_init(&made->lock, NULL);
-    TRY(spread_ints(fit, 1, fit->labels, &made->labels));
-    *all = made;
+    TRY(expand_ints(&fit->rows, 1, fit->clusters.labels, &made->labels));
+    *rows = made;
     made = NULL;
 done:
-    hd_all_rows_free(made);
+    hd_model_rows_free(made);
     return status;
 }
 
-const int32_t *hd_all_rows_labels(const hd_all_rows *all) {
-    return all->labels;
+const int32_t *hd_model_rows_labels(const hd_model_rows *rows) {
+    return rows->labels;
 }
 
 /* ---- matrices ------------------------------------------------------------------------------ */
 
-static huddle_status spread_dense(const hd_fit *fit, const huddle_dense *from, huddle_dense *to) {
+static huddle_status expand_dense(const hd_fit_rows *rows, const huddle_array *from,
+                                  huddle_dense *to) {
     huddle_status status = HUDDLE_OK;
-    if (to->values != NULL)
-        return status;
-    TRY(huddle_dense_new(hd_fit_rows(fit), from->cols, to));
+    const double *values = from->values;
+    TRY(huddle_dense_new(hd_fit_rows_total(rows), from->cols, to));
     for (int64_t i = 0; i < to->rows; i++)
-        memcpy(to->values + i * to->stride, from->values + hd_fit_node(fit, i) * from->stride,
+        memcpy(to->values + i * to->stride, values + hd_fit_rows_node(rows, i) * from->stride,
                (size_t)from->cols * sizeof *to->values);
 done:
     return status;
 }
 
-static huddle_status spread_points(const hd_fit *fit, huddle_points *to) {
+static huddle_status expand_points(const hd_fit *fit, huddle_points *to) {
     huddle_status status = HUDDLE_OK;
-    int64_t *index = NULL, n = hd_fit_rows(fit);
-    if (to->values != NULL)
-        return status;
+    int64_t *index = NULL, n = hd_fit_rows_total(&fit->rows);
     ALLOC(index, n);
     for (int64_t i = 0; i < n; i++)
-        index[i] = hd_fit_node(fit, i);
-    TRY(huddle_points_take(&fit->points, index, n, to));
+        index[i] = hd_fit_rows_node(&fit->rows, i);
+    TRY(huddle_points_take(&fit->prepared.points, index, n, to));
 done:
     huddle_free(index);
     return status;
@@ -95,7 +106,9 @@ done:
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
-static void put(huddle_csr *graph, int64_t *ends, int64_t row, int64_t column, double value) {
+/* Adds an entry to a row whose entries so far end at ends[row], columns ascending. */
+static void insert_entry(huddle_csr *graph, int64_t *ends, int64_t row, int64_t column,
+                         double value) {
     int64_t at = ends[row]++;
     for (; at > graph->offsets[row] && graph->columns[at - 1] > column; at--) {
         graph->columns[at] = graph->columns[at - 1];
@@ -105,13 +118,14 @@ static void put(huddle_csr *graph, int64_t *ends, int64_t row, int64_t column, d
     graph->values[at] = value;
 }
 
-/* In A a node's entry on the diagonal is shared out among the edges to its copies, each of which
- * counts from both ends: volumes and cuts are those of the merged graph. In W an edge to a copy is
- * twice as heavy as what could ever pull at one of the m copies, all edges of the node together
- * over m: so a copy stays with its node at any gamma, and the shrink problem of all rows has the
- * objective and the optimum of the weighted one that was solved. */
-static double copy_weight(const hd_fit *fit, const huddle_csr *graph, int64_t node, bool shrink) {
-    double sum = 0, loop = 0, m = (double)fit->nodes.copies[node];
+/* In A a node's entry on the diagonal is shared among the edges to its copies, each of which counts
+ * from both ends: volumes and cuts are those of the merged graph. In W an edge to a copy is twice
+ * as heavy as what could ever pull at one of the m copies, all edges of the node together over m:
+ * so a copy stays with its node at any gamma, and the shrink problem of all rows has the objective
+ * and the optimum of the weighted one that was solved. */
+static double copy_weight(const hd_fit_rows *rows, const huddle_csr *graph, int64_t node,
+                          bool shrink) {
+    double sum = 0, loop = 0, m = (double)rows->nodes.copies[node];
     for (int64_t e = graph->offsets[node]; e < graph->offsets[node + 1]; e++) {
         sum += graph->columns[e] != node ? graph->values[e] : 0;
         loop += graph->columns[e] == node ? graph->values[e] : 0;
@@ -120,18 +134,11 @@ static double copy_weight(const hd_fit *fit, const huddle_csr *graph, int64_t no
     return weight > 0 ? weight : 1;
 }
 
-/* The first row of each node has its edges, every other one an edge to that. */
-static huddle_status spread_graph(const hd_fit *fit, const huddle_csr *from, bool shrink,
-                                  huddle_csr *to) {
-    huddle_status status = HUDDLE_OK;
-    const huddle_distinct *nodes = &fit->nodes;
-    huddle_csr made = {0};
-    int64_t *ends = NULL, n = nodes->n;
-    if (to->offsets != NULL)
-        return status;
-    TRY(huddle_csr_new(n, n, from->offsets[fit->n] + 2 * (n - nodes->count), &made));
-    ALLOC(ends, n);
-    for (int64_t i = 0; i < n; i++) {
+/* Sets the offsets of the expanded graph: the first row of each node has its edges and those to its
+ * copies, every other row one edge. ends[i] becomes the beginning of row i. */
+static void set_offsets(const huddle_distinct *nodes, const huddle_csr *from, huddle_csr *to,
+                        int64_t *ends) {
+    for (int64_t i = 0; i < nodes->n; i++) {
         int32_t v = nodes->of[i];
         int64_t size = 1;
         if (nodes->first[v] == i) {
@@ -139,66 +146,108 @@ static huddle_status spread_graph(const hd_fit *fit, const huddle_csr *from, boo
             for (int64_t e = from->offsets[v]; e < from->offsets[v + 1]; e++)
                 size += from->columns[e] != v;
         }
-        ends[i] = made.offsets[i];
-        made.offsets[i + 1] = made.offsets[i] + size;
+        ends[i] = to->offsets[i];
+        to->offsets[i + 1] = to->offsets[i] + size;
     }
+}
+
+static huddle_status expand_graph(const hd_fit_rows *rows, const huddle_csr *from, bool shrink,
+                                  huddle_csr *to) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_distinct *nodes = &rows->nodes;
+    int64_t *ends = NULL, n = nodes->n;
+    TRY(huddle_csr_new(n, n, from->offsets[rows->n] + 2 * (n - nodes->count), to));
+    ALLOC(ends, n);
+    set_offsets(nodes, from, to, ends);
     for (int64_t v = 0; v < nodes->count; v++)
         for (int64_t e = from->offsets[v]; e < from->offsets[v + 1]; e++)
             if (from->columns[e] != v)
-                put(&made, ends, nodes->first[v], nodes->first[from->columns[e]], from->values[e]);
+                insert_entry(to, ends, nodes->first[v], nodes->first[from->columns[e]],
+                             from->values[e]);
     for (int64_t i = 0; i < n; i++) {
         int64_t v = nodes->of[i], first = nodes->first[v];
         if (first == i)
             continue;
-        double weight = copy_weight(fit, from, v, shrink);
-        put(&made, ends, first, i, weight);
-        put(&made, ends, i, first, weight);
+        double weight = copy_weight(rows, from, v, shrink);
+        insert_entry(to, ends, first, i, weight);
+        insert_entry(to, ends, i, first, weight);
     }
-    *to = made;
-    made = (huddle_csr){0};
 done:
-    huddle_csr_free(&made);
     huddle_free(ends);
     return status;
 }
 
 /* ---- by name ------------------------------------------------------------------------------- */
 
-static huddle_status spread(const hd_fit *fit, const char *name, hd_all_rows *all) {
-    if (strcmp(name, "points") == 0)
-        return spread_points(fit, &all->points);
-    if (strcmp(name, "graph") == 0)
-        return spread_graph(fit, &fit->graph, false, &all->graph);
-    if (strcmp(name, "embedding") == 0)
-        return spread_dense(fit, &fit->embedding.rows, &all->embedding);
-    if (strcmp(name, "shrink_graph") == 0)
-        return spread_graph(fit, &fit->shrink_graph, true, &all->shrink_graph);
-    if (strcmp(name, "shrunk") == 0)
-        return spread_dense(fit, &fit->shrunk.g, &all->shrunk);
-    if (strcmp(name, "groups") == 0)
-        return spread_ints(fit, 1, fit->shrunk.group, &all->groups);
-    if (strcmp(name, "start_labels") == 0)
-        return spread_ints(fit, fit->kmeans_info.n_restarts, fit->kmeans_info.start_labels,
-                           &all->starts);
-    return HUDDLE_OK;
+static huddle_status expand_integers(const hd_fit *fit, bool columns, const huddle_array *from,
+                                     expanded *item) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = hd_fit_rows_total(&fit->rows), times = columns ? from->rows : 1;
+    TRY(expand_ints(&fit->rows, times, from->values, &item->ints));
+    item->view = (huddle_array){HUDDLE_ARRAY_I32,
+                                columns ? times : n,
+                                columns ? n : 1,
+                                columns ? n : 1,
+                                item->ints,
+                                NULL,
+                                NULL};
+done:
+    return status;
 }
 
-huddle_status hd_all_rows_get(const hd_fit *fit, hd_all_rows *all, const char *name,
-                              huddle_array *view) {
-    pthread_mutex_lock(&all->lock);
-    huddle_status status = spread(fit, name, all);
-    pthread_mutex_unlock(&all->lock);
-    if (status != HUDDLE_OK)
-        return status;
-    hd_fit rows = {.n = hd_fit_rows(fit)};
-    rows.points = all->points;
-    rows.graph = all->graph;
-    rows.embedding.rows = all->embedding;
-    rows.shrink_graph = all->shrink_graph;
-    rows.shrunk = (huddle_shrunk){.g = all->shrunk, .group = all->groups};
-    rows.labels = all->labels;
-    rows.kmeans_info.start_labels = all->starts;
-    rows.kmeans_info.n_restarts = fit->kmeans_info.n_restarts;
-    *view = hd_array_view(&rows, name);
+static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, expanded *item) {
+    huddle_status status = HUDDLE_OK;
+    huddle_array from = array->view(fit);
+    bool shrink = array->expansion == HD_FIT_EXPAND_SHRINK;
+    if (from.type == HUDDLE_ARRAY_CSR) {
+        TRY(expand_graph(&fit->rows, shrink ? &fit->shrunk.w.matrix : &fit->graph.matrix, shrink,
+                         &item->graph));
+        item->view = hd_fit_view_csr(&item->graph);
+    } else if (from.type == HUDDLE_ARRAY_F32) {
+        TRY(expand_points(fit, &item->points));
+        const huddle_points *x = &item->points;
+        item->view = (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
+    } else if (from.type == HUDDLE_ARRAY_F64) {
+        TRY(expand_dense(&fit->rows, &from, &item->dense));
+        item->view = hd_fit_view_dense(&item->dense);
+    } else {
+        TRY(expand_integers(fit, array->expansion == HD_FIT_EXPAND_COLS, &from, item));
+    }
+done:
+    return status;
+}
+
+/* With the lock held: the expanded array, made if it is not there yet. */
+static huddle_status find_expanded(const hd_fit *fit, hd_model_rows *rows,
+                                   const hd_fit_array *array, huddle_array *view) {
+    huddle_status status = HUDDLE_OK;
+    expanded *item = NULL;
+    for (int64_t k = 0; k < rows->count; k++)
+        if (rows->items[k]->array == array) {
+            *view = rows->items[k]->view;
+            return status;
+        }
+    ALLOC_ZERO(item, 1);
+    item->array = array;
+    TRY(expand_array(fit, array, item));
+    if (!hd_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items))
+        FAIL(HUDDLE_NO_MEMORY, "no memory for the array %s", array->name);
+    *view = item->view;
+    rows->items[rows->count++] = item;
+    item = NULL;
+done:
+    expanded_free(item);
+    return status;
+}
+
+huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
+                                   const hd_fit_array *array, huddle_array *view) {
+    if (strcmp(array->name, "labels") == 0) {
+        *view = hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), rows->labels);
+        return HUDDLE_OK;
+    }
+    pthread_mutex_lock(&rows->lock);
+    huddle_status status = find_expanded(fit, rows, array, view);
+    pthread_mutex_unlock(&rows->lock);
     return status;
 }

@@ -118,7 +118,7 @@ Truncated or damaged containers.
   [1]
   $ head -c 500 good.npz > short.npz
   $ huddle info short.npz
-  huddle: short.npz: the archive is damaged: * (glob)
+  huddle: short.npz: the archive is damaged * (glob)
   [1]
   $ head -c 300 good.mat > short.mat
   $ huddle info short.mat
@@ -185,10 +185,10 @@ Models that are none.
   huddle: nowhere.model: cannot be opened: No such file or directory
   [1]
   $ huddle predict good.npy good.npy
-  huddle: good.npy: this is not a Huddle model, or its end is missing
+  huddle: good.npy: this is not a Huddle model
   [1]
   $ huddle predict good.h5 good.npy
-  huddle: good.h5: this is not a Huddle model, or its end is missing
+  huddle: good.h5: this is not a Huddle model
   [1]
 
 Graphs and embeddings that are none.

@@ -52,10 +52,15 @@ table and from an array of doubles.
   >   done
   > done
 
-h5py opens a model.
+NumPy opens the arrays of a model.
 
-  $ /usr/bin/python3 -c 'import h5py; print(len(h5py.File("ssc.model")) > 0)'
-  True
+  $ huddle predict ssc.model moons --n 300 > labels.txt
+  $ /usr/bin/python3 -c '
+  > import numpy as np
+  > model = np.load("ssc.model")
+  > print(model["labels"].shape, (model["labels"] == np.loadtxt("labels.txt")).all(),
+  >       model["embedding"].shape, "model.json" in model)'
+  (300,) True (300, 2) True
 
 Points of another width, a damaged model, a foreign file.
 
@@ -64,7 +69,7 @@ Points of another width, a damaged model, a foreign file.
   [1]
   $ head -c 2000 kmeans.model > short.model
   $ huddle predict short.model digits
-  huddle: short.model: this is not a Huddle model, or its end is missing
+  huddle: short.model: the archive is damaged * (glob)
   [1]
   $ /usr/bin/python3 -c '
   > data = bytearray(open("kmeans.model", "rb").read())
@@ -75,5 +80,9 @@ Points of another width, a damaged model, a foreign file.
   [1]
   $ printf 'no model\n' > foreign.model
   $ huddle predict foreign.model digits
-  huddle: foreign.model: this is not a Huddle model, or its end is missing
+  huddle: foreign.model: this is not a Huddle model
+  [1]
+  $ printf '\211HDF\r\n\032\n and so on, huddle model v2\n01234567' > old.model
+  $ huddle predict old.model digits
+  huddle: old.model: a model of Huddle 0.1 (HDF5); fit it again with this version
   [1]

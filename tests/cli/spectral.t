@@ -48,7 +48,7 @@ summary and the JSON say so.
                but discarded: the labels come from the embedding
   $ huddle cluster noise.npy -m ssc -c 5 -q | grep -c 'not of the certified shrink step'
   1
-  $ huddle cluster noise.npy -m ssc -c 5 -q --json | grep -E '"(guarded|labels_from)"'
+  $ huddle cluster noise.npy -m ssc -c 5 -q --json | grep -E '"(guarded|labels_from)":'
       "guarded": true,
       "labels_from": "embedding"
   $ huddle cluster noise.npy -m ssc -c 5 --guard false -q > kept

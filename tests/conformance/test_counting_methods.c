@@ -42,7 +42,7 @@ static void set_options(huddle_model *model) {
                                              {"prepare", "none"}, {"n_landmarks", "20"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         if (huddle_option_find(huddle_model_options(model), options[k][0]) != NULL)
-            assert_ok(huddle_model_set(model, options[k][0], options[k][1]));
+            assert_ok(huddle_model_set_option(model, options[k][0], options[k][1]));
 }
 
 static huddle_model *fit_model(huddle_context *context, const char *method,
@@ -165,8 +165,8 @@ static void check_same_eigenvalues(huddle_model *a, huddle_model *b) {
     huddle_array x, y;
     if (!has_array(b, "eigenvalues"))
         return;
-    assert_ok(huddle_model_get(a, "eigenvalues", &x));
-    assert_ok(huddle_model_get(b, "eigenvalues", &y));
+    assert_ok(huddle_model_array(a, "eigenvalues", &x));
+    assert_ok(huddle_model_array(b, "eigenvalues", &y));
     for (int64_t k = 0; k < C; k++)
         assert_close(((const double *)x.values)[k], ((const double *)y.values)[k], 1e-8);
 }
@@ -199,7 +199,7 @@ static void check_method(const char *method, const char *mode) {
     if (work.seen != NULL)
         fail_msg("%s: the CPU's %s ran", method, work.seen);
     huddle_context_set_progress(context, NULL, NULL);
-    assert_ok(huddle_model_judge(context, a, &x));
+    assert_ok(huddle_model_score(context, a, &x));
     assert_ok(huddle_model_info_json(a, &json));
     huddle_free(json);
     huddle_model_free(a);
@@ -229,7 +229,7 @@ static void arrays_are_on_the_host(void **state) {
         int32_t labels[N], again[N];
         for (const char *const *name = huddle_model_arrays(model); *name != NULL; name++) {
             huddle_array view;
-            assert_ok(huddle_model_get(model, *name, &view));
+            assert_ok(huddle_model_array(model, *name, &view));
             assert_non_null(view.values);
         }
         assert_ok(huddle_model_predict(NULL, model, &x, labels));
@@ -259,8 +259,8 @@ static void a_declining_engine_changes_nothing(void **state) {
         assert_memory_equal(huddle_model_labels(a, NULL), huddle_model_labels(b, NULL), sizeof one);
         for (const char *const *name = huddle_model_arrays(b); *name != NULL; name++) {
             huddle_array v, w;
-            assert_ok(huddle_model_get(a, *name, &v));
-            assert_ok(huddle_model_get(b, *name, &w));
+            assert_ok(huddle_model_array(a, *name, &v));
+            assert_ok(huddle_model_array(b, *name, &w));
             assert_int_equal(v.rows, w.rows);
             if (v.type == HUDDLE_ARRAY_F64 && v.stride == v.cols)
                 assert_memory_equal(v.values, w.values, (size_t)(v.rows * v.cols) * sizeof(double));

@@ -31,8 +31,8 @@ static huddle_points rounded_clouds(int64_t n, uint64_t seed) {
 static huddle_model *new_model(const char *method, const char *prepare) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", prepare));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", prepare));
     return model;
 }
 
@@ -183,7 +183,7 @@ static void fewer_distinct_rows_than_clusters_are_clustered(const char *method) 
         char text[16];
         assert_ok(huddle_model_new(method, &model));
         snprintf(text, sizeof text, "%d", c);
-        assert_ok(huddle_model_set(model, "n_clusters", text));
+        assert_ok(huddle_model_set_option(model, "n_clusters", text));
         assert_ok(huddle_model_fit(NULL, model, &x));
         const int32_t *labels = huddle_model_labels(model, NULL);
         check_equal_labels(&x, labels);
@@ -200,9 +200,9 @@ static void a_range_of_clusters_is_tried(const char *method) {
     huddle_array view;
     int32_t column[N];
     huddle_model *model = new_model(method, "none");
-    assert_ok(huddle_model_set(model, "n_clusters", "2-4"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2-4"));
     assert_ok(huddle_model_fit(NULL, model, &x));
-    assert_ok(huddle_model_get(model, "range_labels", &view));
+    assert_ok(huddle_model_array(model, "range_labels", &view));
     assert_int_equal(view.rows, N);
     assert_int_equal(view.cols, 3);
     for (int t = 0; t < 3; t++) {
@@ -232,10 +232,10 @@ static void arrays_have_a_row_for_every_row(const char *method) {
                         N * sizeof *before);
     assert_int_equal(n, N);
     for (size_t k = 0; k < sizeof per_row / sizeof *per_row; k++) {
-        if (huddle_model_get(model, per_row[k], &view) != HUDDLE_OK)
+        if (huddle_model_array(model, per_row[k], &view) != HUDDLE_OK)
             continue;
         assert_int_equal(view.rows, N);
-        assert_ok(huddle_model_get(loaded, per_row[k], &loaded_view));
+        assert_ok(huddle_model_array(loaded, per_row[k], &loaded_view));
         assert_int_equal(loaded_view.rows, N);
         if (view.type == HUDDLE_ARRAY_F64)
             assert_memory_equal(view.values, loaded_view.values,
@@ -274,18 +274,18 @@ static huddle_status use_everything(void *argument) {
     if (status == HUDDLE_OK)
         status = huddle_model_new(f->method, &model);
     if (status == HUDDLE_OK)
-        status = huddle_model_set(model, "n_clusters", "3");
+        status = huddle_model_set_option(model, "n_clusters", "3");
     if (status == HUDDLE_OK && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
-        status = huddle_model_set(model, "n_init", "2");
+        status = huddle_model_set_option(model, "n_init", "2");
     if (status == HUDDLE_OK)
         status = huddle_model_fit(context, model, f->x);
     for (int k = 0; k < 7 && status == HUDDLE_OK; k++) {
-        status = huddle_model_get(model, arrays[k], &view);
+        status = huddle_model_array(model, arrays[k], &view);
         if (status == HUDDLE_INVALID) /* this method has none */
             status = HUDDLE_OK;
     }
     if (status == HUDDLE_OK)
-        status = huddle_model_judge(context, model, f->x);
+        status = huddle_model_score(context, model, f->x);
     if (status == HUDDLE_OK)
         status = huddle_model_predict(context, model, f->x, labels);
     huddle_model_free(model);
@@ -336,9 +336,9 @@ static huddle_model *fit_rounded(const char *method, const char *option, const c
     huddle_points x = rounded_clouds(N, 12);
     huddle_model *model = new_model(method, "none");
     if (option != NULL)
-        assert_ok(huddle_model_set(model, option, value));
+        assert_ok(huddle_model_set_option(model, option, value));
     assert_ok(huddle_model_fit(NULL, model, &x));
-    assert_ok(huddle_model_judge(NULL, model, &x));
+    assert_ok(huddle_model_score(NULL, model, &x));
     huddle_points_free(&x);
     return model;
 }
@@ -356,7 +356,7 @@ static double number(const huddle_model *model, const char *name) {
 
 static huddle_csr get_graph(const huddle_model *model, const char *name) {
     huddle_array view;
-    assert_ok(huddle_model_get(model, name, &view));
+    assert_ok(huddle_model_array(model, name, &view));
     huddle_csr graph = {view.rows, view.cols, (int64_t *)view.offsets, (int32_t *)view.columns,
                         (double *)view.values};
     assert_ok(huddle_csr_check(&graph));
@@ -368,7 +368,7 @@ static huddle_csr get_graph(const huddle_model *model, const char *name) {
 
 static huddle_dense get_dense(const huddle_model *model, const char *name) {
     huddle_array view;
-    assert_ok(huddle_model_get(model, name, &view));
+    assert_ok(huddle_model_array(model, name, &view));
     return (huddle_dense){view.rows, view.cols, view.stride, (double *)view.values};
 }
 
@@ -402,7 +402,7 @@ static void copies_are_known_by_their_distances(void **state) {
                 sum += pow((double)x.values[i * D + q] - (double)x.values[j * D + q], 2);
             distances.values[i * N + j] = (float)sqrt(sum);
         }
-    assert_ok(huddle_model_set(model, "affinity", "distances"));
+    assert_ok(huddle_model_set_option(model, "affinity", "distances"));
     assert_ok(huddle_model_fit(NULL, model, &distances));
     assert_ok(huddle_model_fit(NULL, features, &x));
     check_equal_labels(&x, huddle_model_labels(model, NULL));
@@ -427,8 +427,8 @@ static void the_shrink_problem_of_all_rows_has_the_reported_optimum(void **state
         huddle_shrunk out;
         huddle_shrink_info info;
         double objective;
-        assert_ok(huddle_model_set(model, "loss", losses[k % 2]));
-        assert_ok(huddle_model_set(model, "gamma", gammas[k / 2]));
+        assert_ok(huddle_model_set_option(model, "loss", losses[k % 2]));
+        assert_ok(huddle_model_set_option(model, "gamma", gammas[k / 2]));
         assert_ok(huddle_model_fit(NULL, model, &x));
         huddle_dense f = get_dense(model, "embedding"), g = get_dense(model, "shrunk");
         huddle_csr w = get_graph(model, "shrink_graph");

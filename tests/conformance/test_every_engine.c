@@ -49,7 +49,7 @@ static bool find_labels(const char *engine, const char *method, int32_t threads,
     assert_ok(huddle_context_set_threads(context, threads));
     assert_ok(huddle_context_set_engine(context, engine));
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
     huddle_status status = huddle_model_fit(context, model, x);
     if (status == HUDDLE_OK) {
         memcpy(labels, huddle_model_labels(model, NULL), N * sizeof *labels);

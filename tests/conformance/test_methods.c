@@ -27,9 +27,9 @@ static huddle_points clouds(int64_t n) {
 static huddle_model *new_model(const char *method) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
     if (huddle_option_find(huddle_model_options(model), "n_init") != NULL)
-        assert_ok(huddle_model_set(model, "n_init", "4"));
+        assert_ok(huddle_model_set_option(model, "n_init", "4"));
     return model;
 }
 
@@ -40,7 +40,7 @@ static int32_t *fit_labels(const char *method, const huddle_points *x, int32_t t
     int64_t n;
     assert_ok(huddle_context_new(&context));
     assert_ok(huddle_context_set_threads(context, threads));
-    assert_ok(huddle_model_set(model, "seed", seed));
+    assert_ok(huddle_model_set_option(model, "seed", seed));
     assert_ok(huddle_model_fit(context, model, x));
     const int32_t *labels = huddle_model_labels(model, &n);
     assert_int_equal(n, x->n);
@@ -88,7 +88,7 @@ static void small_data_are_clustered_or_refused(const char *method) {
             assert_true(status == HUDDLE_INVALID);
         else
             assert_ok(status);
-        assert_ok(huddle_model_set(model, "n_clusters", "1"));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "1"));
         assert_ok(huddle_model_fit(NULL, model, &x));
         for (int64_t i = 0; i < n; i++)
             assert_int_equal(huddle_model_labels(model, NULL)[i], 0);
@@ -113,13 +113,14 @@ static void equal_points_are_clustered(const char *method) {
 static void bad_input_is_refused(const char *method) {
     huddle_points x = clouds(N);
     huddle_model *model = new_model(method);
-    assert_refused(huddle_model_set(model, "n_clusters", "0"), HUDDLE_INVALID, "n_clusters = 0");
-    assert_refused(huddle_model_set(model, "colour", "red"), HUDDLE_INVALID, "colour");
+    assert_refused(huddle_model_set_option(model, "n_clusters", "0"), HUDDLE_INVALID,
+                   "n_clusters = 0");
+    assert_refused(huddle_model_set_option(model, "colour", "red"), HUDDLE_INVALID, "colour");
     assert_refused(huddle_model_fit(NULL, model, NULL), HUDDLE_INVALID, "no points");
-    assert_ok(huddle_model_set(model, "n_clusters", "1000"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "1000"));
     assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_INVALID,
                    "n_clusters = 1000 is outside [1, 240]");
-    assert_ok(huddle_model_set(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
     x.values[7 * D + 2] = NAN;
     assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_INVALID,
                    "row 8, column 3: the value is not a number");
@@ -169,13 +170,13 @@ static huddle_status fit_and_predict(void *argument) {
     if (status == HUDDLE_OK)
         status = huddle_model_new(f->method, &model);
     if (status == HUDDLE_OK)
-        status = huddle_model_set(model, "n_clusters", "4");
+        status = huddle_model_set_option(model, "n_clusters", "4");
     if (status == HUDDLE_OK && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
-        status = huddle_model_set(model, "n_init", "2");
+        status = huddle_model_set_option(model, "n_init", "2");
     if (status == HUDDLE_OK)
         status = huddle_model_fit(context, model, f->x);
     if (status == HUDDLE_OK)
-        status = huddle_model_judge(context, model, f->x);
+        status = huddle_model_score(context, model, f->x);
     if (status == HUDDLE_OK)
         status = huddle_model_info_json(model, &json);
     if (status == HUDDLE_OK)
@@ -210,7 +211,7 @@ static void a_saved_model_is_the_same(const char *method) {
     char path[256], *report, *report_again;
     huddle_model *model = new_model(method), *loaded;
     snprintf(path, sizeof path, "%s/%s.huddle", test_directory(), method);
-    assert_ok(huddle_model_set(model, "prepare", "standard"));
+    assert_ok(huddle_model_set_option(model, "prepare", "standard"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_ok(huddle_model_save(model, path));
     assert_ok(huddle_model_load(path, &loaded));
@@ -238,9 +239,9 @@ static void option_names_are_unique_and_defaults_fit(const char *method) {
         char text[128], again[128];
         assert_ptr_equal(huddle_option_find(table, o->name), o);
         assert_non_null(o->help);
-        assert_ok(huddle_model_option(model, o->name, text, sizeof text));
-        assert_ok(huddle_model_set(model, o->name, o->default_text));
-        assert_ok(huddle_model_option(model, o->name, again, sizeof again));
+        assert_ok(huddle_model_get_option(model, o->name, text, sizeof text));
+        assert_ok(huddle_model_set_option(model, o->name, o->default_text));
+        assert_ok(huddle_model_get_option(model, o->name, again, sizeof again));
         assert_string_equal(text, again);
     }
     huddle_model_free(model);
@@ -251,9 +252,9 @@ static void a_range_of_clusters_is_tried(const char *method) {
     huddle_model *model = new_model(method);
     huddle_array labels;
     char *report;
-    assert_ok(huddle_model_set(model, "n_clusters", "2-6"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2-6"));
     assert_ok(huddle_model_fit(NULL, model, &x));
-    assert_ok(huddle_model_get(model, "range_labels", &labels));
+    assert_ok(huddle_model_array(model, "range_labels", &labels));
     assert_int_equal(labels.rows, N);
     assert_int_equal(labels.cols, 5);
     for (int t = 0; t < 5; t++)
@@ -270,7 +271,7 @@ static void a_range_of_clusters_is_tried(const char *method) {
 static void the_number_of_clusters_is_found(const char *method) {
     huddle_points x = clouds(N);
     huddle_model *model = new_model(method);
-    assert_ok(huddle_model_set(model, "n_clusters", "auto"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "auto"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     int32_t most = 0;
     for (int i = 0; i < N; i++)

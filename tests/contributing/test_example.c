@@ -21,8 +21,8 @@ static huddle_points clouds(void) {
 static huddle_status fit_and_predict(void *argument) {
     const huddle_points *x = argument;
     huddle_option *table = NULL;
-    hd_fit fit = {.n = N, .d = D};
-    hd_input input = {.x = x};
+    hd_fit fit = {.d = D, .rows = {.n = N}};
+    hd_fit_job job = {.x = x};
     int32_t labels[N];
     void *options = malloc(hd_method_farthest.options_size);
     huddle_status status = hd_method_options(&hd_method_farthest, &table);
@@ -30,13 +30,13 @@ static huddle_status fit_and_predict(void *argument) {
         huddle_options_default(table, options);
         assert_ok(huddle_options_set(table, options, "n_clusters", "2-4"));
         assert_ok(huddle_options_set(table, options, "first_row", "5"));
-        status = hd_method_farthest.fit(NULL, &input, options, &fit);
+        status = hd_method_farthest.fit(NULL, &job, options, &fit);
     }
     if (status == HUDDLE_OK)
         status = hd_method_farthest.predict(NULL, &fit, options, x, labels);
     for (int64_t i = 0; i < N && status == HUDDLE_OK; i++) {
-        assert_int_equal(fit.n_clusters, C);
-        assert_int_equal(labels[i], fit.labels[i]);
+        assert_int_equal(fit.clusters.n_clusters, C);
+        assert_int_equal(labels[i], fit.clusters.labels[i]);
         assert_int_equal(labels[i] == labels[0], i % C == 0);
     }
     hd_fit_free(&fit);

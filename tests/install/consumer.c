@@ -9,8 +9,8 @@ int main(void) {
     huddle_scores scores;
     if (huddle_data_read(NULL, "digits", NULL, &data) != HUDDLE_OK ||
         huddle_model_new("kmeans", &model) != HUDDLE_OK ||
-        huddle_model_set(model, "n_clusters", "10") != HUDDLE_OK ||
-        huddle_model_set(model, "n_init", "5") != HUDDLE_OK ||
+        huddle_model_set_option(model, "n_clusters", "10") != HUDDLE_OK ||
+        huddle_model_set_option(model, "n_init", "5") != HUDDLE_OK ||
         huddle_model_fit(NULL, model, &data.points) != HUDDLE_OK ||
         huddle_metrics_scores(NULL, data.points.n, data.labels, huddle_model_labels(model, NULL),
                               &scores) != HUDDLE_OK) {

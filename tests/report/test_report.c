@@ -34,7 +34,7 @@ static int set_up(void **state) {
     snprintf(f.page, sizeof f.page, "%s/page.html", test_directory());
     (void)unlink(f.page);
     assert_ok(huddle_model_new("ssc", &f.model));
-    assert_ok(huddle_model_set(f.model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(f.model, "n_clusters", "3"));
     assert_ok(huddle_model_fit(NULL, f.model, &f.x));
     *state = &f;
     return 0;
@@ -168,8 +168,8 @@ static void test_coordinates(void **state) {
     huddle_points plane = {.n = N, .d = 2, .stride = D, .values = f->values};
     unsigned char index[4 * N + 4], steps[4 * N + 4];
     assert_ok(huddle_model_new("kmeans", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
     assert_ok(huddle_model_fit(NULL, model, &plane));
     assert_ok(huddle_report_write(NULL, model, &plane, NULL, f->page));
     json_t *data = read_data(f);
@@ -231,7 +231,7 @@ static void test_levels(void **state) {
     for (int i = 0; i < N * D; i++)
         values[i] = f->values[i] - (i / D % CLUSTERS == i % D ? 9.0f : 0.0f);
     assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_ok(huddle_report_write(NULL, model, &x, NULL, f->page));
     json_t *data = read_data(f);
@@ -429,9 +429,9 @@ static void test_path(void **state) {
     huddle_path path = {0};
     int32_t labels[N];
     huddle_report_walk walk = {&path, labels, CLUSTERS, {0}, 0.5};
-    assert_ok(huddle_model_get(f->model, "embedding", &array));
+    assert_ok(huddle_model_array(f->model, "embedding", &array));
     huddle_dense rows = {array.rows, array.cols, array.stride, (double *)(uintptr_t)array.values};
-    assert_ok(huddle_model_get(f->model, "shrink_graph", &array));
+    assert_ok(huddle_model_array(f->model, "shrink_graph", &array));
     huddle_csr graph = {array.rows, array.cols, (int64_t *)(uintptr_t)array.offsets,
                         (int32_t *)(uintptr_t)array.columns, (double *)(uintptr_t)array.values};
     options.n_gamma = 7;

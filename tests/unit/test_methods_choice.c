@@ -30,10 +30,10 @@ static huddle_points make_directions(void) {
 static huddle_model *fit(const huddle_points *x, const char *prepare) {
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "4"));
-    assert_ok(huddle_model_set(model, "n_init", "5"));
-    assert_ok(huddle_model_set(model, "seed", "3"));
-    assert_ok(huddle_model_set(model, "prepare", prepare));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_init", "5"));
+    assert_ok(huddle_model_set_option(model, "seed", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", prepare));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -70,12 +70,12 @@ static void the_largest_modularity_is_chosen(void **state) {
     const hd_fit *f = &chosen->fit;
     double best = -INFINITY, worst = INFINITY, none = NAN;
     char best_rule[32] = "", text[32];
-    assert_true(f->n_auto_trials >= 4);
-    for (int32_t t = 0; t < f->n_auto_trials; t++) {
-        spell(&f->auto_trials[t].rule, text);
+    assert_true(f->prepared.trials.count >= 4);
+    for (int32_t t = 0; t < f->prepared.trials.count; t++) {
+        spell(&f->prepared.trials.items[t].rule, text);
         huddle_model *model = fit(&x, text);
-        double value = modularity(&model->fit.graph, model->fit.labels);
-        assert_close(f->auto_trials[t].modularity, value, 1e-6);
+        double value = modularity(&model->fit.graph.matrix, model->fit.clusters.labels);
+        assert_close(f->prepared.trials.items[t].modularity, value, 1e-6);
         if (strcmp(text, "none") == 0)
             none = value;
         if (value > best) {
@@ -85,7 +85,7 @@ static void the_largest_modularity_is_chosen(void **state) {
         worst = fmin(worst, value);
         huddle_model_free(model);
     }
-    spell(&f->preparation.rule, text);
+    spell(&f->prepared.preparation.rule, text);
     assert_string_equal(text, best_rule);
     /* The choice must matter, or any would pass. */
     assert_true(best > none + 0.01 && best > worst + 0.1);

@@ -28,10 +28,10 @@ static huddle_model *fit_with(const char *method, const huddle_points *x, huddle
                               const char *option, const char *value) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
     if (option != NULL)
-        assert_ok(huddle_model_set(model, option, value));
+        assert_ok(huddle_model_set_option(model, option, value));
     huddle_model_set_cache(model, cache);
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
@@ -72,7 +72,7 @@ static void rows_are_merged_where_copies_matter(void **state) {
         huddle_points x = clouds_with_copies(copies[k]);
         huddle_model *model = fit_with("ssc", &x, NULL, NULL, NULL);
         const int32_t *labels = huddle_model_labels(model, NULL);
-        assert_int_equal(model->fit.n, copies[k] > K ? N - copies[k] + 1 : N);
+        assert_int_equal(model->fit.rows.n, copies[k] > K ? N - copies[k] + 1 : N);
         for (int64_t i = 1; i < copies[k]; i++)
             assert_int_equal(labels[i], labels[0]);
         huddle_model_free(model);
@@ -88,7 +88,7 @@ static void many_small_sets_of_copies_are_merged(void **state) {
         for (int j = 0; j < 2; j++)
             x.values[2 * i + j] = (float)(i / 2) + .25f * (float)j;
     huddle_model *model = fit_with("sc", &x, NULL, NULL, NULL);
-    assert_int_equal(model->fit.n, N / 2);
+    assert_int_equal(model->fit.rows.n, N / 2);
     huddle_model_free(model);
     huddle_points_free(&x);
 }
@@ -100,15 +100,16 @@ static void degrees_are_those_of_distinct_rows_with_their_copies(void **state) {
     huddle_model *model = fit_with("sc", &x, NULL, "scale", "binary");
     const hd_fit *fit = &model->fit;
     int64_t total = 0;
-    assert_int_equal(fit->n, fit->nodes.count);
-    assert_true(fit->n < N / 2);
-    for (int64_t i = 0; i < fit->n; i++) {
-        double m = (double)fit->nodes.copies[i], degree = m * fmin(m - 1, K);
-        for (int64_t j = 0; j < fit->n; j++)
-            if (j != i && (is_near(&fit->points, i, j) || is_near(&fit->points, j, i)))
-                degree += (m + (double)fit->nodes.copies[j]) / 2;
-        assert_close(fit->embedding.degrees[i], degree, 1e-12);
-        total += fit->nodes.copies[i];
+    assert_int_equal(fit->rows.n, fit->rows.nodes.count);
+    assert_true(fit->rows.n < N / 2);
+    for (int64_t i = 0; i < fit->rows.n; i++) {
+        double m = (double)fit->rows.nodes.copies[i], degree = m * fmin(m - 1, K);
+        for (int64_t j = 0; j < fit->rows.n; j++)
+            if (j != i &&
+                (is_near(&fit->prepared.points, i, j) || is_near(&fit->prepared.points, j, i)))
+                degree += (m + (double)fit->rows.nodes.copies[j]) / 2;
+        assert_close(fit->embedding.f.degrees[i], degree, 1e-12);
+        total += fit->rows.nodes.copies[i];
     }
     assert_int_equal(total, N);
     huddle_model_free(model);
@@ -123,12 +124,13 @@ static void kmeans_counts_copies(void **state) {
     for (int k = 0; k < 4; k++) {
         huddle_model *model = fit_with(methods[k], &x, NULL, NULL, NULL);
         huddle_array rows;
-        const huddle_dense *centres = &model->fit.centres;
+        const huddle_dense *centres = &model->fit.clusters.centres;
         const int32_t *labels = huddle_model_labels(model, NULL);
         double inertia = 0, sums[C][8] = {{0}};
         int64_t sizes[C] = {0}, c;
-        bool shrunk = model->fit.shrunk.g.values != NULL && !model->fit.guarded;
-        assert_ok(huddle_model_get(model, shrunk ? "shrunk" : "embedding", &rows));
+        bool shrunk =
+            model->fit.shrunk.g.g.values != NULL && !model->fit.shrunk.labels_from_embedding;
+        assert_ok(huddle_model_array(model, shrunk ? "shrunk" : "embedding", &rows));
         c = rows.cols;
         for (int64_t i = 0; i < N; i++) {
             sizes[labels[i]]++;
@@ -138,7 +140,7 @@ static void kmeans_counts_copies(void **state) {
                 inertia += pow(v - centres->values[labels[i] * centres->stride + q], 2);
             }
         }
-        assert_true(fabs(inertia - model->fit.kmeans_info.inertia) < 1e-6 * (1 + inertia));
+        assert_true(fabs(inertia - model->fit.clusters.kmeans.inertia) < 1e-6 * (1 + inertia));
         for (int l = 0; l < C; l++)
             for (int64_t q = 0; q < c; q++)
                 assert_true(fabs(sums[l][q] / (double)sizes[l] -
@@ -163,13 +165,13 @@ static void new_rows_count_the_copies_of_their_neighbours(void **state) {
     fresh.values[3] = x.values[41];
     assert_ok(hd_spectral_new_rows(NULL, fit, model->fitted_options, &fresh, &rows, same));
     assert_int_equal(same[0], -1);
-    assert_int_equal(same[1], fit->nodes.of[20]);
+    assert_int_equal(same[1], fit->rows.nodes.of[20]);
     double row[C] = {0}, squares = 0;
     /* From the middle of a square the rows lie on circles: take the smallest that holds K. */
     double radii[N];
     int64_t count = 0;
-    for (int64_t j = 0; j < fit->n; j++)
-        radii[count++] = distance(fresh.values, fit->points.values + 2 * j);
+    for (int64_t j = 0; j < fit->rows.n; j++)
+        radii[count++] = distance(fresh.values, fit->prepared.points.values + 2 * j);
     for (int64_t a = 0; a < count; a++)
         for (int64_t b = a + 1; b < count; b++)
             if (radii[b] < radii[a]) {
@@ -177,14 +179,14 @@ static void new_rows_count_the_copies_of_their_neighbours(void **state) {
                 radii[a] = radii[b];
                 radii[b] = held;
             }
-    for (int64_t j = 0; j < fit->n; j++) {
-        if (distance(fresh.values, fit->points.values + 2 * j) > radii[K - 1] * (1 + 1e-9))
+    for (int64_t j = 0; j < fit->rows.n; j++) {
+        if (distance(fresh.values, fit->prepared.points.values + 2 * j) > radii[K - 1] * (1 + 1e-9))
             continue;
-        double weight = (1 + (double)fit->nodes.copies[j]) / 2;
+        double weight = (1 + (double)fit->rows.nodes.copies[j]) / 2;
         for (int l = 0; l < C; l++)
-            row[l] += weight / sqrt(fit->embedding.degrees[j]) *
-                      fit->embedding.vectors.values[j * fit->embedding.vectors.stride + l] /
-                      (1 - fit->embedding.eigenvalues[l]);
+            row[l] += weight / sqrt(fit->embedding.f.degrees[j]) *
+                      fit->embedding.f.vectors.values[j * fit->embedding.f.vectors.stride + l] /
+                      (1 - fit->embedding.f.eigenvalues[l]);
     }
     for (int l = 0; l < C; l++)
         squares += row[l] * row[l];
@@ -208,11 +210,11 @@ static void rows_made_equal_by_the_preparation_are_merged(void **state) {
         x.values[2 * i + 1] = (float)sin(angle) * (float)(1 << (i / 9));
     }
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "2"));
-    assert_ok(huddle_model_set(model, "prepare", "unit"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2"));
+    assert_ok(huddle_model_set_option(model, "prepare", "unit"));
     assert_ok(huddle_model_fit(NULL, model, &x));
-    assert_int_equal(model->fit.n, 9);
-    assert_int_equal(model->fit.equal.count, 90);
+    assert_int_equal(model->fit.rows.n, 9);
+    assert_int_equal(model->fit.rows.equal.count, 90);
     for (int i = 9; i < 90; i++)
         assert_int_equal(huddle_model_labels(model, NULL)[i],
                          huddle_model_labels(model, NULL)[i % 9]);
@@ -247,16 +249,17 @@ static void the_subspace_is_that_of_all_rows(void **state) {
     huddle_model *model = fit_with("spls", &x, NULL, "dim", "1");
     const hd_fit *fit = &model->fit;
     huddle_array g, w;
-    double mean[2] = {0}, total = 0, objective = 0, gamma = fit->shrink_info.gamma;
+    double mean[2] = {0}, total = 0, objective = 0, gamma = fit->shrunk.info.gamma;
     for (int64_t i = 0; i < N; i++)
         for (int j = 0; j < 2; j++)
             mean[j] += (double)x.values[2 * i + j] / N;
     for (int64_t i = 0; i < N; i++)
         for (int j = 0; j < 2; j++)
             total += pow((double)x.values[2 * i + j] - mean[j], 2) / N;
-    assert_ok(huddle_model_get(model, "shrunk", &g));
-    assert_ok(huddle_model_get(model, "shrink_graph", &w));
-    const double *row = g.values, *weight = w.values, *p = fit->reduction.projection.values;
+    assert_ok(huddle_model_array(model, "shrunk", &g));
+    assert_ok(huddle_model_array(model, "shrink_graph", &w));
+    const double *row = g.values, *weight = w.values,
+                 *p = fit->prepared.reduction.projection.values;
     double norm = hypot(p[0], p[1]); /* the scale of X is in the projection */
     for (int64_t i = 0; i < N; i++) {
         for (int j = 0; j < 2; j++)
@@ -265,7 +268,9 @@ static void the_subspace_is_that_of_all_rows(void **state) {
         for (int64_t e = w.offsets[i]; e < w.offsets[i + 1]; e++)
             objective += gamma * weight[e] * fabs(row[i] - row[w.columns[e]]) / 2;
     }
-    assert_close(objective, fit->alternation.objective[fit->alternation.n_history - 1], 1e-5);
+    assert_close(objective,
+                 fit->clusters.alternation.objective[fit->clusters.alternation.n_history - 1],
+                 1e-5);
     huddle_model_free(model);
     huddle_points_free(&x);
 }
@@ -277,10 +282,10 @@ static void equal_rows_are_given_the_label_of_the_first(void **state) {
             of[] = {0, 1, 0, 2, 1};
     int32_t expected[] = {2, 0, 2, 0, 0}, expected_starts[] = {2, 0, 2, 0, 0, 0, 1, 0, 0, 1};
     int64_t first[] = {0, 1, 3}, copies[] = {2, 2, 1};
-    hd_fit fit = {.n = 5, .labels = labels};
-    fit.kmeans_info = (huddle_kmeans_info){.n_restarts = 2, .start_labels = starts};
-    fit.equal = (huddle_distinct){5, 3, of, first, copies};
-    hd_fit_unify_labels(&fit);
+    hd_fit_rows rows = {.n = 5, .equal = {5, 3, of, first, copies}};
+    hd_fit_clusters clusters = {.labels = labels};
+    clusters.kmeans = (huddle_kmeans_info){.n_restarts = 2, .start_labels = starts};
+    hd_fit_unify_labels(&rows, &clusters);
     assert_memory_equal(labels, expected, sizeof labels);
     assert_memory_equal(starts, expected_starts, sizeof starts);
 }
@@ -296,19 +301,19 @@ static void medoids_belong_to_their_clusters_when_labels_are_unified(void **stat
         huddle_points points;
         huddle_dense rows;
         huddle_kmeans_options options = huddle_kmeans_defaults();
-        hd_fit fit = {.n = 6, .d = 1, .equal = {6, 5, of, first, copies}};
+        hd_fit fit = {.d = 1, .rows = {.n = 6, .equal = {6, 5, of, first, copies}}};
         options.n_clusters = 2;
         assert_ok(huddle_points_from_double(NULL, 6, 1, values, 1, 1, &points));
         assert_ok(huddle_dense_new(6, 1, &rows));
         memcpy(rows.values, values, sizeof values);
-        assert_ok(way == 0 ? hd_fit_kmeans(NULL, &points, &options, &fit)
-                           : hd_fit_kmeans_dense(NULL, &rows, &options, &fit));
-        assert_ok(hd_fit_settle_medoids(&points, NULL, &fit));
-        assert_int_equal(fit.labels[5], fit.labels[0]);
-        assert_int_not_equal(fit.labels[3], fit.labels[0]);
-        assert_int_equal(fit.medoids[fit.labels[0]], 1);
-        assert_int_equal(fit.medoids[fit.labels[3]], 3);
-        fit.equal = (huddle_distinct){0};
+        assert_ok(way == 0 ? hd_fit_kmeans(NULL, &points, &options, &fit.rows, &fit.clusters)
+                           : hd_fit_kmeans_dense(NULL, &rows, &options, &fit.rows, &fit.clusters));
+        assert_ok(hd_fit_choose_medoids(&points, NULL, &fit));
+        assert_int_equal(fit.clusters.labels[5], fit.clusters.labels[0]);
+        assert_int_not_equal(fit.clusters.labels[3], fit.clusters.labels[0]);
+        assert_int_equal(fit.clusters.medoids[fit.clusters.labels[0]], 1);
+        assert_int_equal(fit.clusters.medoids[fit.clusters.labels[3]], 3);
+        fit.rows.equal = (huddle_distinct){0};
         hd_fit_free(&fit);
         huddle_points_free(&points);
         huddle_dense_free(&rows);
@@ -330,8 +335,8 @@ static void rows_are_counted_as_they_came_and_vertices_apart(void **state) {
         x.values[2 * i + 1] = rays[i % RAYS][1] * length;
     }
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "2"));
-    assert_ok(huddle_model_set(model, "prepare", "unit"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2"));
+    assert_ok(huddle_model_set_option(model, "prepare", "unit"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_ok(huddle_model_info_json(model, &json));
     assert_null(strstr(json, "\"n_distinct\""));
@@ -358,10 +363,10 @@ static void distances_are_merged_where_copies_matter(void **state) {
                 distances.values[i * N + j] = (float)distance(x.values + 2 * i, x.values + 2 * j);
         huddle_model *given = fit_with("sc", &distances, NULL, "affinity", "distances");
         huddle_model *features = fit_with("sc", &x, NULL, NULL, NULL);
-        assert_int_equal(given->fit.nodes.n, features->fit.nodes.n);
-        assert_int_equal(given->fit.nodes.n, copies == 2 ? 0 : N);
-        assert_int_equal(given->fit.n, features->fit.n);
-        assert_int_equal(given->fit.equal.count, N - copies + 1);
+        assert_int_equal(given->fit.rows.nodes.n, features->fit.rows.nodes.n);
+        assert_int_equal(given->fit.rows.nodes.n, copies == 2 ? 0 : N);
+        assert_int_equal(given->fit.rows.n, features->fit.rows.n);
+        assert_int_equal(given->fit.rows.equal.count, N - copies + 1);
         const int32_t *labels = huddle_model_labels(given, NULL);
         for (int64_t i = 1; i < copies; i++)
             assert_int_equal(labels[i], labels[0]);
@@ -372,19 +377,7 @@ static void distances_are_merged_where_copies_matter(void **state) {
     }
 }
 
-/* The byte of the version, which stands before a line feed and the checksum. */
-static char file_version(const char *path) {
-    char end[10];
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, -10, SEEK_END), 0);
-    assert_int_equal(fread(end, 1, sizeof end, file), sizeof end);
-    fclose(file);
-    return end[0];
-}
-
-/* A release that does not know of merged rows would take a node for a row. */
-static void files_with_merged_rows_have_a_version_of_their_own(void **state) {
+static void models_with_merged_rows_are_saved_and_loaded(void **state) {
     (void)state;
     char path[512];
     snprintf(path, sizeof path, "%s/version.model", test_directory());
@@ -392,15 +385,13 @@ static void files_with_merged_rows_have_a_version_of_their_own(void **state) {
         huddle_points x = merged ? rounded_clouds() : clouds_with_copies(1);
         huddle_model *model = fit_with("sc", &x, NULL, NULL, NULL), *loaded;
         int64_t n;
-        assert_int_equal(model->fit.nodes.n, merged ? N : 0);
+        assert_int_equal(model->fit.rows.nodes.n, merged ? N : 0);
         assert_ok(huddle_model_save(model, path));
-        assert_int_equal(file_version(path), merged ? '2' : '1');
         assert_ok(huddle_model_load(path, &loaded));
         assert_memory_equal(huddle_model_labels(loaded, &n), huddle_model_labels(model, NULL),
                             N * sizeof(int32_t));
         assert_int_equal(n, N);
-        assert_ok(huddle_model_save(loaded, path));
-        assert_int_equal(file_version(path), merged ? '2' : '1');
+        assert_int_equal(loaded->fit.rows.nodes.n, model->fit.rows.nodes.n);
         huddle_model_free(model);
         huddle_model_free(loaded);
         huddle_points_free(&x);
@@ -414,12 +405,12 @@ static void impossible_numbers_of_copies_are_refused(void **state) {
     huddle_points x = rounded_clouds();
     huddle_model *model = fit_with("sc", &x, NULL, NULL, NULL), *loaded;
     snprintf(path, sizeof path, "%s/copies.model", test_directory());
-    int64_t right = model->fit.nodes.copies[3];
+    int64_t right = model->fit.rows.nodes.copies[3];
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         assert_ok(huddle_model_save(model, path));
         assert_ok(huddle_model_load(path, &loaded));
-        assert_int_equal(loaded->fit.nodes.copies[3], right);
-        loaded->fit.nodes.copies[3] = wrong[k];
+        assert_int_equal(loaded->fit.rows.nodes.copies[3], right);
+        loaded->fit.rows.nodes.copies[3] = wrong[k];
         assert_ok(huddle_model_save(loaded, path));
         huddle_model_free(loaded);
         assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "copies.model: ");
@@ -442,7 +433,7 @@ int main(void) {
         cmocka_unit_test(medoids_belong_to_their_clusters_when_labels_are_unified),
         cmocka_unit_test(rows_are_counted_as_they_came_and_vertices_apart),
         cmocka_unit_test(distances_are_merged_where_copies_matter),
-        cmocka_unit_test(files_with_merged_rows_have_a_version_of_their_own),
+        cmocka_unit_test(models_with_merged_rows_are_saved_and_loaded),
         cmocka_unit_test(impossible_numbers_of_copies_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

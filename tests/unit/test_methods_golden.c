@@ -55,9 +55,9 @@ static int free_golden(void **state) {
 static huddle_model *fit(const char *method, const huddle_points *x, const char *const *options) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
     for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set(model, options[0], options[1]));
+        assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -83,10 +83,10 @@ static void pca_projects_as_the_svd_does(void **state) {
     for (int m = 0; m < 2; m++) {
         huddle_model *model = fit(methods[m], &points, (const char *const[]){"dim", "3", NULL});
         const hd_fit *f = &model->fit;
-        assert_int_equal(f->points.d, 3);
+        assert_int_equal(f->prepared.points.d, 3);
         for (int64_t e = 0; e < N * 3; e++)
-            assert_close((double)f->points.values[e], g.components[e], 1e-5);
-        assert_close(f->reduction.variance_kept, *g.variance_kept, 1e-6);
+            assert_close((double)f->prepared.points.values[e], g.components[e], 1e-5);
+        assert_close(f->prepared.reduction.variance_kept, *g.variance_kept, 1e-6);
         huddle_model_free(model);
     }
 }
@@ -94,21 +94,21 @@ static void pca_projects_as_the_svd_does(void **state) {
 static void pca_kmeans_reaches_the_least_inertia(void **state) {
     (void)state;
     huddle_model *model = fit("pca-kmeans", &points, (const char *const[]){"dim", "3", NULL});
-    assert_close(model->fit.kmeans_info.inertia, *g.inertia, 1e-5);
+    assert_close(model->fit.clusters.kmeans.inertia, *g.inertia, 1e-5);
     huddle_model_free(model);
 }
 
 static void dim_is_clipped_and_chosen(void **state) {
     (void)state;
     huddle_model *model = fit("pca-kmeans", &points, (const char *const[]){"dim", "20", NULL});
-    assert_int_equal(model->fit.reduction.d_out, D);
+    assert_int_equal(model->fit.prepared.reduction.d_out, D);
     assert_int_equal(model->fit.warnings.count, 1);
     assert_non_null(strstr(model->fit.warnings.items[0].text, "dim = 20 is clipped to 8"));
-    assert_close(model->fit.reduction.variance_kept, 1, 1e-6);
+    assert_close(model->fit.prepared.reduction.variance_kept, 1, 1e-6);
     huddle_model_free(model);
     model = fit("pca-kmeans", &points, (const char *const[]){NULL});
-    assert_in_range(model->fit.reduction.d_out, 2, D);
-    assert_true(model->fit.reduction.variance_kept >= 0.9);
+    assert_in_range(model->fit.prepared.reduction.d_out, 2, D);
+    assert_true(model->fit.prepared.reduction.variance_kept >= 0.9);
     assert_int_equal(model->fit.warnings.count, 0);
     huddle_model_free(model);
 }
@@ -155,14 +155,14 @@ static void lda_solves_the_generalised_problem(void **state) {
     (void)state;
     huddle_model *pca = fit("pca-kmeans", &points, (const char *const[]){"dim", "5", NULL});
     huddle_model *lda = fit("lda-kmeans", &points, (const char *const[]){"dim", "5", NULL});
-    const hd_alternation *a = &lda->fit.alternation;
+    const huddle_alternation_info *a = &lda->fit.clusters.alternation;
     assert_true(a->n_iter >= 1);
     assert_int_equal(a->stop, HUDDLE_STOP_CONVERGED);
-    assert_close(a->objective[a->n_history - 1], sum_of_mu(&pca->fit.points, lda->fit.labels),
-                 1e-6);
+    assert_close(a->objective[a->n_history - 1],
+                 sum_of_mu(&pca->fit.prepared.points, lda->fit.clusters.labels), 1e-6);
     for (int32_t t = 1; t < a->n_history; t++)
         assert_true(a->objective[t] >= a->objective[t - 1] * (1 - 1e-9));
-    assert_int_equal(lda->fit.points.d, C - 1);
+    assert_int_equal(lda->fit.prepared.points.d, C - 1);
     huddle_model_free(pca);
     huddle_model_free(lda);
 }
@@ -182,7 +182,7 @@ static void lda_directions_have_a_scatter_of_one(void **state) {
     (void)state;
     huddle_points x = weak_clusters(300, 20);
     huddle_model *lda = fit("lda-kmeans", &x, (const char *const[]){"dim", "10", NULL});
-    const huddle_points *y = &lda->fit.points;
+    const huddle_points *y = &lda->fit.prepared.points;
     assert_int_equal(y->d, C - 1);
     for (int64_t a = 0; a < y->d; a++)
         for (int64_t b = 0; b <= a; b++) {
@@ -205,8 +205,8 @@ static double agreement(const huddle_points *x, const char *dim, const int32_t *
                         int32_t *rounds) {
     huddle_model *model = fit("lda-kmeans", x, (const char *const[]){"dim", dim, NULL});
     huddle_scores scores;
-    assert_ok(huddle_metrics_scores(NULL, x->n, first, model->fit.labels, &scores));
-    *rounds = model->fit.alternation.n_iter;
+    assert_ok(huddle_metrics_scores(NULL, x->n, first, model->fit.clusters.labels, &scores));
+    *rounds = model->fit.clusters.alternation.n_iter;
     huddle_model_free(model);
     return scores.ari;
 }
@@ -215,7 +215,7 @@ static void lda_freezes_unless_pca_comes_first(void **state) {
     (void)state;
     huddle_points x = weak_clusters(40, 120);
     huddle_model *first = fit("pca-kmeans", &x, (const char *const[]){"dim", "2", NULL});
-    const int32_t *labels = first->fit.labels;
+    const int32_t *labels = first->fit.clusters.labels;
     const char *const all[] = {"37", "38", "39"}, *const few[] = {"5", "8", "12"};
     int32_t rounds;
     int moved = 0;
@@ -233,10 +233,10 @@ static void lda_sc_clusters_in_the_discriminant_directions(void **state) {
     (void)state;
     huddle_model *lda = fit("lda-kmeans", &points, (const char *const[]){"dim", "5", NULL});
     huddle_model *sc = fit("lda-sc", &points, (const char *const[]){"dim", "5", NULL});
-    assert_int_equal(sc->fit.points.d, C - 1);
-    assert_memory_equal(sc->fit.points.values, lda->fit.points.values,
+    assert_int_equal(sc->fit.prepared.points.d, C - 1);
+    assert_memory_equal(sc->fit.prepared.points.values, lda->fit.prepared.points.values,
                         (size_t)(N * (C - 1)) * sizeof(float));
-    assert_int_equal(sc->fit.embedding.rows.cols, C);
+    assert_int_equal(sc->fit.embedding.f.rows.cols, C);
     huddle_model_free(lda);
     huddle_model_free(sc);
 }
@@ -257,7 +257,7 @@ static void llc_spans_what_t_does(void **state) {
                 fit("llc", &points,
                     (const char *const[]){"scale", cases[c].scale, "alpha", cases[c].alpha, "tol",
                                           "1e-9", "embed_solver", solvers[s], NULL});
-            const huddle_embedding *e = &model->fit.embedding;
+            const huddle_embedding *e = &model->fit.embedding.f;
             for (int k = 0; k < C; k++)
                 assert_close(e->eigenvalues[k], cases[c].values[k], 1e-7);
             assert_close(overlap(&e->vectors, cases[c].vectors, C), C, 1e-6);
@@ -271,7 +271,7 @@ static void spls_without_pull_is_pca(void **state) {
     (void)state;
     huddle_model *model =
         fit("spls", &points, (const char *const[]){"gamma", "0", "dim", "3", NULL});
-    const huddle_dense *f = &model->fit.shrunk.g;
+    const huddle_dense *f = &model->fit.shrunk.g.g;
     double kept = 0, total = 0;
     for (int64_t e = 0; e < N * 3; e++)
         kept += g.components[e] * g.components[e];
@@ -284,15 +284,16 @@ static void spls_without_pull_is_pca(void **state) {
 
 /* ||X - G P'||^2 + gamma sum w ||g_i - g_j|| from the definition. */
 static double spls_objective(const hd_fit *f, double gamma) {
-    const huddle_dense *p = &f->reduction.projection, *y = &f->shrunk.g;
-    const huddle_csr *w = &f->shrink_graph;
+    const huddle_dense *p = &f->prepared.reduction.projection, *y = &f->shrunk.g.g;
+    const huddle_csr *w = &f->shrunk.w.matrix;
     double total = 0, sum = 0, scale = 0;
     for (int64_t e = 0; e < N * D; e++)
-        total += pow((double)points.values[e] - f->reduction.centre[e % D], 2);
+        total += pow((double)points.values[e] - f->prepared.reduction.centre[e % D], 2);
     scale = sqrt(N / total); /* the projection is scale times P */
     for (int64_t i = 0; i < N; i++) {
         for (int64_t j = 0; j < D; j++) {
-            double rest = scale * ((double)points.values[i * D + j] - f->reduction.centre[j]);
+            double rest =
+                scale * ((double)points.values[i * D + j] - f->prepared.reduction.centre[j]);
             for (int64_t k = 0; k < y->cols; k++)
                 rest -= y->values[i * y->stride + k] * p->values[j * p->stride + k] / scale;
             sum += rest * rest;
@@ -313,7 +314,7 @@ static void spls_lowers_its_objective_to_where_numpy_does(void **state) {
     huddle_model *model = fit("spls", &points,
                               (const char *const[]){"gamma", "0.3", "dim", "3", "gap", "1e-6",
                                                     "scale", "selftune", NULL});
-    const hd_alternation *a = &model->fit.alternation;
+    const huddle_alternation_info *a = &model->fit.clusters.alternation;
     assert_int_equal(a->stop, HUDDLE_STOP_CONVERGED);
     for (int32_t t = 1; t < a->n_history; t++)
         assert_true(a->objective[t] <= a->objective[t - 1] * (1 + 1e-6));
@@ -328,7 +329,7 @@ static void spls_lowers_its_objective_to_where_numpy_does(void **state) {
 static void diskmeans_is_kernel_kmeans(void **state) {
     (void)state;
     huddle_model *model = fit("diskmeans", &points, (const char *const[]){"alpha", "5", NULL});
-    const int32_t *labels = model->fit.labels;
+    const int32_t *labels = model->fit.clusters.labels;
     double objective = 0, sizes[C] = {0}, within[C] = {0};
     for (int i = 0; i < N; i++) {
         objective += g.kernel[i * N + i];
@@ -338,7 +339,7 @@ static void diskmeans_is_kernel_kmeans(void **state) {
     }
     for (int k = 0; k < C; k++)
         objective -= within[k] / sizes[k];
-    assert_close(model->fit.kmeans_info.inertia, objective, 1e-5);
+    assert_close(model->fit.clusters.kmeans.inertia, objective, 1e-5);
     huddle_model_free(model);
 }
 
@@ -349,7 +350,7 @@ static void lsc_spans_what_the_svd_does(void **state) {
     huddle_model *model = fit("lsc", &points,
                               (const char *const[]){"landmarks", "random", "n_landmarks", "60",
                                                     "landmark_neighbors", "5", NULL});
-    const huddle_embedding *e = &model->fit.embedding;
+    const huddle_embedding *e = &model->fit.embedding.f;
     huddle_dense first = e->vectors;
     first.cols = C;
     for (int k = 0; k < C; k++)
@@ -362,8 +363,8 @@ static void lsc_refuses_fewer_landmarks_than_clusters(void **state) {
     (void)state;
     huddle_model *model;
     assert_ok(huddle_model_new("lsc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "9"));
-    assert_ok(huddle_model_set(model, "n_landmarks", "7"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "9"));
+    assert_ok(huddle_model_set_option(model, "n_landmarks", "7"));
     assert_refused(huddle_model_fit(NULL, model, &points), HUDDLE_INVALID,
                    "n_landmarks = 7 is fewer than n_clusters = 9");
     huddle_model_free(model);
@@ -392,24 +393,25 @@ static void ncut_rotates_and_its_objective_falls(void **state) {
     (void)state;
     huddle_model *model = fit("ncut", &points, (const char *const[]){"tol", "1e-9", NULL});
     const hd_fit *f = &model->fit;
-    const hd_alternation *a = &f->alternation;
+    const huddle_alternation_info *a = &f->clusters.alternation;
     int32_t truth[N];
     huddle_scores scores;
     double objective = 0;
-    assert_orthogonal(f->centres.values, C);
+    assert_orthogonal(f->clusters.centres.values, C);
     assert_true(a->n_history >= 2);
     for (int32_t t = 1; t < a->n_history; t++)
         assert_true(a->objective[t] <= a->objective[t - 1] * (1 + 1e-12));
     for (int64_t i = 0; i < N; i++) {
-        const double *row = f->embedding.rows.values + i * C;
+        const double *row = f->embedding.f.rows.values + i * C;
         double length = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
         truth[i] = (int32_t)g.discretised[i];
         for (int k = 0; k < C; k++)
-            objective += pow(row[k] / length - f->centres.values[f->labels[i] * C + k], 2);
+            objective +=
+                pow(row[k] / length - f->clusters.centres.values[f->clusters.labels[i] * C + k], 2);
     }
-    assert_close(f->kmeans_info.inertia, objective, 1e-9);
+    assert_close(f->clusters.rotation.objective, objective, 1e-9);
     assert_close(a->objective[a->n_history - 1], objective, 1e-9);
-    assert_ok(huddle_metrics_scores(NULL, N, truth, f->labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, f->clusters.labels, &scores));
     assert_close(scores.ari, 1, 1e-12);
     huddle_model_free(model);
 }
@@ -420,8 +422,8 @@ static void the_alignment_is_the_least_there_is(void **state) {
         huddle_dense rows = unit_rows(c), rotation = {0};
         int32_t labels[N];
         double quality;
-        assert_ok(hd_rotate(NULL, &rows, 3, 0, labels, &rotation, NULL));
-        assert_ok(hd_align(NULL, &rows, &rotation, &quality));
+        assert_ok(hd_rotation_find(NULL, &rows, 3, 0, labels, &rotation, NULL, NULL));
+        assert_ok(hd_rotation_align(NULL, &rows, &rotation, &quality));
         assert_orthogonal(rotation.values, c);
         double cost = N * (1 + (1 - quality) * c);
         assert_close(cost, g.alignment[c - 2], 1e-4);
@@ -436,9 +438,9 @@ static void selftune_reports_the_alignment(void **state) {
     char *report;
     assert_ok(huddle_model_new("selftune-sc", &model));
     assert_ok(huddle_model_fit(NULL, model, &points));
-    const huddle_embed_choice *choice = &model->fit.choice;
+    const huddle_embed_choice *choice = &model->fit.trials.choice;
     assert_int_equal(choice->count, 5);
-    assert_int_equal(model->fit.n_clusters, choice->candidates[0]);
+    assert_int_equal(model->fit.clusters.n_clusters, choice->candidates[0]);
     for (int i = 1; i < choice->count; i++)
         assert_true(choice->scores[i] <= choice->scores[0] + 1e-3);
     assert_ok(huddle_model_info_json(model, &report));

@@ -50,10 +50,10 @@ static huddle_model *fit(const char *method, const huddle_points *x, huddle_cach
                          const char *dim) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
     if (dim != NULL)
-        assert_ok(huddle_model_set(model, "dim", dim));
+        assert_ok(huddle_model_set_option(model, "dim", dim));
     huddle_model_set_cache(model, cache);
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
@@ -64,7 +64,7 @@ static void assert_finds_clouds(const huddle_model *model) {
     huddle_scores scores;
     for (int i = 0; i < N; i++)
         truth[i] = i % C;
-    assert_ok(huddle_metrics_scores(NULL, N, truth, model->fit.labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, model->fit.clusters.labels, &scores));
     assert_true(scores.acc > 0.95);
 }
 
@@ -77,7 +77,7 @@ static void assert_all_work(const huddle_points *x) {
         assert_finds_clouds(model);
         assert_ok(huddle_model_predict(NULL, model, x, again));
         for (int i = 0; i < N; i++)
-            differing += again[i] != model->fit.labels[i];
+            differing += again[i] != model->fit.clusters.labels[i];
         assert_int_equal(differing, 0);
         huddle_model_free(model);
     }
@@ -110,8 +110,10 @@ static void shared_work_changes_nothing(void **state) {
         for (int d = 0; d < 3; d++) {
             huddle_model *alone = fit(methods[m], &x, NULL, dims[d]);
             huddle_model *shared = fit(methods[m], &x, cache, dims[d]);
-            assert_memory_equal(alone->fit.labels, shared->fit.labels, N * sizeof(int32_t));
-            assert_int_equal(alone->fit.reduction.d_out, shared->fit.reduction.d_out);
+            assert_memory_equal(alone->fit.clusters.labels, shared->fit.clusters.labels,
+                                N * sizeof(int32_t));
+            assert_int_equal(alone->fit.prepared.reduction.d_out,
+                             shared->fit.prepared.reduction.d_out);
             huddle_model_free(alone);
             huddle_model_free(shared);
         }
@@ -134,7 +136,8 @@ static void points_and_graphs_are_shared_too(void **state) {
         huddle_model *alone = fit(methods[m], &x, NULL, NULL);
         for (int again = 0; again < 2; again++) {
             huddle_model *shared = fit(methods[m], &x, cache, NULL);
-            assert_memory_equal(alone->fit.labels, shared->fit.labels, N * sizeof(int32_t));
+            assert_memory_equal(alone->fit.clusters.labels, shared->fit.clusters.labels,
+                                N * sizeof(int32_t));
             huddle_model_free(shared);
         }
         huddle_model_free(alone);
@@ -148,9 +151,9 @@ static void points_and_graphs_are_shared_too(void **state) {
 static huddle_model *fit_auto(const huddle_points *x, huddle_cache *cache, const char *n_clusters) {
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "prepare", "auto"));
-    assert_ok(huddle_model_set(model, "n_init", "2"));
-    assert_ok(huddle_model_set(model, "n_clusters", n_clusters));
+    assert_ok(huddle_model_set_option(model, "prepare", "auto"));
+    assert_ok(huddle_model_set_option(model, "n_init", "2"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
     huddle_model_set_cache(model, cache);
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
@@ -166,11 +169,12 @@ static void preparations_are_shared_only_where_they_were_judged_alike(void **sta
     for (int k = 0; k < 4; k++) {
         huddle_model *alone = fit_auto(&x, NULL, numbers[k]);
         huddle_model *shared = fit_auto(&x, cache, numbers[k]);
-        assert_int_equal(alone->fit.n_auto_trials, shared->fit.n_auto_trials);
-        for (int32_t t = 0; t < alone->fit.n_auto_trials; t++)
-            assert_true(alone->fit.auto_trials[t].modularity ==
-                        shared->fit.auto_trials[t].modularity);
-        assert_memory_equal(alone->fit.labels, shared->fit.labels, N * sizeof(int32_t));
+        assert_int_equal(alone->fit.prepared.trials.count, shared->fit.prepared.trials.count);
+        for (int32_t t = 0; t < alone->fit.prepared.trials.count; t++)
+            assert_true(alone->fit.prepared.trials.items[t].modularity ==
+                        shared->fit.prepared.trials.items[t].modularity);
+        assert_memory_equal(alone->fit.clusters.labels, shared->fit.clusters.labels,
+                            N * sizeof(int32_t));
         huddle_model_free(alone);
         huddle_model_free(shared);
     }

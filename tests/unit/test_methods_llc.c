@@ -15,9 +15,9 @@ static huddle_model *fit(const char *method, const char *n_clusters, const huddl
                          const char *const *options) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", n_clusters));
+    assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
     for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set(model, options[0], options[1]));
+        assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -61,15 +61,15 @@ static void llc_with_every_ridge_spans_what_lapack_finds(void **state) {
         huddle_model *dense = fit("llc", "10", &x, options);
         options[7] = "chebyshev";
         huddle_model *model = fit("llc", "10", &x, options);
-        const huddle_embed_info *info = &model->fit.embed_info;
+        const huddle_embed_info *info = &model->fit.embedding.info;
         assert_string_equal(info->solver, "chebyshev");
         assert_int_equal(info->stop, HUDDLE_STOP_CONVERGED);
         assert_true(strcmp(info->verified, "none") != 0);
-        assert_close(overlap(&model->fit.embedding.vectors, &dense->fit.embedding.vectors), C,
+        assert_close(overlap(&model->fit.embedding.f.vectors, &dense->fit.embedding.f.vectors), C,
                      1e-3);
         for (int k = 0; k < C; k++)
-            assert_close(model->fit.embedding.eigenvalues[k], dense->fit.embedding.eigenvalues[k],
-                         1e-9);
+            assert_close(model->fit.embedding.f.eigenvalues[k],
+                         dense->fit.embedding.f.eigenvalues[k], 1e-9);
         huddle_model_free(model);
         huddle_model_free(dense);
     }
@@ -100,7 +100,7 @@ static double accuracy(const huddle_model *model, int64_t each) {
     huddle_scores scores;
     for (int64_t i = 0; i < N; i++)
         truth[i] = (int32_t)(i / each);
-    assert_ok(huddle_metrics_scores(NULL, N, truth, model->fit.labels, &scores));
+    assert_ok(huddle_metrics_scores(NULL, N, truth, model->fit.clusters.labels, &scores));
     return scores.acc;
 }
 
@@ -112,10 +112,10 @@ static void llc_gives_every_component_a_vector(void **state) {
         huddle_model *model = fit("llc", "3", &x,
                                   (const char *const[]){"prepare", "none", "alpha", "1", "tol",
                                                         "1e-7", "embed_solver", solvers[s], NULL});
-        const huddle_embedding *e = &model->fit.embedding;
-        assert_int_equal(model->fit.connect_info.before, 3);
-        assert_int_equal(model->fit.embed_info.components, 3);
-        assert_true(strcmp(model->fit.embed_info.verified, "none") != 0);
+        const huddle_embedding *e = &model->fit.embedding.f;
+        assert_int_equal(model->fit.graph.connect.before, 3);
+        assert_int_equal(model->fit.embedding.info.components, 3);
+        assert_true(strcmp(model->fit.embedding.info.verified, "none") != 0);
         for (int64_t i = 0; i < N; i++) {
             int own = 0;
             for (int64_t k = 0; k < 3; k++)
@@ -133,23 +133,23 @@ static void llc_joins_components_as_the_others_do(void **state) {
     (void)state;
     huddle_points x = pairs_of_clouds(3);
     huddle_model *model = fit("llc", "3", &x, (const char *const[]){"prepare", "none", NULL});
-    assert_int_equal(model->fit.connect_info.before, 6);
-    assert_int_equal(model->fit.embed_info.components, 1);
+    assert_int_equal(model->fit.graph.connect.before, 6);
+    assert_int_equal(model->fit.embedding.info.components, 1);
     assert_true(warns(model, "joined by 5 shortest bridges"));
     huddle_model_free(model);
     /* The ends of a bridge learn from each other: a vector reaches beyond its own cloud. */
     huddle_points near = pairs_of_clouds(1.8);
     model = fit("llc", "3", &near,
                 (const char *const[]){"prepare", "none", "embed_solver", "dense", NULL});
-    assert_int_equal(model->fit.connect_info.before, 6);
+    assert_int_equal(model->fit.graph.connect.before, 6);
     int64_t reached = 0;
     for (int64_t i = 0; i < N; i++)
-        reached += fabs(model->fit.embedding.vectors.values[i * 3]) > 1e-11;
+        reached += fabs(model->fit.embedding.f.vectors.values[i * 3]) > 1e-11;
     assert_true(reached > EACH);
     huddle_model_free(model);
     huddle_points_free(&near);
     model = fit("llc", "3", &x, (const char *const[]){"prepare", "none", "connect", "false", NULL});
-    assert_int_equal(model->fit.embed_info.components, 6);
+    assert_int_equal(model->fit.embedding.info.components, 6);
     assert_true(warns(model, "6 components for 3 clusters and was not joined"));
     assert_true(warns(model, "one choice of many"));
     huddle_model_free(model);
@@ -175,8 +175,8 @@ static huddle_status embed_diagonal(int32_t c, bool prefixes, huddle_embedding *
     huddle_embed_options options = huddle_embed_defaults();
     memcpy(values, diagonal, sizeof values);
     options.n_components = c;
-    return hd_embed_blocks(NULL, &matrix, component, 3, -INFINITY, INFINITY, &options, prefixes, e,
-                           info);
+    return hd_spectral_embed_blocks(NULL, &matrix, component, 3, -INFINITY, INFINITY, &options,
+                                    prefixes, e, info);
 }
 
 static void every_block_has_a_vector_in_every_prefix(void **state) {

@@ -39,11 +39,11 @@ static huddle_points make_grid(void) {
 static huddle_model *fit(const char *method, const huddle_points *x, const char *const *options) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
-    assert_ok(huddle_model_set(model, "n_neighbors", "10"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "n_neighbors", "10"));
     for (; *options != NULL; options += 2)
-        assert_ok(huddle_model_set(model, options[0], options[1]));
+        assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -77,7 +77,7 @@ static void place(const hd_fit *f, const char *rule, const double *query, double
     double training[2 * N], scale[N], distance[K], degree = 0, squares = 0;
     int64_t index[K];
     for (int e = 0; e < 2 * N; e++)
-        training[e] = (double)f->points.values[e];
+        training[e] = (double)f->prepared.points.values[e];
     /* A point's own scale is the distance to its tenth neighbour, itself not counted. */
     for (int64_t i = 0; i < N; i++) {
         int64_t near[K + 1];
@@ -91,11 +91,12 @@ static void place(const hd_fit *f, const char *rule, const double *query, double
         double w = weight_of(distance[t], scale[index[t]] * distance[K - 1]);
         degree += w;
         for (int l = 0; l < C; l++)
-            row[l] += w * f->embedding.vectors.values[index[t] * f->embedding.vectors.stride + l] /
-                      sqrt(f->embedding.degrees[index[t]]);
+            row[l] += w *
+                      f->embedding.f.vectors.values[index[t] * f->embedding.f.vectors.stride + l] /
+                      sqrt(f->embedding.f.degrees[index[t]]);
     }
     for (int l = 0; l < C; l++) {
-        row[l] /= sqrt(degree) * (1 - f->embedding.eigenvalues[l]);
+        row[l] /= sqrt(degree) * (1 - f->embedding.f.eigenvalues[l]);
         squares += row[l] * row[l];
     }
     for (int l = 0; l < C; l++)
@@ -136,7 +137,7 @@ static void new_rows_are_placed_by_the_formula(void **state) {
         int64_t same[QUERIES];
         int32_t labels[QUERIES];
         /* The test would see nothing of 1 / (1 - lambda) if all lambda were alike. */
-        assert_true(f->embedding.eigenvalues[C - 1] > 0.01);
+        assert_true(f->embedding.f.eigenvalues[C - 1] > 0.01);
         assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, &grid, &rows, same));
         assert_ok(huddle_model_predict(NULL, model, &grid, labels));
         assert_int_equal(rows.cols, C);
@@ -150,7 +151,7 @@ static void new_rows_are_placed_by_the_formula(void **state) {
             for (int l = 0; l < C; l++)
                 assert_close(rows.values[i * rows.stride + l] / largest, expected[l] / largest,
                              1e-5);
-            int32_t label = nearest_centre(&f->centres, expected, &margin);
+            int32_t label = nearest_centre(&f->clusters.centres, expected, &margin);
             if (margin > 1e-4 * largest)
                 assert_int_equal(labels[i], label);
         }
@@ -178,7 +179,7 @@ static void ncut_labels_new_rows_by_their_direction(void **state) {
             along[k] = 0;
             length += row[k] * row[k];
             for (int j = 0; j < C; j++)
-                along[k] += row[j] * f->centres.values[k * f->centres.stride + j];
+                along[k] += row[j] * f->clusters.centres.values[k * f->clusters.centres.stride + j];
         }
         for (int k = 0; k < C; k++)
             assert_true(along[labels[i]] >= along[k] - 1e-4 * sqrt(length));
@@ -200,11 +201,11 @@ static void selftune_weighs_edges_by_both_scales(void **state) {
     double rows[2 * N], scale[N];
     int64_t edges = 0;
     assert_ok(huddle_model_new("selftune-sc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", "none"));
-    assert_ok(huddle_model_set(model, "connect", "false"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", "none"));
+    assert_ok(huddle_model_set_option(model, "connect", "false"));
     assert_ok(huddle_model_fit(NULL, model, &x));
-    const huddle_csr *a = &model->fit.graph;
+    const huddle_csr *a = &model->fit.graph.matrix;
     for (int e = 0; e < 2 * N; e++)
         rows[e] = (double)x.values[e];
     for (int64_t i = 0; i < N; i++) {
@@ -280,9 +281,9 @@ static void new_rows_are_shrunk_before_they_are_labelled(void **state) {
     int32_t labels[QUERIES];
     double *training = malloc(N * C * sizeof *training), delta2 = 0;
     int compared = 0, moved = 0;
-    assert_false(f->guarded);
+    assert_false(f->shrunk.labels_from_embedding);
     for (int64_t i = 0; i < N; i++)
-        memcpy(training + i * C, f->embedding.rows.values + i * f->embedding.rows.stride,
+        memcpy(training + i * C, f->embedding.f.rows.values + i * f->embedding.f.rows.stride,
                C * sizeof *training);
     /* W's scale is the mean distance to the five nearest rows. */
     for (int64_t i = 0; i < N; i++) {
@@ -302,12 +303,12 @@ static void new_rows_are_shrunk_before_they_are_labelled(void **state) {
         find_nearest(training, N, C, row, SHRINK_K, index, distance);
         for (int t = 0; t < SHRINK_K; t++) {
             w[t] = weight_of(distance[t], delta2);
-            memcpy(anchors + t * C, f->shrunk.g.values + index[t] * f->shrunk.g.stride,
+            memcpy(anchors + t * C, f->shrunk.g.g.values + index[t] * f->shrunk.g.g.stride,
                    C * sizeof *anchors);
         }
         shrink_row(row, C, anchors, w, SHRINK_K, 3, g);
-        int32_t expected = nearest_centre(&f->centres, g, &margin);
-        int32_t plain = nearest_centre(&f->centres, row, &plain_margin);
+        int32_t expected = nearest_centre(&f->clusters.centres, g, &margin);
+        int32_t plain = nearest_centre(&f->clusters.centres, row, &plain_margin);
         if (margin < 1e-3)
             continue;
         compared++;
@@ -333,10 +334,10 @@ static int count_changing(const huddle_model *model, const huddle_points *x) {
     huddle_points points;
     assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, x, &rows, same));
     assert_ok(huddle_points_from_double(NULL, N, rows.cols, rows.values, rows.stride, 1, &points));
-    assert_ok(huddle_kmeans_assign(NULL, &points, &f->centres, placed));
+    assert_ok(huddle_kmeans_assign(NULL, &points, &f->clusters.centres, placed));
     for (int i = 0; i < N; i++) {
         assert_int_equal(same[i], i);
-        count += placed[i] != f->labels[i];
+        count += placed[i] != f->clusters.labels[i];
     }
     huddle_points_free(&points);
     huddle_dense_free(&rows);
@@ -354,7 +355,7 @@ static void a_training_row_keeps_its_label(void **state) {
         huddle_model *model = fit(methods[k % 3], &x, (const char *const[]){"tol", "1e-9", NULL});
         int32_t labels[N];
         assert_ok(huddle_model_predict(NULL, model, &x, labels));
-        assert_memory_equal(labels, model->fit.labels, sizeof labels);
+        assert_memory_equal(labels, model->fit.clusters.labels, sizeof labels);
         changing += k % 3 == 0 ? count_changing(model, &x) : 0;
         huddle_model_free(model);
         huddle_points_free(&x);

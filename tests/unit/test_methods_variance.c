@@ -29,8 +29,8 @@ static char *fit(const char *method, const char *prepare, const huddle_points *p
     huddle_model *model = NULL;
     char *json = NULL;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", prepare));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", prepare));
     if (names != NULL)
         assert_ok(huddle_model_set_feature_names(model, points->d, names));
     assert_ok(huddle_model_fit(NULL, model, points));
@@ -137,7 +137,7 @@ static int count_warnings(const char *method, const char *const options[][2],
     int count = 0;
     assert_ok(huddle_model_new(method, &model));
     for (; (*options)[0] != NULL; options++)
-        assert_ok(huddle_model_set(model, (*options)[0], (*options)[1]));
+        assert_ok(huddle_model_set_option(model, (*options)[0], (*options)[1]));
     huddle_model_set_cache(model, cache);
     assert_ok(huddle_model_fit(NULL, model, points));
     assert_ok(huddle_model_info_json(model, &json));

@@ -28,8 +28,8 @@ static huddle_points arcs(double noise, uint64_t seed) {
 static huddle_model *fitted(const char *method, const huddle_points *x) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "n_init", "5"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_init", "5"));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -56,12 +56,12 @@ static void a_given_graph_gives_the_same_labels(void **state) {
         huddle_points x = arcs(0.03, 1);
         huddle_model *first = fitted(methods[m], &x), *second;
         huddle_array view;
-        assert_ok(huddle_model_get(first, "graph", &view));
+        assert_ok(huddle_model_array(first, "graph", &view));
         huddle_csr graph = as_csr(&view);
         assert_ok(huddle_model_new(methods[m], &second));
-        assert_ok(huddle_model_set(second, "n_clusters", "3"));
-        assert_ok(huddle_model_set(second, "n_init", "5"));
-        assert_ok(huddle_model_give_graph(second, &graph));
+        assert_ok(huddle_model_set_option(second, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(second, "n_init", "5"));
+        assert_ok(huddle_model_set_graph(second, &graph));
         assert_ok(huddle_model_fit(NULL, second, NULL));
         same_labels(first, second);
         int32_t label;
@@ -79,11 +79,11 @@ static void a_given_embedding_gives_the_same_labels(void **state) {
     huddle_points x = arcs(0.03, 1);
     huddle_model *first = fitted("ssc", &x), *second;
     huddle_array view;
-    assert_ok(huddle_model_get(first, "embedding", &view));
+    assert_ok(huddle_model_array(first, "embedding", &view));
     huddle_dense f = {view.rows, view.cols, view.stride, (double *)(uintptr_t)view.values};
     assert_ok(huddle_model_new("ssc", &second));
-    assert_ok(huddle_model_set(second, "n_init", "5"));
-    assert_ok(huddle_model_give_embedding(second, &f));
+    assert_ok(huddle_model_set_option(second, "n_init", "5"));
+    assert_ok(huddle_model_set_embedding(second, &f));
     assert_ok(huddle_model_fit(NULL, second, NULL));
     same_labels(first, second);
     huddle_model_free(first);
@@ -101,16 +101,16 @@ static void precomputed_distances_give_the_same_labels(void **state) {
             distances.values[i * N + j] = hypotf(x.values[2 * i] - x.values[2 * j],
                                                  x.values[2 * i + 1] - x.values[2 * j + 1]);
     assert_ok(huddle_model_new("ssc", &second));
-    assert_ok(huddle_model_set(second, "n_clusters", "3"));
-    assert_ok(huddle_model_set(second, "n_init", "5"));
-    assert_ok(huddle_model_set(second, "affinity", "distances"));
+    assert_ok(huddle_model_set_option(second, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(second, "n_init", "5"));
+    assert_ok(huddle_model_set_option(second, "affinity", "distances"));
     assert_ok(huddle_model_fit(NULL, second, &distances));
     /* The distances are rounded, so clusters may be numbered otherwise. */
     huddle_scores scores;
     assert_ok(huddle_metrics_scores(NULL, N, huddle_model_labels(first, NULL),
                                     huddle_model_labels(second, NULL), &scores));
     assert_true(scores.acc > 0.99);
-    assert_ok(huddle_model_set(second, "affinity", "precomputed"));
+    assert_ok(huddle_model_set_option(second, "affinity", "precomputed"));
     assert_refused(huddle_model_fit(NULL, second, &x), HUDDLE_INVALID, "must be square");
     huddle_model_free(first);
     huddle_model_free(second);
@@ -127,8 +127,8 @@ static void all_distances_must_be_there(void **state) {
     huddle_csr distances = {3, 3, offsets, columns, values};
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
-    assert_ok(huddle_model_set(model, "affinity", "distances"));
-    assert_ok(huddle_model_give_graph(model, &distances));
+    assert_ok(huddle_model_set_option(model, "affinity", "distances"));
+    assert_ok(huddle_model_set_graph(model, &distances));
     assert_refused(huddle_model_fit(NULL, model, NULL), HUDDLE_INVALID, "row 3 has only 1 of 2");
     huddle_model_free(model);
 }
@@ -153,8 +153,8 @@ static void a_range_over_a_given_embedding_goes_by_silhouettes(void **state) {
         huddle_model *model;
         char *json;
         assert_ok(huddle_model_new(methods[m], &model));
-        assert_ok(huddle_model_set(model, "n_clusters", "2-6"));
-        assert_ok(huddle_model_give_embedding(model, &f));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "2-6"));
+        assert_ok(huddle_model_set_embedding(model, &f));
         assert_ok(huddle_model_fit(NULL, model, NULL));
         assert_ok(huddle_model_info_json(model, &json));
         assert_non_null(strstr(json, "\"n_clusters\": 4,"));
@@ -186,11 +186,11 @@ static void a_range_sees_the_gap_at_its_end(void **state) {
     for (int m = 0; m < 3; m++) {
         huddle_model *model;
         assert_ok(huddle_model_new(methods[m], &model));
-        assert_ok(huddle_model_set(model, "n_clusters", "2-3"));
-        assert_ok(huddle_model_give_graph(model, &graph));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "2-3"));
+        assert_ok(huddle_model_set_graph(model, &graph));
         assert_ok(huddle_model_fit(NULL, model, NULL));
-        assert_int_equal(model->fit.n_clusters, 3);
-        assert_true(model->fit.trials[1].eigengap > 0.9);
+        assert_int_equal(model->fit.clusters.n_clusters, 3);
+        assert_true(model->fit.trials.items[1].eigengap > 0.9);
         huddle_model_free(model);
     }
 }
@@ -202,16 +202,17 @@ static void guarded_labels_keep_their_starts(void **state) {
     huddle_array view;
     char *json;
     assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "6")); /* shrinking leaves four rows */
-    assert_ok(huddle_model_set(model, "n_init", "7"));
-    assert_ok(huddle_model_give_embedding(model, &f));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "6")); /* shrinking leaves four rows */
+    assert_ok(huddle_model_set_option(model, "n_init", "7"));
+    assert_ok(huddle_model_set_embedding(model, &f));
     huddle_model_keep_starts(model, true);
     assert_ok(huddle_model_fit(NULL, model, NULL));
     assert_ok(huddle_model_info_json(model, &json));
     assert_non_null(strstr(json, "\"guarded\": true"));
     assert_non_null(strstr(json, "the labels are those of the embedding"));
+    assert_non_null(strstr(json, "\"warning_codes\": [\n    \"guarded\"\n  ]"));
     assert_null(strstr(json, " empty")); /* true of what was not kept */
-    assert_ok(huddle_model_get(model, "start_labels", &view));
+    assert_ok(huddle_model_array(model, "start_labels", &view));
     assert_int_equal(view.rows, 7);
     assert_int_equal(view.cols, 40);
     huddle_free(json);
@@ -225,7 +226,7 @@ static void kmeans_has_no_use_for_a_graph(void **state) {
     huddle_csr graph = {.rows = 1, .cols = 1, .offsets = offsets};
     huddle_model *model;
     assert_ok(huddle_model_new("kmeans", &model));
-    assert_refused(huddle_model_give_graph(model, &graph), HUDDLE_UNSUPPORTED, "kmeans");
+    assert_refused(huddle_model_set_graph(model, &graph), HUDDLE_UNSUPPORTED, "kmeans");
     huddle_model_free(model);
     assert_refused(huddle_model_new("kmean", &model), HUDDLE_INVALID, "did you mean 'kmeans'?");
 }
@@ -237,9 +238,9 @@ static void tiny_gamma_gives_the_labels_of_sc(void **state) {
     huddle_points x = arcs(0.08, 2);
     huddle_model *sc = fitted("sc", &x), *ssc;
     assert_ok(huddle_model_new("ssc", &ssc));
-    assert_ok(huddle_model_set(ssc, "n_clusters", "3"));
-    assert_ok(huddle_model_set(ssc, "n_init", "5"));
-    assert_ok(huddle_model_set(ssc, "gamma", "1e-6"));
+    assert_ok(huddle_model_set_option(ssc, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(ssc, "n_init", "5"));
+    assert_ok(huddle_model_set_option(ssc, "gamma", "1e-6"));
     assert_ok(huddle_model_fit(NULL, ssc, &x));
     same_labels(sc, ssc);
     huddle_model_free(sc);
@@ -253,10 +254,10 @@ static void an_iteration_limit_is_a_warning(void **state) {
     huddle_model *model;
     char *json;
     assert_ok(huddle_model_new("ssc", &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "n_init", "2"));
-    assert_ok(huddle_model_set(model, "gap", "1e-12"));
-    assert_ok(huddle_model_set(model, "shrink_max_iter", "2"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_init", "2"));
+    assert_ok(huddle_model_set_option(model, "gap", "1e-12"));
+    assert_ok(huddle_model_set_option(model, "shrink_max_iter", "2"));
     assert_ok(huddle_model_fit(NULL, model, &x));
     assert_ok(huddle_model_info_json(model, &json));
     assert_non_null(strstr(json, "\"stop\": \"max_iter\""));
@@ -318,8 +319,8 @@ static void options_set_after_a_fit_are_for_the_next(void **state) {
         x.values[i] += 0.05F;
     assert_ok(huddle_model_info_json(model, &before));
     assert_ok(huddle_model_predict(NULL, model, &x, labels[0]));
-    assert_ok(huddle_model_set(model, "rows", "sym"));
-    assert_ok(huddle_model_set(model, "n_neighbors", "1"));
+    assert_ok(huddle_model_set_option(model, "rows", "sym"));
+    assert_ok(huddle_model_set_option(model, "n_neighbors", "1"));
     assert_ok(huddle_model_predict(NULL, model, &x, labels[1]));
     assert_memory_equal(labels[0], labels[1], sizeof labels[0]);
     snprintf(path, sizeof path, "%s/options.huddle", test_directory());
@@ -337,33 +338,33 @@ static void options_set_after_a_fit_are_for_the_next(void **state) {
     huddle_points_free(&x);
 }
 
-/* ---- judging ------------------------------------------------------------------------------- */
+/* ---- scores ------------------------------------------------------------------------------- */
 
 static void what_needs_points_stays_unknown_without_them(void **state) {
     (void)state;
     huddle_points x = arcs(0.03, 1);
     huddle_model *model = fitted("kmeans", &x);
     char *json;
-    assert_ok(huddle_model_judge(NULL, model, NULL));
+    assert_ok(huddle_model_score(NULL, model, NULL));
     assert_ok(huddle_model_info_json(model, &json));
     assert_non_null(strstr(json, "\"silhouette\": null"));
     assert_non_null(strstr(json, "\"stability\": null"));
     huddle_free(json);
     x.values[3] = NAN;
-    assert_refused(huddle_model_judge(NULL, model, &x), HUDDLE_INVALID, "row 2, column 2");
+    assert_refused(huddle_model_score(NULL, model, &x), HUDDLE_INVALID, "row 2, column 2");
     huddle_model_free(model);
     huddle_points_free(&x);
 }
 
-static void a_loaded_model_reports_its_judgement(void **state) {
+static void a_loaded_model_reports_its_scores(void **state) {
     (void)state;
     char path[256], *json;
     huddle_points x = arcs(0.03, 1);
     huddle_model *model = fitted("sc", &x), *loaded;
-    snprintf(path, sizeof path, "%s/judged.huddle", test_directory());
+    snprintf(path, sizeof path, "%s/scored.huddle", test_directory());
     assert_ok(huddle_model_save(model, path));
     assert_ok(huddle_model_load(path, &loaded));
-    assert_ok(huddle_model_judge(NULL, loaded, &x));
+    assert_ok(huddle_model_score(NULL, loaded, &x));
     assert_ok(huddle_model_info_json(loaded, &json));
     assert_non_null(strstr(json, "\"silhouette\": 0."));
     assert_non_null(strstr(json, "\"method\": \"sc\""));
@@ -386,9 +387,9 @@ static void models_share_graph_and_embedding(void **state) {
         huddle_model *model[2];
         for (int shared = 0; shared < 2; shared++) {
             assert_ok(huddle_model_new("ssc", &model[shared]));
-            assert_ok(huddle_model_set(model[shared], "n_clusters", "3"));
-            assert_ok(huddle_model_set(model[shared], "n_init", "3"));
-            assert_ok(huddle_model_set(model[shared], "gamma", gammas[g]));
+            assert_ok(huddle_model_set_option(model[shared], "n_clusters", "3"));
+            assert_ok(huddle_model_set_option(model[shared], "n_init", "3"));
+            assert_ok(huddle_model_set_option(model[shared], "gamma", gammas[g]));
             if (shared)
                 huddle_model_set_cache(model[shared], cache);
             assert_ok(huddle_model_fit(NULL, model[shared], &x));
@@ -425,32 +426,51 @@ static void write_bytes(const char *path, const char *bytes, long size) {
     fclose(file);
 }
 
+/* Damage in a place that a zip archive does not use, such as a time stamp, may go unnoticed: then
+ * the model must be the one that was saved. */
+static void refused_or_unchanged(const char *path, const huddle_model *model, int64_t *refused) {
+    huddle_model *loaded;
+    char *before, *after;
+    if (huddle_model_load(path, &loaded) != HUDDLE_OK) {
+        assert_null(loaded);
+        assert_non_null(strstr(huddle_last_error(), "model.huddle: "));
+        ++*refused;
+        return;
+    }
+    same_labels(model, loaded);
+    assert_ok(huddle_model_info_json(model, &before));
+    assert_ok(huddle_model_info_json(loaded, &after));
+    /* Up to the peak memory, which grows while the program runs. */
+    assert_memory_equal(before, after, (size_t)(strstr(before, "\"peak_bytes\"") - before));
+    huddle_free(before);
+    huddle_free(after);
+    huddle_model_free(loaded);
+}
+
 static void damaged_models_are_refused(void **state) {
     (void)state;
     char path[256];
     huddle_points x = arcs(0.03, 1);
     huddle_model *model = fitted("ssc", &x), *loaded;
     long size;
+    int64_t tried = 0, refused = 0;
     snprintf(path, sizeof path, "%s/model.huddle", test_directory());
     assert_ok(huddle_model_save(model, path));
     char *bytes = read_bytes(path, &size);
-    write_bytes(path, bytes, size / 2);
-    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
+    for (long cut = 0; cut < size; cut += size / 50 + 1) {
+        write_bytes(path, bytes, cut);
+        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
+    }
     write_bytes(path, "not a model at all", 18);
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "this is not a Huddle model");
-    write_bytes(path, "", 0);
-    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
     /* One byte at a time, all over the file. */
-    for (long at = 0; at < size; at += size / 400 + 1) {
+    for (long at = 0; at < size; at += size / 500 + 1, tried++) {
         bytes[at] ^= 0x10;
         write_bytes(path, bytes, size);
-        assert_int_not_equal(huddle_model_load(path, &loaded), HUDDLE_OK);
-        assert_null(loaded);
+        refused_or_unchanged(path, model, &refused);
         bytes[at] ^= 0x10;
     }
-    bytes[size - 10] = '7';
-    write_bytes(path, bytes, size);
-    assert_refused(huddle_model_load(path, &loaded), HUDDLE_UNSUPPORTED, "another version");
+    assert_true(refused > 0.98 * (double)tried);
     snprintf(path, sizeof path, "%s/absent.huddle", test_directory());
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_IO, "absent.huddle");
     assert_refused(huddle_model_save(model, "/nowhere/model"), HUDDLE_IO, "/nowhere/model");
@@ -459,26 +479,185 @@ static void damaged_models_are_refused(void **state) {
     huddle_points_free(&x);
 }
 
+static void models_of_other_versions_are_refused(void **state) {
+    (void)state;
+    static const char old[] = "\x89HDF\r\n\x1a\n ... huddle model v1\n01234567";
+    static const char later[] = "{\"format\": \"huddle model\", \"version\": 99}";
+    static const char other[] = "{\"format\": \"something else\", \"version\": 3}";
+    char path[256];
+    huddle_model *loaded;
+    hd_zip_writer zip = {0};
+    snprintf(path, sizeof path, "%s/other.huddle", test_directory());
+    write_bytes(path, old, sizeof old - 1);
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_UNSUPPORTED,
+                   "other.huddle: a model of Huddle 0.1 (HDF5); fit it again with this version");
+    assert_ok(hd_zip_create(path, &zip));
+    assert_ok(
+        hd_zip_close(&zip, hd_zip_add(&zip, "model.json", HD_ZIP_STORED, later, sizeof later - 1)));
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_UNSUPPORTED, "another version");
+    assert_ok(hd_zip_create(path, &zip));
+    assert_ok(
+        hd_zip_close(&zip, hd_zip_add(&zip, "model.json", HD_ZIP_STORED, other, sizeof other - 1)));
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "this is not a Huddle model");
+    assert_ok(hd_zip_create(path, &zip));
+    assert_ok(
+        hd_zip_close(&zip, hd_zip_add(&zip, "other.json", HD_ZIP_STORED, other, sizeof other - 1)));
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "it contains no model.json");
+}
+
+/* Copies the archive entry by entry, except one: left out, or with its content replaced. */
+static void copy_archive(const char *from, const char *to, const char *except, const char *content,
+                         int64_t size) {
+    hd_zip zip;
+    hd_zip_writer copy = {0};
+    assert_ok(hd_zip_open(from, &zip));
+    assert_ok(hd_zip_create(to, &copy));
+    for (int64_t k = 0; k < zip.count; k++) {
+        const hd_zip_entry *entry = &zip.entries[k];
+        char *bytes;
+        if (strcmp(entry->name, except) == 0) {
+            if (content != NULL)
+                assert_ok(hd_zip_add(&copy, entry->name, HD_ZIP_STORED, content, size));
+            continue;
+        }
+        assert_ok(hd_zip_read(&zip, entry, &bytes));
+        assert_ok(hd_zip_add(&copy, entry->name, HD_ZIP_STORED, bytes, entry->size));
+        huddle_free(bytes);
+    }
+    assert_ok(hd_zip_close(&copy, HUDDLE_OK));
+    hd_zip_free(&zip);
+}
+
+/* Every entry of an archive whose checksums are right: missing, empty, of another shape or type. */
+static void models_with_wrong_entries_are_refused(void **state) {
+    (void)state;
+    static const int64_t dims[] = {2, 3, 1};
+    static const double numbers[6] = {0};
+    char path[256], wrong[256], *header;
+    int64_t length;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("ssc", &x), *loaded;
+    hd_zip zip;
+    snprintf(path, sizeof path, "%s/whole.huddle", test_directory());
+    snprintf(wrong, sizeof wrong, "%s/wrong.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(hd_npy_header("<f8", 3, dims, &header, &length));
+    char *cube = malloc((size_t)length + sizeof numbers);
+    memcpy(cube, header, (size_t)length);
+    memcpy(cube + length, numbers, sizeof numbers);
+    assert_ok(hd_zip_open(path, &zip));
+    for (int64_t k = 0; k < zip.count; k++) {
+        const char *name = zip.entries[k].name;
+        copy_archive(path, wrong, name, NULL, 0);
+        assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, name);
+        copy_archive(path, wrong, name, "", 0);
+        assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, "wrong.huddle: ");
+        copy_archive(path, wrong, name, cube, length + (int64_t)sizeof numbers);
+        assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, "wrong.huddle: ");
+    }
+    hd_zip_free(&zip);
+    free(cube);
+    huddle_free(header);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* ---- typed results ------------------------------------------------------------------------- */
+
+/* What a loaded model reports is what the fitted one did. */
+static void typed_results_survive_a_file(void **state) {
+    (void)state;
+    char path[256];
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("ssc", &x), *loaded;
+    snprintf(path, sizeof path, "%s/typed.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(huddle_model_load(path, &loaded));
+    const huddle_shrink_info *a = huddle_model_shrink_info(model),
+                             *b = huddle_model_shrink_info(loaded);
+    assert_memory_equal(&a->gamma, &b->gamma, sizeof a->gamma);
+    assert_memory_equal(&a->dual, &b->dual, sizeof a->dual);
+    assert_string_equal(a->solver, b->solver);
+    assert_int_equal(a->stop, b->stop);
+    assert_int_equal(a->n_history, b->n_history);
+    assert_memory_equal(a->history_dual, b->history_dual,
+                        (size_t)a->n_history * sizeof *a->history_dual);
+    assert_string_equal(huddle_model_knn_info(model)->solver,
+                        huddle_model_knn_info(loaded)->solver);
+    assert_int_equal(huddle_model_connect_info(model)->after,
+                     huddle_model_connect_info(loaded)->after);
+    assert_string_equal(huddle_model_embed_info(model)->verified,
+                        huddle_model_embed_info(loaded)->verified);
+    assert_int_equal(huddle_model_embed_info(model)->n_products,
+                     huddle_model_embed_info(loaded)->n_products);
+    const huddle_kmeans_info *k = huddle_model_kmeans_info(loaded);
+    assert_int_equal(k->n_restarts, 5);
+    assert_memory_equal(k->inertias, huddle_model_kmeans_info(model)->inertias,
+                        5 * sizeof *k->inertias);
+    assert_non_null(huddle_model_prepare_info(loaded));
+    assert_null(huddle_model_rotation_info(loaded));
+    assert_null(huddle_model_alternation_info(loaded));
+    assert_null(huddle_model_choice(loaded));
+    assert_null(huddle_model_scores(loaded));
+    huddle_model_free(model);
+    huddle_model_free(loaded);
+    huddle_points_free(&x);
+}
+
+/* A rotation has results of its own; a range has trials; no stage, no info. */
+static void methods_report_what_they_did(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model;
+    int32_t count;
+    assert_ok(huddle_model_new("ncut", &model));
+    assert_null(huddle_model_kmeans_info(model)); /* not fitted */
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2-4"));
+    assert_ok(huddle_model_set_option(model, "n_init", "4"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    const huddle_rotation_info *rotation = huddle_model_rotation_info(model);
+    const huddle_alternation_info *turns = huddle_model_alternation_info(model);
+    assert_null(huddle_model_kmeans_info(model));
+    assert_int_equal(rotation->n_restarts, 4);
+    assert_close(rotation->objective, rotation->objectives[rotation->best], 0);
+    assert_close(rotation->objective, turns->objective[turns->n_history - 1], 0);
+    assert_int_equal(rotation->n_iter, turns->n_iter);
+    const huddle_trial *trials = huddle_model_trials(model, &count);
+    assert_int_equal(count, 3);
+    assert_int_equal(trials[1].n_clusters, 3);
+    assert_ok(huddle_model_score(NULL, model, &x));
+    assert_true(huddle_model_scores(model)->ncut >= 0);
+    huddle_model_free(model);
+    model = fitted("kmeans", &x);
+    assert_null(huddle_model_knn_info(model));
+    assert_null(huddle_model_embed_info(model));
+    assert_null(huddle_model_shrink_info(model));
+    assert_null(huddle_model_trials(model, &count));
+    assert_int_equal(count, 0);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
 static void lose_centre(hd_fit *fit) {
-    huddle_free(fit->preparation.centre);
-    fit->preparation.centre = NULL;
+    huddle_free(fit->prepared.preparation.centre);
+    fit->prepared.preparation.centre = NULL;
 }
 
 static void lose_scale(hd_fit *fit) {
-    huddle_free(fit->scale.local);
-    fit->scale.local = NULL;
+    huddle_free(fit->graph.scale.local);
+    fit->graph.scale.local = NULL;
 }
 
 static void lose_eigenvectors(hd_fit *fit) {
-    huddle_dense_free(&fit->embedding.vectors);
+    huddle_dense_free(&fit->embedding.f.vectors);
 }
 
 static void lose_landmark_vectors(hd_fit *fit) {
-    huddle_dense_free(&fit->landmark_vectors);
+    huddle_dense_free(&fit->embedding.landmark_map);
 }
 
 static void claim_more_clusters(hd_fit *fit) {
-    fit->n_clusters = N + 1;
+    fit->clusters.n_clusters = N + 1;
 }
 
 /* What no fit leaves behind, in a file whose checksum is right. */
@@ -498,8 +677,8 @@ static void impossible_models_are_refused(void **state) {
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         huddle_model *model, *loaded;
         assert_ok(huddle_model_new(cases[k].method, &model));
-        assert_ok(huddle_model_set(model, "n_clusters", "3"));
-        assert_ok(huddle_model_set(model, "prepare", cases[k].prepare));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(model, "prepare", cases[k].prepare));
         assert_ok(huddle_model_fit(NULL, model, &x));
         assert_ok(huddle_model_save(model, path));
         assert_ok(huddle_model_load(path, &loaded));
@@ -519,15 +698,15 @@ static void arrays_are_named(void **state) {
     huddle_model *model;
     huddle_array view;
     assert_ok(huddle_model_new("ssc", &model));
-    assert_refused(huddle_model_get(model, "labels", &view), HUDDLE_INVALID, "none yet");
+    assert_refused(huddle_model_array(model, "labels", &view), HUDDLE_INVALID, "none yet");
     huddle_model_free(model);
     model = fitted("ssc", &x);
     for (const char *const *name = huddle_model_arrays(model); *name != NULL; name++)
-        assert_ok(huddle_model_get(model, *name, &view));
-    assert_ok(huddle_model_get(model, "shrunk", &view));
+        assert_ok(huddle_model_array(model, *name, &view));
+    assert_ok(huddle_model_array(model, "shrunk", &view));
     assert_int_equal(view.rows, N);
     assert_int_equal(view.cols, C);
-    assert_refused(huddle_model_get(model, "range_labels", &view), HUDDLE_INVALID,
+    assert_refused(huddle_model_array(model, "range_labels", &view), HUDDLE_INVALID,
                    "no array named 'range_labels'; there are points, graph");
     huddle_model_free(model);
     huddle_points_free(&x);
@@ -550,7 +729,7 @@ static void a_failed_fit_leaves_the_last_one(void **state) {
     (void)state;
     huddle_points x = arcs(0.03, 1);
     huddle_model *model = fitted("sc", &x);
-    assert_ok(huddle_model_set(model, "n_clusters", "301"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "301"));
     assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_INVALID, "[1, 300]");
     assert_non_null(huddle_model_labels(model, NULL));
     huddle_model_free(model);
@@ -573,9 +752,13 @@ int main(void) {
         cmocka_unit_test(a_model_of_one_point_knows_one_label),
         cmocka_unit_test(options_set_after_a_fit_are_for_the_next),
         cmocka_unit_test(what_needs_points_stays_unknown_without_them),
-        cmocka_unit_test(a_loaded_model_reports_its_judgement),
+        cmocka_unit_test(a_loaded_model_reports_its_scores),
         cmocka_unit_test(models_share_graph_and_embedding),
         cmocka_unit_test(damaged_models_are_refused),
+        cmocka_unit_test(models_of_other_versions_are_refused),
+        cmocka_unit_test(models_with_wrong_entries_are_refused),
+        cmocka_unit_test(typed_results_survive_a_file),
+        cmocka_unit_test(methods_report_what_they_did),
         cmocka_unit_test(impossible_models_are_refused),
         cmocka_unit_test(arrays_are_named),
         cmocka_unit_test(a_model_outlives_its_points),

@@ -31,8 +31,8 @@ static huddle_points heaps(int64_t d, int exponent) {
 static huddle_model *fit_points(const char *method, const char *rule, const huddle_points *x) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", rule));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", rule));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -52,7 +52,7 @@ static void finite_points_are_never_called_infinite(void **state) {
                     const int32_t *labels = huddle_model_labels(model, NULL);
                     int32_t predicted[N];
                     char *json;
-                    assert_ok(huddle_model_judge(NULL, model, &x));
+                    assert_ok(huddle_model_score(NULL, model, &x));
                     assert_ok(huddle_model_predict(NULL, model, &x, predicted));
                     assert_ok(huddle_model_info_json(model, &json));
                     if (memcmp(labels, huddle_model_labels(expected, NULL), N * sizeof *labels) ||

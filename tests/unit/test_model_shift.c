@@ -42,8 +42,8 @@ static huddle_model *fit_rows(const char *method, const char *rule, const double
     huddle_points x;
     assert_ok(huddle_points_from_double(NULL, N, D, values, D, 1, &x));
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "prepare", rule));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "prepare", rule));
     assert_ok(huddle_model_fit(NULL, model, &x));
     huddle_points_free(&x);
     return model;
@@ -165,7 +165,7 @@ static void impossible_shifts_are_refused(void **state) {
             huddle_model *model = fit_rows("sc", prepared[p], values), *loaded;
             assert_ok(huddle_model_save(model, path));
             assert_ok(huddle_model_load(path, &loaded));
-            loaded->fit.shift[0] = wrong[k];
+            loaded->fit.prepared.shift[0] = wrong[k];
             assert_ok(huddle_model_save(loaded, path));
             huddle_model_free(loaded);
             assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "crafted.model: ");

@@ -18,8 +18,8 @@ static huddle_data points_of(const char *source, int64_t n) {
 static huddle_model *fitted(const char *method, const huddle_data *data, bool keep) {
     huddle_model *model = NULL;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set(model, "n_clusters", "3"));
-    assert_ok(huddle_model_set(model, "n_init", "7"));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+    assert_ok(huddle_model_set_option(model, "n_init", "7"));
     huddle_model_keep_starts(model, keep);
     assert_ok(huddle_model_fit(NULL, model, &data->points));
     return model;
@@ -35,7 +35,7 @@ static void starts_hold_the_winner(void **state) {
         const int32_t *labels = huddle_model_labels(model, NULL);
         huddle_array starts;
         bool found = false;
-        assert_ok(huddle_model_get(model, "start_labels", &starts));
+        assert_ok(huddle_model_array(model, "start_labels", &starts));
         assert_int_equal(starts.type, HUDDLE_ARRAY_I32);
         assert_int_equal(starts.cols, 120);
         assert_true(starts.rows == 7 || starts.rows == 1);
@@ -56,7 +56,7 @@ static void starts_are_kept_only_on_request(void **state) {
     huddle_data data = points_of("blobs", 60);
     huddle_model *plain = fitted("kmeans", &data, false), *keeping = fitted("kmeans", &data, true);
     huddle_array view;
-    assert_refused(huddle_model_get(plain, "start_labels", &view), HUDDLE_INVALID,
+    assert_refused(huddle_model_array(plain, "start_labels", &view), HUDDLE_INVALID,
                    "no array named");
     assert_memory_equal(huddle_model_labels(plain, NULL), huddle_model_labels(keeping, NULL),
                         60 * sizeof(int32_t));
@@ -75,7 +75,7 @@ static void equal_points_share_their_start_labels(void **state) {
                (size_t)data.points.d * sizeof(float));
     huddle_model *model = fitted("ssc", &data, true);
     huddle_array starts;
-    assert_ok(huddle_model_get(model, "start_labels", &starts));
+    assert_ok(huddle_model_array(model, "start_labels", &starts));
     for (int64_t r = 0; r < starts.rows; r++) {
         const int32_t *row = (const int32_t *)starts.values + r * starts.stride;
         int same = 0;

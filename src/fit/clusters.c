@@ -1,0 +1,220 @@
+/* Labels, centres and medoids, and how K-means or a rotation found them. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+static void walk_kmeans(hd_walk *walk, int64_t n, huddle_kmeans_info *info) {
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_kmeans_info_free(info);
+        return;
+    }
+    hd_walk_real(walk, "kmeans_inertia", &info->inertia);
+    hd_walk_int32(walk, "kmeans_n_restarts", &info->n_restarts);
+    hd_walk_reals(walk, "kmeans_inertias", info->n_restarts, &info->inertias);
+    hd_walk_int_matrix(walk, "start_labels", info->n_restarts, n, &info->start_labels);
+    hd_walk_int32(walk, "kmeans_best", &info->best);
+    hd_walk_int32(walk, "kmeans_n_iter", &info->n_iter);
+    hd_walk_int32(walk, "kmeans_n_distinct", &info->n_distinct);
+    hd_walk_stop(walk, "kmeans_stop", &info->stop);
+    hd_walk_real(walk, "kmeans_seconds", &info->seconds);
+}
+
+static void walk_rotation(hd_walk *walk, huddle_rotation_info *info) {
+    hd_walk_real(walk, "rotation_objective", &info->objective);
+    hd_walk_int32(walk, "rotation_n_restarts", &info->n_restarts);
+    hd_walk_reals(walk, "rotation_objectives", info->n_restarts, &info->objectives);
+    hd_walk_int32(walk, "rotation_best", &info->best);
+    hd_walk_int32(walk, "rotation_n_iter", &info->n_iter);
+    hd_walk_stop(walk, "rotation_stop", &info->stop);
+    hd_walk_real(walk, "rotation_seconds", &info->seconds);
+}
+
+static void walk_alternation(hd_walk *walk, huddle_alternation_info *info) {
+    hd_walk_int32(walk, "alternation_n_iter", &info->n_iter);
+    hd_walk_stop(walk, "alternation_stop", &info->stop);
+    hd_walk_int32(walk, "alternation_n_history", &info->n_history);
+    hd_walk_reals(walk, "alternation_objective", info->n_history, &info->objective);
+}
+
+static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
+    hd_walk_int32(walk, "n_clusters", &clusters->n_clusters);
+    hd_walk_ints(walk, "labels", n, &clusters->labels);
+    hd_walk_dense(walk, "centres", &clusters->centres);
+    hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
+    hd_walk_bools(walk, NULL, n, &clusters->is_medoid_row);
+    hd_walk_bool(walk, "has_rotation", &clusters->has_rotation);
+    walk_kmeans(walk, n, &clusters->kmeans);
+    walk_rotation(walk, &clusters->rotation);
+    walk_alternation(walk, &clusters->alternation);
+    hd_walk_bool(walk, "has_alignment", &clusters->has_alignment);
+    hd_walk_real(walk, "alignment", &clusters->alignment);
+}
+
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    walk_clusters(walk, fit->rows.n, &fit->clusters);
+}
+
+void hd_fit_clusters_free(hd_fit_clusters *clusters) {
+    hd_walk walk = {.mode = HD_WALK_FREE};
+    walk_clusters(&walk, 0, clusters);
+    memset(clusters, 0, sizeof *clusters);
+}
+
+/* ---- alternation --------------------------------------------------------------------------- */
+
+void hd_fit_alternation_reset(huddle_alternation_info *alternation) {
+    huddle_free(alternation->objective);
+    memset(alternation, 0, sizeof *alternation);
+}
+
+huddle_status hd_fit_alternation_add(huddle_alternation_info *alternation, double objective) {
+    huddle_alternation_info *a = alternation;
+    int64_t capacity = a->n_history;
+    if (!hd_grow(&a->objective, &capacity, a->n_history + 1, sizeof *a->objective))
+        return hd_fail(HUDDLE_NO_MEMORY, "no memory for the objective of %d rounds",
+                       a->n_history + 1);
+    a->objective[a->n_history++] = objective;
+    a->n_iter = a->n_history - 1;
+    return HUDDLE_OK;
+}
+
+double hd_fit_inertia(const hd_fit_clusters *clusters) {
+    return clusters->has_rotation ? clusters->rotation.objective : clusters->kmeans.inertia;
+}
+
+/* ---- arrays, checks ------------------------------------------------------------------------ */
+
+static huddle_array view_labels(const hd_fit *fit) {
+    return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, fit->clusters.labels);
+}
+
+static huddle_array view_centres(const hd_fit *fit) {
+    return hd_fit_view_dense(&fit->clusters.centres);
+}
+
+static huddle_status fetch_centres(const hd_fit *fit) {
+    return huddle_dense_fetch(&fit->clusters.centres);
+}
+
+/* A row for each restart. */
+static huddle_array view_starts(const hd_fit *fit) {
+    const huddle_kmeans_info *info = &fit->clusters.kmeans;
+    huddle_array view = hd_fit_view_vector(HUDDLE_ARRAY_I32, info->n_restarts, info->start_labels);
+    view.cols = view.stride = fit->rows.n;
+    return view;
+}
+
+static const hd_fit_array arrays[] = {{"labels", HD_FIT_EXPAND_ROWS, view_labels, NULL},
+                                      {"centres", HD_FIT_KEEP, view_centres, fetch_centres},
+                                      {"start_labels", HD_FIT_EXPAND_COLS, view_starts, NULL},
+                                      {0}};
+
+static bool sizes_fit(const hd_fit *fit) {
+    const hd_fit_clusters *c = &fit->clusters;
+    return c->labels != NULL && c->n_clusters >= 1 &&
+           c->n_clusters <= hd_fit_rows_total(&fit->rows) && c->centres.rows <= c->n_clusters &&
+           hd_fit_array_fits(c->kmeans.n_restarts, c->kmeans.inertias) &&
+           hd_fit_array_fits(c->rotation.n_restarts, c->rotation.objectives) &&
+           hd_fit_array_fits(c->alternation.n_history, c->alternation.objective);
+}
+
+static huddle_status check_clusters(const hd_fit *fit) {
+    const hd_fit_clusters *c = &fit->clusters;
+    const huddle_kmeans_info *info = &c->kmeans;
+    for (int64_t k = 0; k < c->centres.rows && c->medoids != NULL; k++)
+        if (c->medoids[k] < -1 || c->medoids[k] >= fit->rows.n)
+            return hd_fail(HUDDLE_FORMAT, "the model file is damaged: cluster %lld has medoid %lld",
+                           (long long)k + 1, (long long)c->medoids[k]);
+    for (int64_t i = 0; info->start_labels != NULL && i < info->n_restarts * fit->rows.n; i++)
+        if (info->start_labels[i] < 0 || info->start_labels[i] >= c->n_clusters)
+            return hd_fail(HUDDLE_FORMAT, "the model file is damaged: a restart has label %d",
+                           info->start_labels[i]);
+    for (int64_t i = 0; i < fit->rows.n; i++)
+        if (c->labels[i] < 0 || c->labels[i] >= c->n_clusters)
+            return hd_fail(HUDDLE_FORMAT, "the model file is damaged: row %lld has label %d",
+                           (long long)i + 1, c->labels[i]);
+    return HUDDLE_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_alternation(const huddle_alternation_info *a, hd_json_writer *json) {
+    if (a->n_history == 0)
+        return;
+    hd_json_key(json, "alternation");
+    hd_json_open_object(json);
+    hd_json_set_real(json, "objective", a->objective[a->n_history - 1]);
+    hd_json_set_integer(json, "n_iter", a->n_iter);
+    hd_json_set_string(json, "stop", huddle_stop_name(a->stop));
+    hd_json_close_object(json);
+}
+
+/* The member is called "kmeans" whatever assigned the labels, so that readers find it. */
+static void write_restarts(const hd_fit_clusters *c, hd_json_writer *json) {
+    const huddle_kmeans_info *k = &c->kmeans;
+    const huddle_rotation_info *r = &c->rotation;
+    bool rotated = c->has_rotation;
+    hd_json_key(json, "kmeans");
+    hd_json_open_object(json);
+    hd_json_set_real(json, "inertia", hd_fit_inertia(c));
+    hd_json_set_integer(json, "n_iter", rotated ? r->n_iter : k->n_iter);
+    hd_json_set_integer(json, "restarts", rotated ? r->n_restarts : k->n_restarts);
+    hd_json_set_integer(json, "best", rotated ? r->best : k->best);
+    hd_json_set_string(json, "stop", huddle_stop_name(rotated ? r->stop : k->stop));
+    hd_json_close_object(json);
+}
+
+/* Rows of x in each cluster. */
+static void write_sizes(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_clusters *c = &fit->clusters;
+    int64_t *sizes = hd_alloc_zero(c->n_clusters, sizeof *sizes);
+    json->failed = json->failed || sizes == NULL;
+    for (int64_t i = 0; i < fit->rows.n && sizes != NULL; i++)
+        sizes[c->labels[i]] += hd_fit_rows_copies(&fit->rows, i);
+    hd_json_key(json, "sizes");
+    hd_json_open_array(json);
+    for (int32_t k = 0; k < c->n_clusters && sizes != NULL; k++)
+        hd_json_integer(json, sizes[k]);
+    hd_json_close_array(json);
+    huddle_free(sizes);
+}
+
+static void write_medoids(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_clusters *c = &fit->clusters;
+    const huddle_distinct *nodes = &fit->rows.nodes;
+    hd_json_key(json, "medoids");
+    hd_json_open_array(json);
+    for (int32_t k = 0; k < c->n_clusters; k++) {
+        bool known = c->medoids != NULL && k < c->centres.rows && c->medoids[k] >= 0;
+        if (known)
+            hd_json_integer(json, nodes->n > 0 ? nodes->first[c->medoids[k]] : c->medoids[k]);
+        else
+            hd_json_null(json);
+    }
+    hd_json_close_array(json);
+}
+
+static void write_clusters(const hd_fit *fit, hd_json_writer *json) {
+    write_alternation(&fit->clusters.alternation, json);
+    write_restarts(&fit->clusters, json);
+    write_sizes(fit, json);
+    write_medoids(fit, json);
+}
+
+static bool cluster_seconds(const hd_fit *fit, double *seconds) {
+    const hd_fit_clusters *c = &fit->clusters;
+    *seconds = c->has_rotation ? c->rotation.seconds : c->kmeans.seconds;
+    return true;
+}
+
+const hd_fit_part hd_fit_part_clusters = {.walk = walk_part,
+                                          .arrays = arrays,
+                                          .fits = sizes_fit,
+                                          .check = check_clusters,
+                                          .write_json = write_clusters,
+                                          .seconds_name = "kmeans",
+                                          .seconds = cluster_seconds};

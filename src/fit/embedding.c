@@ -1,0 +1,166 @@
+/* The embedding F: eigenvectors of A, rows given by the user, or those of landmarks. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+static void walk_info(hd_walk *walk, huddle_embed_info *info) {
+    hd_walk_stop(walk, "embed_stop", &info->stop);
+    hd_walk_int32(walk, "embed_n_iter", &info->n_iter);
+    hd_walk_int(walk, "embed_n_products", &info->n_products);
+    hd_walk_real(walk, "embed_residual", &info->residual);
+    hd_walk_real(walk, "embed_unit", &info->unit);
+    hd_walk_real(walk, "embed_gap", &info->gap);
+    hd_walk_bool(walk, "embed_cuts_cluster", &info->cuts_cluster);
+    hd_walk_int32(walk, "embed_components", &info->components);
+    hd_walk_text(walk, "embed_verified", &info->verified);
+    hd_walk_int32(walk, "embed_proven_pairs", &info->proven_pairs);
+    hd_walk_text(walk, "embed_solver", &info->solver);
+    hd_walk_real(walk, "embed_seconds", &info->seconds);
+}
+
+static void walk_embedding(hd_walk *walk, hd_fit_embedding *embedding) {
+    huddle_embedding *f = &embedding->f;
+    hd_walk_bool(walk, "embed_present", &embedding->present);
+    hd_walk_dense(walk, "embedding", &f->rows);
+    hd_walk_dense(walk, "eigenvectors", &f->vectors);
+    hd_walk_reals(walk, "degrees", f->vectors.rows, &f->degrees);
+    hd_walk_int32(walk, "n_eigenvalues", &f->n_eigenvalues);
+    hd_walk_reals(walk, "eigenvalues", f->n_eigenvalues, &f->eigenvalues);
+    hd_walk_reals(walk, "extents", f->vectors.cols, &embedding->extents);
+    hd_walk_points(walk, "landmarks", &embedding->landmarks);
+    hd_walk_dense(walk, "landmark_vectors", &embedding->landmark_map);
+    walk_info(walk, &embedding->info);
+}
+
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    walk_embedding(walk, &fit->embedding);
+}
+
+void hd_fit_embedding_free(hd_fit_embedding *embedding) {
+    hd_walk walk = {.mode = HD_WALK_FREE};
+    walk_embedding(&walk, embedding);
+    memset(embedding, 0, sizeof *embedding);
+}
+
+/* The lengths of degrees and extents are those of the eigenvectors, which the walk replaces by
+ * their copy first. */
+HD_FIT_COPIER(hd_fit_embedding, walk_embedding);
+
+huddle_spectrum hd_fit_spectrum(const hd_fit_embedding *embedding, const hd_fit_rows *rows) {
+    const huddle_embedding *f = &embedding->f;
+    return (huddle_spectrum){.n = hd_fit_rows_total(rows),
+                             .components = embedding->info.components,
+                             .n_eigenvalues = f->n_eigenvalues,
+                             .eigenvalues = f->eigenvalues,
+                             .n_extents = (int32_t)f->vectors.cols,
+                             .extents = embedding->extents};
+}
+
+/* ---- arrays, checks ------------------------------------------------------------------------ */
+
+static huddle_array view_embedding(const hd_fit *fit) {
+    return hd_fit_view_dense(&fit->embedding.f.rows);
+}
+
+static huddle_status fetch_embedding(const hd_fit *fit) {
+    return huddle_dense_fetch(&fit->embedding.f.rows);
+}
+
+static huddle_array view_eigenvalues(const hd_fit *fit) {
+    const huddle_embedding *f = &fit->embedding.f;
+    return hd_fit_view_vector(HUDDLE_ARRAY_F64, f->n_eigenvalues, f->eigenvalues);
+}
+
+static const hd_fit_array arrays[] = {
+    {"embedding", HD_FIT_EXPAND_ROWS, view_embedding, fetch_embedding},
+    {"eigenvalues", HD_FIT_KEEP, view_eigenvalues, NULL},
+    {0}};
+
+static bool landmarks_fit(const hd_fit_embedding *e) {
+    const huddle_dense *map = &e->landmark_map;
+    if (map->values == NULL) /* an embedding by landmarks cannot be without their map */
+        return e->landmarks.values == NULL || !e->present;
+    return e->landmarks.values != NULL && e->landmarks.n == map->rows && map->rows >= 1 &&
+           map->cols >= e->f.rows.cols;
+}
+
+static bool sizes_fit(const hd_fit *fit) {
+    const hd_fit_embedding *e = &fit->embedding;
+    const huddle_dense *rows = &e->f.rows, *vectors = &e->f.vectors;
+    if (!landmarks_fit(e) || e->present != (vectors->values != NULL))
+        return false;
+    if (rows->values != NULL &&
+        (rows->rows != fit->rows.n || rows->cols != fit->clusters.centres.cols))
+        return false;
+    return vectors->values == NULL ||
+           (vectors->rows == fit->rows.n && e->f.degrees != NULL && e->f.eigenvalues != NULL &&
+            rows->cols <= vectors->cols && rows->cols <= e->f.n_eigenvalues);
+}
+
+static huddle_status check_embedding(const hd_fit *fit) {
+    const huddle_points *landmarks = &fit->embedding.landmarks;
+    return landmarks->values != NULL ? huddle_points_check(NULL, landmarks) : HUDDLE_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* lambda_{c+1} - lambda_c at the number of clusters chosen, which may be fewer than the
+ * eigenvectors found; NaN if it is not known. */
+static double eigengap(const hd_fit *fit) {
+    const huddle_embedding *f = &fit->embedding.f;
+    int32_t c = fit->clusters.n_clusters;
+    if (c == f->vectors.cols)
+        return fit->embedding.info.gap;
+    return c < f->n_eigenvalues ? f->eigenvalues[c] - f->eigenvalues[c - 1] : NAN;
+}
+
+static void write_spectrum(const hd_fit *fit, hd_json_writer *json) {
+    huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
+    hd_json_key(json, "eigenvalues");
+    hd_json_open_array(json);
+    for (int32_t k = 0; k < spectrum.n_eigenvalues; k++)
+        hd_json_real(json, spectrum.eigenvalues[k]);
+    hd_json_close_array(json);
+    /* The relative eigengap after 1, 2, ... clusters, as the choice of n_clusters sees it. */
+    hd_json_key(json, "relative_gaps");
+    hd_json_open_array(json);
+    for (int32_t k = 1; k < spectrum.n_eigenvalues; k++)
+        hd_json_real(json, huddle_embed_gap(&spectrum, k));
+    hd_json_close_array(json);
+}
+
+static void write_embedding(const hd_fit *fit, hd_json_writer *json) {
+    const huddle_embed_info *info = &fit->embedding.info;
+    if (!fit->embedding.present)
+        return;
+    hd_json_key(json, "embed");
+    hd_json_open_object(json);
+    write_spectrum(fit, json);
+    hd_json_set_real(json, "residual", info->residual);
+    hd_json_set_real(json, "gap", eigengap(fit));
+    hd_json_set_string(json, "verified", info->verified);
+    hd_json_set_integer(json, "proven_pairs", info->proven_pairs);
+    hd_json_set_string(json, "stop", huddle_stop_name(info->stop));
+    hd_json_set_string(json, "solver", info->solver);
+    hd_json_set_integer(json, "n_iter", info->n_iter);
+    hd_json_set_integer(json, "n_products", info->n_products);
+    hd_json_close_object(json);
+}
+
+static bool embed_seconds(const hd_fit *fit, double *seconds) {
+    *seconds = fit->embedding.info.seconds;
+    return fit->embedding.present;
+}
+
+const hd_fit_part hd_fit_part_embedding = {.walk = walk_part,
+                                           .arrays = arrays,
+                                           .fits = sizes_fit,
+                                           .check = check_embedding,
+                                           .write_json = write_embedding,
+                                           .seconds_name = "embed",
+                                           .seconds = embed_seconds};

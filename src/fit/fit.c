@@ -1,0 +1,125 @@
+/* The parts together. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* In the order of the data flow, which is also that of the report. */
+static const hd_fit_part *const parts[] = {
+    &hd_fit_part_rows,   &hd_fit_part_prepared, &hd_fit_part_graph,  &hd_fit_part_embedding,
+    &hd_fit_part_shrunk, &hd_fit_part_clusters, &hd_fit_part_trials,
+};
+
+enum { N_PARTS = sizeof parts / sizeof *parts };
+
+void hd_fit_walk(hd_walk *walk, hd_fit *fit) {
+    for (int k = 0; k < N_PARTS; k++)
+        parts[k]->walk(walk, fit);
+}
+
+void hd_fit_free(hd_fit *fit) {
+    hd_walk walk = {.mode = HD_WALK_FREE};
+    hd_fit_walk(&walk, fit);
+    hd_warnings_free(&fit->warnings);
+    hd_walk_texts_free(&fit->texts);
+    memset(fit, 0, sizeof *fit);
+}
+
+/* Sizes first: the further checks read what they describe. */
+huddle_status hd_fit_check(const hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    for (int k = 0; k < N_PARTS; k++)
+        if (!parts[k]->fits(fit))
+            FAIL(HUDDLE_FORMAT, "the model file is damaged: its sizes do not agree");
+    for (int k = 0; k < N_PARTS; k++)
+        if (parts[k]->check != NULL)
+            TRY(parts[k]->check(fit));
+done:
+    return status;
+}
+
+/* ---- arrays -------------------------------------------------------------------------------- */
+
+huddle_array hd_fit_view_dense(const huddle_dense *m) {
+    if (m->values == NULL && m->resident == NULL)
+        return (huddle_array){0};
+    return (huddle_array){HUDDLE_ARRAY_F64, m->rows, m->cols, m->stride, m->values, NULL, NULL};
+}
+
+huddle_array hd_fit_view_csr(const huddle_csr *m) {
+    if (m->offsets == NULL && m->resident == NULL)
+        return (huddle_array){0};
+    return (huddle_array){HUDDLE_ARRAY_CSR, m->rows, m->cols, 0, m->values, m->offsets, m->columns};
+}
+
+huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *values) {
+    if (values == NULL)
+        return (huddle_array){0};
+    return (huddle_array){type, n, 1, 1, values, NULL, NULL};
+}
+
+bool hd_fit_array_fits(int64_t n, const void *values) {
+    return n == 0 || (n > 0 && values != NULL);
+}
+
+const hd_fit_array *hd_fit_list_array(int k) {
+    for (int p = 0; p < N_PARTS; p++)
+        for (const hd_fit_array *array = parts[p]->arrays; array != NULL && array->name != NULL;
+             array++)
+            if (k-- == 0)
+                return array;
+    return NULL;
+}
+
+const hd_fit_array *hd_fit_find_array(const char *name) {
+    const hd_fit_array *array;
+    for (int k = 0; (array = hd_fit_list_array(k)) != NULL; k++)
+        if (strcmp(array->name, name) == 0)
+            return array;
+    return NULL;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json) {
+    double seconds;
+    hd_json_key(json, "seconds");
+    hd_json_open_object(json);
+    for (int k = 0; k < N_PARTS; k++)
+        if (parts[k]->seconds_name != NULL && parts[k]->seconds(fit, &seconds))
+            hd_json_set_real(json, parts[k]->seconds_name, seconds);
+    hd_json_set_real(json, "total", fit->seconds);
+    hd_json_close_object(json);
+}
+
+void hd_fit_write_scores(const hd_fit *fit, hd_json_writer *json) {
+    hd_json_key(json, "internal");
+    hd_json_open_object(json);
+    hd_json_set_real(json, "silhouette", fit->scores.silhouette);
+    hd_json_set_real(json, "ncut", fit->scores.ncut);
+    hd_json_set_real(json, "stability", fit->scores.stability);
+    hd_json_close_object(json);
+}
+
+/* Scores stand before the trials. */
+void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json) {
+    for (int k = 1; k < N_PARTS; k++) {
+        if (parts[k] == &hd_fit_part_trials && fit->scored)
+            hd_fit_write_scores(fit, json);
+        parts[k]->write_json(fit, json);
+    }
+}
+
+void hd_fit_write_warnings(const hd_fit *fit, hd_json_writer *json) {
+    hd_json_key(json, "warnings");
+    hd_json_open_array(json);
+    for (int64_t i = 0; i < fit->warnings.count; i++)
+        hd_json_string(json, fit->warnings.items[i].text);
+    hd_json_close_array(json);
+    hd_json_key(json, "warning_codes");
+    hd_json_open_array(json);
+    for (int64_t i = 0; i < fit->warnings.count; i++)
+        hd_json_string(json, huddle_warning_name(fit->warnings.items[i].code));
+    hd_json_close_array(json);
+}

@@ -1,0 +1,276 @@
+/* What a fit leaves behind, in parts: one for each step of the data flow. A part is a struct of
+ * this header and a file src/fit/PART.c, which contains everything the library does with the part
+ * as a whole: freeing, copying, saving and loading (one walk, fit/walk.h), the arrays it offers by
+ * name, the checks of a loaded file, and its JSON.
+ *
+ * To add a field to a result: declare it in the part's struct below, and add it to the walk in the
+ * part's file, and there to its JSON or its arrays if users are to see it. Nothing else needs to
+ * know. To add a part: a struct, a file that defines its hd_fit_part, and a row of the table in
+ * fit.c.
+ *
+ * Parts that a method does not use stay empty (all zero). What a fit is given and what is needed
+ * only while it runs is elsewhere (methods/method.h). */
+#ifndef HUDDLE_SRC_FIT_H
+#define HUDDLE_SRC_FIT_H
+
+#include "base/context.h"
+#include "fit/walk.h"
+#include "huddle/fit.h"
+
+typedef struct hd_fit hd_fit;
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* Which rows of x the rows of the fit's arrays represent. Methods that connect neighbours work on
+ * distinct rows: more than n_neighbors equal ones would be connected only with each other. After
+ * merging every array has one row for each distinct row of x, and `nodes` has the way back. */
+typedef struct hd_fit_rows {
+    int64_t n;             /* rows of the arrays */
+    huddle_distinct equal; /* which rows of x are equal; empty if not known */
+    huddle_distinct nodes; /* after merging: the row of the arrays for each row of x; else empty */
+} hd_fit_rows;
+
+void hd_fit_rows_free(hd_fit_rows *rows);
+
+/* Rows of x. */
+int64_t hd_fit_rows_total(const hd_fit_rows *rows);
+
+/* How many rows of x row i of the arrays represents, and which row of the arrays row i of x has. */
+int64_t hd_fit_rows_copies(const hd_fit_rows *rows, int64_t i);
+int64_t hd_fit_rows_node(const hd_fit_rows *rows, int64_t i);
+
+/* The row of `points`, which are those of the arrays or those of x, that represents a row of the
+ * arrays. */
+int64_t hd_fit_rows_point(const hd_fit_rows *rows, const huddle_points *points, int64_t node);
+
+/* The copies as weights of the rows; *weights stays NULL if nothing was merged. To be freed. */
+huddle_status hd_fit_rows_weights(const hd_fit_rows *rows, double **weights);
+
+/* A copy with arrays of its own; to owns nothing before. */
+huddle_status hd_fit_copy_distinct(const huddle_distinct *from, huddle_distinct *to);
+
+/* ---- prepared: from x to the points that are clustered ----------------------------------------
+ */
+
+/* Features that contain nearly all the variance of the prepared points, largest first. */
+enum { HD_FIT_MAX_DOMINANT = 3 };
+typedef struct hd_fit_dominant {
+    int count; /* 0 if the preparation scaled or mixed the features */
+    int64_t features[HD_FIT_MAX_DOMINANT];
+    double share; /* of the variance that they contain together */
+} hd_fit_dominant;
+
+/* The candidates of prepare = auto, best first, and the numbers of clusters at which the last round
+ * compared them. */
+typedef struct hd_fit_prepare_trials {
+    huddle_prepare_trial *items;
+    int32_t count;
+    int32_t n_clusters, clusters[5];
+    double seconds;
+} hd_fit_prepare_trials;
+
+typedef struct hd_fit_prepared {
+    double *shift; /* d: of dense points as they were given, zeros if none; NULL if not known */
+    hd_fit_prepare_trials trials;
+    huddle_preparation preparation;
+    huddle_preparation reduction; /* a linear map after the preparation: PCA, LDA; or empty */
+    hd_fit_dominant dominant;
+    huddle_points points; /* prepared; kept by methods that need them to predict */
+    bool borrows_points;  /* they are x, which the caller owns, until hd_fit_own_points() */
+    huddle_prepare_info info;
+} hd_fit_prepared;
+
+void hd_fit_prepared_free(hd_fit_prepared *prepared);
+
+/* Whether a map leaves points as they are. */
+bool hd_fit_is_identity(const huddle_preparation *map);
+
+/* Copies borrowed points, so that the fit can outlive x. Called last: while the stages need memory
+ * there is no copy yet. */
+huddle_status hd_fit_own_points(hd_fit_prepared *prepared);
+
+/* ---- graph --------------------------------------------------------------------------------- */
+
+/* A weighted neighbour graph: A of the points, W of the rows of F. */
+typedef struct hd_fit_graph {
+    bool present;
+    huddle_csr matrix;
+    huddle_scale scale; /* of the weights */
+    huddle_knn_info knn;
+    huddle_connect_info connect;
+    double seconds;
+} hd_fit_graph;
+
+void hd_fit_graph_free(hd_fit_graph *graph);
+
+/* The graph's members under names that begin with prefix. */
+void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph);
+bool hd_fit_graph_fits(const hd_fit_graph *graph, int64_t n);
+
+/* ---- embedding ----------------------------------------------------------------------------- */
+
+typedef struct hd_fit_embedding {
+    bool present;              /* it was computed; else it was given, or there is none */
+    huddle_embedding f;        /* F and the eigenvectors */
+    double *extents;           /* of each eigenvector, if eigenvalues may choose n_clusters */
+    huddle_points landmarks;   /* prepared points that represent all others */
+    huddle_dense landmark_map; /* shares of the landmarks times this is a row of F */
+    huddle_embed_info info;
+} hd_fit_embedding;
+
+void hd_fit_embedding_free(hd_fit_embedding *embedding);
+
+/* The eigenvalues as the eigengap rule sees them; a view. */
+huddle_spectrum hd_fit_spectrum(const hd_fit_embedding *embedding, const hd_fit_rows *rows);
+
+/* ---- shrunk -------------------------------------------------------------------------------- */
+
+typedef struct hd_fit_shrunk {
+    bool present;
+    bool labels_from_embedding; /* G was too uneven: F was clustered instead */
+    hd_fit_graph w;
+    huddle_shrunk g;
+    huddle_shrink_info info;
+    double seconds; /* W, the solve, and what alternates with it */
+} hd_fit_shrunk;
+
+/* ---- clusters ------------------------------------------------------------------------------ */
+
+typedef struct hd_fit_clusters {
+    int32_t n_clusters;
+    int32_t *labels;
+    huddle_dense centres;
+    int64_t *medoids;    /* for each cluster the row nearest its centre; -1 if empty */
+    bool *is_medoid_row; /* n: K-means saw the row as equal to the medoid of its cluster; or NULL */
+    bool has_rotation;   /* a rotation assigned the labels, not K-means */
+    huddle_kmeans_info kmeans;
+    huddle_rotation_info rotation;
+    huddle_alternation_info alternation;
+    bool has_alignment;
+    double alignment; /* how near the rows of F come to the axes of a rotation; 1: on them */
+} hd_fit_clusters;
+
+void hd_fit_clusters_free(hd_fit_clusters *clusters);
+
+/* Adds a number to the alternation, or begins it anew. */
+huddle_status hd_fit_alternation_add(huddle_alternation_info *alternation, double objective);
+void hd_fit_alternation_reset(huddle_alternation_info *alternation);
+
+/* The objective of whatever assigned the labels. */
+double hd_fit_inertia(const hd_fit_clusters *clusters);
+
+/* ---- trials -------------------------------------------------------------------------------- */
+
+typedef struct hd_fit_trials {
+    huddle_trial *items; /* for each number of clusters of a range */
+    int32_t count;
+    int32_t *labels;            /* rows of x, merged or not, x count */
+    huddle_embed_choice choice; /* when n_clusters was auto: the best candidates */
+} hd_fit_trials;
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+struct hd_fit {
+    int64_t d; /* features of x */
+    hd_fit_rows rows;
+    hd_fit_prepared prepared;
+    hd_fit_graph graph; /* A */
+    hd_fit_embedding embedding;
+    hd_fit_shrunk shrunk;
+    hd_fit_clusters clusters;
+    hd_fit_trials trials;
+    bool scored;
+    huddle_fit_scores scores;
+    double seconds;
+    hd_warnings warnings;
+    hd_walk_texts texts; /* of a loaded fit; else its info structs point to static texts */
+};
+
+void hd_fit_free(hd_fit *fit);
+
+/* How an array that is offered by name changes when merged rows are expanded to all rows of x. */
+typedef enum hd_fit_expansion {
+    HD_FIT_KEEP,         /* not at all */
+    HD_FIT_EXPAND_ROWS,  /* a row for each row of x */
+    HD_FIT_EXPAND_COLS,  /* a column for each */
+    HD_FIT_EXPAND_GRAPH, /* a vertex for each, edges as in A */
+    HD_FIT_EXPAND_SHRINK /* the same, edges as in W */
+} hd_fit_expansion;
+
+/* view: type HUDDLE_ARRAY_NONE if there is no such array; values NULL if an engine keeps it, then
+ * fetch copies it to the host. */
+typedef struct hd_fit_array {
+    const char *name; /* NULL ends the list */
+    hd_fit_expansion expansion;
+    huddle_array (*view)(const hd_fit *fit);
+    huddle_status (*fetch)(const hd_fit *fit); /* NULL: it is always on the host */
+} hd_fit_array;
+
+/* What is done with every part alike. */
+typedef struct hd_fit_part {
+    void (*walk)(hd_walk *walk, hd_fit *fit);
+    const hd_fit_array *arrays;      /* NULL: none */
+    bool (*fits)(const hd_fit *fit); /* the sizes of a loaded part agree with the others */
+    huddle_status (*check)(const hd_fit *fit); /* further checks, after all sizes; or NULL */
+    void (*write_json)(const hd_fit *fit, hd_json_writer *json); /* members of the report */
+    const char *seconds_name;                            /* its member in "seconds"; NULL: none */
+    bool (*seconds)(const hd_fit *fit, double *seconds); /* false if it did not run */
+} hd_fit_part;
+
+extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
+    hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_trials;
+
+/* Saves or loads all parts. */
+void hd_fit_walk(hd_walk *walk, hd_fit *fit);
+
+/* HUDDLE_FORMAT unless the sizes of a loaded fit agree, every index points into something and the
+ * shifts are those of the points. A checksum detects accidents; this keeps a crafted file from
+ * doing harm. */
+huddle_status hd_fit_check(const hd_fit *fit);
+
+/* Whether an array of n elements is there, or n is 0; false for a negative n. */
+bool hd_fit_array_fits(int64_t n, const void *values);
+
+/* The array of that name, or NULL; the names in order, to be continued until NULL. */
+const hd_fit_array *hd_fit_find_array(const char *name);
+const hd_fit_array *hd_fit_list_array(int k);
+
+/* Views of containers and vectors. */
+huddle_array hd_fit_view_dense(const huddle_dense *matrix);
+huddle_array hd_fit_view_csr(const huddle_csr *matrix);
+huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *values);
+
+/* The members of the report that belong to parts: "seconds" first, the others in their order. */
+void hd_fit_write_seconds(const hd_fit *fit, hd_json_writer *json);
+void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json);
+void hd_fit_write_scores(const hd_fit *fit, hd_json_writer *json);
+void hd_fit_write_warnings(const hd_fit *fit, hd_json_writer *json);
+
+/* ---- parts that fits share ------------------------------------------------------------------- */
+
+/* How a cache copies and frees a part. */
+typedef struct hd_fit_copier {
+    size_t size;
+    huddle_status (*copy)(const void *from, void *to); /* to is empty */
+    void (*free)(void *part);
+} hd_fit_copier;
+
+extern const hd_fit_copier hd_fit_rows_copier, hd_fit_prepared_copier, hd_fit_graph_copier,
+    hd_fit_embedding_copier;
+
+/* Defines the copier of a part from a function walk_part(hd_walk *, TYPE *), and TYPE_free. */
+#define HD_FIT_COPIER(type, walk_part)                                                             \
+    static huddle_status copy_##type(const void *from, void *to) {                                 \
+        hd_walk walk = {.mode = HD_WALK_COPY};                                                     \
+        *(type *)to = *(const type *)from;                                                         \
+        walk_part(&walk, to);                                                                      \
+        if (walk.status != HUDDLE_OK)                                                              \
+            type##_free(to);                                                                       \
+        return walk.status;                                                                        \
+    }                                                                                              \
+    static void free_##type(void *part) {                                                          \
+        type##_free(part);                                                                         \
+    }                                                                                              \
+    const hd_fit_copier type##_copier = {sizeof(type), copy_##type, free_##type}
+
+#endif

@@ -1,0 +1,125 @@
+/* A weighted neighbour graph, with how its neighbours were found and its components joined. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+static void walk_knn(hd_walk *walk, const char *prefix, huddle_knn_info *info) {
+    char name[HD_WALK_NAME];
+    hd_walk_text(walk, hd_walk_join(name, prefix, "solver"), &info->solver);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "recall"), &info->recall);
+    hd_walk_int(walk, hd_walk_join(name, prefix, "n_distances"), &info->n_distances);
+    hd_walk_int(walk, hd_walk_join(name, prefix, "n_repeated"), &info->n_repeated);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "knn_seconds"), &info->seconds);
+}
+
+static void walk_connect(hd_walk *walk, const char *prefix, huddle_connect_info *info) {
+    char name[HD_WALK_NAME];
+    hd_walk_int32(walk, hd_walk_join(name, prefix, "components_before"), &info->before);
+    hd_walk_int32(walk, hd_walk_join(name, prefix, "components"), &info->after);
+    hd_walk_int32(walk, hd_walk_join(name, prefix, "bridges"), &info->bridges);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "connect_seconds"), &info->seconds);
+}
+
+void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph) {
+    char name[HD_WALK_NAME];
+    hd_walk_bool(walk, hd_walk_join(name, prefix, "present"), &graph->present);
+    hd_walk_csr(walk, prefix, &graph->matrix);
+    hd_walk_scale(walk, hd_walk_join(name, prefix, "scale"), &graph->scale);
+    walk_knn(walk, prefix, &graph->knn);
+    walk_connect(walk, prefix, &graph->connect);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "seconds"), &graph->seconds);
+}
+
+static void walk_a(hd_walk *walk, hd_fit_graph *graph) {
+    hd_fit_graph_walk(walk, "graph", graph);
+}
+
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    walk_a(walk, &fit->graph);
+}
+
+void hd_fit_graph_free(hd_fit_graph *graph) {
+    hd_walk walk = {.mode = HD_WALK_FREE};
+    walk_a(&walk, graph);
+    memset(graph, 0, sizeof *graph);
+}
+
+HD_FIT_COPIER(hd_fit_graph, walk_a);
+
+/* ---- arrays, checks ------------------------------------------------------------------------ */
+
+static huddle_array view_graph(const hd_fit *fit) {
+    return hd_fit_view_csr(&fit->graph.matrix);
+}
+
+static huddle_status fetch_graph(const hd_fit *fit) {
+    return huddle_csr_fetch(&fit->graph.matrix);
+}
+
+static const hd_fit_array arrays[] = {{"graph", HD_FIT_EXPAND_GRAPH, view_graph, fetch_graph}, {0}};
+
+/* The rule selftune has a scale for each of the n points, the others have none. */
+static bool scale_fits(const huddle_scale *scale, int64_t n) {
+    bool local = scale->rule != NULL && strcmp(scale->rule, "selftune") == 0;
+    return local ? scale->local != NULL && scale->n == n : scale->local == NULL;
+}
+
+bool hd_fit_graph_fits(const hd_fit_graph *graph, int64_t n) {
+    const huddle_csr *m = &graph->matrix;
+    return (m->offsets == NULL || (m->rows == n && m->cols == n)) && scale_fits(&graph->scale, n);
+}
+
+static bool sizes_fit(const hd_fit *fit) {
+    return hd_fit_graph_fits(&fit->graph, fit->rows.n);
+}
+
+static huddle_status check_graph(const hd_fit *fit) {
+    return fit->graph.matrix.offsets != NULL ? huddle_csr_check(&fit->graph.matrix) : HUDDLE_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* Every edge is stored twice; rows with copies have an entry on the diagonal, which is none. */
+static int64_t count_edges(const hd_fit *fit) {
+    const huddle_csr *m = &fit->graph.matrix;
+    if (huddle_csr_fetch(m) != HUDDLE_OK || m->offsets == NULL)
+        return 0;
+    int64_t entries = m->offsets[m->rows];
+    for (int64_t i = 0; i < m->rows && fit->rows.nodes.n > 0; i++)
+        entries -= fit->rows.nodes.copies[i] > 1;
+    return entries / 2;
+}
+
+static void write_graph(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_graph *graph = &fit->graph;
+    if (!graph->present)
+        return;
+    hd_json_key(json, "graph");
+    hd_json_open_object(json);
+    hd_json_set_integer(json, "components", graph->connect.after);
+    hd_json_set_integer(json, "components_before", graph->connect.before);
+    hd_json_set_integer(json, "bridges", graph->connect.bridges);
+    if (fit->rows.nodes.n > 0)
+        hd_json_set_integer(json, "vertices", fit->rows.nodes.count);
+    hd_json_set_integer(json, "edges", count_edges(fit));
+    hd_json_set_real(json, "recall", graph->knn.recall);
+    hd_json_set_string(json, "solver", graph->knn.solver);
+    hd_json_close_object(json);
+}
+
+static bool graph_seconds(const hd_fit *fit, double *seconds) {
+    *seconds = fit->graph.seconds;
+    return fit->graph.present;
+}
+
+const hd_fit_part hd_fit_part_graph = {.walk = walk_part,
+                                       .arrays = arrays,
+                                       .fits = sizes_fit,
+                                       .check = check_graph,
+                                       .write_json = write_graph,
+                                       .seconds_name = "graph",
+                                       .seconds = graph_seconds};

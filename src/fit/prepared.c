@@ -1,0 +1,210 @@
+/* From x to the points that are clustered: preparation, reduction, and how prepare = auto chose. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+static void copy_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
+    const huddle_prepare_trial *from = trials->items;
+    trials->items = NULL;
+    if (from == NULL || walk->status != HUDDLE_OK)
+        return;
+    trials->items = hd_alloc(trials->count, sizeof *trials->items);
+    if (trials->items != NULL)
+        memcpy(trials->items, from, (size_t)trials->count * sizeof *trials->items);
+    else
+        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
+}
+
+/* The trials are in the report of a saved model and nowhere else in its file. */
+static void walk_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
+    if (walk->mode == HD_WALK_FREE)
+        huddle_free(trials->items);
+    else if (walk->mode == HD_WALK_COPY)
+        copy_trials(walk, trials);
+}
+
+static void walk_info(hd_walk *walk, huddle_prepare_info *info) {
+    hd_walk_real(walk, "prepare_info_variance_kept", &info->variance_kept);
+    hd_walk_int(walk, "prepare_info_zero_rows", &info->zero_rows);
+    hd_walk_real(walk, "prepare_info_seconds", &info->seconds);
+}
+
+/* All but the shift, whose length is a number of the whole fit. */
+static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
+    walk_trials(walk, &prepared->trials);
+    hd_walk_preparation(walk, "prepare", &prepared->preparation);
+    hd_walk_preparation(walk, "reduce", &prepared->reduction);
+    if (!prepared->borrows_points || walk->mode != HD_WALK_FREE)
+        hd_walk_points(walk, "points", &prepared->points);
+    if (walk->mode == HD_WALK_COPY) {
+        prepared->borrows_points = false;
+        prepared->shift = NULL; /* the model sets it when the fit is complete */
+    }
+    walk_info(walk, &prepared->info);
+}
+
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    walk_prepared(walk, &fit->prepared);
+    hd_walk_reals(walk, "shift", fit->d, &fit->prepared.shift);
+}
+
+void hd_fit_prepared_free(hd_fit_prepared *prepared) {
+    hd_walk walk = {.mode = HD_WALK_FREE};
+    walk_prepared(&walk, prepared);
+    huddle_free(prepared->shift);
+    memset(prepared, 0, sizeof *prepared);
+}
+
+HD_FIT_COPIER(hd_fit_prepared, walk_prepared);
+
+/* ---- points -------------------------------------------------------------------------------- */
+
+bool hd_fit_is_identity(const huddle_preparation *p) {
+    return p->centre == NULL && p->scale == NULL && p->projection.values == NULL &&
+           p->projection.resident == NULL && !p->center_rows && !p->unit_rows;
+}
+
+huddle_status hd_fit_own_points(hd_fit_prepared *prepared) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points copy = {0};
+    if (!prepared->borrows_points)
+        return status;
+    TRY(huddle_points_copy(&prepared->points, &copy));
+    prepared->points = copy;
+    prepared->borrows_points = false;
+done:
+    return status;
+}
+
+static huddle_array view_points(const hd_fit *fit) {
+    const huddle_points *x = &fit->prepared.points;
+    if ((x->values == NULL && x->resident == NULL) || x->offsets != NULL)
+        return (huddle_array){0};
+    return (huddle_array){HUDDLE_ARRAY_F32, x->n, x->d, x->stride, x->values, NULL, NULL};
+}
+
+static huddle_status fetch_points(const hd_fit *fit) {
+    return huddle_points_fetch(&fit->prepared.points);
+}
+
+static const hd_fit_array arrays[] = {{"points", HD_FIT_EXPAND_ROWS, view_points, fetch_points},
+                                      {0}};
+
+/* ---- a loaded file ------------------------------------------------------------------------- */
+
+static bool projection_fits(const huddle_preparation *p) {
+    return p->projection.values == NULL ||
+           (p->projection.rows == p->d_in && p->projection.cols == p->d_out && p->centre != NULL);
+}
+
+static bool sizes_fit(const hd_fit *fit) {
+    const hd_fit_prepared *p = &fit->prepared;
+    return (p->points.values == NULL || p->points.n == fit->rows.n) &&
+           projection_fits(&p->preparation) && projection_fits(&p->reduction) &&
+           (p->reduction.rule.name == NULL || p->reduction.d_in == p->preparation.d_out);
+}
+
+static bool are_finite(const double *values, int64_t count) {
+    for (int64_t j = 0; values != NULL && j < count; j++)
+        if (!isfinite(values[j]))
+            return false;
+    return true;
+}
+
+/* Shifts are numbers, and only dense points have one. Points that were not prepared are still at
+ * the shift they were given with. */
+static bool shifts_fit(const hd_fit *fit) {
+    const hd_fit_prepared *prepared = &fit->prepared;
+    const huddle_points *points = &prepared->points;
+    const huddle_preparation *p = &prepared->preparation;
+    const double *shift = prepared->shift;
+    bool same = points->values != NULL && points->offsets == NULL && shift != NULL &&
+                points->d == fit->d && hd_fit_is_identity(p) &&
+                prepared->reduction.rule.name == NULL;
+    if (!are_finite(shift, fit->d) || !are_finite(p->shift, p->d_in) ||
+        !are_finite(points->shift, points->d) || (shift != NULL && points->offsets != NULL))
+        return false;
+    for (int64_t j = 0; same && j < fit->d; j++)
+        if (shift[j] != (points->shift != NULL ? points->shift[j] : 0))
+            return false;
+    return true;
+}
+
+static huddle_status check_prepared(const hd_fit *fit) {
+    if (!shifts_fit(fit))
+        return hd_fail(HUDDLE_FORMAT,
+                       "the model file is damaged: its shift is not that of its points");
+    return fit->prepared.points.values != NULL ? huddle_points_check(NULL, &fit->prepared.points)
+                                               : HUDDLE_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* "pca:40" for the rule pca:R with R = 40. */
+static void set_rule(hd_json_writer *json, const huddle_rule *rule) {
+    char text[64];
+    size_t length = rule->name == NULL ? 0 : strlen(rule->name);
+    if (length > 2 && strcmp(rule->name + length - 2, ":R") == 0) {
+        snprintf(text, sizeof text, "%.*s:%d", (int)length - 2, rule->name, rule->r);
+        hd_json_set_string(json, "rule", text);
+    } else {
+        hd_json_set_string(json, "rule", length == 0 ? "none" : rule->name);
+    }
+}
+
+static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *json) {
+    hd_json_key(json, "tried");
+    hd_json_open_array(json);
+    for (int32_t k = 0; k < trials->count; k++) {
+        hd_json_open_object(json);
+        set_rule(json, &trials->items[k].rule);
+        hd_json_set_real(json, "modularity", trials->items[k].modularity);
+        hd_json_set_integer(json, "n", trials->items[k].n);
+        hd_json_close_object(json);
+    }
+    hd_json_close_array(json);
+    hd_json_key(json, "tried_clusters");
+    hd_json_open_array(json);
+    for (int32_t k = 0; k < trials->n_clusters; k++)
+        hd_json_integer(json, trials->clusters[k]);
+    hd_json_close_array(json);
+}
+
+static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_prepared *p = &fit->prepared;
+    hd_json_key(json, "prepare");
+    hd_json_open_object(json);
+    set_rule(json, &p->preparation.rule);
+    if (p->trials.count > 0)
+        write_trials(&p->trials, json);
+    hd_json_set_integer(json, "d", p->preparation.d_out);
+    hd_json_set_real(json, "variance_kept", p->info.variance_kept);
+    hd_json_set_integer(json, "zero_rows", p->info.zero_rows);
+    hd_json_close_object(json);
+    if (p->reduction.rule.name == NULL)
+        return;
+    hd_json_key(json, "reduce");
+    hd_json_open_object(json);
+    hd_json_set_integer(json, "dim", p->reduction.d_out);
+    hd_json_set_real(json, "variance_kept", p->reduction.variance_kept);
+    hd_json_close_object(json);
+}
+
+static bool prepare_seconds(const hd_fit *fit, double *seconds) {
+    *seconds = fit->prepared.info.seconds;
+    return true;
+}
+
+const hd_fit_part hd_fit_part_prepared = {.walk = walk_part,
+                                          .arrays = arrays,
+                                          .fits = sizes_fit,
+                                          .check = check_prepared,
+                                          .write_json = write_prepared,
+                                          .seconds_name = "prepare",
+                                          .seconds = prepare_seconds};

@@ -1,0 +1,118 @@
+/* Which rows of x the rows of the arrays represent. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+static void walk_rows(hd_walk *walk, hd_fit_rows *rows) {
+    hd_walk_int(walk, "n", &rows->n);
+    hd_walk_distinct(walk, NULL, &rows->equal);
+    hd_walk_distinct(walk, "nodes", &rows->nodes);
+}
+
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    walk_rows(walk, &fit->rows);
+    hd_walk_int(walk, "d", &fit->d);
+}
+
+void hd_fit_rows_free(hd_fit_rows *rows) {
+    hd_walk walk = {.mode = HD_WALK_FREE};
+    walk_rows(&walk, rows);
+    memset(rows, 0, sizeof *rows);
+}
+
+HD_FIT_COPIER(hd_fit_rows, walk_rows);
+
+huddle_status hd_fit_copy_distinct(const huddle_distinct *from, huddle_distinct *to) {
+    hd_walk walk = {.mode = HD_WALK_COPY};
+    *to = *from;
+    hd_walk_distinct(&walk, NULL, to);
+    return walk.status;
+}
+
+/* ---- the way between rows of x and rows of the arrays --------------------------------------- */
+
+int64_t hd_fit_rows_total(const hd_fit_rows *rows) {
+    return rows->nodes.n > 0 ? rows->nodes.n : rows->n;
+}
+
+int64_t hd_fit_rows_copies(const hd_fit_rows *rows, int64_t i) {
+    return rows->nodes.n > 0 ? rows->nodes.copies[i] : 1;
+}
+
+int64_t hd_fit_rows_node(const hd_fit_rows *rows, int64_t i) {
+    return rows->nodes.n > 0 ? rows->nodes.of[i] : i;
+}
+
+int64_t hd_fit_rows_point(const hd_fit_rows *rows, const huddle_points *points, int64_t node) {
+    return rows->nodes.n > 0 && points->n == rows->nodes.n ? rows->nodes.first[node] : node;
+}
+
+huddle_status hd_fit_rows_weights(const hd_fit_rows *rows, double **weights) {
+    huddle_status status = HUDDLE_OK;
+    *weights = NULL;
+    if (rows->nodes.n == 0)
+        return status;
+    ALLOC(*weights, rows->n);
+    for (int64_t i = 0; i < rows->n; i++)
+        (*weights)[i] = (double)rows->nodes.copies[i];
+done:
+    return status;
+}
+
+/* ---- a loaded file ------------------------------------------------------------------------- */
+
+/* Every row has a node, every node its first row and the number of its rows. Nodes are numbered by
+ * their first rows, so one pass finds a node that no row has. */
+static bool nodes_fit(const huddle_distinct *nodes, int64_t n) {
+    int64_t seen = 0;
+    bool fine = true;
+    if (nodes->n == 0)
+        return nodes->of == NULL && nodes->first == NULL && nodes->copies == NULL;
+    if (nodes->count != n || nodes->n <= n || nodes->of == NULL || nodes->first == NULL ||
+        nodes->copies == NULL)
+        return false;
+    for (int64_t v = 0; v < n; v++)
+        if (nodes->copies[v] < 1 || nodes->copies[v] > nodes->n)
+            return false;
+    for (int64_t i = 0; i < nodes->n; i++) {
+        if (nodes->of[i] < 0 || nodes->of[i] > seen || nodes->of[i] >= n)
+            return false;
+        if (nodes->of[i] == seen && nodes->first[seen++] != i)
+            return false;
+    }
+    /* Counted down to 0 and up again: the copies must be those that `of` has. */
+    for (int64_t i = 0; i < nodes->n; i++)
+        nodes->copies[nodes->of[i]]--;
+    for (int64_t v = 0; v < n; v++)
+        fine = fine && nodes->copies[v] == 0;
+    for (int64_t i = 0; i < nodes->n; i++)
+        nodes->copies[nodes->of[i]]++;
+    return fine && seen == n;
+}
+
+static bool rows_fit(const hd_fit *fit) {
+    return fit->rows.n >= 1 && fit->d >= 0 && nodes_fit(&fit->rows.nodes, fit->rows.n);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* n_distinct counts the rows of x that differ as they were given: the preparation may have made
+ * more of them equal. A matrix of distances is not prepared; if its rows were merged, those are
+ * the equal ones. */
+static void write_rows(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_rows *rows = &fit->rows;
+    int64_t total = hd_fit_rows_total(rows);
+    int64_t distinct = rows->equal.n > 0 ? rows->equal.count : rows->n;
+    hd_json_set_integer(json, "n", total);
+    if (distinct < total)
+        hd_json_set_integer(json, "n_distinct", distinct);
+    hd_json_set_integer(json, "d", fit->d);
+    hd_json_set_integer(json, "n_clusters", fit->clusters.n_clusters);
+}
+
+const hd_fit_part hd_fit_part_rows = {
+    .walk = walk_part, .fits = rows_fit, .write_json = write_rows};

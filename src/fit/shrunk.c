@@ -1,0 +1,147 @@
+/* The shrunk rows G, the graph W that pulled them, and the certificate. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_shrink_info_free(info);
+        return;
+    }
+    hd_walk_stop(walk, "shrink_stop", &info->stop);
+    hd_walk_real(walk, "shrink_gamma", &info->gamma);
+    hd_walk_real(walk, "shrink_objective", &info->objective);
+    hd_walk_real(walk, "shrink_dual", &info->dual);
+    hd_walk_real(walk, "shrink_gap", &info->gap);
+    hd_walk_int32(walk, "shrink_n_groups", &info->n_groups);
+    hd_walk_int32(walk, "shrink_n_components", &info->n_components);
+    hd_walk_int(walk, "shrink_n_fixed", &info->n_fixed);
+    hd_walk_int32(walk, "shrink_n_iter", &info->n_iter);
+    hd_walk_int(walk, "shrink_n_solves", &info->n_solves);
+    hd_walk_bool(walk, "shrink_snapped", &info->snapped);
+    hd_walk_text(walk, "shrink_loss", &info->loss);
+    hd_walk_text(walk, "shrink_solver", &info->solver);
+    hd_walk_text(walk, "shrink_linear_solver", &info->linear_solver);
+    hd_walk_int32(walk, "shrink_n_history", &info->n_history);
+    hd_walk_reals(walk, "objective", info->n_history, &info->history_objective);
+    hd_walk_reals(walk, "dual", info->n_history, &info->history_dual);
+    hd_walk_reals(walk, "history_seconds", info->n_history, &info->history_seconds);
+    hd_walk_real(walk, "shrink_solve_seconds", &info->seconds);
+}
+
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    hd_fit_shrunk *shrunk = &fit->shrunk;
+    hd_walk_bool(walk, "shrink_present", &shrunk->present);
+    hd_walk_bool(walk, "labels_from_embedding", &shrunk->labels_from_embedding);
+    hd_fit_graph_walk(walk, "shrink_graph", &shrunk->w);
+    hd_walk_dense(walk, "shrunk", &shrunk->g.g);
+    hd_walk_ints(walk, "groups", fit->rows.n, &shrunk->g.group);
+    hd_walk_int32(walk, "n_groups", &shrunk->g.n_groups);
+    hd_walk_dense(walk, "shrink_dual_vectors", &shrunk->g.z);
+    walk_info(walk, &shrunk->info);
+    hd_walk_real(walk, "shrink_seconds", &shrunk->seconds);
+}
+
+/* ---- arrays, checks ------------------------------------------------------------------------ */
+
+static huddle_array view_w(const hd_fit *fit) {
+    return hd_fit_view_csr(&fit->shrunk.w.matrix);
+}
+
+static huddle_status fetch_w(const hd_fit *fit) {
+    return huddle_csr_fetch(&fit->shrunk.w.matrix);
+}
+
+static huddle_array view_g(const hd_fit *fit) {
+    return hd_fit_view_dense(&fit->shrunk.g.g);
+}
+
+static huddle_status fetch_g(const hd_fit *fit) {
+    return huddle_dense_fetch(&fit->shrunk.g.g);
+}
+
+static huddle_array view_groups(const hd_fit *fit) {
+    return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, fit->shrunk.g.group);
+}
+
+static huddle_array view_objective(const hd_fit *fit) {
+    const huddle_shrink_info *info = &fit->shrunk.info;
+    return hd_fit_view_vector(HUDDLE_ARRAY_F64, info->n_history, info->history_objective);
+}
+
+static huddle_array view_dual(const hd_fit *fit) {
+    const huddle_shrink_info *info = &fit->shrunk.info;
+    return hd_fit_view_vector(HUDDLE_ARRAY_F64, info->n_history, info->history_dual);
+}
+
+static const hd_fit_array arrays[] = {{"shrink_graph", HD_FIT_EXPAND_SHRINK, view_w, fetch_w},
+                                      {"shrunk", HD_FIT_EXPAND_ROWS, view_g, fetch_g},
+                                      {"groups", HD_FIT_EXPAND_ROWS, view_groups, NULL},
+                                      {"objective", HD_FIT_KEEP, view_objective, NULL},
+                                      {"dual", HD_FIT_KEEP, view_dual, NULL},
+                                      {0}};
+
+static bool sizes_fit(const hd_fit *fit) {
+    const huddle_dense *g = &fit->shrunk.g.g;
+    const huddle_shrink_info *info = &fit->shrunk.info;
+    return hd_fit_array_fits(info->n_history, info->history_objective) &&
+           hd_fit_array_fits(info->n_history, info->history_dual) &&
+           hd_fit_array_fits(info->n_history, info->history_seconds) &&
+           fit->shrunk.present == (g->values != NULL) &&
+           hd_fit_graph_fits(&fit->shrunk.w, fit->rows.n) &&
+           (g->values == NULL || (g->rows == fit->rows.n && g->cols == fit->embedding.f.rows.cols));
+}
+
+static huddle_status check_shrunk(const hd_fit *fit) {
+    const int32_t *group = fit->shrunk.g.group;
+    for (int64_t i = 0; group != NULL && i < fit->rows.n; i++)
+        if (group[i] < 0 || group[i] >= fit->rows.n)
+            return hd_fail(HUDDLE_FORMAT, "the model file is damaged: row %lld is in group %d",
+                           (long long)i + 1, group[i]);
+    const huddle_csr *w = &fit->shrunk.w.matrix;
+    return w->offsets != NULL ? huddle_csr_check(w) : HUDDLE_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_shrunk(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_shrunk *shrunk = &fit->shrunk;
+    const huddle_shrink_info *info = &shrunk->info;
+    if (!shrunk->present)
+        return;
+    hd_json_key(json, "shrink");
+    hd_json_open_object(json);
+    hd_json_set_real(json, "gamma", info->gamma);
+    hd_json_set_string(json, "loss", info->loss);
+    hd_json_set_real(json, "objective", info->objective);
+    hd_json_set_real(json, "dual", info->dual);
+    hd_json_set_real(json, "gap", info->gap);
+    hd_json_set_integer(json, "groups", info->n_groups);
+    hd_json_set_integer(json, "components", info->n_components);
+    hd_json_set_integer(json, "n_iter", info->n_iter);
+    hd_json_set_integer(json, "n_solves", info->n_solves);
+    hd_json_set_string(json, "stop", huddle_stop_name(info->stop));
+    hd_json_set_string(json, "solver", info->solver);
+    hd_json_set_string(json, "linear_solver", info->linear_solver);
+    hd_json_set_bool(json, "snapped", info->snapped);
+    hd_json_set_bool(json, "guarded", shrunk->labels_from_embedding);
+    hd_json_set_string(json, "labels_from", shrunk->labels_from_embedding ? "embedding" : "shrunk");
+    hd_json_close_object(json);
+}
+
+static bool shrink_seconds(const hd_fit *fit, double *seconds) {
+    *seconds = fit->shrunk.seconds;
+    return fit->shrunk.present;
+}
+
+const hd_fit_part hd_fit_part_shrunk = {.walk = walk_part,
+                                        .arrays = arrays,
+                                        .fits = sizes_fit,
+                                        .check = check_shrunk,
+                                        .write_json = write_shrunk,
+                                        .seconds_name = "shrink",
+                                        .seconds = shrink_seconds};

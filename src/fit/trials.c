@@ -1,0 +1,178 @@
+/* The numbers of clusters of a range that were tried, and the candidates of n_clusters = auto. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+enum { N_COLUMNS = sizeof(huddle_trial) / sizeof(double) };
+
+/* In a file the trials are a table of numbers, one row per trial. */
+static void save_items(hd_walk *walk, const hd_fit_trials *trials) {
+    huddle_dense table = {0};
+    if (trials->items != NULL && walk->status == HUDDLE_OK)
+        walk->status = huddle_dense_new(trials->count, N_COLUMNS, &table);
+    for (int32_t t = 0; t < trials->count && table.values != NULL; t++) {
+        const huddle_trial *trial = &trials->items[t];
+        double *row = table.values + t * table.stride;
+        row[0] = trial->n_clusters;
+        row[1] = trial->inertia;
+        row[2] = trial->silhouette;
+        row[3] = trial->ncut;
+        row[4] = trial->eigengap;
+        row[5] = trial->alignment;
+    }
+    hd_walk_dense(walk, "trials", &table);
+    huddle_dense_free(&table);
+}
+
+static void load_items(hd_walk *walk, hd_fit_trials *trials) {
+    huddle_dense table = {0};
+    hd_walk_dense(walk, "trials", &table);
+    if (table.values != NULL && (table.rows != trials->count || table.cols != N_COLUMNS))
+        hd_walk_fail(walk, "trials");
+    if (table.values != NULL && walk->status == HUDDLE_OK) {
+        trials->items = hd_alloc_zero(trials->count, sizeof *trials->items);
+        if (trials->items == NULL)
+            walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
+    }
+    for (int32_t t = 0; t < trials->count && trials->items != NULL; t++) {
+        const double *row = table.values + t * table.stride;
+        int32_t n_clusters = row[0] >= 1 && row[0] < INT32_MAX ? (int32_t)row[0] : 0;
+        trials->items[t] = (huddle_trial){n_clusters, row[1], row[2], row[3], row[4], row[5]};
+    }
+    huddle_dense_free(&table);
+}
+
+static void copy_items(hd_walk *walk, hd_fit_trials *trials) {
+    const huddle_trial *from = trials->items;
+    trials->items = NULL;
+    if (from == NULL || walk->status != HUDDLE_OK)
+        return;
+    trials->items = hd_alloc(trials->count, sizeof *trials->items);
+    if (trials->items != NULL)
+        memcpy(trials->items, from, (size_t)trials->count * sizeof *trials->items);
+    else
+        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
+}
+
+static void walk_items(hd_walk *walk, hd_fit_trials *trials) {
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_free(trials->items);
+        trials->items = NULL;
+    } else if (walk->mode == HD_WALK_COPY) {
+        copy_items(walk, trials);
+    } else if (walk->mode == HD_WALK_SAVE) {
+        save_items(walk, trials);
+    } else {
+        load_items(walk, trials);
+    }
+}
+
+static void walk_choice(hd_walk *walk, huddle_embed_choice *choice) {
+    enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
+    char prefix[32], name[HD_WALK_NAME];
+    hd_walk_int32(walk, "choice_count", &choice->count);
+    hd_walk_int32(walk, "choice_n_clear", &choice->n_clear);
+    if (choice->count < 0 || choice->count > MAX_CANDIDATES)
+        hd_walk_fail(walk, "choice_count");
+    for (int32_t k = 0; k < choice->count && walk->status == HUDDLE_OK; k++) {
+        snprintf(prefix, sizeof prefix, "choice_%d", k);
+        hd_walk_int32(walk, hd_walk_join(name, prefix, "n_clusters"), &choice->candidates[k]);
+        hd_walk_real(walk, hd_walk_join(name, prefix, "score"), &choice->scores[k]);
+        hd_walk_int32(walk, hd_walk_join(name, prefix, "small_components"),
+                      &choice->small_components[k]);
+    }
+}
+
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    hd_fit_trials *trials = &fit->trials;
+    hd_walk_int32(walk, "n_trials", &trials->count);
+    if (trials->count < 0)
+        hd_walk_fail(walk, "n_trials");
+    walk_items(walk, trials);
+    hd_walk_int_matrix(walk, "range_labels", hd_fit_rows_total(&fit->rows), trials->count,
+                       &trials->labels);
+    walk_choice(walk, &trials->choice);
+}
+
+/* ---- arrays, checks ------------------------------------------------------------------------ */
+
+static huddle_array view_labels(const hd_fit *fit) {
+    huddle_array view =
+        hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), fit->trials.labels);
+    view.cols = view.stride = fit->trials.count;
+    return view;
+}
+
+/* The labels have a row for each row of x already. */
+static const hd_fit_array arrays[] = {{"range_labels", HD_FIT_KEEP, view_labels, NULL}, {0}};
+
+static bool sizes_fit(const hd_fit *fit) {
+    const hd_fit_trials *trials = &fit->trials;
+    return trials->count == 0 || trials->items != NULL;
+}
+
+/* Every column has the labels of its number of clusters. */
+static huddle_status check_labels(const hd_fit *fit) {
+    const hd_fit_trials *trials = &fit->trials;
+    int64_t count = trials->count, cells = count * hd_fit_rows_total(&fit->rows);
+    for (int64_t i = 0; trials->labels != NULL && i < cells; i++)
+        if (trials->labels[i] < 0 || trials->labels[i] >= trials->items[i % count].n_clusters)
+            return hd_fail(HUDDLE_FORMAT, "the model file is damaged: a trial has label %d",
+                           trials->labels[i]);
+    return HUDDLE_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_range(const hd_fit *fit, hd_json_writer *json) {
+    hd_json_key(json, "range");
+    hd_json_open_array(json);
+    for (int32_t t = 0; t < fit->trials.count; t++) {
+        const huddle_trial *trial = &fit->trials.items[t];
+        hd_json_open_object(json);
+        hd_json_set_integer(json, "n_clusters", trial->n_clusters);
+        hd_json_set_real(json, "inertia", trial->inertia);
+        hd_json_set_real(json, "silhouette", trial->silhouette);
+        hd_json_set_real(json, "ncut", trial->ncut);
+        hd_json_set_real(json, "relative_gap", trial->eigengap);
+        if (fit->clusters.has_alignment)
+            hd_json_set_real(json, "alignment", trial->alignment);
+        hd_json_close_object(json);
+    }
+    hd_json_close_array(json);
+}
+
+/* Candidates with what they were chosen by. */
+static void write_choice(const hd_fit *fit, hd_json_writer *json) {
+    const huddle_embed_choice *choice = &fit->trials.choice;
+    bool aligned = fit->clusters.has_alignment;
+    hd_json_key(json, "choice");
+    hd_json_open_array(json);
+    for (int32_t i = 0; i < choice->count; i++) {
+        hd_json_open_object(json);
+        hd_json_set_integer(json, "n_clusters", choice->candidates[i]);
+        hd_json_set_real(json, aligned ? "alignment" : "relative_gap", choice->scores[i]);
+        if (!aligned)
+            hd_json_set_integer(json, "small_components", choice->small_components[i]);
+        hd_json_close_object(json);
+    }
+    hd_json_close_array(json);
+}
+
+static void write_trials(const hd_fit *fit, hd_json_writer *json) {
+    if (fit->trials.count > 0)
+        write_range(fit, json);
+    if (fit->trials.choice.count > 0)
+        write_choice(fit, json);
+}
+
+const hd_fit_part hd_fit_part_trials = {.walk = walk_part,
+                                        .arrays = arrays,
+                                        .fits = sizes_fit,
+                                        .check = check_labels,
+                                        .write_json = write_trials};

@@ -1,0 +1,432 @@
+#include "fit/walk.h"
+
+#include "base/check.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void hd_walk_texts_free(hd_walk_texts *texts) {
+    for (int64_t i = 0; i < texts->count; i++)
+        huddle_free(texts->items[i]);
+    huddle_free(texts->items);
+    memset(texts, 0, sizeof *texts);
+}
+
+void hd_walk_fail(hd_walk *walk, const char *name) {
+    if (walk->status == HUDDLE_OK)
+        walk->status =
+            hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s is missing or wrong", name);
+}
+
+const char *hd_walk_join(char name[HD_WALK_NAME], const char *prefix, const char *part) {
+    if (prefix == NULL)
+        return NULL;
+    snprintf(name, HD_WALK_NAME, "%s_%s", prefix, part);
+    return name;
+}
+
+/* Whether this member is to be written or read. */
+static bool saves(const hd_walk *walk, const char *name) {
+    return walk->mode == HD_WALK_SAVE && walk->status == HUDDLE_OK && name != NULL;
+}
+
+static bool loads(const hd_walk *walk, const char *name) {
+    return walk->mode == HD_WALK_LOAD && walk->status == HUDDLE_OK && name != NULL;
+}
+
+/* ---- numbers and texts --------------------------------------------------------------------- */
+
+/* The stored value, which must be of that type or null; NULL after a failure. */
+static const hd_json_value *find_value(hd_walk *walk, const char *name, hd_json_type type) {
+    const hd_json_value *value = hd_json_get(walk->values, name);
+    if (value != NULL && (value->type == type || value->type == HD_JSON_NULL))
+        return value;
+    hd_walk_fail(walk, name);
+    return NULL;
+}
+
+void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
+    if (saves(walk, name))
+        hd_json_set_integer(walk->json, name, *value);
+    if (!loads(walk, name))
+        return;
+    const hd_json_value *stored = find_value(walk, name, HD_JSON_INTEGER);
+    if (stored != NULL && stored->type == HD_JSON_INTEGER)
+        *value = stored->integer;
+    else
+        hd_walk_fail(walk, name);
+}
+
+void hd_walk_int32(hd_walk *walk, const char *name, int32_t *value) {
+    int64_t wide = *value;
+    hd_walk_int(walk, name, &wide);
+    if (wide >= INT32_MIN && wide <= INT32_MAX)
+        *value = (int32_t)wide;
+    else
+        hd_walk_fail(walk, name);
+}
+
+void hd_walk_bool(hd_walk *walk, const char *name, bool *value) {
+    if (saves(walk, name))
+        hd_json_set_bool(walk->json, name, *value);
+    if (!loads(walk, name))
+        return;
+    const hd_json_value *stored = find_value(walk, name, HD_JSON_BOOL);
+    if (stored != NULL)
+        *value = stored->integer != 0;
+}
+
+/* JSON has no NaN: it is stored as null. An integer is a real without a fraction. */
+void hd_walk_real(hd_walk *walk, const char *name, double *value) {
+    if (saves(walk, name))
+        hd_json_set_real(walk->json, name, *value);
+    if (!loads(walk, name))
+        return;
+    const hd_json_value *stored = hd_json_get(walk->values, name);
+    if (stored != NULL && (stored->type == HD_JSON_REAL || stored->type == HD_JSON_INTEGER))
+        *value = stored->real;
+    else if (stored != NULL && stored->type == HD_JSON_NULL)
+        *value = NAN;
+    else
+        hd_walk_fail(walk, name);
+}
+
+void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
+    if (saves(walk, name))
+        hd_json_set_string(walk->json, name, huddle_stop_name(*value));
+    if (!loads(walk, name))
+        return;
+    const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
+    for (int stop = HUDDLE_STOP_CONVERGED; stop <= HUDDLE_STOP_ROUNDING; stop++)
+        if (stored != NULL && stored->text != NULL &&
+            strcmp(stored->text, huddle_stop_name((huddle_stop)stop)) == 0) {
+            *value = (huddle_stop)stop;
+            return;
+        }
+    hd_walk_fail(walk, name);
+}
+
+void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
+    if (saves(walk, name))
+        hd_json_set_string(walk->json, name, *value);
+    if (!loads(walk, name))
+        return;
+    const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
+    *value = NULL;
+    if (stored == NULL || stored->text == NULL)
+        return;
+    hd_walk_texts *texts = walk->texts;
+    char *copy = hd_copy_text(stored->text);
+    if (copy == NULL ||
+        !hd_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items)) {
+        huddle_free(copy);
+        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %s", name);
+        return;
+    }
+    texts->items[texts->count++] = copy;
+    *value = copy;
+}
+
+void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option,
+                    const char **value) {
+    if (saves(walk, name))
+        hd_json_set_string(walk->json, name, *value);
+    if (!loads(walk, name))
+        return;
+    const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
+    *value = NULL;
+    if (stored == NULL || stored->text == NULL)
+        return;
+    for (const char *const *choice = option->choices; *choice != NULL; choice++)
+        if (strcmp(*choice, stored->text) == 0)
+            *value = *choice;
+    if (*value == NULL)
+        hd_walk_fail(walk, name);
+}
+
+/* ---- arrays -------------------------------------------------------------------------------- */
+
+/* What an element is called in NPY, and its size. */
+typedef struct element {
+    const char *type;
+    char kind;
+    size_t size;
+} element;
+
+static const element floats = {"<f4", 'f', 4}, reals = {"<f8", 'f', 8}, ints = {"<i4", 'i', 4},
+                     longs = {"<i8", 'i', 8}, bools = {"|b1", 'b', 1};
+
+static void save_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
+                       const int64_t dims[2], const void *values) {
+    walk->status = hd_npy_add(walk->output, name, HD_ZIP_STORED, e->type, rank, dims, values);
+}
+
+static bool is_array_of(const hd_npy *npy, const element *e, int32_t rank) {
+    return npy->kind == e->kind && npy->width == (int64_t)e->size && !npy->swapped &&
+           npy->rank == rank && (!npy->fortran || rank == 1);
+}
+
+/* Reads NAME.npy if it is there; its CRC has been checked then, and its type and rank. */
+static void load_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
+                       int64_t dims[2], void **values) {
+    char entry_name[HD_WALK_NAME + 4];
+    hd_npy npy = {0};
+    char *bytes = NULL;
+    snprintf(entry_name, sizeof entry_name, "%s.npy", name);
+    const hd_zip_entry *entry = hd_zip_find(walk->input, entry_name);
+    if (entry == NULL)
+        return;
+    walk->status = hd_npy_read(walk->input, entry, &npy, &bytes);
+    if (walk->status != HUDDLE_OK)
+        return;
+    if (!is_array_of(&npy, e, rank)) {
+        huddle_free(bytes);
+        hd_walk_fail(walk, name);
+        return;
+    }
+    for (int32_t k = 0; k < rank; k++)
+        dims[k] = npy.dims[k];
+    *values = bytes;
+}
+
+static void copy_array(hd_walk *walk, int64_t count, size_t size, void **values) {
+    const void *from = *values;
+    *values = NULL;
+    if (from == NULL || walk->status != HUDDLE_OK)
+        return;
+    *values = hd_alloc(count, size);
+    if (*values == NULL)
+        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld elements of %zu bytes",
+                               (long long)count, size);
+    else
+        memcpy(*values, from, (size_t)count * size);
+}
+
+/* An array whose size is known: what is read must have it. */
+static void walk_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
+                       const int64_t dims[2], void **values) {
+    int64_t found[2] = {dims[0], dims[1]};
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_free(*values);
+        *values = NULL;
+    } else if (walk->mode == HD_WALK_COPY) {
+        copy_array(walk, dims[0] * (rank > 1 ? dims[1] : 1), e->size, values);
+    } else if (saves(walk, name) && *values != NULL) {
+        save_array(walk, name, e, rank, dims, *values);
+    } else if (loads(walk, name)) {
+        load_array(walk, name, e, rank, found, values);
+        if (*values != NULL && (found[0] != dims[0] || (rank > 1 && found[1] != dims[1])))
+            hd_walk_fail(walk, name);
+    }
+}
+
+static void walk_vector(hd_walk *walk, const char *name, const element *e, int64_t length,
+                        void **values) {
+    int64_t dims[2] = {length, 1};
+    walk_array(walk, name, e, 1, dims, values);
+}
+
+/* The macro keeps pointers to pointers of different types from being mixed up. */
+#define WALK_VECTOR(element_type)                                                                  \
+    do {                                                                                           \
+        void *array = *values;                                                                     \
+        walk_vector(walk, name, &(element_type), length, &array);                                  \
+        *values = array;                                                                           \
+    } while (0)
+
+void hd_walk_ints(hd_walk *walk, const char *name, int64_t length, int32_t **values) {
+    WALK_VECTOR(ints);
+}
+
+void hd_walk_longs(hd_walk *walk, const char *name, int64_t length, int64_t **values) {
+    WALK_VECTOR(longs);
+}
+
+void hd_walk_reals(hd_walk *walk, const char *name, int64_t length, double **values) {
+    WALK_VECTOR(reals);
+}
+
+void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **values) {
+    WALK_VECTOR(bools);
+}
+
+void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t cols,
+                        int32_t **values) {
+    int64_t dims[2] = {rows, cols};
+    void *array = *values;
+    walk_array(walk, name, &ints, 2, dims, &array);
+    *values = array;
+}
+
+/* ---- containers ---------------------------------------------------------------------------- */
+
+/* A matrix as the file has it: rows close together. */
+static void save_dense(hd_walk *walk, const char *name, const huddle_dense *matrix) {
+    int64_t dims[2] = {matrix->rows, matrix->cols};
+    huddle_dense packed = {0};
+    walk->status = huddle_dense_fetch(matrix);
+    if (walk->status == HUDDLE_OK && matrix->stride != matrix->cols)
+        walk->status = huddle_dense_copy(matrix, &packed);
+    if (walk->status == HUDDLE_OK)
+        save_array(walk, name, &reals, 2, dims,
+                   packed.values != NULL ? packed.values : matrix->values);
+    huddle_dense_free(&packed);
+}
+
+void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
+    bool there = matrix->values != NULL || matrix->resident != NULL;
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_dense_free(matrix);
+    } else if (walk->mode == HD_WALK_COPY) {
+        huddle_dense from = *matrix;
+        *matrix = (huddle_dense){0};
+        if (there && walk->status == HUDDLE_OK)
+            walk->status = huddle_dense_copy(&from, matrix);
+    } else if (saves(walk, name) && there) {
+        save_dense(walk, name, matrix);
+    } else if (loads(walk, name)) {
+        int64_t dims[2] = {0, 0};
+        void *values = NULL;
+        load_array(walk, name, &reals, 2, dims, &values);
+        *matrix =
+            (huddle_dense){.rows = dims[0], .cols = dims[1], .stride = dims[1], .values = values};
+    }
+}
+
+/* The three arrays of a sparse matrix; its sizes are numbers. */
+static void walk_csr_arrays(hd_walk *walk, const char *name, huddle_csr *matrix) {
+    char part[HD_WALK_NAME];
+    int64_t nonzeros = matrix->offsets != NULL ? matrix->offsets[matrix->rows] : 0;
+    hd_walk_int(walk, hd_walk_join(part, name, "rows"), &matrix->rows);
+    hd_walk_int(walk, hd_walk_join(part, name, "cols"), &matrix->cols);
+    hd_walk_int(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
+    if (matrix->rows < 0 || matrix->rows == INT64_MAX)
+        hd_walk_fail(walk, name);
+    if (walk->status != HUDDLE_OK)
+        return;
+    hd_walk_longs(walk, hd_walk_join(part, name, "offsets"), matrix->rows + 1, &matrix->offsets);
+    hd_walk_ints(walk, hd_walk_join(part, name, "columns"), nonzeros, &matrix->columns);
+    hd_walk_reals(walk, hd_walk_join(part, name, "values"), nonzeros, &matrix->values);
+    /* All three or none: the checks of a loaded matrix begin with its offsets. */
+    if (walk->status == HUDDLE_OK && (matrix->offsets == NULL) != (matrix->columns == NULL))
+        hd_walk_fail(walk, name);
+    if (walk->status == HUDDLE_OK && (matrix->offsets == NULL) != (matrix->values == NULL))
+        hd_walk_fail(walk, name);
+    if (walk->status == HUDDLE_OK && matrix->offsets != NULL &&
+        matrix->offsets[matrix->rows] != nonzeros)
+        hd_walk_fail(walk, name);
+}
+
+void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
+    bool there = matrix->offsets != NULL || matrix->resident != NULL;
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_csr_free(matrix);
+    } else if (walk->mode == HD_WALK_COPY) {
+        huddle_csr from = *matrix;
+        *matrix = (huddle_csr){0};
+        if (there && walk->status == HUDDLE_OK)
+            walk->status = huddle_csr_copy(&from, matrix);
+    } else if (name != NULL && walk->status == HUDDLE_OK) {
+        if (walk->mode == HD_WALK_SAVE)
+            walk->status = huddle_csr_fetch(matrix);
+        if (walk->status == HUDDLE_OK)
+            walk_csr_arrays(walk, name, matrix);
+    }
+}
+
+/* Dense points are one array NAME, sparse ones NAME_offsets, NAME_columns and NAME_values. */
+static void walk_point_arrays(hd_walk *walk, const char *name, huddle_points *points) {
+    char part[HD_WALK_NAME];
+    int64_t nonzeros = points->offsets != NULL ? points->offsets[points->n] : 0;
+    void *values = points->values;
+    bool sparse = points->offsets != NULL;
+    hd_walk_int(walk, hd_walk_join(part, name, "n"), &points->n);
+    hd_walk_int(walk, hd_walk_join(part, name, "d"), &points->d);
+    hd_walk_int(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
+    hd_walk_bool(walk, hd_walk_join(part, name, "sparse"), &sparse);
+    if (points->n < 0 || points->n == INT64_MAX)
+        hd_walk_fail(walk, name);
+    if (walk->status != HUDDLE_OK)
+        return;
+    hd_walk_reals(walk, hd_walk_join(part, name, "shift"), points->d, &points->shift);
+    if (!sparse) {
+        int64_t dims[2] = {points->n, points->d};
+        walk_array(walk, name, &floats, 2, dims, &values);
+        points->stride = points->d;
+    } else {
+        hd_walk_longs(walk, hd_walk_join(part, name, "offsets"), points->n + 1, &points->offsets);
+        hd_walk_ints(walk, hd_walk_join(part, name, "columns"), nonzeros, &points->columns);
+        walk_vector(walk, hd_walk_join(part, name, "values"), &floats, nonzeros, &values);
+    }
+    points->values = values;
+    if (sparse && walk->status == HUDDLE_OK &&
+        (points->offsets == NULL || points->columns == NULL || values == NULL ||
+         points->offsets[points->n] != nonzeros))
+        hd_walk_fail(walk, name);
+}
+
+/* Points are stored without gaps between their rows. */
+static void save_points(hd_walk *walk, const char *name, huddle_points *points) {
+    huddle_points packed = {0};
+    walk->status = huddle_points_fetch(points);
+    if (walk->status == HUDDLE_OK && points->offsets == NULL && points->stride != points->d)
+        walk->status = huddle_points_copy(points, &packed);
+    if (walk->status == HUDDLE_OK)
+        walk_point_arrays(walk, name, packed.values != NULL ? &packed : points);
+    huddle_points_free(&packed);
+}
+
+void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
+    bool there = points->values != NULL || points->resident != NULL;
+    if (walk->mode == HD_WALK_FREE) {
+        huddle_points_free(points);
+    } else if (walk->mode == HD_WALK_COPY) {
+        huddle_points from = *points;
+        *points = (huddle_points){0};
+        if (there && walk->status == HUDDLE_OK)
+            walk->status = huddle_points_copy(&from, points);
+    } else if (saves(walk, name)) {
+        save_points(walk, name, points);
+    } else if (loads(walk, name)) {
+        walk_point_arrays(walk, name, points);
+    }
+}
+
+/* ---- structs of the stages ----------------------------------------------------------------- */
+
+void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct) {
+    char part[HD_WALK_NAME];
+    hd_walk_int(walk, hd_walk_join(part, name, "n"), &distinct->n);
+    hd_walk_int(walk, hd_walk_join(part, name, "count"), &distinct->count);
+    hd_walk_ints(walk, hd_walk_join(part, name, "of"), distinct->n, &distinct->of);
+    hd_walk_longs(walk, hd_walk_join(part, name, "first"), distinct->count, &distinct->first);
+    hd_walk_longs(walk, hd_walk_join(part, name, "copies"), distinct->count, &distinct->copies);
+}
+
+void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p) {
+    char part[HD_WALK_NAME];
+    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
+    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &p->rule.name);
+    hd_walk_int32(walk, hd_walk_join(part, name, "r"), &p->rule.r);
+    hd_walk_int(walk, hd_walk_join(part, name, "d_in"), &p->d_in);
+    hd_walk_int(walk, hd_walk_join(part, name, "d_out"), &p->d_out);
+    hd_walk_bool(walk, hd_walk_join(part, name, "center_rows"), &p->center_rows);
+    hd_walk_bool(walk, hd_walk_join(part, name, "unit_rows"), &p->unit_rows);
+    hd_walk_real(walk, hd_walk_join(part, name, "variance_kept"), &p->variance_kept);
+    hd_walk_reals(walk, hd_walk_join(part, name, "centre"), p->d_in, &p->centre);
+    hd_walk_reals(walk, hd_walk_join(part, name, "scale"), p->d_in, &p->scale);
+    hd_walk_reals(walk, hd_walk_join(part, name, "shift"), p->d_in, &p->shift);
+    hd_walk_dense(walk, hd_walk_join(part, name, "projection"), &p->projection);
+}
+
+void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale) {
+    char part[HD_WALK_NAME];
+    const huddle_option *option = huddle_option_find(huddle_weight_options_table(), "scale");
+    hd_walk_choice(walk, hd_walk_join(part, name, "rule"), option, &scale->rule);
+    hd_walk_real(walk, hd_walk_join(part, name, "delta2"), &scale->delta2);
+    hd_walk_real(walk, hd_walk_join(part, name, "smallest"), &scale->smallest);
+    hd_walk_int(walk, hd_walk_join(part, name, "n"), &scale->n);
+    hd_walk_reals(walk, hd_walk_join(part, name, "local"), scale->n, &scale->local);
+}

@@ -1,0 +1,86 @@
+/* One walk over the members of a part of a fit serves four purposes: it frees them, makes copies of
+ * them, writes them to a model file and reads them back. A part's walk is a list of calls
+ *
+ *     hd_walk_int(walk, "n", &rows->n);
+ *     hd_walk_reals(walk, "eigenvalues", e->n_eigenvalues, &e->eigenvalues);
+ *
+ * in an order in which a length comes before the array that has it. A member with the name NULL is
+ * freed and copied like the others but does not appear in files.
+ *
+ * In a model file an array is the entry NAME.npy of the zip archive, a number or a text is a member
+ * of the object "values" in model.json. Names are unique within a model. */
+#ifndef HUDDLE_SRC_FIT_WALK_H
+#define HUDDLE_SRC_FIT_WALK_H
+
+#include "archive/json.h"
+#include "archive/npy.h"
+#include "huddle/graph.h"
+#include "huddle/prepare.h"
+
+typedef enum hd_walk_mode { HD_WALK_FREE, HD_WALK_COPY, HD_WALK_SAVE, HD_WALK_LOAD } hd_walk_mode;
+
+/* Texts that info structs of a loaded model point to: elsewhere they are static. */
+typedef struct hd_walk_texts {
+    char **items;
+    int64_t count, capacity;
+} hd_walk_texts;
+
+void hd_walk_texts_free(hd_walk_texts *texts);
+
+/* After the first failure saving and loading skip the remaining members; copying sets them to NULL,
+ * so that the copy can be freed. */
+typedef struct hd_walk {
+    hd_walk_mode mode;
+    huddle_status status;
+    hd_zip_writer *output; /* saving: the archive, */
+    hd_json_writer *json;  /* and the open object "values" */
+    const hd_zip *input;   /* loading: the archive, */
+    const hd_json_value *values;
+    hd_walk_texts *texts; /* and where texts are kept */
+} hd_walk;
+
+/* Records a failure that names the member. */
+void hd_walk_fail(hd_walk *walk, const char *name);
+
+/* ---- numbers and texts --------------------------------------------------------------------- */
+
+void hd_walk_int(hd_walk *walk, const char *name, int64_t *value);
+void hd_walk_int32(hd_walk *walk, const char *name, int32_t *value);
+void hd_walk_bool(hd_walk *walk, const char *name, bool *value);
+void hd_walk_real(hd_walk *walk, const char *name, double *value); /* NaN is null in files */
+void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value);
+
+/* A text that somebody else owns: static, or in walk->texts. NULL is null. */
+void hd_walk_text(hd_walk *walk, const char *name, const char **value);
+
+/* A text that must be one of the option's choices, or NULL. */
+void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option,
+                    const char **value);
+
+/* ---- arrays, absent if NULL ---------------------------------------------------------------- */
+
+void hd_walk_ints(hd_walk *walk, const char *name, int64_t length, int32_t **values);
+void hd_walk_longs(hd_walk *walk, const char *name, int64_t length, int64_t **values);
+void hd_walk_reals(hd_walk *walk, const char *name, int64_t length, double **values);
+void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **values);
+
+/* rows x cols integers, both known. */
+void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t cols,
+                        int32_t **values);
+
+/* Containers. What an engine keeps is fetched before it is written. */
+void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix);
+void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix);
+void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points);
+
+/* ---- structs of the stages that several parts contain --------------------------------------- */
+
+void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct);
+void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *preparation);
+void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale);
+
+/* "PREFIX_PART", or NULL if prefix is. */
+enum { HD_WALK_NAME = 96 };
+const char *hd_walk_join(char name[HD_WALK_NAME], const char *prefix, const char *part);
+
+#endif

@@ -1,0 +1,133 @@
+/* Scores of a fit that need no classes. Samples bound the cost, which grows with the square of the
+ * rows for silhouettes. */
+#include "model/model.h"
+
+#include "base/blas.h"
+#include "base/check.h"
+#include "base/rng.h"
+#include "huddle/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    SILHOUETTE_SAMPLE = 2000,
+    STABILITY_SAMPLE = 5000,
+    STABILITY_RUNS = 3,
+    STABILITY_STARTS = 3
+};
+
+/* The rows that K-means clustered: G, F or the prepared points; none if there are no points. owned
+ * is to be freed. */
+static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
+                                    const huddle_points *points, huddle_points *owned,
+                                    huddle_points *rows) {
+    huddle_status status = HUDDLE_OK;
+    bool from_g = fit->shrunk.present && !fit->shrunk.labels_from_embedding;
+    const huddle_dense *dense = from_g ? &fit->shrunk.g.g : &fit->embedding.f.rows;
+    TRY(huddle_dense_fetch(dense));
+    if (dense->values != NULL) {
+        TRY(huddle_points_from_double(context, dense->rows, dense->cols, dense->values,
+                                      dense->stride, 1, owned));
+        *rows = *owned;
+    } else if (points != NULL) {
+        *rows = *points;
+    }
+done:
+    return status;
+}
+
+/* ARI between the labels and those of one more K-means with another seed. */
+static huddle_status compute_agreement(huddle_context *context, const huddle_points *rows,
+                                       const int32_t *labels, int32_t n_clusters, uint64_t seed,
+                                       double *ari) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_result result = {0};
+    huddle_scores scores;
+    huddle_kmeans_options options = huddle_kmeans_defaults();
+    options.n_clusters = n_clusters < rows->n ? n_clusters : (int32_t)rows->n;
+    options.n_init = STABILITY_STARTS;
+    options.seed = seed;
+    TRY(huddle_kmeans(context, rows, NULL, &options, &result, NULL));
+    TRY(huddle_metrics_scores(context, rows->n, labels, result.labels, &scores));
+    *ari = scores.ari;
+done:
+    huddle_kmeans_result_free(&result);
+    return status;
+}
+
+static huddle_status score_stability(huddle_context *context, const huddle_points *rows,
+                                     const hd_fit *fit, double *stability) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *index = NULL, n = hd_fit_rows_total(&fit->rows);
+    int64_t count = n < STABILITY_SAMPLE ? n : STABILITY_SAMPLE;
+    int32_t *labels = NULL;
+    huddle_points sample = {0};
+    hd_rng rng = hd_rng_stream(0, 0);
+    double sum = 0;
+    ALLOC(index, count);
+    hd_rng_sample(&rng, n, count, index);
+    for (int64_t i = 0; i < count; i++)
+        index[i] = hd_fit_rows_node(&fit->rows, index[i]);
+    TRY(huddle_points_take(rows, index, count, &sample));
+    ALLOC(labels, count);
+    for (int64_t i = 0; i < count; i++)
+        labels[i] = fit->clusters.labels[index[i]];
+    for (uint64_t run = 1; run <= STABILITY_RUNS; run++) {
+        double ari;
+        TRY(compute_agreement(context, &sample, labels, fit->clusters.n_clusters, run << 32, &ari));
+        sum += ari;
+    }
+    *stability = sum / STABILITY_RUNS;
+done:
+    huddle_free(index);
+    huddle_free(labels);
+    huddle_points_free(&sample);
+    return status;
+}
+
+static huddle_status score_fit(huddle_context *context, hd_fit *fit, const huddle_points *points) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, rows = {0};
+    huddle_fit_scores *scores = &fit->scores;
+    const huddle_csr *graph = &fit->graph.matrix;
+    *scores = (huddle_fit_scores){NAN, NAN, NAN};
+    if (points != NULL)
+        TRY(hd_fit_silhouette(context, fit, points, SILHOUETTE_SAMPLE, &scores->silhouette));
+    if (graph->offsets != NULL || graph->resident != NULL)
+        TRY(huddle_metrics_ncut(context, graph, fit->clusters.labels, &scores->ncut));
+    TRY(clustered_rows(context, fit, points, &owned, &rows));
+    if (rows.n > 0)
+        TRY(score_stability(context, &rows, fit, &scores->stability));
+    fit->scored = true;
+done:
+    huddle_points_free(&owned);
+    return status;
+}
+
+huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
+                                 const huddle_points *x) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit *fit = &model->fit;
+    huddle_points owned = {0}, prepared = {0};
+    const huddle_points *points = NULL;
+    const huddle_points *kept = &fit->prepared.points;
+    TRY(hd_model_check_fitted(model));
+    if (kept->values != NULL || kept->resident != NULL) {
+        points = kept;
+    } else if (x != NULL && fit->prepared.preparation.d_in > 0) {
+        int64_t rows = hd_fit_rows_total(&fit->rows);
+        if (x->n != rows)
+            FAIL(HUDDLE_INVALID, "%lld points are not the %lld the model was fitted to",
+                 (long long)x->n, (long long)rows);
+        TRY(huddle_points_check(context, x));
+        TRY(hd_fit_prepare_new(context, fit, x, &owned, &prepared));
+        points = &prepared;
+    }
+    hd_blas_enter();
+    status = score_fit(context, fit, points);
+    hd_blas_leave();
+done:
+    huddle_points_free(&owned);
+    return status;
+}
