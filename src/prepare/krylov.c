@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Vectors beyond those wanted, blocks in a full basis, and restarts: with these the components of
- * all data sets in `./dev bench prepare` converge. */
+/* Vectors beyond those wanted (Halko et al. recommend 5 to 10), blocks in a full basis, and rounds
+ * before the iteration ends without convergence. */
 enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12 };
 
 /* A residual is small when it is below `tolerance` times its eigenvalue, or below the rounding
