@@ -35,6 +35,8 @@ typedef struct brute {
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
+/* The tau of a row is the last value of its list: the kernel reports nothing beyond it any more.
+ * */
 static void offer(brute *b, int64_t i, float value, int64_t j) {
     b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
 }
@@ -124,6 +126,8 @@ static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
+/* Packs the points and allocates the lists. Padding rows get a tau of -infinity, others the
+ * largest float, so that their lists fill up. */
 static huddle_status prepare_search(huddle_context *context, brute *b) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = b->search;
@@ -163,6 +167,8 @@ static void free_search(brute *b) {
     huddle_free(b->limits);
 }
 
+/* Three passes: candidates by the kernel, their distances in double, and the doubtful queries
+ * again. */
 huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *search,
                                     bool *gave_up) {
     huddle_status status = HUDDLE_OK;

@@ -63,6 +63,7 @@ done:
  * exponent in this range: double has exponents from -1022 to 1023. */
 enum { MIN_EXPONENT = -400, MAX_EXPONENT = 400 };
 
+/* A power of two changes no digit, so that the lists are those of the original rows. */
 huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent) {
     huddle_status status = HUDDLE_OK;
     int largest = largest_exponent(train);
@@ -148,6 +149,7 @@ void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinate
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
 }
 
+/* At most eight cache lines: the hardware prefetches the rest of a row once it is read. */
 void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i) {
     enum { LINE = 64, LINES = 8 };
     int64_t at = offset_of(rows, i), size = rows->d * (rows->singles != NULL ? 4 : 8);
@@ -157,6 +159,7 @@ void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i) {
         __builtin_prefetch(from + byte);
 }
 
+/* Differences of two short rows; the coordinates are neither shifted nor scaled. */
 static double distance2_short(const hd_graph_rows *rows, int64_t p, const hd_graph_rows *others,
                               int64_t q) {
     double differences[HD_GRAPH_SHORT_ROW];
@@ -188,6 +191,8 @@ static double distance2_singles(const hd_graph_rows *a, const float *x, const fl
     return distance2_single[a->isa](x, y, a->d, limit);
 }
 
+/* Plain rows are left to the kernels. With a shift or a scale the coordinates are formed one by
+ * one; a row of zeros under cosine is at squared distance 2 from every other row. */
 double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph_rows *b, int64_t j,
                                double limit) {
     int64_t p = offset_of(a, i), q = offset_of(b, j);

@@ -261,6 +261,7 @@ static huddle_status read_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Reads the rows in double, grows the tree, fills the panels, and prepares the queries. */
 static huddle_status build_tree(huddle_context *context, tree *t) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = t->search;
@@ -327,6 +328,7 @@ static void offer(visit *v, double value, const double *column, int32_t name) {
                          name);
 }
 
+/* Compares the query with the points of a leaf, eight at a time. */
 static void scan_leaf(visit *v, const node *leaf) {
     const tree *t = v->t;
     double values[HD_GRAPH_LEAF_LANES];
@@ -352,6 +354,7 @@ static void scan_leaf(visit *v, const node *leaf) {
     v->n_distances += size;
 }
 
+/* A lower bound on the squared distance to the points of a node. */
 static double box_distance(const visit *v, int32_t at) {
     const tree *t = v->t;
     const double *box = t->boxes + (int64_t)at * 2 * t->d;
@@ -420,6 +423,7 @@ static bool tree_pays(const tree *t) {
     return n_distances < probes * (t->n / BRUTE_RATIO + LEAF * 4);
 }
 
+/* With gave_up NULL the search is completed even if brute force would be faster. */
 huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *search,
                                      bool *gave_up) {
     huddle_status status = HUDDLE_OK;

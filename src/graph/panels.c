@@ -25,6 +25,7 @@ typedef struct survey {
     bool *whole;                       /* chunks */
 } survey;
 
+/* Sum, minimum and maximum of each coordinate over a chunk, and whether all are integers. */
 static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     const survey *s = argument;
     int64_t at = chunk.index * s->width;
@@ -193,6 +194,8 @@ bool hd_graph_panels_exact(const hd_graph_packing *packing, const hd_graph_panel
     return packing->whole && both * both < 0x1p24;
 }
 
+/* The bound of panels.h, solved for the value that the kernel shows. If d is so large that the
+ * bound has no meaning, nothing is excluded. */
 double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, double distance2) {
     double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
     /* The other point is at most r away, and packing moved both. */

@@ -97,6 +97,7 @@ static void compare_in_full(void *argument, int64_t place, int64_t other, float 
     b->looks[place]++;
 }
 
+/* Rows are scattered in memory: each is requested while other hits of its tile are processed. */
 static void prefetch_row(void *argument, int64_t place) {
     const bound *b = argument;
     hd_graph_rows_prefetch(b->search->train, b->order[place]);
@@ -178,6 +179,7 @@ static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 
 /* ---- the first pass ------------------------------------------------------------------------ */
 
+/* The first pass keeps candidates by their bounds alone, for both points of a pair. */
 static void offer(void *argument, int64_t i, int64_t j, float value) {
     const bound *b = argument;
     b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
@@ -201,6 +203,8 @@ static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The first pass: pairs within small blocks of the order. Its lists make tau small before the
+ * tournament begins, in which most pairs are then excluded. */
 static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_graph_candidates_new(b->n, b->search->k, &b->near));
@@ -224,6 +228,8 @@ static int64_t count_directions(int64_t n, int64_t width) {
     return p < width / 2 ? p : width / 2;
 }
 
+/* Projects, orders and packs. The projections are packed in product form whatever their number,
+ * with the error of the projection as blur. */
 static huddle_status prepare_search(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = b->search;
@@ -276,6 +282,8 @@ static void free_search(bound *b) {
     huddle_free(b->looks);
 }
 
+/* Gives up at once if there are few coordinates to save or if lists are so long that tau excludes
+ * little. */
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
                                        bool *gave_up) {
     huddle_status status = HUDDLE_OK;

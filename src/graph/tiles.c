@@ -18,6 +18,7 @@ hd_graph_tile_function hd_graph_tiles_kernel(const hd_graph_packing *packing) {
     return (packing->differences ? differences : products)[packing->isa];
 }
 
+/* Where point i is in its panel. */
 static const float *point(const hd_graph_panels *x, int64_t i) {
     return x->values + i / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + i % HD_GRAPH_PANEL;
 }
@@ -63,6 +64,7 @@ static void report_rows(const hd_graph_tiles *tiles, const hd_graph_tile *t, int
         }
 }
 
+/* Columns have no tau of their own here: it is -infinity for all of them. */
 void hd_graph_tiles_sweep(const hd_graph_tiles *tiles, int64_t begin, int64_t end) {
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
@@ -154,6 +156,8 @@ huddle_status hd_graph_tiles_blocks(huddle_context *context, const hd_graph_tile
     return hd_parallel(context, NULL, m.blocks, 4, play_round, &m);
 }
 
+/* A barrier after every round, where progress is reported and the caller may end the comparison.
+ * */
 huddle_status hd_graph_tiles_tournament(huddle_context *context, const hd_graph_tiles *tiles,
                                         hd_graph_continue_function may_continue, bool *stopped) {
     huddle_status status = HUDDLE_OK;

@@ -80,6 +80,7 @@ static void add_row(assignment *s, int64_t root) {
     }
 }
 
+/* The largest value of a row is a feasible price for it while all columns cost 0. */
 static void assign_rows(assignment *s) {
     for (int64_t j = 0; j < s->cols; j++) {
         s->open[j] = (int32_t)j;

@@ -49,6 +49,7 @@ static void sift_up(matching *s, int64_t k) {
     place_in_heap(s, k, column);
 }
 
+/* Removes the nearest column from the heap. */
 static int32_t take_nearest(matching *s) {
     int32_t nearest = s->heap[0], column = s->heap[--s->heap_size];
     s->place[nearest] = FINAL;
@@ -116,6 +117,8 @@ static void update_dual(matching *s, int32_t root, int64_t length) {
     s->n_touched = s->heap_size = 0;
 }
 
+/* Adds a row: the nearest end of a path may be a free column, or a matched row that gives up its
+ * column because that costs less. */
 static void add_row(matching *s, int32_t root) {
     int64_t best = s->u[root]; /* the nearest end so far: root stays without a column */
     int32_t give_up = root, end = -1;
@@ -143,6 +146,7 @@ static void add_row(matching *s, int32_t root) {
         augment(s, end);
 }
 
+/* The largest count of a row is a feasible u while all v are 0. */
 static void match_rows(matching *s) {
     for (int64_t j = 0; j < s->cols; j++) {
         s->row_of[j] = -1;
@@ -202,6 +206,7 @@ static void complete(int64_t rows, int64_t cols, int32_t *col_of, int32_t *row_o
     }
 }
 
+/* The side with fewer members is added one by one: fewer and shorter paths. */
 huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row_of) {
     huddle_status status = HUDDLE_OK;
     int64_t *offsets = NULL, *counts = NULL;
