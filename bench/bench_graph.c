@@ -1,11 +1,11 @@
-/* The neighbour search beside the same machine's sgemm.
+/* The speed of the neighbour search, compared with sgemm on the same machine.
  *
  *   bench_graph [FILE.f32 N D] [K]
  *
- * FILE holds N x D floats, row by row; without it the program makes clustered points of four
- * sizes. Every line is one solver: CPU seconds (the least of three runs), and for brute force the
- * rate of the fused kernel, 2 n (n - 1) / 2 d operations, over that of OpenBLAS's sgemm on one
- * thread in the same run. */
+ * FILE contains N x D floats, row by row; without it the program generates clustered points of four
+ * sizes. Every line is one solver: CPU seconds (the minimum of three runs), and for brute force the
+ * rate of the fused kernel, 2 n (n - 1) / 2 d operations, divided by that of OpenBLAS's sgemm on
+ * one thread in the same run. */
 #include "base/blas.h"
 #include "base/context.h"
 #include "base/rng.h"
@@ -27,7 +27,7 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Operations a second of C = A B' with the inner dimension d. */
+/* Operations per second of C = A B' with the inner dimension d. */
 static double sgemm_rate(int d) {
     enum { M = 1536 };
     float *a = calloc((size_t)M * (size_t)d, sizeof *a), *c = calloc((size_t)M * M, sizeof *c);

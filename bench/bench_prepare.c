@@ -1,8 +1,8 @@
-/* How long the preparations take: bench_prepare [n d rule ...]
+/* The time of the preparations: bench_prepare [n d rule ...]
  *
- * Without arguments: the shapes and rules of the documents. Points are made up: a few strong
- * directions and noise, as images have. Prints one line a rule: shape, rule, the least wall and
- * CPU time of several runs, and the share of variance kept. */
+ * Without arguments: the shapes and rules of the documentation. Points are generated with a few
+ * strong directions and noise, like images. Prints one line per rule: shape, rule, the minimum wall
+ * and CPU time of several runs, and the share of variance kept. */
 #include "base/rng.h"
 #include "huddle/prepare.h"
 

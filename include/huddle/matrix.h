@@ -1,17 +1,20 @@
-/* Huddle, matrix: the three containers that pass between stages.
+/* Huddle, matrix: the containers that are passed between stages.
  *
  *   huddle_points  n samples of d features, float, dense or sparse
  *   huddle_dense   a matrix of doubles: an embedding, centres, a table
  *   huddle_csr     a sparse matrix of doubles: a graph
  *
- * All are plain structs. Made by the library they own their arrays and are freed by their
- * _free; filled in by you they are views of your arrays, and nobody frees them. Rows and
- * offsets are 64-bit, columns 32-bit.
+ * All are plain structs. Those made by the library own their arrays and are freed by their _free
+ * function; those filled in by you are views of your arrays, which the library does not free. Rows
+ * and offsets are 64-bit, columns 32-bit.
  *
  * A container made by an engine may live in that engine's memory: `resident` is then not NULL, and
  * its arrays are NULL until huddle_points_fetch(), huddle_dense_fetch() or huddle_csr_fetch()
- * copies them to the host. Stages take such containers as they are. Under the CPU engine `resident`
- * is always NULL and the arrays are there.
+ * copies them to the host. Stages accept such containers directly. Under the CPU engine `resident`
+ * is always NULL and the arrays are set.
+ *
+ * Under an engine that spreads rows over processes, a container has the rows of this process; the
+ * functions below work on those rows except where they say otherwise.
  */
 #ifndef HUDDLE_MATRIX_H
 #define HUDDLE_MATRIX_H
@@ -22,7 +25,7 @@
 extern "C" {
 #endif
 
-/* What an engine keeps of a container in its own memory; opaque. */
+/* A container's copy in the memory of an engine; opaque. */
 typedef struct huddle_resident huddle_resident;
 
 /* Samples in rows.
@@ -31,10 +34,10 @@ typedef struct huddle_resident huddle_resident;
  * Sparse: its non-zeros are values[offsets[i]] .. values[offsets[i + 1] - 1], in the columns of
  * the same positions, ascending.
  *
- * A column of doubles whose spread is tiny beside its mean loses its digits as float (map
- * coordinates, time stamps). Such a column is stored less its mean, and `shift` (d doubles, or
- * NULL when no column needs it; dense only) holds what to add back. Distances do not notice;
- * whoever needs the true values adds it. */
+ * A column of doubles whose spread is small compared with its mean (map coordinates, time stamps)
+ * would lose its digits as float. Such a column is stored less its mean, and `shift` (d doubles, or
+ * NULL if no column needs it; dense only) is what has to be added to get the true values. Distances
+ * are the same with and without it. */
 typedef struct huddle_points {
     int64_t n, d;
     int64_t stride; /* dense: floats from one row to the next, at least d */
@@ -52,7 +55,7 @@ typedef struct huddle_dense {
     huddle_resident *resident;
 } huddle_dense;
 
-/* Row i holds values[offsets[i]] .. values[offsets[i + 1] - 1], columns ascending. */
+/* Row i consists of values[offsets[i]] .. values[offsets[i + 1] - 1], columns ascending. */
 typedef struct huddle_csr {
     int64_t rows, cols;
     int64_t *offsets; /* rows + 1 */
@@ -75,24 +78,24 @@ HUDDLE_API void huddle_points_free(huddle_points *points);
 HUDDLE_API void huddle_dense_free(huddle_dense *matrix);
 HUDDLE_API void huddle_csr_free(huddle_csr *matrix);
 
-/* Copy to the host what an engine keeps, if it is not there yet: the arrays can be read then. The
- * container is otherwise unchanged, which is why it is const. Fail as the engine does. */
+/* Copy the arrays from the engine to the host if they are not there yet, so that they can be read.
+ * The container's meaning does not change, which is why it is const. Fail as the engine does. */
 HUDDLE_API huddle_status huddle_points_fetch(const huddle_points *points);
 HUDDLE_API huddle_status huddle_dense_fetch(const huddle_dense *matrix);
 HUDDLE_API huddle_status huddle_csr_fetch(const huddle_csr *matrix);
 
 /* Points from doubles: value j of sample i is values[i * row_step + j * col_step], so that any
- * strided or transposed array will do. Columns that float would ruin are shifted (see
- * huddle_points), by a value that depends on all rows; a column of equal values that float cannot
- * hold is shifted by that value, so that a single row keeps all its digits. HUDDLE_INVALID, naming
- * row and column, on NaN, infinity or a value beyond float. */
+ * strided or transposed array can be passed. Columns that would lose their digits as float are
+ * shifted (see huddle_points), by a value that depends on all rows, of all processes; a column of
+ * equal values that float cannot represent is shifted by that value, so that a single row keeps all
+ * its digits. HUDDLE_INVALID, naming row and column, on NaN, infinity or a value beyond float. */
 HUDDLE_API huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
                                                    const double *values, int64_t row_step,
                                                    int64_t col_step, huddle_points *points);
 
-/* The same with a given shift (d doubles, or NULL for none): how new points are made that will be
- * compared with points which have that shift. A row is rounded to the same floats whether it is
- * converted alone or among others. HUDDLE_INVALID also if a value less its shift is beyond
+/* The same with a given shift (d doubles, or NULL for none), for new points that will be compared
+ * with points which have that shift. A row is rounded to the same floats whether it is converted
+ * alone or together with others. HUDDLE_INVALID also if a value less its shift is beyond
  * float. */
 HUDDLE_API huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t n,
                                                            int64_t d, const double *values,
@@ -100,17 +103,18 @@ HUDDLE_API huddle_status huddle_points_from_double_shifted(huddle_context *conte
                                                            const double *shift,
                                                            huddle_points *points);
 
-/* Dense points as they would be with that shift (d doubles, or NULL for none); y is the caller's
- * to free. HUDDLE_INVALID if a value is beyond float then. */
+/* Dense points converted to another shift (d doubles, or NULL for none); y is the caller's to free.
+ * HUDDLE_INVALID if a value is then beyond float. */
 HUDDLE_API huddle_status huddle_points_rebase(huddle_context *context, const huddle_points *x,
                                               const double *shift, huddle_points *y);
 
 /* HUDDLE_INVALID, naming the place, if a size, a stride, an offset or a column is impossible,
- * or a value is NaN or infinite. Every entry point that takes points or graphs calls these. */
+ * or a value is NaN or infinite. Every function of a stage that takes points or graphs calls these.
+ */
 HUDDLE_API huddle_status huddle_points_check(huddle_context *context, const huddle_points *points);
 HUDDLE_API huddle_status huddle_csr_check(const huddle_csr *matrix);
 
-/* Copies with arrays of their own; rows of the copy stand close together. */
+/* Copies with arrays of their own; the rows of the copy are contiguous. */
 HUDDLE_API huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy);
 HUDDLE_API huddle_status huddle_dense_copy(const huddle_dense *matrix, huddle_dense *copy);
 HUDDLE_API huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy);
@@ -120,19 +124,20 @@ HUDDLE_API huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *c
 HUDDLE_API huddle_status huddle_points_take(const huddle_points *x, const int64_t *index,
                                             int64_t count, huddle_points *y);
 
-/* Which rows are equal, value by value: -0 equals 0, and zeros stored in a sparse row count for
- * nothing. Distinct rows are numbered by their first appearance. If no two rows are equal, count is
+/* Which rows are equal, value by value: -0 equals 0, and zeros stored in a sparse row are ignored.
+ * Distinct rows are numbered by their first occurrence. If no two rows are equal, count is
  * n and the arrays are NULL. */
 typedef struct huddle_distinct {
     int64_t n;       /* rows */
     int64_t count;   /* distinct rows */
     int32_t *of;     /* n: the distinct row that each row equals */
     int64_t *first;  /* count: the first row equal to it */
-    int64_t *copies; /* count: how many rows equal it */
+    int64_t *copies; /* count: the number of rows equal to it */
 } huddle_distinct;
 
-/* Finds the distinct rows by hashing, in one pass over the values; any hash that agrees is compared
- * value by value. HUDDLE_NO_MEMORY, HUDDLE_UNSUPPORTED for more than 2^31 - 1 rows. */
+/* Finds the distinct rows by hashing, in one pass over the values; rows of equal hash are compared
+ * value by value. Rows of other processes are not compared. HUDDLE_NO_MEMORY, HUDDLE_UNSUPPORTED
+ * for more than 2^31 - 1 rows. */
 HUDDLE_API huddle_status huddle_points_distinct(huddle_context *context, const huddle_points *x,
                                                 huddle_distinct *distinct);
 HUDDLE_API huddle_status huddle_dense_distinct(huddle_context *context, const huddle_dense *x,

@@ -1,6 +1,6 @@
-/* Huddle, prepare: what is done to the points before anything looks at distances.
+/* Huddle, prepare: transformations of the points before distances are computed.
  *
- *   auto            for models: the rule chosen without labels (docs/method.md); refused here
+ *   auto            for models: a rule chosen without labels (docs/method.md); invalid here
  *   none            nothing
  *   standard        each column to mean 0 and variance 1 (constant columns to 0)
  *   unit            each row to norm 1 (zero rows stay)
@@ -10,17 +10,20 @@
  *   whiten:R        the same, each component to variance 1 before the rows are scaled
  *
  * A preparation is fitted to training points and can be applied to new ones; to the training
- * points themselves it is applied in the same way. All rules see the true values: the points'
- * shift, if they have one, added.
+ * points themselves it is applied in the same way. All rules use the true values, with the shift of
+ * the points added if they have one.
  *
- * R is clipped to the rank of the points less their mean, with a warning. Components are ordered
+ * R is limited to the rank of the points less their mean, with a warning. Components are ordered
  * by variance, and the largest entry of each is positive. If all points are equal there is no
- * component; one column of zeros stands for them.
+ * component, and the result is one column of zeros.
  *
- * A row whose length is only rounding counts as a zero row: it stays, as zeros.
+ * A row whose norm is only rounding error is treated as a row of zeros and becomes one.
  *
  * Sparse points stay sparse under none and unit; pca and whiten project them to R dense columns
- * without making them dense first; the others would fill them and refuse.
+ * without making them dense first; the other rules would make them dense and are refused.
+ *
+ * Under an engine that spreads rows over processes, every process passes its own rows and gets the
+ * preparation of all rows.
  */
 #ifndef HUDDLE_PREPARE_H
 #define HUDDLE_PREPARE_H
@@ -38,12 +41,12 @@ typedef struct huddle_prepare_options {
 
 /* A fitted preparation: y = rows((x - centre) * scale  or  (x - centre) projection). */
 typedef struct huddle_preparation {
-    huddle_rule rule; /* R clipped to the rank */
+    huddle_rule rule; /* R limited to the rank */
     int64_t d_in, d_out;
-    double *centre;          /* d_in, or NULL */
-    double *scale;           /* d_in, or NULL: what columns are multiplied by */
-    double *shift;           /* d_in, or NULL: the training points' shift, kept by none alone, so
-                                that the stored values of new points compare with theirs */
+    double *centre; /* d_in, or NULL */
+    double *scale;  /* d_in, or NULL: factors of the columns */
+    double *shift;  /* d_in, or NULL: the training points' shift, kept only by rule none, so
+                       that the stored values of new points can be compared with theirs */
     huddle_dense projection; /* d_in x d_out, or empty */
     bool center_rows;        /* rows are centred */
     bool unit_rows;          /* rows are scaled to norm 1 */
@@ -52,7 +55,7 @@ typedef struct huddle_preparation {
 
 typedef struct huddle_prepare_info {
     double variance_kept; /* the preparation's */
-    int64_t zero_rows;    /* rows that could not be scaled to norm 1; of apply only */
+    int64_t zero_rows;    /* rows that could not be scaled to norm 1; set by apply only */
     double seconds;
 } huddle_prepare_info;
 
@@ -66,8 +69,9 @@ HUDDLE_API huddle_status huddle_prepare_fit(huddle_context *context, const huddl
                                             huddle_preparation *preparation,
                                             huddle_prepare_info *info);
 
-/* Applies a fitted rule; y is the caller's to free. x must have d_in columns. None of a dense x
- * is a copy whose shift is the training points'; every other rule's result has none. */
+/* Applies a fitted rule; y is the caller's to free. x must have d_in columns. Rule none copies x; a
+ * dense copy gets the shift of the training points. The results of all other rules have no shift.
+ */
 HUDDLE_API huddle_status huddle_prepare_apply(huddle_context *context,
                                               const huddle_preparation *preparation,
                                               const huddle_points *x, huddle_points *y,

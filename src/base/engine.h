@@ -68,7 +68,9 @@ typedef struct hd_engine_slabs {
 
 /* The k nearest rows of `train` for every row of `query`, by ascending (distance, index), as
  * brute force in double would find them. Either points or rows of doubles are given. query NULL:
- * the rows of train themselves, each without itself. */
+ * the rows of train themselves, each without itself. The stage has limited options->n_neighbors to
+ * the rows there are; the answer has exactly that k. Under slabs `train` is this process's part of
+ * the training rows, and indices are numbers among all of them. */
 typedef struct hd_neighbor_request {
     const struct huddle_points *train, *query;
     const struct huddle_dense *train_rows, *query_rows;

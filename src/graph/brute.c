@@ -1,12 +1,12 @@
-/* All pairs, by tiles.
+/* Brute force: all pairs, by tiles in single precision.
  *
- * Points among themselves meet once a pair, in a tournament; queries meet all training points
- * chunk by chunk.
+ * Points among themselves are compared once per pair, in the order of a tournament (tiles.h); new
+ * points are compared with all training points, chunk by chunk.
  *
- * The kernel's distances are rounded. Each list keeps a few candidates more than needed; their
- * distances are computed again in double, and a list stands if no point outside it can be nearer
- * than its k-th even with the worst rounding. Otherwise every point within that bound is looked
- * at in double. */
+ * The distances of the kernel are rounded. Each list keeps a few candidates more than needed; their
+ * distances are computed again in double, and the list is final if no point outside it can be
+ * nearer than its k-th even with the largest possible rounding error (panels.h). Otherwise the
+ * query is repeated: every point within that bound is compared in double. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "graph/candidates.h"
@@ -15,22 +15,28 @@
 
 #include <math.h>
 
-enum { SPARE = 3, QUERIES_PER_CHUNK = 96 };
+enum {
+    SPARE = 3,              /* more candidates than neighbours, so that few queries are repeated
+                               (huddle_knn_info.n_repeated) */
+    QUERIES_PER_CHUNK = 96, /* a multiple of the rows of a tile */
+};
 
 typedef struct brute {
     hd_graph_search *search;
     hd_graph_packing packing;
-    hd_graph_panels train, own; /* own: the queries' panels, if they are not the training points */
+    hd_graph_panels train, own;   /* own: those of the queries, if they are other points */
     const hd_graph_panels *query; /* &train or &own */
     hd_graph_tiles tiles;
-    bool exact;
-    hd_graph_candidates near; /* of every query: search->k and a few spare */
-    bool *doubtful;           /* queries whose list does not stand */
-    double *limits;           /* of doubtful queries, in packed units */
+    bool exact;               /* the kernel makes no rounding error */
+    hd_graph_candidates near; /* of every query: search->k and SPARE more */
+    bool *doubtful;           /* queries whose list is not final */
+    double *limits;           /* their bounds, in packed units */
 } brute;
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
+/* The tau of a row is the last value of its list: the kernel reports nothing beyond it any more.
+ * */
 static void offer(brute *b, int64_t i, float value, int64_t j) {
     b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
 }
@@ -54,10 +60,12 @@ static huddle_status compare_queries(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* ---- the last word ------------------------------------------------------------------------- */
+/* ---- distances in double ------------------------------------------------------------------- */
 
-/* Computes the candidates' distances in double and decides whether the list stands. */
-static void settle_query(brute *b, int64_t i) {
+/* Computes the distances of the candidates in double and decides whether the list is final: the
+ * largest value of the kernel among the candidates must exceed whatever the kernel could show for a
+ * point as near as the k-th. */
+static void verify_query(brute *b, int64_t i) {
     hd_graph_search *s = b->search;
     double *distance2 = s->distance2 + i * s->k;
     int32_t *index = s->index + i * s->k;
@@ -72,18 +80,18 @@ static void settle_query(brute *b, int64_t i) {
     b->limits[i] = limit;
 }
 
-static huddle_status settle_queries(void *argument, hd_chunk chunk) {
+static huddle_status verify_queries(void *argument, hd_chunk chunk) {
     brute *b = argument;
     hd_graph_search_clear(b->search, chunk.begin, chunk.end);
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        settle_query(b, i);
+        verify_query(b, i);
     atomic_fetch_add(&b->search->n_distances, (chunk.end - chunk.begin) * b->near.k);
     return HUDDLE_OK;
 }
 
-/* Looks at a pair in double. Pairs come by ascending j, so once a list is full of zeros nothing
- * can enter it. */
-static void look_closely(void *argument, int64_t i, int64_t j, float value) {
+/* Compares a pair in double. Pairs come by ascending j, so nothing can enter a list that is full of
+ * zeros. */
+static void compare_exactly(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
     hd_graph_search *s = b->search;
     (void)value;
@@ -94,10 +102,11 @@ static void look_closely(void *argument, int64_t i, int64_t j, float value) {
     hd_graph_list_insert(distance2, s->index + i * s->k, s->k, exact, (int32_t)j);
 }
 
+/* Searches the doubtful queries again, with every point within their bound as a candidate. */
 static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
     brute *b = argument;
     int64_t doubtful = 0;
-    /* Tiles hold eight rows, doubtful or not: those that are not ask for nothing. */
+    /* A tile has eight rows, doubtful or not; a tau of -infinity excludes those that are not. */
     for (int64_t group = chunk.begin; group < chunk.end; group++) {
         int64_t begin = group * HD_GRAPH_TILE_ROWS, end = begin + HD_GRAPH_TILE_ROWS, here = 0;
         for (int64_t i = begin; i < end; i++) {
@@ -117,7 +126,9 @@ static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
-static huddle_status prepare(huddle_context *context, brute *b) {
+/* Packs the points and allocates the lists. Padding rows get a tau of -infinity, others the
+ * largest float, so that their lists fill up. */
+static huddle_status prepare_search(huddle_context *context, brute *b) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = b->search;
     const hd_graph_rows *others = s->query == s->train ? NULL : s->query;
@@ -146,7 +157,7 @@ done:
     return status;
 }
 
-static void release(brute *b) {
+static void free_search(brute *b) {
     hd_graph_packing_free(&b->packing);
     hd_graph_panels_free(&b->train);
     hd_graph_panels_free(&b->own);
@@ -156,23 +167,25 @@ static void release(brute *b) {
     huddle_free(b->limits);
 }
 
+/* Three passes: candidates by the kernel, their distances in double, and the doubtful queries
+ * again. */
 huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *search,
                                     bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     (void)gave_up;
     brute b = {.search = search};
     enum { GROUPS = QUERIES_PER_CHUNK / HD_GRAPH_TILE_ROWS };
-    TRY(prepare(context, &b));
+    TRY(prepare_search(context, &b));
     int64_t groups = b.query->padded / HD_GRAPH_TILE_ROWS;
     if (search->self) {
         TRY(hd_graph_tiles_tournament(context, &b.tiles, NULL, NULL));
     } else {
         TRY(hd_parallel(context, "graph", groups, GROUPS, compare_queries, &b));
     }
-    TRY(hd_parallel(context, NULL, b.query->n, QUERIES_PER_CHUNK, settle_queries, &b));
-    b.tiles.hit = look_closely;
+    TRY(hd_parallel(context, NULL, b.query->n, QUERIES_PER_CHUNK, verify_queries, &b));
+    b.tiles.hit = compare_exactly;
     TRY(hd_parallel(context, NULL, groups, GROUPS, repeat_queries, &b));
 done:
-    release(&b);
+    free_search(&b);
     return status;
 }

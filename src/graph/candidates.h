@@ -1,4 +1,5 @@
-/* Lists of the nearest by the kernel's values: n x k, each sorted by (value, index), in float. */
+/* Candidate lists: the k points of smallest distance by the kernel, in float, sorted by (value,
+ * index). */
 #ifndef HUDDLE_SRC_GRAPH_CANDIDATES_H
 #define HUDDLE_SRC_GRAPH_CANDIDATES_H
 
@@ -9,7 +10,7 @@
 typedef struct hd_graph_candidates {
     int32_t k;
     float *value;
-    int32_t *index; /* INT32_MAX in places not taken */
+    int32_t *index; /* INT32_MAX in empty places */
 } hd_graph_candidates;
 
 static inline huddle_status hd_graph_candidates_new(int64_t n, int32_t k,
@@ -32,7 +33,8 @@ static inline void hd_graph_candidates_free(hd_graph_candidates *lists) {
     *lists = (hd_graph_candidates){0};
 }
 
-/* Puts j into list i if it belongs there; returns the list's last value. */
+/* Inserts j into list i if it belongs there; returns the last value of the list, above which
+ * nothing can enter it any more. */
 static inline float hd_graph_candidates_offer(const hd_graph_candidates *lists, int64_t i,
                                               float value, int64_t j) {
     float *values = lists->value + i * lists->k;

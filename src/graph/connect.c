@@ -46,8 +46,8 @@ typedef struct parts parts;
 typedef huddle_status (*nearest_function)(parts *j, const int32_t *names, int64_t count,
                                           int32_t *nearest, double *distance);
 
-/* The parts of the graph while they are being joined. 21 fields: the arrays of a round are kept
- * from one round to the next. */
+/* The parts of the graph while they are being joined. The arrays of a round are kept from one round
+ * to the next. */
 struct parts {
     huddle_context *context;
     nearest_function find_nearest;
@@ -86,6 +86,8 @@ done:
     return status;
 }
 
+/* The search of the CPU for dense points: the asking vertices are a selection of the rows, and the
+ * groups exclude their own part. */
 static huddle_status find_among_dense(parts *j, const int32_t *names, int64_t count,
                                       int32_t *nearest, double *distance) {
     huddle_status status = HUDDLE_OK;
@@ -155,6 +157,7 @@ done:
     return status;
 }
 
+/* The engine first; what it declines, the CPU does. */
 static huddle_status find_among_points(parts *j, const int32_t *names, int64_t count,
                                        int32_t *nearest, double *distance) {
     huddle_status status = HUDDLE_OK;
@@ -185,6 +188,7 @@ static huddle_status find_in_matrix(parts *j, const int32_t *names, int64_t coun
 
 /* ---- one round ----------------------------------------------------------------------------- */
 
+/* The order of edges that makes the spanning tree unique. */
 static bool shorter(bridge a, bridge b) {
     if (a.distance != b.distance)
         return a.distance < b.distance;
@@ -286,6 +290,7 @@ done:
 
 /* ---- the graph with its bridges ------------------------------------------------------------ */
 
+/* As huddle_graph_weigh() computes the weights of the lists. */
 static double bridge_weight(const huddle_scale *scale, bridge b) {
     double s = scale->local != NULL ? scale->local[b.high] : 0;
     return huddle_graph_weight(scale, b.low, s, b.distance);
@@ -384,6 +389,7 @@ static void free_parts(parts *j) {
     hd_graph_rows_free(&j->rows);
 }
 
+/* What both public functions share: components, rounds, the new graph, info. */
 static huddle_status connect_parts(parts *j, const huddle_connect_options *options,
                                    const huddle_scale *scale, huddle_csr *graph,
                                    huddle_connect_info *info) {

@@ -1,3 +1,4 @@
+/* Distances between rows in double. */
 #include "graph/dense_rows.h"
 
 #include "base/check.h"
@@ -32,7 +33,7 @@ hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f) {
 
 /* ---- doubles of any size ------------------------------------------------------------------- */
 
-/* The largest exponent of a value, as frexp() has it; INT_MIN if all are 0. */
+/* The largest exponent of a value, as frexp() returns it; INT_MIN if all are 0. */
 static int largest_exponent(const hd_graph_rows *rows) {
     double largest = 0;
     int exponent = 0;
@@ -45,7 +46,7 @@ static int largest_exponent(const hd_graph_rows *rows) {
     return exponent;
 }
 
-static huddle_status rescale(hd_graph_rows *rows, int exponent) {
+static huddle_status rescale_values(hd_graph_rows *rows, int exponent) {
     huddle_status status = HUDDLE_OK;
     ALLOC(rows->owned_values, rows->n * rows->d);
     for (int64_t i = 0; i < rows->n; i++)
@@ -58,9 +59,11 @@ done:
     return status;
 }
 
-/* Sums of squares of up to 2^31 values of these sizes neither overflow nor vanish. */
-enum { LEAST_EXPONENT = -400, MOST_EXPONENT = 400 };
+/* Sums of squares of up to 2^31 values neither overflow nor vanish while the largest value has an
+ * exponent in this range: double has exponents from -1022 to 1023. */
+enum { MIN_EXPONENT = -400, MAX_EXPONENT = 400 };
 
+/* A power of two changes no digit, so that the lists are those of the original rows. */
 huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent) {
     huddle_status status = HUDDLE_OK;
     int largest = largest_exponent(train);
@@ -69,12 +72,12 @@ huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, 
         int other = largest_exponent(query);
         largest = other > largest ? other : largest;
     }
-    if (largest == INT_MIN || (largest >= LEAST_EXPONENT && largest <= MOST_EXPONENT))
+    if (largest == INT_MIN || (largest >= MIN_EXPONENT && largest <= MAX_EXPONENT))
         return status;
-    *exponent = MOST_EXPONENT - largest;
-    TRY(rescale(train, *exponent));
+    *exponent = MAX_EXPONENT - largest;
+    TRY(rescale_values(train, *exponent));
     if (query != train)
-        TRY(rescale(query, *exponent));
+        TRY(rescale_values(query, *exponent));
 done:
     return status;
 }
@@ -86,20 +89,23 @@ void hd_graph_rows_free(hd_graph_rows *rows) {
     *rows = (hd_graph_rows){0};
 }
 
-static int64_t place(const hd_graph_rows *rows, int64_t i) {
+/* Where row i begins among the values. */
+static int64_t offset_of(const hd_graph_rows *rows, int64_t i) {
     return (rows->pick != NULL ? rows->pick[i] : i) * rows->stride;
 }
 
-/* The coordinate without its scale. */
+/* Coordinate j of the row at that offset, without its scale. */
 static double value(const hd_graph_rows *rows, int64_t at, int64_t j) {
     double v = rows->singles != NULL ? (double)rows->singles[at + j] : rows->doubles[at + j];
     return rows->shift != NULL ? v + rows->shift[j] : v;
 }
 
-static huddle_status measure_rows(void *argument, hd_chunk chunk) {
+/* scale = 1 / norm. The row is divided by its largest value first, so that no square overflows or
+ * vanishes. */
+static huddle_status scale_rows(void *argument, hd_chunk chunk) {
     const hd_graph_rows *rows = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
-        int64_t at = place(rows, i);
+        int64_t at = offset_of(rows, i);
         double largest = 0, sum = 0;
         for (int64_t j = 0; j < rows->d; j++)
             largest = fmax(largest, fabs(value(rows, at, j)));
@@ -115,7 +121,7 @@ static huddle_status measure_rows(void *argument, hd_chunk chunk) {
 huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *rows) {
     huddle_status status = HUDDLE_OK;
     ALLOC(rows->scale, rows->n);
-    TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, measure_rows, rows));
+    TRY(hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, scale_rows, rows));
     for (int64_t i = 0; i < rows->n && !rows->zeros; i++)
         rows->zeros = rows->scale[i] == 0;
 done:
@@ -127,7 +133,7 @@ int64_t hd_graph_rows_width(const hd_graph_rows *rows) {
 }
 
 void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates) {
-    int64_t at = place(rows, i);
+    int64_t at = offset_of(rows, i);
     if (rows->singles != NULL)
         for (int64_t j = 0; j < rows->d; j++)
             coordinates[j] = (double)rows->singles[at + j];
@@ -143,15 +149,17 @@ void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinate
         coordinates[rows->d] = rows->scale[i] == 0 ? 1 : 0;
 }
 
+/* At most eight cache lines: the hardware prefetches the rest of a row once it is read. */
 void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i) {
     enum { LINE = 64, LINES = 8 };
-    int64_t at = place(rows, i), size = rows->d * (rows->singles != NULL ? 4 : 8);
+    int64_t at = offset_of(rows, i), size = rows->d * (rows->singles != NULL ? 4 : 8);
     const char *from = rows->singles != NULL ? (const char *)(rows->singles + at)
                                              : (const char *)(rows->doubles + at);
     for (int64_t byte = 0; byte < size && byte < LINES * LINE; byte += LINE)
         __builtin_prefetch(from + byte);
 }
 
+/* Differences of two short rows; the coordinates are neither shifted nor scaled. */
 static double distance2_short(const hd_graph_rows *rows, int64_t p, const hd_graph_rows *others,
                               int64_t q) {
     double differences[HD_GRAPH_SHORT_ROW];
@@ -166,26 +174,28 @@ bool hd_graph_rows_short(const hd_graph_rows *rows) {
     return rows->d < HD_GRAPH_SHORT_ROW && rows->scale == NULL && rows->shift == NULL;
 }
 
-/* Most pairs are farther apart than limit by more than float can err: float settles those. Its
- * sums err by less than (d + 8) 2^-24 of themselves and, where squares are so small that float
- * holds them with fewer digits, by d 2^-150. The least limit makes that less than the doubt. Beside
- * a limit of 0 any difference that float sees is one. */
+/* Most pairs are farther apart than limit by more than the rounding error of float, which decides
+ * those. Its sums have a relative error below (d + 8) 2^-24 and, where squares are subnormal, an
+ * absolute error below d 2^-150; the lower bound on limit makes that less than the margin. If limit
+ * is 0, any difference that float shows is a difference. */
 static double distance2_singles(const hd_graph_rows *a, const float *x, const float *y,
                                 double limit) {
-    double doubt = (double)(a->d + 8) * 0x1p-23;
+    double margin = (double)(a->d + 8) * 0x1p-23;
     bool within = limit < 0x1p123 && (limit > 0x1p-100 || limit == 0);
-    if (within && doubt < 0.1) {
-        float least = (float)(limit * (1 + 2 * doubt));
-        float rough = distance2_rough[a->isa](x, y, a->d, least);
-        if (rough > least && rough < FLT_MAX)
+    if (within && margin < 0.1) {
+        float bound = (float)(limit * (1 + 2 * margin));
+        float rough = distance2_rough[a->isa](x, y, a->d, bound);
+        if (rough > bound && rough < FLT_MAX)
             return (double)rough;
     }
     return distance2_single[a->isa](x, y, a->d, limit);
 }
 
+/* Plain rows are left to the kernels. With a shift or a scale the coordinates are formed one by
+ * one; a row of zeros under cosine is at squared distance 2 from every other row. */
 double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph_rows *b, int64_t j,
                                double limit) {
-    int64_t p = place(a, i), q = place(b, j);
+    int64_t p = offset_of(a, i), q = offset_of(b, j);
     if (a->scale == NULL && a->shift == NULL && b->shift == NULL) {
         if (a->d < HD_GRAPH_SHORT_ROW)
             return distance2_short(a, p, b, q);

@@ -1,10 +1,10 @@
-/* Rows as exact arithmetic sees them: coordinate j of row i is
+/* A view of rows whose distances are computed in double. Coordinate j of row i is
  *
  *     (value + shift[j]) * scale[i]
  *
- * in double. Nothing is copied. Under the cosine metric scale is 1 / norm, and squared distances
- * are 2 (1 - cos); a row of zeros has scale 0 and points in a direction of its own, coordinate d.
- */
+ * and nothing is copied. Under the cosine metric scale is 1 / norm, and squared distances are
+ * 2 (1 - cos). A row of zeros then has scale 0 and a direction of its own, coordinate d: its
+ * distance from every other row is sqrt(2), that is 1 - cos = 1. */
 #ifndef HUDDLE_SRC_GRAPH_DENSE_ROWS_H
 #define HUDDLE_SRC_GRAPH_DENSE_ROWS_H
 
@@ -13,15 +13,15 @@
 
 typedef struct hd_graph_rows {
     int64_t n, d, stride;
-    const float *singles;  /* one of these two holds the values */
-    const double *doubles; /* */
-    const int32_t *pick;   /* row i is the pick[i]-th, or NULL: all in order */
-    const double *shift;   /* or NULL */
-    double *scale;         /* owned, or NULL */
-    bool zeros;            /* some scale is 0: there are d + 1 coordinates */
-    double *owned_shift;   /* behind shift, if it was made here */
-    double *owned_values;  /* behind doubles, likewise */
-    hd_isa isa;            /* of the kernels */
+    const float *singles; /* the values: one of these two */
+    const double *doubles;
+    const int32_t *pick;  /* row i is the pick[i]-th, or NULL: all in order */
+    const double *shift;  /* or NULL */
+    double *scale;        /* owned, or NULL */
+    bool zeros;           /* some scale is 0: there are d + 1 coordinates */
+    double *owned_shift;  /* what shift points to, if it was allocated for this view */
+    double *owned_values; /* what doubles points to, likewise */
+    hd_isa isa;           /* of the kernels */
 } hd_graph_rows;
 
 /* Views; x is dense. hd_graph_rows_free() frees what was added to the view. */
@@ -29,22 +29,24 @@ hd_graph_rows hd_graph_rows_of_points(const huddle_points *x);
 hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f);
 void hd_graph_rows_free(hd_graph_rows *rows);
 
-/* Floats of any size have squares in double, but doubles may not: where the largest is far from 1,
- * rows of doubles become copies, multiplied by 2^*exponent. query may be train. */
+/* Squares of floats fit into double, but squares of doubles may overflow or vanish: if the largest
+ * value is far from 1, rows of doubles are copied and multiplied by 2^*exponent. query may be
+ * train. */
 huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent);
 
-/* Makes the rows those of the cosine metric. */
+/* Sets scale and zeros for the cosine metric. */
 huddle_status hd_graph_rows_normalise(huddle_context *context, hd_graph_rows *rows);
 
-/* How many coordinates hd_graph_rows_read() writes. */
+/* The number of coordinates that hd_graph_rows_read() writes. */
 int64_t hd_graph_rows_width(const hd_graph_rows *rows);
 void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates);
 
-/* Begins to bring row i into the cache. */
+/* Prefetches row i into the cache. */
 void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i);
 
-/* Of shorter rows the kernels would only add up two registers: here are the same squares, added in
- * the same order, at less cost. No square is fused with a sum there either. */
+/* For shorter rows the kernels of distance.simd.c would mostly add up their registers. This sum has
+ * the same squares in the same order, and no square is fused with a sum either, so the result has
+ * the same bits. */
 enum { HD_GRAPH_SHORT_ROW = 16 };
 
 static inline double hd_graph_short_square(const double *differences, int64_t d) {
@@ -55,11 +57,11 @@ static inline double hd_graph_short_square(const double *differences, int64_t d)
            ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/* Whether distances to these rows are such sums of the differences between coordinates. */
+/* Whether distances to these rows are computed by hd_graph_short_square(). */
 bool hd_graph_rows_short(const hd_graph_rows *rows);
 
-/* The squared distance of row i of a and row j of b: the last word on every pair. May stop early
- * and return something larger than limit once the distance must be. */
+/* The squared distance of row i of a and row j of b: the number that all solvers put into their
+ * lists. May stop early and return any number above limit if the distance is above it. */
 double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph_rows *b, int64_t j,
                                double limit);
 

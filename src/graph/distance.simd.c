@@ -1,11 +1,11 @@
-/* Squared distances by differences. There are eight partial sums in double and sixteen in float
- * whatever the instruction set, so that all of them add in the same order. */
+/* Squared distances by differences. There are eight partial sums in double and sixteen in float for
+ * every instruction set, so that all of them add in the same order and give the same bits. */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
 
 #include <string.h>
 
-enum { STRIDE = 128 };
+enum { STRIDE = 128 }; /* features between two comparisons of the sum with limit */
 
 typedef double quad __attribute__((vector_size(4 * sizeof(double))));
 typedef double doubles __attribute__((vector_size(8 * sizeof(double))));
@@ -56,8 +56,9 @@ typedef float sixteen __attribute__((vector_size(16 * sizeof(float))));
         acc += p * p;                                                                              \
     } while (0)
 
-/* Steps over all whole vectors of LANES, with a look at the sum after every STRIDE features, then
- * over the rest filled up with zeros. */
+/* STEP over all whole vectors of LANES, comparing the sum with limit after every STRIDE features,
+ * then over the rest padded with zeros. Two accumulators, because one addition has to wait for the
+ * one before it. */
 #define DISTANCE(TYPE, SUMS, SUM_TYPE, LANES, STEP, TOTAL)                                         \
     SUMS s = {0}, t = {0};                                                                         \
     SUM_TYPE sum = 0;                                                                              \

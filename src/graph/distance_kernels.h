@@ -1,4 +1,4 @@
-/* The kernels of the neighbour search, one version for each instruction set. */
+/* The kernels of the neighbour search, one version per instruction set (base/cpu.h). */
 #ifndef HUDDLE_SRC_GRAPH_DISTANCE_KERNELS_H
 #define HUDDLE_SRC_GRAPH_DISTANCE_KERNELS_H
 
@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 /* Points are packed in panels of 16, values[panel][feature][16], and compared in tiles of 8 rows
- * by 48 columns. */
+ * by 48 columns: with AVX-512 the 24 sums of a tile fill 24 of the 32 registers, which leaves
+ * enough for the operands. */
 enum { HD_GRAPH_PANEL = 16, HD_GRAPH_TILE_ROWS = 8, HD_GRAPH_TILE_COLUMNS = 48 };
 
-/* One tile. rows points at the first of 8 neighbouring rows inside a panel, columns at the first
- * of three panels; a panel is `panel` floats long. */
+/* One tile. rows points to the first of 8 consecutive rows inside a panel, columns to the first of
+ * three panels; a panel is `panel` floats long. */
 typedef struct hd_graph_tile {
     const float *rows, *columns;
     int64_t d, panel;
@@ -23,8 +24,7 @@ typedef struct hd_graph_tile {
 
 /* Squared distances of a tile in single precision: base_i + base_j - 2 <x_i, x_j> or
  * base_i + base_j + |x_i - x_j|^2. A hit is a distance not above the larger of its row's and its
- * column's tau. Returns whether there are any; out holds the hits' distances and is not written
- * otherwise. */
+ * column's tau. Returns whether there are any; if so, out contains the distances of the hits. */
 HD_SIMD_DECLARE(int, hd_graph_tile_products, const hd_graph_tile *tile);
 HD_SIMD_DECLARE(int, hd_graph_tile_differences, const hd_graph_tile *tile);
 typedef int (*hd_graph_tile_function)(const hd_graph_tile *tile);
@@ -39,7 +39,7 @@ HD_SIMD_DECLARE(double, hd_graph_distance2_doubles, const double *a, const doubl
 HD_SIMD_DECLARE(float, hd_graph_distance2_rough, const float *a, const float *b, int64_t d,
                 float limit);
 
-/* The kd-tree's: squared distances from q to eight points, panel[feature][8], and to a box. */
+/* For the kd-tree: squared distances from q to eight points, panel[feature][8], and to a box. */
 enum { HD_GRAPH_LEAF_LANES = 8 };
 HD_SIMD_DECLARE(void, hd_graph_leaf_distances, const double *q, const double *panel, int64_t d,
                 double out[HD_GRAPH_LEAF_LANES]);

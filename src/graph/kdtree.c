@@ -1,8 +1,9 @@
-/* A kd-tree in double: split at the median of the widest dimension, leaves of 32 points in
- * panels of 8, a tight box around every node, queries in the order of the leaves.
+/* A kd-tree in double (Friedman, Bentley and Finkel, ACM TOMS 1977): nodes are split at the median
+ * of their widest dimension, leaves have 32 points in panels of 8, every node has a tight bounding
+ * box, and queries are answered in the order of the leaves, so that their paths stay in the cache.
  *
- * Equal points never part: a split is by value, so a node that has no extent is a leaf however
- * many points it holds. Of such a leaf only the first k + 1 members can matter. */
+ * Equal points are never separated: a split is by value, so a node without extent is a leaf however
+ * many points it has. Of such a "flat" leaf only the first k + 1 points can be neighbours. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "graph/distance_kernels.h"
@@ -13,11 +14,12 @@
 #include <string.h>
 
 enum {
-    LEAF = 32,
+    LEAF = 32, /* points: four panels */
     QUERIES_PER_CHUNK = 128,
     POINTS_PER_CHUNK = 4096,
-    MOST_PROBES = 100,
-    PAYS_BELOW = 32,
+    MAX_PROBES = 100, /* queries that decide whether the tree pays */
+    BRUTE_RATIO = 32, /* a distance here takes about the time of so many in the tiles of brute force
+                         (`./dev bench graph`) */
 };
 
 typedef void (*leaf_function)(const double *, const double *, int64_t, double *);
@@ -26,15 +28,16 @@ typedef double (*box_function)(const double *, const double *, const double *, i
 static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_graph_leaf_distances);
 static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
 
-/* Bounds of boxes and the distances of a leaf are rounded, and not as those that count: each errs
- * by (d + 3) 2^-53 of itself. They decide only beyond this factor. */
-static double find_caution(int64_t d) {
+/* Distances to boxes and in leaves are rounded otherwise than those of the lists: each has a
+ * relative error of at most (d + 3) 2^-53. They exclude a point only if they do so after
+ * multiplication by this factor. */
+static double rounding_factor(int64_t d) {
     return 1 - 8 * (double)(d + 8) * DBL_EPSILON;
 }
 
 typedef struct node {
     int32_t left, right; /* children; left is -1 in a leaf */
-    int32_t begin, end;  /* its points, places in order */
+    int32_t begin, end;  /* its points: positions in `order` */
     int32_t group;       /* the group of all its points, or -1 */
     bool flat;           /* all its points are equal */
     int64_t panel;       /* leaf: the first of its panels */
@@ -43,10 +46,10 @@ typedef struct node {
 typedef struct tree {
     hd_graph_search *search;
     int64_t n, d;
-    double caution;
-    bool short_rows; /* distances are cheap to compute from the panels */
-    double *points;  /* n x d, by name */
-    int32_t *order;  /* names, leaf by leaf */
+    double factor;   /* rounding_factor() */
+    bool short_rows; /* distances are computed from the panels */
+    double *points;  /* n x d, in the order of the rows */
+    int32_t *order;  /* row numbers, leaf by leaf */
     double *panels;  /* leaves' points, [panel][feature][8] */
     int64_t n_panels;
     node *nodes;
@@ -55,7 +58,7 @@ typedef struct tree {
     leaf_function leaf;
     box_function box;
     double *queries;   /* query rows x d, or NULL: the points */
-    int32_t *sequence; /* in which order to take the queries, or NULL */
+    int32_t *sequence; /* the order in which queries are answered, or NULL */
 } tree;
 
 /* ---- building ------------------------------------------------------------------------------ */
@@ -70,8 +73,8 @@ static void swap(int32_t *order, int64_t a, int64_t b) {
     order[b] = name;
 }
 
-/* The value that would stand at place `middle` of begin .. end - 1 if they were sorted by
- * coordinate f. Rearranges order. */
+/* The value that would be at position `middle` of begin .. end - 1 if they were sorted by
+ * coordinate f: quickselect (Hoare) with the median of three as pivot. Permutes order. */
 static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, int64_t f) {
     int64_t low = begin, high = end - 1;
     while (low < high) {
@@ -97,7 +100,8 @@ static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, 
     return coordinate(t, middle, f);
 }
 
-/* Moves those below value (or, if `including`, not above it) to the front; returns how many. */
+/* Moves points below value (or, if `including`, not above it) to the front; returns their number.
+ */
 static int32_t partition(tree *t, int32_t begin, int32_t end, int64_t f, double value,
                          bool including) {
     int32_t front = begin;
@@ -109,7 +113,7 @@ static int32_t partition(tree *t, int32_t begin, int32_t end, int64_t f, double 
     return front - begin;
 }
 
-/* Splits by value near the middle, so that both sides are as even as equal values allow. */
+/* Splits by value near the middle, so that both halves are as even as equal values allow. */
 static int32_t split(tree *t, int32_t begin, int32_t end, int64_t f) {
     int32_t size = end - begin;
     double value = select_value(t, begin, end, begin + size / 2, f);
@@ -124,7 +128,7 @@ static int32_t split(tree *t, int32_t begin, int32_t end, int64_t f) {
 }
 
 /* The box of a node; returns its widest dimension, or -1 if it has no extent. */
-static int64_t measure(const tree *t, int32_t begin, int32_t end, double *low, double *high) {
+static int64_t measure_box(const tree *t, int32_t begin, int32_t end, double *low, double *high) {
     int64_t widest = -1;
     double width = 0;
     for (int64_t f = 0; f < t->d; f++)
@@ -144,6 +148,7 @@ static int64_t measure(const tree *t, int32_t begin, int32_t end, double *low, d
     return widest;
 }
 
+/* The group that all these points belong to, or -1. */
 static int32_t common_group(const tree *t, int32_t begin, int32_t end) {
     const int32_t *group = t->search->train_group;
     if (group == NULL)
@@ -154,8 +159,8 @@ static int32_t common_group(const tree *t, int32_t begin, int32_t end) {
     return group[t->order[begin]];
 }
 
+/* Heap sort: needs no memory, has no bad case, and leaves are short. */
 static void sort_names(int32_t *names, int64_t count) {
-    /* Heap sort: no memory, no bad case, and only leaves come here. */
     for (int64_t start = count / 2, end = count; end > 1;) {
         if (start > 0)
             start--;
@@ -171,14 +176,14 @@ static void sort_names(int32_t *names, int64_t count) {
     }
 }
 
-/* Adds the node of begin .. end - 1; grow() decides what becomes of it. */
+/* Adds a node of points begin .. end - 1 with its box; grow() makes it a leaf or splits it. */
 static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *widest) {
     int64_t at = t->n_nodes;
     if (!hd_grow(&t->nodes, &t->node_capacity, at + 1, sizeof *t->nodes) ||
         !hd_grow(&t->boxes, &t->box_capacity, (at + 1) * 2 * t->d, sizeof *t->boxes))
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for the tree's %lld-th node", (long long)at);
     double *box = t->boxes + at * 2 * t->d;
-    *widest = measure(t, begin, end, box, box + t->d);
+    *widest = measure_box(t, begin, end, box, box + t->d);
     t->nodes[at] = (node){.left = -1,
                           .begin = begin,
                           .end = end,
@@ -188,6 +193,7 @@ static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *wide
     return HUDDLE_OK;
 }
 
+/* Sorts the points of a leaf by number, as ties require, and reserves its panels. */
 static void make_leaf(tree *t, node *leaf) {
     sort_names(t->order + leaf->begin, leaf->end - leaf->begin);
     leaf->panel = t->n_panels;
@@ -195,7 +201,7 @@ static void make_leaf(tree *t, node *leaf) {
     t->n_panels += hd_chunks(size, HD_GRAPH_LEAF_LANES);
 }
 
-/* Grows the tree in depth-first order with a list of nodes still to look at. */
+/* Grows the tree in depth-first order, with a stack of the nodes that are not done yet. */
 static huddle_status grow(tree *t) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0, waiting = 0, *widest = NULL, widest_capacity = 0;
@@ -230,6 +236,7 @@ done:
     return status;
 }
 
+/* Copies the points of a leaf into its panels, padded with points at infinity. */
 static void fill_leaf(const tree *t, const node *leaf) {
     int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
     int64_t count = hd_chunks(size, HD_GRAPH_LEAF_LANES) * HD_GRAPH_LEAF_LANES;
@@ -254,12 +261,13 @@ static huddle_status read_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-static huddle_status build(huddle_context *context, tree *t) {
+/* Reads the rows in double, grows the tree, fills the panels, and prepares the queries. */
+static huddle_status build_tree(huddle_context *context, tree *t) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = t->search;
     t->n = s->train->n;
     t->d = hd_graph_rows_width(s->train);
-    t->caution = find_caution(t->d);
+    t->factor = rounding_factor(t->d);
     t->short_rows = hd_graph_rows_short(s->train) && hd_graph_rows_short(s->query);
     ALLOC(t->points, t->n * t->d);
     ALLOC(t->order, t->n);
@@ -297,8 +305,8 @@ typedef struct visit {
     int64_t n_distances;
 } visit;
 
-/* The distance that counts: all solvers put the same number into the lists. `column` is where the
- * point stands in its panel. */
+/* The distance for the list: all solvers compute the same number. `column` is the place of the
+ * point in its panel. */
 static double exact_distance2(const visit *v, const double *column, int32_t name, double limit) {
     const tree *t = v->t;
     double differences[HD_GRAPH_SHORT_ROW];
@@ -309,23 +317,25 @@ static double exact_distance2(const visit *v, const double *column, int32_t name
     return hd_graph_short_square(differences, t->d);
 }
 
-/* A point whose squared distance is about `value`. */
+/* Inserts a point into the list of the query if it belongs there; `value` is its squared distance
+ * by the kernel. */
 static void offer(visit *v, double value, const double *column, int32_t name) {
     hd_graph_search *s = v->t->search;
     double last = v->distance2[s->k - 1];
-    if (v->t->caution * value > last || hd_graph_search_skips(s, v->i, name))
+    if (v->t->factor * value > last || hd_graph_search_skips(s, v->i, name))
         return;
     hd_graph_list_insert(v->distance2, v->index, s->k, exact_distance2(v, column, name, last),
                          name);
 }
 
+/* Compares the query with the points of a leaf, eight at a time. */
 static void scan_leaf(visit *v, const node *leaf) {
     const tree *t = v->t;
     double values[HD_GRAPH_LEAF_LANES];
     int64_t size = leaf->end - leaf->begin;
     if (leaf->flat) {
-        /* Members stand by ascending name: k of them and perhaps the query itself will do, unless
-         * groups rule out more. */
+        /* Points are sorted by number: the first k, and one more in case the query is among them,
+         * are sufficient, unless groups exclude some. */
         int64_t enough = t->search->train_group != NULL ? size : (int64_t)t->search->k + 1;
         const double *panel = t->panels + leaf->panel * HD_GRAPH_LEAF_LANES * t->d;
         t->leaf(v->q, panel, t->d, values);
@@ -338,18 +348,20 @@ static void scan_leaf(visit *v, const node *leaf) {
         const double *panel = t->panels + (leaf->panel * HD_GRAPH_LEAF_LANES + c) * t->d;
         t->leaf(v->q, panel, t->d, values);
         for (int64_t e = c; e < size && e < c + HD_GRAPH_LEAF_LANES; e++)
-            if (t->caution * values[e - c] <= v->distance2[t->search->k - 1])
+            if (t->factor * values[e - c] <= v->distance2[t->search->k - 1])
                 offer(v, values[e - c], panel + (e - c), t->order[leaf->begin + e]);
     }
     v->n_distances += size;
 }
 
+/* A lower bound on the squared distance to the points of a node. */
 static double box_distance(const visit *v, int32_t at) {
     const tree *t = v->t;
     const double *box = t->boxes + (int64_t)at * 2 * t->d;
-    return t->caution * t->box(v->q, box, box + t->d, t->d);
+    return t->factor * t->box(v->q, box, box + t->d, t->d);
 }
 
+/* Visits the subtree of node `at`, the nearer child first. */
 static void descend(visit *v, int32_t at) {
     const tree *t = v->t;
     for (;;) {
@@ -379,7 +391,7 @@ static void descend(visit *v, int32_t at) {
     }
 }
 
-/* Searches for the query at a place of the sequence; returns how many distances it took. */
+/* Answers the query at a position of the sequence; returns the number of distances computed. */
 static int64_t visit_one(const tree *t, int64_t place) {
     hd_graph_search *s = t->search;
     int64_t i = t->sequence != NULL ? t->sequence[place] : place;
@@ -402,23 +414,24 @@ static huddle_status visit_queries(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* A tree pays while a query sees few of the points: a distance here costs as much as PAYS_BELOW of
- * brute force's. A few queries tell. */
-static bool pays(const tree *t) {
-    int64_t n = t->search->query->n, probes = n < MOST_PROBES ? n : MOST_PROBES, n_distances = 0;
+/* Whether the tree is faster than brute force: estimated from the distances that some queries need,
+ * with four leaves for the descent. */
+static bool tree_pays(const tree *t) {
+    int64_t n = t->search->query->n, probes = n < MAX_PROBES ? n : MAX_PROBES, n_distances = 0;
     for (int64_t p = 0; p < probes; p++)
         n_distances += visit_one(t, p * n / probes);
-    return n_distances < probes * (t->n / PAYS_BELOW + LEAF * 4);
+    return n_distances < probes * (t->n / BRUTE_RATIO + LEAF * 4);
 }
 
+/* With gave_up NULL the search is completed even if brute force would be faster. */
 huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *search,
                                      bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     tree t = {.search = search,
               .leaf = leaf_kernels[search->train->isa],
               .box = box_kernels[search->train->isa]};
-    TRY(build(context, &t));
-    if (gave_up != NULL && !pays(&t))
+    TRY(build_tree(context, &t));
+    if (gave_up != NULL && !tree_pays(&t))
         *gave_up = true;
     else
         TRY(hd_parallel(context, "graph", search->query->n, QUERIES_PER_CHUNK, visit_queries, &t));

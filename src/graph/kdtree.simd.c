@@ -1,4 +1,4 @@
-/* The kd-tree's distances, by differences in double. */
+/* Distances for the kd-tree, by differences in double. */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
 

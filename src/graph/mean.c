@@ -12,9 +12,9 @@
 
 enum { PAIRS_PER_CHUNK = 4096, ROWS_PER_CHUNK = 32 };
 
-/* All pairs are taken while they cost at most max_work multiplications, about a second on one core;
- * otherwise a sample of at most max_pairs, whose relative standard error is below 10^-3. Both are
- * part of the documented behaviour (huddle/graph.h). */
+/* All pairs are taken while they cost at most max_work multiplications, a few seconds on one core;
+ * otherwise a sample of at most max_pairs, whose relative standard error is 10^-3 if the standard
+ * deviation of the distances equals their mean. Both are documented behaviour (huddle/graph.h). */
 static const double max_work = 0x1p32, max_pairs = 0x1p20;
 
 typedef struct mean {

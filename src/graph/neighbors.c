@@ -13,6 +13,7 @@
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
+/* Whether the arrays of the points can be read here. */
 static bool on_host(const huddle_points *x) {
     return x->resident == NULL || x->values != NULL;
 }
@@ -75,6 +76,8 @@ done:
 
 /* ---- the engine ---------------------------------------------------------------------------- */
 
+/* An answer of the wrong size would make later stages read beyond its arrays, so it is an error of
+ * the engine. */
 huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_request *request,
                                   huddle_neighbors *out, huddle_knn_info *info, bool *answered) {
     const hd_engine *engine = hd_context_engine(context);
@@ -133,6 +136,8 @@ static void close_lists(host_search *h, const hd_graph_search *s) {
     h->info->n_repeated = (int64_t)atomic_load(&s->n_repeated);
 }
 
+/* Dense rows: rescaled or normalised as the type and the metric require, then the chosen solver.
+ * */
 static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_rows *query) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search s = {.train = train, .query = query, .self = query == train};
@@ -184,6 +189,8 @@ done:
     return status;
 }
 
+/* Points: fetched from an engine if necessary. Under Euclidean distances only the difference of
+ * the shifts matters; under cosine the true values do. */
 static huddle_status search_points(host_search *h) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *train = h->request->train, *query = h->request->query;
@@ -232,6 +239,8 @@ done:
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
+/* The checks come first, so that an engine gets valid requests only; with k = 0 there is nothing
+ * to ask for. The seconds include the checks, whoever answers. */
 huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor_request *request,
                                       huddle_neighbors *out, huddle_knn_info *info) {
     huddle_status status = HUDDLE_OK;

@@ -1,3 +1,4 @@
+/* Packing of points and the bound on its rounding error. */
 #include "graph/panels.h"
 
 #include "base/check.h"
@@ -6,9 +7,14 @@
 #include <float.h>
 #include <math.h>
 
-enum { DIFFERENCES_UP_TO = 32, SURVEY_CHUNKS = 16, PANELS_PER_CHUNK = 16 };
+enum {
+    MAX_DIFFERENCES = 32, /* features up to which differences are as fast as products, and more
+                             accurate (`./dev bench graph`) */
+    SURVEY_CHUNKS = 16,   /* few: each keeps four numbers per feature */
+    PANELS_PER_CHUNK = 16,
+};
 
-static const double u = 0x1p-24;
+static const double u = 0x1p-24; /* unit roundoff of float */
 
 /* ---- survey -------------------------------------------------------------------------------- */
 
@@ -19,6 +25,7 @@ typedef struct survey {
     bool *whole;                       /* chunks */
 } survey;
 
+/* Sum, minimum and maximum of each coordinate over a chunk, and whether all are integers. */
 static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     const survey *s = argument;
     int64_t at = chunk.index * s->width;
@@ -44,7 +51,7 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Adds up the chunks into the first of them. */
+/* Combines the chunks in the place of the first. */
 static void combine(survey *s, int64_t chunks) {
     for (int64_t c = 1; c < chunks; c++) {
         for (int64_t j = 0; j < s->width; j++) {
@@ -57,7 +64,8 @@ static void combine(survey *s, int64_t chunks) {
     }
 }
 
-/* Takes the centre from the first survey, the spread around it from every one. */
+/* Sets the centre, if this is the first survey, and increases the spread around it. Integers keep
+ * an integer centre, so that they stay integers. */
 static huddle_status survey_one(huddle_context *context, const hd_graph_rows *rows, bool first,
                                 hd_graph_packing *p, double *spread) {
     huddle_status status = HUDDLE_OK;
@@ -95,7 +103,7 @@ huddle_status hd_graph_packing_new(huddle_context *context, const hd_graph_rows 
     int exponent = 0;
     *packing =
         (hd_graph_packing){.d = hd_graph_rows_width(train), .whole = true, .isa = hd_cpu_isa()};
-    packing->differences = packing->d <= DIFFERENCES_UP_TO;
+    packing->differences = packing->d <= MAX_DIFFERENCES;
     ALLOC(packing->centre, packing->d);
     TRY(survey_one(context, train, true, packing, &spread));
     if (query != NULL)
@@ -121,7 +129,8 @@ typedef struct filling {
     double *scratch; /* workers x d */
 } filling;
 
-static void fill_point(const filling *f, int64_t i, double *row) {
+/* Packs point i, or padding beyond the last point. */
+static void pack_point(const filling *f, int64_t i, double *row) {
     const hd_graph_packing *p = f->packing;
     hd_graph_panels *x = f->panels;
     float *to = x->values + i / HD_GRAPH_PANEL * HD_GRAPH_PANEL * p->d + i % HD_GRAPH_PANEL;
@@ -146,7 +155,7 @@ static huddle_status fill_panels(void *argument, hd_chunk chunk) {
     const filling *f = argument;
     double *row = f->scratch + chunk.worker * f->packing->d;
     for (int64_t i = chunk.begin * HD_GRAPH_PANEL; i < chunk.end * HD_GRAPH_PANEL; i++)
-        fill_point(f, i, row);
+        pack_point(f, i, row);
     return HUDDLE_OK;
 }
 
@@ -180,14 +189,16 @@ void hd_graph_panels_free(hd_graph_panels *panels) {
 
 bool hd_graph_panels_exact(const hd_graph_packing *packing, const hd_graph_panels *train,
                            const hd_graph_panels *query) {
-    /* Every sum on the way is a whole number of at most (|x| + |y|)^2. */
+    /* Every intermediate sum is an integer of at most (|x| + |y|)^2, which float represents. */
     double both = (train->largest + query->largest) / packing->scale;
     return packing->whole && both * both < 0x1p24;
 }
 
+/* The bound of panels.h, solved for the value that the kernel shows. If d is so large that the
+ * bound has no meaning, nothing is excluded. */
 double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, double distance2) {
     double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
-    /* The other end is at most r away, and packing moved both. */
+    /* The other point is at most r away, and packing moved both. */
     double other = (norm + r + 2 * packing->blur) * (1 + 4 * u);
     double packed = r + u * (norm + other) + 2 * packing->blur;
     double limit = packed * packed;
@@ -197,7 +208,7 @@ double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, doub
         limit += (d + 6) * u / (1 - (d + 6) * u) * (norm * norm + other * other);
     else
         return INFINITY;
-    /* A little for the double arithmetic here. Coordinates and products that float holds with
-     * fewer digits, or not at all, are off by 2^-150 each, times at most 2 sqrt(d) in the sum. */
+    /* A margin for the arithmetic in double above. Subnormal coordinates and products have an error
+     * of 2^-150 each, multiplied by at most 2 sqrt(d) in the sum. */
     return limit * (1 + 0x1p-40) + (d + 4) * 0x1p-146;
 }

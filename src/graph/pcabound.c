@@ -1,11 +1,11 @@
 /* All pairs, by lower bounds.
  *
- * Distances between projections (projection.h) cost a few dozen coordinates and never exceed the
- * true ones. The tiles compare projections; only a pair whose bound is not above the k-th distance
- * of one of its ends is looked at in full, in double, and enters the lists as it is. Nothing needs
- * a second look. A random tree puts near points next to each other, so that hits come in few
- * tiles, and a first round among neighbours by bounds alone begins everyone's list. Where bounds
- * are too weak to pay, brute force does it all. */
+ * Distances between projections (projection.h) need a few dozen coordinates and never exceed the
+ * true distances. The tiles compare projections; only if the bound of a pair is not above the k-th
+ * distance of one of its points, the full distance is computed, in double, and enters the lists.
+ * Nothing has to be verified afterwards. A random tree puts near points next to each other, so that
+ * hits are concentrated in few tiles, and a first pass within small blocks fills every list with
+ * good candidates. Where the bounds are too weak, the search gives up in favour of brute force. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
@@ -19,34 +19,37 @@
 #include <string.h>
 
 enum {
-    LEAF = 16,        /* points that the order need not tell apart */
-    LEAST_WIDTH = 24, /* coordinates below which projecting cannot pay */
+    LEAF = 16,        /* points that the tree does not separate */
+    MIN_WIDTH = 24,   /* coordinates below which projecting cannot pay */
+    FIRST_BLOCK = 96, /* points of the blocks of the first pass */
     PLACES_PER_CHUNK = 256,
 };
 
-/* Looking at a pair in full costs about as much as this many in a tile of full rows. */
-static const double look_cost = 30;
+/* A full distance takes about the time of so many pairs in tiles of full rows (`./dev bench graph`,
+ * n_distances against the rate of the kernel). */
+static const double full_cost = 30;
 
-/* Looks a point that are forgiven: the first lists are poor everywhere. */
-static const double start_looks = 100;
+/* Full distances per point that do not count against the bound: the first lists are poor on all
+ * data. */
+static const double free_distances = 100;
 
 typedef struct bound {
     hd_graph_search *search;
     hd_graph_projection projection;
     hd_graph_packing packing;
-    hd_graph_panels panels; /* of the projections, in the order of the first tree */
+    hd_graph_panels panels; /* of the projections, in the order of the tree */
     hd_graph_tiles tiles;
-    int32_t *order;           /* names, by place */
-    double *keys;             /* of the places being split */
-    hd_graph_candidates near; /* by bounds, for the beginning */
+    int32_t *order;           /* row numbers, in the order of the tree */
+    double *keys;             /* of the points being split */
+    hd_graph_candidates near; /* by bounds, for the first pass */
     int64_t n;
-    int32_t *looks; /* pairs looked at, by the first place */
+    int32_t *looks; /* full distances computed, by the first point of the pair */
 } bound;
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-/* Could point j enter the list of i? Not if it is there already, nor behind a full list of zeros.
- */
+/* Whether point j could enter the list of i: not if it is there already, nor behind a list full of
+ * zeros. */
 static bool wants(const bound *b, int32_t i, int32_t j) {
     const hd_graph_search *s = b->search;
     const int32_t *index = s->index + (int64_t)i * s->k;
@@ -58,6 +61,7 @@ static bool wants(const bound *b, int32_t i, int32_t j) {
     return true;
 }
 
+/* The k-th squared distance in the list of i. */
 static double last(const bound *b, int32_t i) {
     return b->search->distance2[(int64_t)i * b->search->k + b->search->k - 1];
 }
@@ -68,6 +72,7 @@ static bool enter(const bound *b, int32_t i, double distance2, int32_t j) {
                                 s->k, distance2, j);
 }
 
+/* Sets tau, above which bounds exclude a pair, from the last distance of the list. */
 static void lower_tau(const bound *b, int64_t place) {
     double distance2 = last(b, b->order[place]), limit = FLT_MAX;
     if (isfinite(distance2))
@@ -75,8 +80,8 @@ static void lower_tau(const bound *b, int64_t place) {
     b->tiles.tau[place] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
 }
 
-/* A pair of places whose bound leaves a chance. */
-static void look(void *argument, int64_t place, int64_t other, float value) {
+/* Computes the full distance of a pair that its bound does not exclude. */
+static void compare_in_full(void *argument, int64_t place, int64_t other, float value) {
     bound *b = argument;
     int32_t i = b->order[place], j = b->order[other];
     bool for_i = value <= b->tiles.tau[place] && wants(b, i, j);
@@ -92,12 +97,14 @@ static void look(void *argument, int64_t place, int64_t other, float value) {
     b->looks[place]++;
 }
 
-static void fetch(void *argument, int64_t place) {
+/* Rows are scattered in memory: each is requested while other hits of its tile are processed. */
+static void prefetch_row(void *argument, int64_t place) {
     const bound *b = argument;
     hd_graph_rows_prefetch(b->search->train, b->order[place]);
 }
 
-/* ---- trees --------------------------------------------------------------------------------- */
+/* ---- the order ---------------------------------------------------------------------------------
+ */
 
 static const double *row(const bound *b, int32_t i) {
     return b->projection.y.values + i * b->projection.y.stride;
@@ -116,7 +123,7 @@ static void swap_places(bound *b, int64_t p, int64_t q) {
     b->order[q] = name;
 }
 
-/* Puts the smaller half of begin .. end - 1 by (key, name) in front of middle. */
+/* Moves the smaller half of begin .. end - 1 by (key, name) in front of middle: quickselect. */
 static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
     int64_t low = begin, high = end - 1;
     while (low < high) {
@@ -142,7 +149,7 @@ static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
 }
 
 /* Keys: positions along the line through two random points. */
-static void measure(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
+static void compute_keys(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     int64_t width = b->projection.y.cols;
     const double *one = row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
     const double *two = row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
@@ -159,26 +166,28 @@ static void measure(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     }
 }
 
-static void grow(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
+/* A random projection tree (Dasgupta and Freund, STOC 2008), of which only the order remains. */
+static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     while (end - begin > LEAF) {
         int64_t middle = begin + (end - begin) / 2;
-        measure(b, begin, end, rng);
+        compute_keys(b, begin, end, rng);
         split_at(b, begin, end, middle);
-        grow(b, begin, middle, rng);
+        order_points(b, begin, middle, rng);
         begin = middle;
     }
 }
 
-/* ---- the beginning ------------------------------------------------------------------------- */
+/* ---- the first pass ------------------------------------------------------------------------ */
 
+/* The first pass keeps candidates by their bounds alone, for both points of a pair. */
 static void offer(void *argument, int64_t i, int64_t j, float value) {
     const bound *b = argument;
     b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
     b->tiles.tau[j] = hd_graph_candidates_offer(&b->near, j, value, i);
 }
 
-/* Looks at those that are near by their bounds. */
-static huddle_status look_around(void *argument, hd_chunk chunk) {
+/* Computes the full distances of the candidates. */
+static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
     bound *b = argument;
     const hd_graph_search *s = b->search;
     for (int64_t place = chunk.begin; place < chunk.end; place++) {
@@ -194,15 +203,17 @@ static huddle_status look_around(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The first pass: pairs within small blocks of the order. Its lists make tau small before the
+ * tournament begins, in which most pairs are then excluded. */
 static huddle_status begin_lists(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_graph_candidates_new(b->n, b->search->k, &b->near));
     for (int64_t place = 0; place < b->panels.padded; place++)
         b->tiles.tau[place] = place < b->n ? FLT_MAX : -INFINITY;
     b->tiles.hit = offer;
-    TRY(hd_graph_tiles_blocks(context, &b->tiles, 96));
+    TRY(hd_graph_tiles_blocks(context, &b->tiles, FIRST_BLOCK));
     hd_graph_search_clear(b->search, 0, b->n);
-    TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, look_around, b));
+    TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, compare_candidates, b));
 done:
     hd_graph_candidates_free(&b->near);
     return status;
@@ -210,24 +221,28 @@ done:
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
-/* Directions: a flat optimum between 32 and 64, more of them when more pairs share the cost. */
-static int64_t directions(int64_t n, int64_t width) {
+/* The number of directions: any from 32 to 64 is near the optimum (`./dev bench graph`); more of
+ * them pay when more pairs share the cost of projecting. */
+static int64_t count_directions(int64_t n, int64_t width) {
     int64_t p = n > 30000 || width > 400 ? 63 : 47;
     return p < width / 2 ? p : width / 2;
 }
 
-static huddle_status prepare(huddle_context *context, bound *b) {
+/* Projects, orders and packs. The projections are packed in product form whatever their number,
+ * with the error of the projection as blur. */
+static huddle_status prepare_search(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = b->search;
     hd_rng rng = hd_rng_stream(s->seed, 1);
-    TRY(hd_graph_projection_new(context, s->train, directions(b->n, hd_graph_rows_width(s->train)),
-                                s->seed, &b->projection));
+    TRY(hd_graph_projection_new(context, s->train,
+                                count_directions(b->n, hd_graph_rows_width(s->train)), s->seed,
+                                &b->projection));
     ALLOC(b->order, b->n);
     ALLOC(b->keys, b->n);
     ALLOC_ZERO(b->looks, b->n);
     for (int64_t i = 0; i < b->n; i++)
         b->order[i] = (int32_t)i;
-    grow(b, 0, b->n, &rng);
+    order_points(b, 0, b->n, &rng);
     hd_graph_rows y = hd_graph_rows_of_dense(&b->projection.y);
     y.pick = b->order;
     TRY(hd_graph_packing_new(context, &y, NULL, &b->packing));
@@ -250,14 +265,14 @@ static int64_t count_looks(const bound *b) {
     return looks;
 }
 
-/* Goes on while looking costs less than full tiles would. */
-static bool pays(void *argument, double pairs) {
+/* Continues while full distances cost less than the tiles of brute force. */
+static bool bound_pays(void *argument, double pairs) {
     const bound *b = argument;
-    double looks = (double)count_looks(b) - start_looks * (double)b->n;
-    return looks * look_cost < pairs;
+    double looks = (double)count_looks(b) - free_distances * (double)b->n;
+    return looks * full_cost < pairs;
 }
 
-static void release(bound *b) {
+static void free_search(bound *b) {
     hd_graph_projection_free(&b->projection);
     hd_graph_packing_free(&b->packing);
     hd_graph_panels_free(&b->panels);
@@ -267,20 +282,22 @@ static void release(bound *b) {
     huddle_free(b->looks);
 }
 
+/* Gives up at once if there are few coordinates to save or if lists are so long that tau excludes
+ * little. */
 huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search *search,
                                        bool *gave_up) {
     huddle_status status = HUDDLE_OK;
     bound b = {.search = search, .n = search->train->n};
-    *gave_up = hd_graph_rows_width(search->train) < LEAST_WIDTH || search->k >= b.n / 4;
+    *gave_up = hd_graph_rows_width(search->train) < MIN_WIDTH || search->k >= b.n / 4;
     if (*gave_up)
         return status;
-    TRY(prepare(context, &b));
+    TRY(prepare_search(context, &b));
     TRY(begin_lists(context, &b));
-    b.tiles.hit = look;
-    b.tiles.fetch = fetch;
-    TRY(hd_graph_tiles_tournament(context, &b.tiles, pays, gave_up));
+    b.tiles.hit = compare_in_full;
+    b.tiles.fetch = prefetch_row;
+    TRY(hd_graph_tiles_tournament(context, &b.tiles, bound_pays, gave_up));
     atomic_fetch_add(&search->n_distances, count_looks(&b));
 done:
-    release(&b);
+    free_search(&b);
     return status;
 }

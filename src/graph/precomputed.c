@@ -80,6 +80,7 @@ huddle_status huddle_graph_from_affinity(huddle_context *context, const huddle_c
     return hd_agree(context, graph_from_affinity(context, affinity, graph));
 }
 
+/* By way of the sparse matrix of the entries that are not 0. */
 static huddle_status graph_from_affinity_dense(huddle_context *context,
                                                const huddle_dense *affinity, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -136,6 +137,7 @@ static void offer(huddle_neighbors *out, int64_t i, int64_t j, double distance) 
                              (int32_t)j);
 }
 
+/* Only stored entries are neighbours, so that lists may have empty places. */
 static huddle_status lists_from_stored(huddle_context *context, const huddle_csr *distances,
                                        int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
@@ -184,6 +186,7 @@ huddle_status huddle_graph_from_distances_dense(huddle_context *context,
     return hd_agree(context, hd_graph_lists_from_distances(context, distances, n_neighbors, out));
 }
 
+/* Over both triangles: the matrix need not be symmetric. */
 static huddle_status mean_of_distances(huddle_context *context, const huddle_dense *distances,
                                        double *mean) {
     huddle_status status = HUDDLE_OK;

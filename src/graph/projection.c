@@ -1,3 +1,4 @@
+/* Principal directions of a sample by subspace iteration, and the projection to them. */
 #include "graph/projection.h"
 
 #include "base/blas.h"
@@ -10,24 +11,29 @@
 #include <math.h>
 #include <string.h>
 
+/* Rows of the sample, and iterations: a rough estimate is sufficient, because the bound holds for
+ * any directions. */
 enum { SAMPLE = 1600, ITERATIONS = 3, ROWS_PER_CHUNK = 128 };
+
+/* A row that loses all but this share of its norm to the others has no direction of its own. */
+static const double min_share = 1e-4;
 
 typedef struct finder {
     const hd_graph_rows *rows;
     int64_t m, d, p;   /* sampled rows, coordinates, directions */
     double *centre;    /* d */
-    float *sample;     /* m x d, centred, of size 1 */
+    float *sample;     /* m x d, centred and scaled */
     float *directions; /* p x d */
     float *products;   /* m x p */
     double *v;         /* p x d, orthonormal */
     double *scratch;   /* workers x chunk x d */
     hd_graph_projection *out;
-    double *largest; /* per chunk: squared norm */
+    double *largest; /* per chunk: the largest squared norm */
 } finder;
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
-/* What brings the sample near 1, so that float holds its squares. */
+/* The power of two that brings the sample near 1, so that its squares fit into float. */
 static double sample_scale(const finder *f) {
     double *row = f->scratch, largest = 0;
     int exponent = 0;
@@ -41,6 +47,7 @@ static double sample_scale(const finder *f) {
     return ldexp(1, -exponent);
 }
 
+/* Evenly spaced rows, less their mean. */
 static void take_sample(finder *f) {
     double *row = f->scratch;
     memset(f->centre, 0, (size_t)f->d * sizeof *f->centre);
@@ -57,6 +64,7 @@ static void take_sample(finder *f) {
     }
 }
 
+/* An inner product with independent partial sums, which the compiler can keep in registers. */
 static double dot(const double *a, const double *b, int64_t d) {
     enum { LANES = 8 };
     double sums[LANES] = {0}, sum = 0;
@@ -71,8 +79,9 @@ static double dot(const double *a, const double *b, int64_t d) {
     return sum;
 }
 
-/* Makes row r of v orthogonal to those before it and of norm 1: twice Gram-Schmidt. A row that
- * has nothing of its own begins again at random. */
+/* Makes row r of v orthogonal to those before it and of norm 1, by Gram-Schmidt with one repetition
+ * (Giraud, Langou and Rozloznik, Numerische Mathematik 2005: twice is enough). A row without a
+ * direction of its own is replaced by a random one. */
 static void orthonormalise(finder *f, int64_t r, hd_rng *rng) {
     double *row = f->v + r * f->d;
     for (;;) {
@@ -84,7 +93,7 @@ static void orthonormalise(finder *f, int64_t r, hd_rng *rng) {
                     row[j] -= share * f->v[q * f->d + j];
             }
         double after = sqrt(dot(row, row, f->d));
-        if (after > 1e-4 * before) {
+        if (after > min_share * before) {
             for (int64_t j = 0; j < f->d; j++)
                 row[j] /= after;
             return;
@@ -94,8 +103,8 @@ static void orthonormalise(finder *f, int64_t r, hd_rng *rng) {
     }
 }
 
-/* Subspace iteration on the sample's scatter matrix. */
-static void iterate(finder *f, uint64_t seed) {
+/* Subspace iteration with the scatter matrix of the sample, in float; orthonormalised in double. */
+static void find_directions(finder *f, uint64_t seed) {
     hd_rng rng = hd_rng_stream(seed, 0);
     int m = (int)f->m, d = (int)f->d, p = (int)f->p;
     for (int64_t e = 0; e < f->p * f->d; e++)
@@ -118,7 +127,8 @@ static void iterate(finder *f, uint64_t seed) {
 
 /* ---- coordinates --------------------------------------------------------------------------- */
 
-static huddle_status project(void *argument, hd_chunk chunk) {
+/* Coordinates (y, rho) of a chunk of rows. */
+static huddle_status project_rows(void *argument, hd_chunk chunk) {
     const finder *f = argument;
     double *x = f->scratch + chunk.worker * ROWS_PER_CHUNK * f->d, largest = 0;
     int64_t count = chunk.end - chunk.begin, width = f->p + 1;
@@ -140,8 +150,8 @@ static huddle_status project(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* y errs by a few d eps |x|. So does rho^2, relative to |x|^2; the root can make sqrt(d eps) |x| of
- * that where rho is near 0. eps is double's. */
+/* The error of y is at most a few d eps |x|, with eps that of double. The error of rho^2 is of the
+ * same size relative to |x|^2, and where rho is near 0 the root turns it into sqrt(d eps) |x|. */
 static double bound_blur(const finder *f, int64_t chunks) {
     double norm2 = 0, terms = 4 * (double)(f->d + f->p + 16);
     for (int64_t c = 0; c < chunks; c++)
@@ -166,8 +176,8 @@ huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_ro
     TRY(huddle_dense_new(rows->n, p + 1, &projection->y));
     take_sample(&f);
     hd_blas_enter();
-    iterate(&f, seed);
-    status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project, &f);
+    find_directions(&f, seed);
+    status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project_rows, &f);
     hd_blas_leave();
     projection->blur = bound_blur(&f, chunks);
 done:

@@ -1,12 +1,13 @@
-/* Points seen through a few principal directions, with distances that never exceed the true ones.
+/* Projections to a few principal directions, whose distances never exceed the true ones.
  *
- * V has p orthonormal rows; any would do, principal directions make the bound tight. With y = V x
- * and rho = sqrt(|x|^2 - |y|^2), what V does not see,
+ * V has p orthonormal rows; the bound holds for any, and principal directions make it tight. With
+ * y = V x and rho = sqrt(|x|^2 - |y|^2), the norm of what V does not cover,
  *
- *     |x - x'|^2 >= |y - y'|^2 + (rho - rho')^2,
+ *     |x - x'|^2 >= |y - y'|^2 + (rho - rho')^2
  *
- * so (y, rho) are p + 1 coordinates whose distances are lower bounds. They are computed in double:
- * rho cancels. */
+ * by the triangle inequality in the orthogonal complement. So (y, rho) are p + 1 coordinates whose
+ * distances are lower bounds. They are computed in double, because rho is a difference that
+ * cancels. */
 #ifndef HUDDLE_SRC_GRAPH_PROJECTION_H
 #define HUDDLE_SRC_GRAPH_PROJECTION_H
 
@@ -14,10 +15,10 @@
 
 typedef struct hd_graph_projection {
     huddle_dense y; /* n x (p + 1) */
-    double blur;    /* no row is farther than this from where exact arithmetic would put it */
+    double blur;    /* bound on the distance of a row from its exact position */
 } hd_graph_projection;
 
-/* Projects to p directions found on a sample; p must be less than the rows' width. */
+/* Projects to p directions found from a sample; p must be less than the width of the rows. */
 huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_rows *rows, int64_t p,
                                       uint64_t seed, hd_graph_projection *projection);
 void hd_graph_projection_free(hd_graph_projection *projection);

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* When "auto" tries a solver other than brute force: where it was the faster one in `./dev bench
- * graph` on the data sets of docs/results.md. The tree and the bound also notice by themselves when
- * they do not pay, so these limits only avoid pointless attempts. */
+/* When "auto" tries a solver other than brute force: where it was measured to be the faster one
+ * (`./dev bench graph`). The tree and the bound also notice by themselves when they do not pay, so
+ * these limits only avoid pointless attempts. */
 enum {
     TREE_MIN_ROWS = 20000,       /* points in single precision */
     TREE_MAX_WIDTH = 16,         /* their coordinates; beyond, boxes exclude too little */

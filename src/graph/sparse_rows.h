@@ -1,4 +1,4 @@
-/* Sparse rows with what the metric makes of them. */
+/* A view of sparse rows, scaled as the metric requires. */
 #ifndef HUDDLE_SRC_GRAPH_SPARSE_ROWS_H
 #define HUDDLE_SRC_GRAPH_SPARSE_ROWS_H
 
@@ -6,7 +6,7 @@
 
 typedef struct hd_graph_sparse_rows {
     const huddle_points *x;
-    double *scale; /* n: 1, or 1 / norm under cosine, 0 for a row of zeros then */
+    double *scale; /* n: 1, or 1 / norm under cosine, where a row of zeros has 0 */
     double *norm2; /* n: of the scaled rows */
 } hd_graph_sparse_rows;
 

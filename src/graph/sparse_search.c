@@ -1,11 +1,11 @@
-/* Neighbours of sparse points: products by an inverted index, never a dense row of features.
+/* Neighbours of sparse points: inner products by an inverted index, without dense rows.
  *
- * For one query, sum up its products with all training points column by column, then read off
+ * The inner products of a query with all training points are accumulated column by column; then
  *
  *     |x - y|^2 = |x|^2 + |y|^2 - 2 <x, y>
  *
- * in double. What cancels there is bounded as in brute.c; the candidates' distances are computed
- * again by differences. */
+ * in double. The cancellation in this formula is bounded as in brute.c, and the distances of the
+ * candidates are computed again by differences. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "graph/search.h"
@@ -15,7 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPARE = 3, QUERIES_PER_CHUNK = 64 };
+enum {
+    SPARE = 3, /* more candidates than neighbours, as in brute.c */
+    QUERIES_PER_CHUNK = 64,
+};
 
 typedef struct index {
     hd_graph_search *search;
@@ -28,35 +31,13 @@ typedef struct index {
     double *near;     /* workers x spare k */
     int32_t *near_names;
     int32_t k;
-    double longest; /* values in a training row */
+    double longest; /* number of values of the longest training row */
 } index;
 
 /* ---- the index ----------------------------------------------------------------------------- */
 
-huddle_status hd_graph_sparse_rows_new(const huddle_points *x, bool cosine,
-                                       hd_graph_sparse_rows *s) {
-    huddle_status status = HUDDLE_OK;
-    *s = (hd_graph_sparse_rows){.x = x};
-    ALLOC(s->scale, x->n);
-    ALLOC(s->norm2, x->n);
-    for (int64_t i = 0; i < x->n; i++) {
-        double sum = 0;
-        for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
-            sum += (double)x->values[e] * (double)x->values[e];
-        s->norm2[i] = cosine ? 1 : sum;
-        s->scale[i] = !cosine ? 1 : sum > 0 ? 1 / sqrt(sum) : 0;
-    }
-done:
-    return status;
-}
-
-void hd_graph_sparse_rows_free(hd_graph_sparse_rows *s) {
-    huddle_free(s->scale);
-    huddle_free(s->norm2);
-    *s = (hd_graph_sparse_rows){0};
-}
-
-static huddle_status invert(index *t) {
+/* Stores the training points by columns. */
+static huddle_status invert_points(index *t) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = t->train.x;
     int64_t nonzeros = x->offsets[x->n];
@@ -73,7 +54,7 @@ static huddle_status invert(index *t) {
             t->rows[at] = (int32_t)i;
             t->values[at] = x->values[e];
         }
-    /* Every offset has moved to the end of its column, which is the next one's beginning. */
+    /* A counting sort: every offset is now the end of its column, where the next one begins. */
     memmove(t->offsets + 1, t->offsets, (size_t)x->d * sizeof *t->offsets);
     t->offsets[0] = 0;
 done:
@@ -82,32 +63,7 @@ done:
 
 /* ---- one query ----------------------------------------------------------------------------- */
 
-static double next_difference(const hd_graph_sparse_rows *a, int64_t i, int64_t *p,
-                              const hd_graph_sparse_rows *b, int64_t j, int64_t *q) {
-    int64_t p_end = a->x->offsets[i + 1], q_end = b->x->offsets[j + 1];
-    int32_t cp = *p < p_end ? a->x->columns[*p] : INT32_MAX;
-    int32_t cq = *q < q_end ? b->x->columns[*q] : INT32_MAX;
-    double difference = 0;
-    if (cp <= cq)
-        difference += a->scale[i] * (double)a->x->values[(*p)++];
-    if (cq <= cp)
-        difference -= b->scale[j] * (double)b->x->values[(*q)++];
-    return difference;
-}
-
-double hd_graph_sparse_distance2(const hd_graph_sparse_rows *a, int64_t i,
-                                 const hd_graph_sparse_rows *b, int64_t j) {
-    if (a->scale[i] == 0 || b->scale[j] == 0)
-        return a->scale[i] == b->scale[j] ? 0 : 2;
-    double sum = 0;
-    int64_t p = a->x->offsets[i], q = b->x->offsets[j];
-    while (p < a->x->offsets[i + 1] || q < b->x->offsets[j + 1]) {
-        double difference = next_difference(a, i, &p, b, j, &q);
-        sum += difference * difference;
-    }
-    return sum;
-}
-
+/* The inner products of query i with all training points, without the scale of the cosine. */
 static void multiply(const index *t, int64_t i, double *products) {
     const huddle_points *x = t->query->x;
     memset(products, 0, (size_t)t->train.x->n * sizeof *products);
@@ -119,7 +75,7 @@ static void multiply(const index *t, int64_t i, double *products) {
     }
 }
 
-/* The squared distance as the products give it. */
+/* The squared distance from the inner product. */
 static double rough(const index *t, int64_t i, int64_t j, const double *products) {
     double s = t->query->scale[i], r = t->train.scale[j];
     if (s == 0 || r == 0)
@@ -127,7 +83,9 @@ static double rough(const index *t, int64_t i, int64_t j, const double *products
     return t->query->norm2[i] + t->train.norm2[j] - 2 * s * r * products[j];
 }
 
-static int64_t look_closely(const index *t, int64_t i, const int32_t *names, int64_t count) {
+/* Inserts the named points into the list with their distances by differences; returns their
+ * number. */
+static int64_t insert_exactly(const index *t, int64_t i, const int32_t *names, int64_t count) {
     hd_graph_search *s = t->search;
     for (int64_t c = 0; c < count; c++)
         hd_graph_list_insert(s->distance2 + i * s->k, s->index + i * s->k, s->k,
@@ -135,11 +93,11 @@ static int64_t look_closely(const index *t, int64_t i, const int32_t *names, int
     return count;
 }
 
-/* How far off rough() can be beside the distance by differences. With u = 2^-53, rows of p and q
- * values and of norms X and Y, the norms err by p u X^2 and q u Y^2, the product by
- * 2 min(p, q) u X Y, the sums by 2 u (X^2 + Y^2), scales of the cosine by a few u more, and the
- * distance by differences by (p + q + 3) u of itself, which is at most 2 (X^2 + Y^2): all together
- * by less than (p + q + 16) 4 u (X^2 + Y^2). */
+/* A bound on the difference between rough() and the distance by differences. With u = 2^-53 and
+ * rows of p and q values and of norms X and Y, the error of the norms is at most p u X^2 and q u
+ * Y^2, of the product 2 min(p, q) u X Y, of the sums 2 u (X^2 + Y^2), of the scales of the cosine a
+ * few u more, and of the distance by differences (p + q + 3) u times itself, which is at most 2
+ * (X^2 + Y^2): in total less than (p + q + 16) 4 u (X^2 + Y^2). */
 static double doubt(double terms, double norm2, double other2) {
     return (terms + 16) * 0x1p-51 * (norm2 + other2);
 }
@@ -148,23 +106,26 @@ static double length(const hd_graph_sparse_rows *rows, int64_t i) {
     return (double)(rows->x->offsets[i + 1] - rows->x->offsets[i]);
 }
 
-/* The most that rough() can be for a training row j that is no farther than within2. */
-static double most_rough(const index *t, int64_t i, int64_t j, double within2) {
+/* The largest value of rough() for a training row j whose squared distance is at most within2. */
+static double max_rough(const index *t, int64_t i, int64_t j, double within2) {
     return within2 +
            doubt(length(t->query, i) + length(&t->train, j), t->query->norm2[i], t->train.norm2[j]);
 }
 
-/* The same for any row: it is at most as long as the longest, and its norm at most the query's and
- * the distance. */
-static double most_rough_of_all(const index *t, int64_t i, double within2) {
+/* The same for any row: it has at most as many values as the longest, and its norm is at most that
+ * of the query plus the distance. */
+static double max_rough_of_all(const index *t, int64_t i, double within2) {
     double other = sqrt(t->query->norm2[i]) + sqrt(within2);
     return within2 + doubt(length(t->query, i) + t->longest, t->query->norm2[i], other * other);
 }
 
+/* Searches the neighbours of query i; returns the number of distances by differences. As in
+ * brute.c, the list is final if no other point can be nearer than its k-th; otherwise every point
+ * within the bound is compared by differences. */
 static int64_t search_one(const index *t, int64_t i, double *products, double *near,
                           int32_t *names) {
     hd_graph_search *s = t->search;
-    int64_t looked = 0;
+    int64_t compared = 0;
     int32_t found = 0;
     for (int32_t c = 0; c < t->k; c++) {
         near[c] = INFINITY;
@@ -179,22 +140,22 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
     hd_graph_search_clear(s, i, i + 1);
     while (found < t->k && names[found] != INT32_MAX)
         found++;
-    looked += look_closely(t, i, names, found);
+    compared += insert_exactly(t, i, names, found);
     double *last = &s->distance2[i * s->k + s->k - 1];
     double within2 = *last;
-    if (found < t->k || near[t->k - 1] > most_rough_of_all(t, i, within2))
-        return looked;
+    if (found < t->k || near[t->k - 1] > max_rough_of_all(t, i, within2))
+        return compared;
     atomic_fetch_add(&s->n_repeated, 1);
     hd_graph_search_clear(s, i, i + 1);
     for (int64_t j = 0; j < t->train.x->n; j++) {
         int32_t name = (int32_t)j;
         if (*last == 0)
             break;
-        if (rough(t, i, j, products) <= most_rough(t, i, j, within2) &&
+        if (rough(t, i, j, products) <= max_rough(t, i, j, within2) &&
             !hd_graph_search_skips(s, i, j))
-            looked += look_closely(t, i, &name, 1);
+            compared += insert_exactly(t, i, &name, 1);
     }
-    return looked;
+    return compared;
 }
 
 static huddle_status search_queries(void *argument, hd_chunk chunk) {
@@ -202,13 +163,15 @@ static huddle_status search_queries(void *argument, hd_chunk chunk) {
     double *products = t->products + chunk.worker * t->train.x->n;
     double *near = t->near + (int64_t)chunk.worker * t->k;
     int32_t *names = t->near_names + (int64_t)chunk.worker * t->k;
-    int64_t looked = 0;
+    int64_t compared = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        looked += search_one(t, i, products, near, names);
-    atomic_fetch_add(&t->search->n_distances, looked);
+        compared += search_one(t, i, products, near, names);
+    atomic_fetch_add(&t->search->n_distances, compared);
     return HUDDLE_OK;
 }
 
+/* The index is built once; every worker has one array of inner products with all training points.
+ * */
 huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_points *train,
                                      const huddle_points *query, bool cosine,
                                      hd_graph_search *search) {
@@ -223,7 +186,7 @@ huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_point
         TRY(hd_graph_sparse_rows_new(query, cosine, &t.own));
         t.query = &t.own;
     }
-    TRY(invert(&t));
+    TRY(invert_points(&t));
     for (int64_t j = 0; j < train->n; j++)
         t.longest = fmax(t.longest, length(&t.train, j));
     ALLOC(t.products, workers * train->n);

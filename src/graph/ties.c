@@ -46,6 +46,7 @@ static int32_t count_near(const double *distance, int32_t length, int32_t k) {
     return count;
 }
 
+/* Lists whose (k + 1)-th neighbour is as near as the k-th: there may be more of them. */
 static huddle_status find_tied(tie_search *t) {
     huddle_status status = HUDDLE_OK;
     int32_t k = t->options->n_neighbors, length = t->near.k;

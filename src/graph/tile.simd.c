@@ -1,7 +1,8 @@
-/* The inner loop of the neighbour search: a block of products that never leaves the registers.
+/* The inner loop of the neighbour search: a block of products that stays in the registers.
  *
- * A register block is BLOCK rows by three vectors, 24 accumulators of 16 lanes with AVX-512 and
- * 12 of 8 or 4 lanes otherwise; as many blocks as it takes cover the tile. */
+ * A register block is BLOCK rows by three vectors: 24 accumulators of 16 lanes with AVX-512, which
+ * has 32 registers, and 12 of 8 or 4 lanes otherwise, with 16 registers. A tile consists of as many
+ * blocks as fit into it. */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
 
@@ -88,8 +89,9 @@ static inline uint64_t bits(mask m) {
         acc += difference * difference;                                                            \
     } while (0)
 
-/* Turns accumulators into distances and looks for hits; if there are any, stores the block and
- * marks them. The first look keeps no masks: most blocks end there. */
+/* Turns accumulators into distances and compares them with tau; if there are hits, stores the block
+ * and sets their bits. The first comparison keeps no masks: most blocks have no hit and end there.
+ */
 #define FINISH(FACTOR)                                                                             \
     lanes tau[VECTORS], base[VECTORS];                                                             \
     mask all = {0};                                                                                \

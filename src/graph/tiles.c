@@ -1,3 +1,4 @@
+/* The order in which tiles are computed. */
 #include "graph/tiles.h"
 
 #include "base/check.h"
@@ -5,7 +6,10 @@
 
 #include <math.h>
 
-enum { MOST_ROWS = 480, FEWEST_BLOCKS = 16 };
+/* Blocks of the tournament: at most 480 points, which with a few hundred features fit into the
+ * second level of cache, and at least 16 blocks if there are enough points, so that eight threads
+ * have work in every round. */
+enum { MAX_BLOCK = 480, MIN_BLOCKS = 16 };
 
 static const hd_graph_tile_function products[] = HD_SIMD_TABLE(hd_graph_tile_products);
 static const hd_graph_tile_function differences[] = HD_SIMD_TABLE(hd_graph_tile_differences);
@@ -14,6 +18,7 @@ hd_graph_tile_function hd_graph_tiles_kernel(const hd_graph_packing *packing) {
     return (packing->differences ? differences : products)[packing->isa];
 }
 
+/* Where point i is in its panel. */
 static const float *point(const hd_graph_panels *x, int64_t i) {
     return x->values + i / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + i % HD_GRAPH_PANEL;
 }
@@ -23,7 +28,9 @@ static hd_graph_tile new_tile(const hd_graph_tiles *tiles, float *out, uint64_t 
     return (hd_graph_tile){.d = d, .panel = d * HD_GRAPH_PANEL, .out = out, .hits = hits};
 }
 
-static int run(const hd_graph_tiles *tiles, hd_graph_tile *t, int64_t row, int64_t column) {
+/* Computes the tile at (row, column); returns whether it has hits. */
+static int compute_tile(const hd_graph_tiles *tiles, hd_graph_tile *t, int64_t row,
+                        int64_t column) {
     t->rows = point(tiles->rows, row);
     t->row_base = tiles->rows->base + row;
     t->row_tau = tiles->tau + row;
@@ -46,8 +53,8 @@ static int next_column(uint64_t *hits) {
     return c;
 }
 
-static void tell_rows(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
-                      int64_t column) {
+static void report_rows(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
+                        int64_t column) {
     for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++)
         for (uint64_t hits = t->hits[r]; hits != 0;) {
             int c = next_column(&hits);
@@ -57,6 +64,7 @@ static void tell_rows(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64
         }
 }
 
+/* Columns have no tau of their own here: it is -infinity for all of them. */
 void hd_graph_tiles_sweep(const hd_graph_tiles *tiles, int64_t begin, int64_t end) {
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
@@ -64,8 +72,8 @@ void hd_graph_tiles_sweep(const hd_graph_tiles *tiles, int64_t begin, int64_t en
     t.column_tau = nowhere;
     for (int64_t column = 0; column < tiles->columns->padded; column += HD_GRAPH_TILE_COLUMNS)
         for (int64_t row = begin; row < end; row += HD_GRAPH_TILE_ROWS)
-            if (run(tiles, &t, row, column))
-                tell_rows(tiles, &t, row, column);
+            if (compute_tile(tiles, &t, row, column))
+                report_rows(tiles, &t, row, column);
 }
 
 /* ---- all pairs once ------------------------------------------------------------------------ */
@@ -76,9 +84,9 @@ typedef struct tournament {
     int64_t blocks, round;
 } tournament;
 
-/* Drops what is not a pair i < j of points, announces the rest, then tells of it. */
-static void tell_pairs(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
-                       int64_t column) {
+/* Drops hits that are not pairs i < j of points, prefetches the others, then reports them. */
+static void report_pairs(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
+                         int64_t column) {
     int64_t n = tiles->rows->n;
     for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++) {
         int64_t i = row + r;
@@ -96,8 +104,9 @@ static void tell_pairs(const hd_graph_tiles *tiles, const hd_graph_tile *t, int6
         }
 }
 
-/* The points from `one` on against those from `other` on, which come later or are the same. */
-static void meet(const tournament *m, int64_t one, int64_t other) {
+/* Compares the block that begins at `one` with the one that begins at `other`, which is later or
+ * the same. */
+static void compare_blocks(const tournament *m, int64_t one, int64_t other) {
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
     hd_graph_tile t = new_tile(m->tiles, out, hits);
@@ -107,15 +116,15 @@ static void meet(const tournament *m, int64_t one, int64_t other) {
         t.column_tau = m->tiles->tau + column;
         for (int64_t row = one; row < row_end && row + 1 < column + HD_GRAPH_TILE_COLUMNS;
              row += HD_GRAPH_TILE_ROWS)
-            if (run(m->tiles, &t, row, column))
-                tell_pairs(m->tiles, &t, row, column);
+            if (compute_tile(m->tiles, &t, row, column))
+                report_pairs(m->tiles, &t, row, column);
     }
 }
 
-/* Round 0 matches every block with itself. In round r > 0 of the circle method the last block
- * stays and the others turn; `even` is the number of blocks made even, and whoever meets the added
- * one rests. */
-static huddle_status play(void *argument, hd_chunk chunk) {
+/* Round 0 compares every block with itself. The other rounds follow the circle method of
+ * round-robin tournaments: the last block stays and the others rotate. `even` is the number of
+ * blocks rounded up to an even number; the block that is paired with the added one pauses. */
+static huddle_status play_round(void *argument, hd_chunk chunk) {
     const tournament *m = argument;
     int64_t even = m->blocks + m->blocks % 2, turn = even - 1;
     for (int64_t table = chunk.begin; table < chunk.end; table++) {
@@ -127,15 +136,15 @@ static huddle_status play(void *argument, hd_chunk chunk) {
         if (one >= m->blocks || other >= m->blocks)
             continue;
         int64_t low = one < other ? one : other, high = one < other ? other : one;
-        meet(m, low * m->block, high * m->block);
+        compare_blocks(m, low * m->block, high * m->block);
     }
     return HUDDLE_OK;
 }
 
 static int64_t block_size(int64_t padded) {
-    int64_t block = padded / FEWEST_BLOCKS / HD_GRAPH_TILE_COLUMNS * HD_GRAPH_TILE_COLUMNS;
+    int64_t block = padded / MIN_BLOCKS / HD_GRAPH_TILE_COLUMNS * HD_GRAPH_TILE_COLUMNS;
     return block < HD_GRAPH_TILE_COLUMNS ? HD_GRAPH_TILE_COLUMNS
-           : block > MOST_ROWS           ? MOST_ROWS
+           : block > MAX_BLOCK           ? MAX_BLOCK
                                          : block;
 }
 
@@ -144,11 +153,13 @@ huddle_status hd_graph_tiles_blocks(huddle_context *context, const hd_graph_tile
                                     int64_t block) {
     tournament m = {.tiles = tiles, .padded = tiles->rows->padded, .block = block};
     m.blocks = hd_chunks(m.padded, block);
-    return hd_parallel(context, NULL, m.blocks, 4, play, &m);
+    return hd_parallel(context, NULL, m.blocks, 4, play_round, &m);
 }
 
+/* A barrier after every round, where progress is reported and the caller may end the comparison.
+ * */
 huddle_status hd_graph_tiles_tournament(huddle_context *context, const hd_graph_tiles *tiles,
-                                        hd_graph_continue_function go_on, bool *stopped) {
+                                        hd_graph_continue_function may_continue, bool *stopped) {
     huddle_status status = HUDDLE_OK;
     tournament m = {.tiles = tiles, .padded = tiles->rows->padded};
     m.block = block_size(m.padded);
@@ -157,10 +168,10 @@ huddle_status hd_graph_tiles_tournament(huddle_context *context, const hd_graph_
     double pairs = 0, size = (double)m.block;
     for (m.round = 0; m.round < even; m.round++) {
         int64_t tables = m.round == 0 ? m.blocks : even / 2;
-        TRY(hd_parallel(context, NULL, tables, 1, play, &m));
+        TRY(hd_parallel(context, NULL, tables, 1, play_round, &m));
         TRY(hd_progress(context, "graph", (double)m.round + 1, (double)even));
         pairs += (double)tables * size * size * (m.round == 0 ? 0.5 : 1);
-        if (go_on != NULL && !go_on(tiles->argument, pairs)) {
+        if (may_continue != NULL && !may_continue(tiles->argument, pairs)) {
             *stopped = true;
             break;
         }

@@ -101,6 +101,7 @@ huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neigh
     return HUDDLE_OK;
 }
 
+/* Distance 0 first: with delta = 0 the exponent would be 0 / 0. */
 double huddle_graph_weight(const huddle_scale *scale, int64_t i, double s, double distance) {
     double delta2 = scale->delta2;
     if (distance == 0 || has_rule(scale, "binary"))
@@ -126,6 +127,7 @@ static huddle_status check_sizes(const huddle_neighbors *x) {
     return HUDDLE_OK;
 }
 
+/* Lists may come from the caller: indices and distances are checked before they are used. */
 static huddle_status check_lists(const huddle_neighbors *x) {
     for (int64_t e = 0; e < x->n * x->k; e++) {
         int64_t i = e / x->k;

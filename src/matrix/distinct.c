@@ -61,6 +61,7 @@ static uint64_t hash_doubles(const double *values, int64_t d) {
     return hash;
 }
 
+/* Stored zeros are skipped, so that a row equals itself without them. */
 static uint64_t hash_sparse(const huddle_points *x, int64_t i) {
     uint64_t hash = 1;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
@@ -171,6 +172,8 @@ done:
     return status;
 }
 
+/* Hashes in parallel; the table is filled in row order, so that numbers do not depend on threads.
+ * */
 static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
                                    huddle_distinct *distinct) {
     huddle_status status = HUDDLE_OK;

@@ -185,6 +185,7 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The subtraction is in double, before rounding. */
 static huddle_status convert_rows(void *argument, hd_chunk chunk) {
     const conversion *c = argument;
     const huddle_points *x = c->points;
@@ -229,6 +230,7 @@ done:
     return status;
 }
 
+/* The shift stays NULL if no column needs one. */
 static huddle_status choose_shift(const conversion *c, int64_t n) {
     huddle_status status = HUDDLE_OK;
     huddle_points *x = c->points;
@@ -306,6 +308,7 @@ typedef struct rebasing {
     huddle_points *y;
 } rebasing;
 
+/* Adds the difference of the two shifts in double, and rounds once. */
 static huddle_status rebase_rows(void *argument, hd_chunk chunk) {
     const rebasing *r = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++)

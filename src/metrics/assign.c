@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct search {
+typedef struct assignment {
     int64_t rows, cols; /* rows <= cols */
     const double *value;
     double *u, *v;    /* prices; the slack u_i + v_j - value_ij is never negative */
@@ -15,13 +15,13 @@ typedef struct search {
     int32_t *parent;  /* the row from which a column was reached */
     int32_t *col_of;  /* the matching */
     int32_t *row_of;  /* -1 for a free column */
-    int32_t *open;    /* columns not yet settled, then the settled ones */
+    int32_t *open;    /* columns whose distance is not final, then the others */
     int64_t n_open;
-} search;
+} assignment;
 
-/* Shortens the distances of the open columns by way of `row`; returns the place of the nearest,
- * a free column before a taken one. */
-static int64_t scan(search *s, int64_t row, double at) {
+/* Shortens the distances of the open columns by paths through `row`; returns the place of the
+ * nearest, a free column before a matched one. */
+static int64_t scan_columns(assignment *s, int64_t row, double at) {
     const double *value = s->value + row * s->cols;
     double base = at + s->u[row], nearest = INFINITY;
     int64_t best = 0;
@@ -40,7 +40,8 @@ static int64_t scan(search *s, int64_t row, double at) {
     return best;
 }
 
-static void update_prices(search *s, int64_t root, double length) {
+/* Changes the prices so that no slack is negative and the path has none. */
+static void update_prices(assignment *s, int64_t root, double length) {
     s->u[root] -= length;
     for (int64_t k = s->n_open; k < s->cols; k++) {
         int32_t j = s->open[k];
@@ -51,7 +52,9 @@ static void update_prices(search *s, int64_t root, double length) {
     }
 }
 
-static void enter_row(search *s, int64_t root) {
+/* Adds a row: Dijkstra's algorithm to the nearest free column, then the matching along the path is
+ * exchanged. */
+static void add_row(assignment *s, int64_t root) {
     int64_t row = root;
     double at = 0;
     int32_t column;
@@ -59,7 +62,7 @@ static void enter_row(search *s, int64_t root) {
         s->distance[j] = INFINITY;
     s->n_open = s->cols;
     for (;;) {
-        int64_t k = scan(s, row, at);
+        int64_t k = scan_columns(s, row, at);
         column = s->open[k];
         s->open[k] = s->open[--s->n_open];
         s->open[s->n_open] = column;
@@ -77,7 +80,8 @@ static void enter_row(search *s, int64_t root) {
     }
 }
 
-static void run(search *s) {
+/* The largest value of a row is a feasible price for it while all columns cost 0. */
+static void assign_rows(assignment *s) {
     for (int64_t j = 0; j < s->cols; j++) {
         s->open[j] = (int32_t)j;
         s->row_of[j] = -1;
@@ -90,7 +94,7 @@ static void run(search *s) {
             s->u[i] = fmax(s->u[i], s->value[i * s->cols + j]);
     }
     for (int64_t i = 0; i < s->rows; i++)
-        enter_row(s, i);
+        add_row(s, i);
 }
 
 static huddle_status check_values(int64_t rows, int64_t cols, const double *value,
@@ -108,7 +112,7 @@ static huddle_status check_values(int64_t rows, int64_t cols, const double *valu
     return HUDDLE_OK;
 }
 
-/* In squares, so that neither side is walked with long steps. */
+/* In squares, so that both matrices are accessed in short strides. */
 static void transpose(int64_t rows, int64_t cols, const double *from, double *to) {
     enum { SIDE = 32 };
     for (int64_t i0 = 0; i0 < rows; i0 += SIDE)
@@ -123,7 +127,7 @@ huddle_status huddle_metrics_assign(int64_t rows, int64_t cols, const double *va
     huddle_status status = HUDDLE_OK;
     double *turned = NULL;
     bool turn = rows > cols;
-    search s = {.rows = turn ? cols : rows, .cols = turn ? rows : cols, .value = value};
+    assignment s = {.rows = turn ? cols : rows, .cols = turn ? rows : cols, .value = value};
     TRY(check_values(rows, cols, value, column_of));
     if (turn) {
         ALLOC(turned, rows * cols);
@@ -137,7 +141,7 @@ huddle_status huddle_metrics_assign(int64_t rows, int64_t cols, const double *va
     ALLOC(s.col_of, s.rows);
     ALLOC(s.row_of, s.cols);
     ALLOC(s.open, s.cols);
-    run(&s);
+    assign_rows(&s);
     memcpy(column_of, turn ? s.row_of : s.col_of, (size_t)rows * sizeof *column_of);
 done:
     huddle_free(s.u);

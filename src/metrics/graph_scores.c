@@ -58,6 +58,7 @@ done:
     return status;
 }
 
+/* One pass over the edges of this process, then the sums of all. */
 static huddle_status measure_volumes(huddle_context *context, const huddle_csr *graph,
                                      const int32_t *labels, volumes *m) {
     huddle_status status = HUDDLE_OK;

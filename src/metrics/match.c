@@ -1,19 +1,20 @@
-/* The best one-to-one map of a sparse table, by shortest augmenting paths.
+/* The best one-to-one mapping of a sparse table, by shortest augmenting paths (the Hungarian method
+ * with Dijkstra's algorithm).
  *
  *     maximise   sum of counts over matched cells
  *     dual       minimise sum u_i + sum v_j  with  u_i + v_j >= count_ij,  u, v >= 0
  *
- * Rows enter one by one. From the new row, Dijkstra's method walks along cells by the slack u_i +
- * v_j - count_ij and back along matched cells, until the cheapest end is found: a column that is
- * still free, or a row that had better stay without one (at the price u_i). Counts are integers,
- * so the result is exact. Rows and columns without a common cell never meet: zeros cost nothing. */
+ * Rows are added one by one. From the new row, Dijkstra's algorithm follows cells, with the slack
+ * u_i + v_j - count_ij as length, and matched cells backwards, until it finds the nearest end: a
+ * column that is still free, or a row that should stay without a column (at the cost u_i). Counts
+ * are integers, so the result is exact. Cells that are 0 are never visited. */
 #include "metrics/table.h"
 
 #include "base/check.h"
 
 #include <string.h>
 
-typedef struct search {
+typedef struct matching {
     const int64_t *offsets; /* the table, with the fewer as rows */
     const int32_t *columns;
     const int64_t *counts;
@@ -22,35 +23,36 @@ typedef struct search {
     int32_t *col_of, *row_of; /* the matching, -1 for none */
     int64_t *distance;        /* of a column from the new row; valid if reached */
     int32_t *parent;          /* the row from which a column was reached */
-    int32_t *heap, *place;    /* columns by distance; place -1: not reached, -2: settled */
-    int32_t *touched;         /* columns reached or settled */
+    int32_t *heap, *place;    /* columns by distance; place -1: not reached, -2: final */
+    int32_t *touched;         /* columns reached or final */
     int64_t heap_size, n_touched;
-} search;
+} matching;
 
-enum { UNSEEN = -1, SETTLED = -2 };
+enum { NOT_REACHED = -1, FINAL = -2 };
 
 /* ---- the heap of columns -------------------------------------------------------------------- */
 
-static void put(search *s, int64_t k, int32_t column) {
+static void place_in_heap(matching *s, int64_t k, int32_t column) {
     s->heap[k] = column;
     s->place[column] = (int32_t)k;
 }
 
-static void sift_up(search *s, int64_t k) {
+static void sift_up(matching *s, int64_t k) {
     int32_t column = s->heap[k];
     while (k > 0) {
         int64_t above = (k - 1) / 2;
         if (s->distance[s->heap[above]] <= s->distance[column])
             break;
-        put(s, k, s->heap[above]);
+        place_in_heap(s, k, s->heap[above]);
         k = above;
     }
-    put(s, k, column);
+    place_in_heap(s, k, column);
 }
 
-static int32_t take_nearest(search *s) {
+/* Removes the nearest column from the heap. */
+static int32_t take_nearest(matching *s) {
     int32_t nearest = s->heap[0], column = s->heap[--s->heap_size];
-    s->place[nearest] = SETTLED;
+    s->place[nearest] = FINAL;
     if (s->heap_size == 0)
         return nearest;
     int64_t k = 0;
@@ -63,24 +65,25 @@ static int32_t take_nearest(search *s) {
             below++;
         if (s->distance[s->heap[below]] >= s->distance[column])
             break;
-        put(s, k, s->heap[below]);
+        place_in_heap(s, k, s->heap[below]);
         k = below;
     }
-    put(s, k, column);
+    place_in_heap(s, k, column);
     return nearest;
 }
 
-/* ---- one row enters ------------------------------------------------------------------------ */
+/* ---- adding a row ------------------------------------------------------------------------ */
 
-static void reach_from(search *s, int32_t row, int64_t at) {
+/* Updates the distances of the columns that share a cell with `row`, itself at distance `at`. */
+static void reach_from(matching *s, int32_t row, int64_t at) {
     for (int64_t e = s->offsets[row]; e < s->offsets[row + 1]; e++) {
         int32_t j = s->columns[e];
-        if (s->place[j] == SETTLED)
+        if (s->place[j] == FINAL)
             continue;
         int64_t length = at + s->u[row] + s->v[j] - s->counts[e];
-        if (s->place[j] == UNSEEN) {
+        if (s->place[j] == NOT_REACHED) {
             s->touched[s->n_touched++] = j;
-            put(s, s->heap_size++, j);
+            place_in_heap(s, s->heap_size++, j);
         } else if (length >= s->distance[j]) {
             continue;
         }
@@ -91,7 +94,7 @@ static void reach_from(search *s, int32_t row, int64_t at) {
 }
 
 /* Moves the matching one cell back along the path that ends in `column`. */
-static void augment(search *s, int32_t column) {
+static void augment(matching *s, int32_t column) {
     while (column >= 0) {
         int32_t row = s->parent[column], next = s->col_of[row];
         s->row_of[column] = row;
@@ -100,22 +103,24 @@ static void augment(search *s, int32_t column) {
     }
 }
 
-/* Keeps the dual feasible, and tight along the path. */
-static void update_dual(search *s, int32_t root, int64_t length) {
+/* Changes the dual so that it stays feasible and has no slack along the path. */
+static void update_dual(matching *s, int32_t root, int64_t length) {
     s->u[root] -= length;
     for (int64_t k = 0; k < s->n_touched; k++) {
         int32_t j = s->touched[k];
-        if (s->place[j] == SETTLED && s->distance[j] < length) {
+        if (s->place[j] == FINAL && s->distance[j] < length) {
             s->v[j] += length - s->distance[j];
             s->u[s->row_of[j]] -= length - s->distance[j];
         }
-        s->place[j] = UNSEEN;
+        s->place[j] = NOT_REACHED;
     }
     s->n_touched = s->heap_size = 0;
 }
 
-static void enter_row(search *s, int32_t root) {
-    int64_t best = s->u[root]; /* the cheapest end so far: root stays without a column */
+/* Adds a row: the nearest end of a path may be a free column, or a matched row that gives up its
+ * column because that costs less. */
+static void add_row(matching *s, int32_t root) {
+    int64_t best = s->u[root]; /* the nearest end so far: root stays without a column */
     int32_t give_up = root, end = -1;
     reach_from(s, root, 0);
     while (s->heap_size > 0 && s->distance[s->heap[0]] < best) {
@@ -141,10 +146,11 @@ static void enter_row(search *s, int32_t root) {
         augment(s, end);
 }
 
-static void run(search *s) {
+/* The largest count of a row is a feasible u while all v are 0. */
+static void match_rows(matching *s) {
     for (int64_t j = 0; j < s->cols; j++) {
         s->row_of[j] = -1;
-        s->place[j] = UNSEEN;
+        s->place[j] = NOT_REACHED;
         s->v[j] = 0;
     }
     for (int64_t i = 0; i < s->rows; i++) {
@@ -154,10 +160,11 @@ static void run(search *s) {
             s->u[i] = s->counts[e] > s->u[i] ? s->counts[e] : s->u[i];
     }
     for (int64_t i = 0; i < s->rows; i++)
-        enter_row(s, (int32_t)i);
+        add_row(s, (int32_t)i);
 }
 
-/* ---- both ways round ----------------------------------------------------------------------- */
+/* ---- either orientation -----------------------------------------------------------------------
+ */
 
 /* The table with rows and columns exchanged. */
 static huddle_status exchange(const hd_metrics_table *t, int64_t **offsets, int32_t **columns,
@@ -183,7 +190,8 @@ done:
     return status;
 }
 
-/* Pairs what was left over, in order: those cells count 0, but a map should be full. */
+/* Pairs the remaining rows and columns in order: their cells are 0, but the mapping should be
+ * complete. */
 static void complete(int64_t rows, int64_t cols, int32_t *col_of, int32_t *row_of) {
     int64_t j = 0;
     for (int64_t i = 0; i < rows; i++) {
@@ -198,16 +206,17 @@ static void complete(int64_t rows, int64_t cols, int32_t *col_of, int32_t *row_o
     }
 }
 
+/* The side with fewer members is added one by one: fewer and shorter paths. */
 huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row_of) {
     huddle_status status = HUDDLE_OK;
     int64_t *offsets = NULL, *counts = NULL;
     int32_t *columns = NULL;
     bool exchanged = table->rows > table->cols;
-    search s = {.offsets = table->offsets,
-                .columns = table->columns,
-                .counts = table->counts,
-                .rows = exchanged ? table->cols : table->rows,
-                .cols = exchanged ? table->rows : table->cols};
+    matching s = {.offsets = table->offsets,
+                  .columns = table->columns,
+                  .counts = table->counts,
+                  .rows = exchanged ? table->cols : table->rows,
+                  .cols = exchanged ? table->rows : table->cols};
     if (exchanged) {
         TRY(exchange(table, &offsets, &columns, &counts));
         s.offsets = offsets;
@@ -223,7 +232,7 @@ huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row
     ALLOC(s.heap, s.cols);
     ALLOC(s.place, s.cols);
     ALLOC(s.touched, s.cols);
-    run(&s);
+    match_rows(&s);
     complete(s.rows, s.cols, s.col_of, s.row_of);
     memcpy(row_of, exchanged ? s.col_of : s.row_of, (size_t)table->cols * sizeof *row_of);
 done:

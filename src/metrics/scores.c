@@ -29,6 +29,8 @@ static double mutual_information(const hd_metrics_table *t) {
     return fmax(information, 0);
 }
 
+/* The exceptions come first: equal partitions give exactly 1, and a labelling with one group has
+ * no information. */
 static double normalised_information(const hd_metrics_table *t) {
     int64_t cells = t->offsets[t->rows];
     if (cells == t->rows && cells == t->cols) /* the same partition: 1 without rounding */

@@ -136,6 +136,8 @@ static void dense_products(const survey *s, const double *rows, int64_t count, i
                 rows, d, tile, d, 0, products, TILE);
 }
 
+/* The same for sparse points: one row is made dense, in an array that is cleared entry by entry.
+ * */
 static void sparse_products(const survey *s, int64_t begin, int64_t end, int64_t first,
                             int64_t last, double *row, double *products) {
     const huddle_points *x = s->x;
@@ -179,6 +181,7 @@ static void add_distances(const survey *s, int64_t begin, int64_t end, int64_t f
     }
 }
 
+/* The silhouettes of a block of points: sums of their distances to every cluster, tile by tile. */
 static huddle_status survey_block(void *argument, hd_chunk chunk) {
     const survey *s = argument;
     int64_t d = s->x->d, n = s->x->n, begin = s->first + chunk.begin, end = s->first + chunk.end;

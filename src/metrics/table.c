@@ -50,6 +50,7 @@ static int64_t distinct_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
     return count;
 }
 
+/* The place of a key that is there, by bisection. */
 static int64_t find_key(const uint64_t *sorted, int64_t count, uint64_t key) {
     int64_t low = 0, high = count - 1;
     while (low < high) {
@@ -152,6 +153,7 @@ static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
     return runs;
 }
 
+/* Ranks the clusters that occur, and replaces labels by ranks. */
 static huddle_status number_columns(hd_metrics_table *table, uint64_t *found, uint64_t *spare) {
     huddle_status status = HUDDLE_OK;
     uint64_t *names = NULL;

@@ -86,6 +86,7 @@ static huddle_status store_row(const application *a, int64_t i, double *row, int
 
 /* ---- chunks of rows ------------------------------------------------------------------------ */
 
+/* Rules without a projection. */
 static huddle_status scale_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     huddle_status status = HUDDLE_OK;
@@ -105,6 +106,7 @@ done:
     return status;
 }
 
+/* Rules with a projection: a product per chunk, then row by row. */
 static huddle_status project_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     huddle_status status = HUDDLE_OK;
@@ -120,6 +122,7 @@ done:
     return status;
 }
 
+/* Rule unit on sparse points, whose zeros stay zeros. */
 static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
@@ -178,6 +181,7 @@ done:
     return status;
 }
 
+/* Runs the body over all rows and adds up the rows of zeros. */
 static huddle_status apply_to_chunks(huddle_context *context, application *a, hd_body body,
                                      int64_t grain, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -198,6 +202,7 @@ done:
     return status;
 }
 
+/* Sparse points stay sparse; every rule that would make them dense is refused. */
 static huddle_status apply_sparse(huddle_context *context, application *a,
                                   huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -211,6 +216,7 @@ done:
     return status;
 }
 
+/* Chooses the body that the rule needs. */
 static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     enum { VALUES = 1 << 16 }; /* per chunk: 256 kB of floats */

@@ -81,6 +81,8 @@ static void gather(int64_t begin, int64_t end, const int32_t *index, const float
     }
 }
 
+/* Sparse rows gather rows of v; dense rows are converted in tiles of HD_PREPARE_TILE_DEPTH columns
+ * and multiplied by BLAS. */
 void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, int64_t end,
                                    const double *v, int64_t b, int64_t ldv, const double *base,
                                    double *out, int64_t ldo, double *tile) {
@@ -177,6 +179,8 @@ done:
     return status;
 }
 
+/* Chunks of columns of X, each over all rows: no two of them write to the same place. For sparse
+ * points base has the column sums of v, because (X - 1 o')'v = X'v - o (1'v). */
 huddle_status hd_prepare_centred_times_transpose(huddle_context *context,
                                                  const hd_prepare_centred *c, const double *v,
                                                  int64_t b, int64_t ldv, double *out, int64_t ldo) {

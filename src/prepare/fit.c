@@ -34,6 +34,7 @@ done:
     return status;
 }
 
+/* A constant column has no variance; it becomes 0. */
 static huddle_status keep_scale(const huddle_points *x, const double *variance,
                                 huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;

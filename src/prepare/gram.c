@@ -49,6 +49,7 @@ static void load_tile(const squares *s, int64_t block, int64_t s0, int64_t s1, d
         hd_prepare_centred_tile(s->c, begin, end, s0, s1, tile, DEPTH);
 }
 
+/* One square over one segment of the sum. */
 static huddle_status sum_piece(void *argument, hd_chunk chunk) {
     const squares *s = argument;
     int64_t i, j, part = chunk.index % s->n_segments;
@@ -92,6 +93,8 @@ static void collect(const squares *s, double *gram) {
     }
 }
 
+/* Segments are a multiple of DEPTH and depend on the sizes only, so that the sums have the same
+ * bits for any number of threads. */
 static huddle_status dense_gram(huddle_context *context, const hd_prepare_centred *c,
                                 bool by_columns, double *gram) {
     huddle_status status = HUDDLE_OK;

@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Vectors beyond those wanted, blocks in a full basis, and restarts: with these the components of
- * all data sets in `./dev bench prepare` converge. */
+/* Vectors beyond those wanted (Halko et al. recommend 5 to 10), blocks in a full basis, and rounds
+ * before the iteration ends without convergence. */
 enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12 };
 
 /* A residual is small when it is below `tolerance` times its eigenvalue, or below the rounding
@@ -179,6 +179,7 @@ static void restart_basis(basis *s, int64_t count) {
     s->size = count;
 }
 
+/* One random stream per row, so that the start does not depend on the order of the work. */
 static void start_at_random(basis *s, uint64_t seed) {
     for (int64_t i = 0; i < s->m; i++) {
         hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
@@ -231,6 +232,7 @@ done:
     return status;
 }
 
+/* The block is a little larger than r, which speeds up the convergence of the last vectors. */
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
                                       int64_t r, uint64_t seed, double *values, double *vectors,
                                       bool *converged) {

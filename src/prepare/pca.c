@@ -48,6 +48,7 @@ done:
     return status;
 }
 
+/* Forms the matrix and decomposes it. */
 static huddle_status decompose(huddle_context *context, const hd_prepare_centred *c,
                                bool by_columns, int64_t r, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
@@ -61,6 +62,7 @@ done:
     return status;
 }
 
+/* Only multiplies with the matrix. */
 static huddle_status iterate(huddle_context *context, const hd_prepare_centred *c, bool by_columns,
                              int64_t r, uint64_t seed, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;

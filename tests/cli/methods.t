@@ -15,7 +15,7 @@ What there is.
     -c, --n-clusters N        clusters to find; auto = by the eigengap; auto or a whole
                               number from 1, or a range such as 2-20 [auto]
         --seed N              seed of everything random; a whole number from 0 [0]
-        --prepare NAME        what is done to the points before distances are measured;
+        --prepare NAME        transformation of the points before distances are computed;
                               auto|none|standard|unit|center-rows|center-columns|pca:R|
                               whiten:R [none]
         --n-init N            restarts; the best one is kept; a whole number from 1 [50]
