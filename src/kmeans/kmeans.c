@@ -57,6 +57,7 @@ static huddle_status check_weights(const double *weights, int64_t n) {
     return HUDDLE_OK;
 }
 
+/* Centres that fit points of d features, with values in the range of float. */
 static huddle_status check_centres(const huddle_dense *centres, int64_t d) {
     if (centres->rows < 1 || centres->rows > INT32_MAX || centres->cols != d ||
         centres->stride < d || centres->values == NULL)
@@ -220,6 +221,7 @@ done:
     return status;
 }
 
+/* Arguments of label_rows(). */
 typedef struct assignment {
     const hd_kmeans_data *data;
     const hd_kmeans_centres *centres;
@@ -227,6 +229,7 @@ typedef struct assignment {
     int32_t *labels;
 } assignment;
 
+/* Labels of one chunk, block by block. */
 static huddle_status label_rows(void *argument, hd_chunk chunk) {
     const assignment *a = argument;
     hd_kmeans_near near;
