@@ -1,10 +1,10 @@
-/* Times the embedding of one graph by every solver and option asked for.
+/* Measures the time of the embedding of one graph by a given solver.
  *
  *     bench_embed [GRAPH] [c] [tol] [solver] [verify] [threads] [repeats]
  *
  * GRAPH holds n, the number of entries (int64), n + 1 offsets (int64), columns (int32) and values
- * (double), as bench/embed.py writes it; "-" or nothing stands for a synthetic graph. Prints one
- * line of name=value pairs; the times are the least of the repeats. */
+ * (double), as bench/embed.py writes it; "-" or nothing means a synthetic graph. Prints one line
+ * of name=value pairs; times are the minimum over the repeats. */
 #define _GNU_SOURCE
 #include "base/rng.h"
 #include "huddle/embed.h"

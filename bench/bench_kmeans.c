@@ -1,9 +1,11 @@
-/* How long K-means takes: bench_kmeans DATA [start=FILE] [threads=N] [runs=N] [OPTION=VALUE ...]
+/* Measures the time of K-means:
  *
- * DATA is an .npy file of floats or a shape such as 100000x10, for which groups are made up.
- * start is an .npy file of doubles: the centres to begin with. OPTION is one of K-means' own. With
- * no argument, a few shapes are run. Prints one line a run set: the least wall and CPU seconds,
- * iterations, inertia, and the peak memory of the process beside the size of the data. */
+ *     bench_kmeans DATA [start=FILE] [threads=N] [runs=N] [OPTION=VALUE ...]
+ *
+ * DATA is an .npy file of floats or a shape such as 100000x10, for which groups are generated.
+ * start is an .npy file of doubles with the starting centres. OPTION is an option of K-means.
+ * Without arguments a few shapes are run. Prints one line per data set: the minimum wall and CPU
+ * seconds, iterations, inertia, and the peak memory of the process beside the size of the data. */
 #include "base/rng.h"
 #include "huddle/kmeans.h"
 

@@ -11,6 +11,7 @@
 /* Eigenvalues beyond the wanted ones that are reported, for the eigengap rule. */
 enum { EXTRA = 20 };
 
+/* LAPACKE reports memory by codes of its own; every other failure is numerical. */
 huddle_status hd_embed_check_lapack(int answer, int64_t n) {
     if (answer == 0)
         return HUDDLE_OK;

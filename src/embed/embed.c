@@ -20,7 +20,7 @@ static const huddle_option table[] = {
     HD_CHOICE(huddle_embed_options, embed_solver, "auto", hd_embed_solver_choices,
               "how to find the eigenvectors"),
     HD_INT(huddle_embed_options, embed_max_iter, "100", 0, INT32_MAX,
-           "maximum number of outer iterations of the eigensolver"),
+           "maximum outer iterations of the eigensolver"),
     HD_REAL(huddle_embed_options, tol, "1e-4", 1e-14, 1, "residual of the eigenvectors to stop at"),
     HD_CHOICE(huddle_embed_options, rows, "unit", row_choices,
               "rows of the embedding: of norm 1, as they are, or over the root of the degree"),

@@ -59,6 +59,7 @@ static int64_t row_grain(int64_t n, int64_t width) {
     return grain < STRIP ? STRIP : grain;
 }
 
+/* Scratch memory for the loops of one step. */
 static huddle_status new_step(huddle_context *context, const hd_embed_block *block,
                               const hd_embed_ritz *ritz, step *s) {
     huddle_status status = HUDDLE_OK;
@@ -109,6 +110,8 @@ static void multiply_strip(const hd_embed_operator *op, const hd_embed_block *bl
     }
 }
 
+/* X'X and X'(op X) of one chunk, strip by strip: a strip is converted to double once and then used
+ * for both products. */
 static huddle_status add_grams(void *argument, hd_chunk chunk) {
     const step *s = argument;
     int64_t width = s->block->width;
@@ -159,7 +162,9 @@ static huddle_status orthonormal_basis(int64_t width, double *gram, double *scal
     return status;
 }
 
-/* From the Gram matrices X'X and X'opX: Ritz values, and the rotation that makes Ritz vectors. */
+/* From the Gram matrices X'X and X'opX: Ritz values, and the rotation that makes Ritz vectors. With
+ * B'(X'X)B = I the pencil becomes the ordinary eigenproblem of B'(X'opX)B, and the rotation is B
+ * times its eigenvectors. X'opX is symmetric but for rounding errors, which are averaged out. */
 static huddle_status solve_small(double *gram, double *product, hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
     double *scale = NULL, *values = NULL, *half = NULL, *small = NULL;
@@ -204,6 +209,7 @@ done:
 
 /* ---- rotation and residuals ---------------------------------------------------------------- */
 
+/* count rows from `first` on times the rotation, in the block's own precision. */
 static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t count,
                          void *scratch) {
     blasint b = (blasint)s->block->width, rows = (blasint)count;
@@ -221,6 +227,7 @@ static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t co
     }
 }
 
+/* Squared residuals of the Ritz pairs, from op x as rotated: no further product is needed. */
 static void add_residuals(const step *s, int64_t first, int64_t count, double *squares) {
     int64_t width = s->block->width;
     const double *theta = s->ritz->theta;
@@ -236,6 +243,7 @@ static void add_residuals(const step *s, int64_t first, int64_t count, double *s
         }
 }
 
+/* Rotates x and y and adds up the residuals while the rows are in cache. */
 static huddle_status rotate_rows(void *argument, hd_chunk chunk) {
     const step *s = argument;
     int64_t width = s->block->width;
@@ -251,6 +259,8 @@ static huddle_status rotate_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* One pass over the block for the Gram matrices, a small eigenproblem that every process solves
+ * alike, and one pass for rotation and residuals. */
 huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *block,
                                      hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
@@ -275,6 +285,9 @@ done:
 
 /* ---- the exact step at the end ------------------------------------------------------------- */
 
+/* The products are recomputed in double from the operator's doubles: y of a float block contains
+ * the rounding errors of the filter's arithmetic, which would limit the accuracy of the
+ * eigenvalues. */
 huddle_status hd_embed_ritz_exact(huddle_context *context, const hd_embed_operator *op,
                                   const hd_embed_block *block, hd_embed_ritz *ritz) {
     huddle_status status = HUDDLE_OK;
@@ -293,6 +306,7 @@ done:
     return status;
 }
 
+/* Rows of the Ritz vectors in double, without changing the block. */
 static huddle_status rotate_out(void *argument, hd_chunk chunk) {
     const step *s = argument;
     blasint b = (blasint)s->block->width;
@@ -355,6 +369,7 @@ typedef struct residuals {
     double *rows;    /* workers x columns */
 } residuals;
 
+/* Squares of op v - theta v, one chunk of rows. */
 static huddle_status square_residuals(void *argument, hd_chunk chunk) {
     const residuals *r = argument;
     const huddle_dense *v = r->vectors;

@@ -64,6 +64,7 @@ void hd_embed_block_load(const hd_embed_block *block, bool from_y, int64_t first
             rows[i] = ((const float *)from)[skip + i];
 }
 
+/* What a probe found takes the place of the least important columns. */
 void hd_embed_block_replace(const hd_embed_block *from, int64_t count, int64_t first,
                             hd_embed_block *block) {
     const float *source = from->x;
@@ -77,6 +78,7 @@ void hd_embed_block_replace(const hd_embed_block *from, int64_t count, int64_t f
         }
 }
 
+/* x[place] += term, in the block's precision. */
 static void add_to(hd_embed_block *block, int64_t place, double term) {
     if (block->in_double)
         ((double *)block->x)[place] += term;
@@ -106,12 +108,15 @@ void hd_embed_block_randomise(const hd_embed_operator *op, int64_t first, double
 
 /* ---- the product --------------------------------------------------------------------------- */
 
+/* Arguments of the loops over rows: y = alpha op x + beta x + gamma y. */
 typedef struct product {
     const hd_embed_operator *op;
     const hd_embed_block *block;
     double alpha, beta, gamma;
 } product;
 
+/* Each row of y depends on x only, so that chunks are independent and the result does not depend on
+ * their number. The kernel is that of the best instruction set of this CPU. */
 static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
     static void (*const in_float[])(const int64_t *, const int32_t *, const float *, int64_t,
                                     int64_t, int64_t, float, float, float, const float *, float *) =
@@ -132,6 +137,8 @@ static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The recurrence of the filter alternates between the two arrays; exchanging pointers saves a copy.
+ */
 static void swap_arrays(hd_embed_block *block) {
     void *x = block->x;
     block->x = block->y;
@@ -193,6 +200,8 @@ typedef struct deflation {
     double *sums; /* chunks x n_known x width */
 } deflation;
 
+/* v'x of every known vector and column, for one chunk. Sums are in double also for floats: a known
+ * vector has the largest eigenvalue and must be removed to the last digit. */
 static huddle_status add_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
     int64_t width = d->block->width;

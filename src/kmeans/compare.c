@@ -31,6 +31,8 @@ typedef struct survey {
     float *largest;     /* chunks x d */
 } survey;
 
+/* Moments of one chunk. Differences from the pivot, not the values themselves, are squared: the
+ * variance would otherwise be lost to cancellation where the mean is large. */
 static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     const survey *s = argument;
     const huddle_points *x = s->data->x;
@@ -122,6 +124,7 @@ static huddle_status find_weight_scale(hd_kmeans_data *data) {
     return status;
 }
 
+/* Squared norms of the rows as the kernels see them, computed once for all restarts. */
 static huddle_status measure_norms(void *argument, hd_chunk chunk) {
     const hd_kmeans_data *data = argument;
     const huddle_points *x = data->x;
@@ -131,6 +134,7 @@ static huddle_status measure_norms(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The kernels of the best instruction set of this CPU. */
 static const hd_kmeans_kernels *choose_kernels(void) {
 #if defined(__x86_64__)
     static const hd_kmeans_kernels *const kernels[] = {
@@ -292,6 +296,7 @@ void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch) {
 
 /* ---- one row in double -------------------------------------------------------------------- */
 
+/* |x - m|^2 by differences, in double. */
 static double exact_dense(const float *x, const double *m, int64_t d) {
     /* Four sums, so that additions need not wait for each other. */
     double sum[4] = {0};
@@ -400,6 +405,7 @@ static void set_near(const hd_kmeans_data *data, int32_t label, double best, dou
     near->lower[r] = (float)(sqrt(fmax(0, second - doubt)) * scale * (1 - 1e-6));
 }
 
+/* The nearest centre in double; the first of equals, since only a smaller distance replaces it. */
 static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                          hd_kmeans_near *near, int32_t r) {
     double best = INFINITY, second = INFINITY;
@@ -473,6 +479,8 @@ static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *
     return terms * 0x1p-51 * (square + centres->largest);
 }
 
+/* The nearest centre by products; centres that rounding errors do not separate from it are compared
+ * by differences. */
 static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
     double square = measure_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;

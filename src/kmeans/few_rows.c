@@ -26,6 +26,8 @@ static bool next_value(const huddle_points *x, int64_t i, int64_t *e, int64_t *c
     return false;
 }
 
+/* A hash of the positions and bits of the values that are not 0, so that dense and sparse rows, and
+ * -0 and 0, agree; multiplication by 2^64 over the golden ratio spreads the bits. */
 static uint64_t hash_row(const huddle_points *x, int64_t i) {
     uint64_t hash = 0;
     int64_t e = 0, column;
@@ -39,6 +41,7 @@ static uint64_t hash_row(const huddle_points *x, int64_t i) {
     return hash ^ hash >> 32;
 }
 
+/* Whether rows a and b have the same values. */
 static bool equal_rows(const huddle_points *x, int64_t a, int64_t b) {
     int64_t e = 0, f = 0, column_a, column_b;
     float v, w;

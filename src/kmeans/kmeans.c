@@ -17,8 +17,7 @@ static const char *const inits[] = {"k-means++", "sample", NULL};
 static const huddle_option table[] = {
     HD_INT(huddle_kmeans_options, n_clusters, "8", 1, INT32_MAX, "clusters to find"),
     HD_INT(huddle_kmeans_options, n_init, "50", 1, INT32_MAX, "restarts; the best one is kept"),
-    HD_INT(huddle_kmeans_options, max_iter, "300", 1, INT32_MAX,
-           "maximum number of iterations of a restart"),
+    HD_INT(huddle_kmeans_options, max_iter, "300", 1, INT32_MAX, "maximum iterations of a restart"),
     HD_REAL(huddle_kmeans_options, tol, "1e-4", 0, INFINITY,
             "stop when the centres' squared moves sum to less than this part of the variance"),
     HD_CHOICE(huddle_kmeans_options, init, "k-means++", inits, "how to choose the first centres"),
@@ -57,6 +56,7 @@ static huddle_status check_weights(const double *weights, int64_t n) {
     return HUDDLE_OK;
 }
 
+/* Centres that fit points of d features, with values in the range of float. */
 static huddle_status check_centres(const huddle_dense *centres, int64_t d) {
     if (centres->rows < 1 || centres->rows > INT32_MAX || centres->cols != d ||
         centres->stride < d || centres->values == NULL)
@@ -220,6 +220,7 @@ done:
     return status;
 }
 
+/* Arguments of label_rows(). */
 typedef struct assignment {
     const hd_kmeans_data *data;
     const hd_kmeans_centres *centres;
@@ -227,6 +228,7 @@ typedef struct assignment {
     int32_t *labels;
 } assignment;
 
+/* Labels of one chunk, block by block. */
 static huddle_status label_rows(void *argument, hd_chunk chunk) {
     const assignment *a = argument;
     hd_kmeans_near near;

@@ -51,6 +51,7 @@ static double *touch(hd_kmeans_run *run, int64_t chunk, int32_t k) {
     return sum;
 }
 
+/* Adds row i to the changes of cluster k (sign 1), or subtracts it (-1). */
 static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, int sign) {
     double weight = sign * hd_kmeans_weight(run->data, i);
     hd_kmeans_add_row(run->data, i, weight, touch(run, chunk, k));
@@ -58,6 +59,7 @@ static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, i
     run->changes.counts[chunk * run->data->c + k] += sign;
 }
 
+/* Compares a block of rows with all centres and records those that change their cluster. */
 static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows, int32_t count) {
     hd_kmeans_run *run = state->run;
     hd_kmeans_near near;
@@ -111,6 +113,7 @@ static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *
     return count;
 }
 
+/* Collects the rows that have to be compared into full blocks, which the kernels are made for. */
 static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
@@ -156,6 +159,7 @@ done:
 
 /* ---- centres ------------------------------------------------------------------------------ */
 
+/* Adds the changes of all chunks to the sums of some clusters, in the order of the chunks. */
 static huddle_status add_changes(void *argument, hd_chunk part) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
     const hd_kmeans_changes *changes = &run->changes;

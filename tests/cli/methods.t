@@ -19,7 +19,7 @@ What there is.
                               auto|none|standard|unit|center-rows|center-columns|pca:R|
                               whiten:R [none]
         --n-init N            restarts; the best one is kept; a whole number from 1 [50]
-        --max-iter N          most iterations of a restart; a whole number from 1 [300]
+        --max-iter N          maximum iterations of a restart; a whole number from 1 [300]
         --tol NUMBER          stop when the centres' squared moves sum to less than this
                               part of the variance; a number from 0 [1e-4]
         --init NAME           how to choose the first centres; k-means++|sample [k-means++]

@@ -173,6 +173,24 @@ static void check_teams(huddle_csr matrix, bool symmetric, int32_t c, int64_t tr
     huddle_csr_free(&matrix);
 }
 
+/* The vectors of a path are even or odd, so that two entries on different processes are of largest
+ * magnitude: the first of them determines the sign, as on one process. */
+static void signs_are_those_of_one_process(void **state) {
+    (void)state;
+    huddle_csr path = path_graph(120);
+    huddle_embedding one;
+    task t = {.matrix = &path, .options = exact_options("auto"), .size = 2};
+    t.options.n_components = 4;
+    assert_ok(huddle_dense_new(120, 4, &t.out.vectors));
+    assert_ok(huddle_embed(NULL, &path, &t.options, &one, NULL));
+    assert_ok(team_run(2, &team_engine, embed_slab, &t));
+    for (int64_t e = 0; e < 120 * 4; e++)
+        assert_close(t.out.vectors.values[e], one.vectors.values[e], 1e-5);
+    huddle_embedding_free(&t.out);
+    huddle_embedding_free(&one);
+    huddle_csr_free(&path);
+}
+
 static void a_graph_in_slabs_is_embedded_as_one(void **state) {
     (void)state;
     check_teams(chain_of_clouds(N, 4, .05), false, C, 1);
@@ -363,6 +381,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_equal_slabs_give_the_vectors_of_one),
         cmocka_unit_test(what_needs_all_rows_is_refused),
+        cmocka_unit_test(signs_are_those_of_one_process),
         cmocka_unit_test(a_graph_in_slabs_is_embedded_as_one),
         cmocka_unit_test(components_are_joined_across_processes),
         cmocka_unit_test(any_matrix_in_slabs_is_solved_as_one),
