@@ -3,11 +3,11 @@
  *
  *     bench_shrink [FILE] [gamma=auto] [n=100000] [repeat=3] [solver=auto] [alone=1e-4]
  *
- * alone: one run to that gap, without the peer.
+ * alone: only that solver, to that gap, without the plain one beside it.
  *
- * FILE holds, in the machine's own order: n, c, nonzeros (int64), F (n x c double), and the graph
- * W in rows: offsets (n + 1 int64), columns (int32), values (double). bench/shrink.py makes one
- * from points. Without a FILE: n points on c noisy filaments. */
+ * FILE contains, in the machine's byte order: n, c, nonzeros (int64), F (n x c double), and the
+ * graph W in rows: offsets (n + 1 int64), columns (int32), values (double). bench/shrink.py makes
+ * one from points. Without a FILE: n points on c noisy filaments. */
 #include "base/rng.h"
 #include "huddle/shrink.h"
 
@@ -57,7 +57,7 @@ static input read_input(const char *name) {
 }
 
 /* Point i lies on filament i / (n / c), which stays near one axis and then runs to the next; its
- * neighbours are sought among the nearest along the filament. */
+ * neighbours are searched among the nearest along the filament. */
 static void make_rows(int64_t n, int64_t c, huddle_dense *f) {
     hd_rng rng = hd_rng_stream(1, 0);
     int64_t each = n / c;
@@ -66,9 +66,9 @@ static void make_rows(int64_t n, int64_t c, huddle_dense *f) {
         double t = (double)(i - q * each) / (double)each, sum = 0, *row = f->values + i * c;
         for (int64_t k = 0; k < c; k++)
             row[k] = .1 / sqrt((double)c) * hd_rng_normal(&rng);
-        double bend = pow(t, 60);
-        row[q] += 1 - bend;
-        row[(q + 1) % c] += bend;
+        double turn = pow(t, 60);
+        row[q] += 1 - turn;
+        row[(q + 1) % c] += turn;
         for (int64_t k = 0; k < c; k++)
             sum += row[k] * row[k];
         for (int64_t k = 0; k < c; k++)
@@ -145,8 +145,9 @@ typedef struct timing {
     double wall, cpu;
 } timing;
 
-static timing run(huddle_context *context, const input *x, const huddle_shrink_options *options,
-                  int repeat) {
+/* The best of `repeat` runs. */
+static timing time_shrink(huddle_context *context, const input *x,
+                          const huddle_shrink_options *options, int repeat) {
     timing best = {INFINITY, INFINITY};
     for (int k = 0; k < repeat; k++) {
         huddle_shrunk out;
@@ -200,14 +201,14 @@ int main(int argc, char **argv) {
     if (alone > 0) {
         options.gap = alone;
         options.solver = solver;
-        run(context, &x, &options, repeat);
+        time_shrink(context, &x, &options, repeat);
     }
     for (int k = 0; k < 2 && alone == 0; k++) {
         options.gap = gaps[k];
         options.solver = "plain";
-        timing plain = run(context, &x, &options, k == 0 ? repeat : 1);
+        timing plain = time_shrink(context, &x, &options, k == 0 ? repeat : 1);
         options.solver = solver;
-        timing ours = run(context, &x, &options, repeat);
+        timing ours = time_shrink(context, &x, &options, repeat);
         printf("to %.0e: %.2fx faster than plain (%.2fx by CPU time)\n", gaps[k],
                plain.wall / ours.wall, plain.cpu / ours.cpu);
     }

@@ -1,4 +1,4 @@
-"""Checks from outside that a reported gap is true, with NumPy and SciPy only.
+"""Checks a reported gap independently, with NumPy and SciPy only.
 
     huddle cluster DATA --dump DIR --json > result.json
     /usr/bin/python3 tests/certificate.py DIR result.json
@@ -6,9 +6,9 @@
 Reads F.npy, W.npz and G.npy of the dump, and gamma, objective, dual, gap (and the loss) of the
 result. Recomputes the objective of G from its definition, and builds dual points of its own:
 reweighted least-squares steps from G, each solved by SciPy's sparse LU. Every one of them bounds
-the optimum from below. The report is true if the objective agrees, the reported dual does not
+the optimum from below. The report is correct if the objective agrees, the reported dual does not
 exceed any objective found here, and (objective - own bound) / objective is at most the reported gap
-(with --slack for what this script's own solver may leave open). Exit status 0 if so, 1 if not.
+(plus --slack, which this script's own solver may leave). Exit status 0 if so, 1 if not.
 """
 import argparse
 import json
@@ -40,8 +40,8 @@ class Problem:
         self.radius = far + farthest[self.component]
 
     def objective(self, G):
-        held = np.linalg.norm(G - self.F, axis=1)
-        loss = (held**2).sum() if self.squared else held.sum()
+        moved = np.linalg.norm(G - self.F, axis=1)
+        loss = (moved**2).sum() if self.squared else moved.sum()
         return loss + (self.weight * np.linalg.norm(G[self.i] - G[self.j], axis=1)).sum()
 
     def bound(self, Z):
@@ -58,9 +58,9 @@ class Problem:
         norm = np.linalg.norm(Y, axis=1)
         total = 0.0
         excess = np.flatnonzero(norm > 1)
-        broken = np.unique(self.component[excess])
-        total += inner.sum() - inner[broken].sum()
-        for q in broken:
+        violated = np.unique(self.component[excess])
+        total += inner.sum() - inner[violated].sum()
+        for q in violated:
             rows = excess[self.component[excess] == q]
             y, R = norm[rows], self.radius[rows]
             candidates = np.r_[0.0, 1.0, 1 / y]
@@ -77,14 +77,14 @@ class Problem:
         for step in range(steps):
             r = np.sqrt((x**2).sum(axis=1) + (tau * objective / self.weight.sum())**2)
             rho = np.sqrt((h**2).sum(axis=1) + (tau * objective / self.n)**2)
-            hold = np.full(self.n, 2.0) if self.squared else 1 / rho
-            pull = self.weight / r
-            M = sp.diags(hold) + self.B.T @ sp.diags(pull) @ self.B
-            right = -(hold[:, None] * h + self.B.T @ (pull[:, None] * x))
+            vertex_weight = np.full(self.n, 2.0) if self.squared else 1 / rho
+            edge_weight = self.weight / r
+            M = sp.diags(vertex_weight) + self.B.T @ sp.diags(edge_weight) @ self.B
+            right = -(vertex_weight[:, None] * h + self.B.T @ (edge_weight[:, None] * x))
             delta = splu(M.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0,
                          options={"SymmetricMode": True}).solve(right)
             move = self.B @ delta
-            yield self.F + h, self.bound(pull[:, None] * (x + move))
+            yield self.F + h, self.bound(edge_weight[:, None] * (x + move))
             h, x = h + delta, x + move
             if step % 8 == 7:
                 tau = max(0.5 * tau, 0.1 * gap)
@@ -97,36 +97,36 @@ def main():
     parser.add_argument("result", help="JSON of the run, or - for standard input")
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--slack", type=float, default=2e-6,
-                        help="relative, what the own bound may leave open (2e-6)")
+                        help="relative gap that the own bound may leave (2e-6)")
     options = parser.parse_args()
     with sys.stdin if options.result == "-" else open(options.result) as file:
         result = json.load(file)
-    told = result["shrink"]
+    reported = result["shrink"]
     squared = result.get("options", {}).get("loss", "l21") == "l2"
     F, G = (np.load(os.path.join(options.directory, name)) for name in ("F.npy", "G.npy"))
     W = sp.csr_matrix(sp.load_npz(os.path.join(options.directory, "W.npz")))
     assert abs(W - W.T).sum() <= 1e-9 * abs(W).sum() and W.diagonal().sum() == 0
-    problem = Problem(F, W, told["gamma"], squared)
+    problem = Problem(F, W, reported["gamma"], squared)
     objective = problem.objective(G)
     lowest, bound, steps = objective, 0.0, 0
-    if problem.m > 0 and told["gamma"] > 0 and objective > 1e-12 * np.linalg.norm(F, axis=1).sum():
-        for point, own in problem.improve(G, max(told["gap"], 1e-7), options.steps):
+    if problem.m > 0 and reported["gamma"] > 0 and objective > 1e-12 * np.linalg.norm(F, axis=1).sum():
+        for point, own in problem.improve(G, max(reported["gap"], 1e-7), options.steps):
             lowest, bound, steps = min(lowest, problem.objective(point)), max(bound, own), steps + 1
-            if bound >= told["dual"]:
+            if bound >= reported["dual"]:
                 break
     else:
         bound = objective
     own_gap = max(0.0, objective - bound) / objective if objective > bound else 0.0
     checks = {
-        "the objective is that of G": abs(objective - told["objective"]) <= 1e-9 * objective,
-        "the dual is below every objective found": told["dual"] <= lowest * (1 + 1e-9),
+        "the objective is that of G": abs(objective - reported["objective"]) <= 1e-9 * objective,
+        "the dual is below every objective found": reported["dual"] <= lowest * (1 + 1e-9),
         "the gap follows from objective and dual":
-            abs(max(0, told["objective"] - told["dual"]) - told["gap"] * told["objective"])
-            <= 1e-9 * told["objective"],
-        "an independent bound proves the gap": own_gap <= told["gap"] * (1 + 1e-9) + options.slack,
+            abs(max(0, reported["objective"] - reported["dual"]) - reported["gap"] * reported["objective"])
+            <= 1e-9 * reported["objective"],
+        "an independent bound proves the gap": own_gap <= reported["gap"] * (1 + 1e-9) + options.slack,
     }
-    print(f"objective {objective:.9g}, reported {told['objective']:.9g}; own bound {bound:.9g} after "
-          f"{steps} steps, reported {told['dual']:.9g}; gap {own_gap:.3g}, reported {told['gap']:.3g}")
+    print(f"objective {objective:.9g}, reported {reported['objective']:.9g}; own bound {bound:.9g} after "
+          f"{steps} steps, reported {reported['dual']:.9g}; gap {own_gap:.3g}, reported {reported['gap']:.3g}")
     for name, holds in checks.items():
         print(("ok     " if holds else "FAILED ") + name)
     sys.exit(0 if all(checks.values()) else 1)

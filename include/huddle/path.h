@@ -1,13 +1,13 @@
 /* Huddle, path: the shrink problem for every gamma, from exact fit to collapse.
  *
  * At small gamma every row of G stays at its row of F, at large gamma each component of W is one
- * point; both ends are computed (huddle_shrink_ends). Between them the groups of fused rows, read
- * from small to large gamma, make a tree. Groups may split again as gamma grows, so two rows count
- * as joined only from where they stay together:
+ * point; both ends are computed (huddle_shrink_ends). Between them the groups of fused rows form a
+ * tree, from small to large gamma. Groups may split again as gamma grows, so two rows count as
+ * fused only from the gamma on from which they stay together:
  *
  *     fused-at(i, j) = the smallest gamma of the path from which i and j stay together
  *
- * which does make a tree.
+ * which always forms a tree.
  */
 #ifndef HUDDLE_PATH_H
 #define HUDDLE_PATH_H
@@ -21,8 +21,8 @@ extern "C" {
 /* Start from huddle_path_defaults(). */
 typedef struct huddle_path_options {
     int32_t n_gamma;              /* levels, evenly spaced in log gamma */
-    huddle_shrink_options shrink; /* gap, loss, solver ...; gamma and start are the path's */
-    const double *gammas;         /* n_gamma positive numbers, ascending, instead; or NULL */
+    huddle_shrink_options shrink; /* gap, loss, solver ...; gamma and start are set by the path */
+    const double *gammas;         /* n_gamma positive numbers, ascending, to use instead; or NULL */
     bool keep_shrunk;             /* keep G of every level */
 } huddle_path_options;
 
@@ -33,7 +33,7 @@ typedef struct huddle_path_level {
     huddle_stop stop;
 } huddle_path_level;
 
-/* Two trees become one: a and b are rows (0 .. n - 1) or earlier fusions (n + their place). */
+/* Two trees become one: a and b are rows (0 .. n - 1) or earlier fusions (n + their index). */
 typedef struct huddle_path_fusion {
     int32_t a, b;
     double gamma;
@@ -48,10 +48,10 @@ typedef struct huddle_path {
     int32_t *groups;             /* n_levels x n: groups of level l from groups + l * n */
     huddle_dense *shrunk;        /* with keep_shrunk: G of each level; else NULL */
     huddle_path_fusion *fusions; /* ascending gamma; many rows fused at once are several entries */
-    int64_t n_fusions;           /* n less the trees that remain at the top */
+    int64_t n_fusions;           /* n minus the number of trees that remain at the last level */
 } huddle_path;
 
-/* Where the labels came from. */
+/* The level from which labels were taken. */
 typedef struct huddle_path_choice {
     int32_t level;   /* of the path; -1 if no level has n_clusters large groups */
     double gamma;    /* of that level, 0 if there is none */
@@ -64,7 +64,8 @@ HUDDLE_API huddle_path_options huddle_path_defaults(void);
 
 /* Solves the levels in turn, each from the one before. Without a grid of your own they run from
  * gamma_fit ("l2": 1e-4 gamma_up) to gamma_up or 1e3 n / c, whichever is smaller, c =
- * options->shrink.n_clusters or the columns of f. Fails as huddle_shrink() does. */
+ * options->shrink.n_clusters or the columns of f. Fails as huddle_shrink() does, and with
+ * HUDDLE_UNSUPPORTED under an engine that spreads the rows over processes. */
 HUDDLE_API huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
                                             const huddle_csr *w, const huddle_path_options *options,
                                             huddle_path *out);

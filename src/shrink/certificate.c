@@ -248,7 +248,8 @@ static void collect(collected *at, wide length) {
 typedef struct bounding {
     const hd_shrink_input *in;
     bool spread;
-    double processes;
+    double processes;                 /* how many there are */
+    double n_rows;                    /* of all of them */
     int32_t *component, n_components; /* of the rows */
     int32_t n_pieces;
     int64_t *first;     /* n_pieces + 1 */
@@ -272,8 +273,10 @@ static void bounding_free(bounding *b) {
 static huddle_status bounding_open(const hd_shrink_input *in, bounding *b) {
     huddle_status status = HUDDLE_OK;
     int64_t n = in->f->rows, rows = n + in->edges->halo.ghosts;
-    *b = (bounding){.in = in, .spread = in->edges->halo.slabs != NULL, .processes = 1};
+    *b = (bounding){
+        .in = in, .spread = in->edges->halo.slabs != NULL, .processes = 1, .n_rows = (double)n};
     TRY(hd_reduce_sum(in->context, 1, &b->processes));
+    TRY(hd_reduce_sum(in->context, 1, &b->n_rows));
     ALLOC(b->component, n);
     TRY(hd_shrink_components(in->context, in->edges, n, b->component, &b->n_components));
     b->n_pieces = b->spread ? 1 : b->n_components;
@@ -403,7 +406,9 @@ static huddle_status bound_piece(const bounding *b, int32_t piece, wide *bound) 
             loss += radius[i] * fmaxl(0, scale * norm[i] - 1);
         TRY(add_up(b, &loss));
     }
-    *bound = fmaxl(0, scale * inner - loss * (1 + (wide)n * LDBL_EPSILON));
+    /* Of the sums over rows: the same on every process. */
+    wide terms = b->spread ? (wide)b->n_rows : (wide)n;
+    *bound = fmaxl(0, scale * inner - loss * (1 + terms * LDBL_EPSILON));
 done:
     return status;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* An edge is slack below this share of its largest force: complementary slackness says that edges
+/* An edge is slack below this share of its largest force: by complementary slackness, edges
  * of length > 0 have ||z_e|| = lambda_e, and a computed Z satisfies that to about the gap. */
 static const double slack_share = .99;
 

@@ -11,7 +11,8 @@
 /* Steps that Anderson acceleration looks back. Its normal equations, PAIRS x (PAIRS + 1) with the
  * right-hand side, must fit in the sums of a pass. */
 enum { PAIRS = 5, NORMAL_EQUATIONS = PAIRS * (PAIRS + 1) };
-_Static_assert((int)NORMAL_EQUATIONS <= (int)HD_SHRINK_MAX_SUMS, "the normal equations fit in a pass");
+_Static_assert((int)NORMAL_EQUATIONS <= (int)HD_SHRINK_MAX_SUMS,
+               "the normal equations fit in a pass");
 
 /* First smoothing from F, and from a caller's guess, which is nearer to the solution. */
 static const double cold_tau = .3, warm_tau = .03;

@@ -1,6 +1,42 @@
-/* shrink: the choice of the linear solver, factors that are too large, and memory that is not
- * there. All of it concerns CHOLMOD, so a build without it has nothing to test. */
+/* shrink: the choice of the linear solver, factors that are too large, and lack of memory. Most of
+ * it concerns CHOLMOD, which a build without GPL code does not have. */
 #include "shrink_problems.h"
+
+/* ---- choices ------------------------------------------------------------------------------- */
+
+static bool offers(const char *option, const char *choice) {
+    const huddle_option *found = huddle_option_find(huddle_shrink_options_table(), option);
+    assert_non_null(found);
+    for (const char *const *name = found->choices; *name != NULL; name++)
+        if (strcmp(*name, choice) == 0)
+            return true;
+    return false;
+}
+
+/* The choices of an option are what this build has: each can be set, and no other. */
+static void only_solvers_of_this_build_are_offered(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"auto", "irls", "newton", "pdhg", "plain"};
+    const huddle_option *table = huddle_shrink_options_table();
+    huddle_shrink_options o = huddle_shrink_defaults();
+    char allowed[256];
+    for (int k = 0; k < 5; k++)
+        assert_true(offers("solver", solvers[k]));
+    assert_true(offers("linear_solver", "auto") && offers("linear_solver", "approximate"));
+    assert_int_equal(offers("linear_solver", "cholmod"), HUDDLE_GPL);
+    huddle_option_allowed(huddle_option_find(table, "linear_solver"), allowed, sizeof allowed);
+    assert_int_equal(strstr(allowed, "cholmod") != NULL, HUDDLE_GPL);
+    huddle_status status = huddle_options_set(table, &o, "linear_solver", "cholmod");
+    assert_int_equal(status, HUDDLE_GPL ? HUDDLE_OK : HUDDLE_INVALID);
+    /* Set in the struct, it is refused too. */
+    example x = clouds(40, 2, 2, 3, false, 1);
+    huddle_shrunk out;
+    o.linear_solver = "cholmod";
+    status = huddle_shrink(NULL, &x.f, &x.w, &o, &out, NULL);
+    assert_int_equal(status, HUDDLE_GPL ? HUDDLE_OK : HUDDLE_INVALID);
+    huddle_shrunk_free(&out);
+    example_free(&x);
+}
 
 #if HUDDLE_GPL
 
@@ -196,6 +232,7 @@ static void a_failed_allocation_of_cholmod_is_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_solvers_of_this_build_are_offered),
         cmocka_unit_test(a_factor_too_large_to_index_is_left_to_the_approximate_solver),
         cmocka_unit_test(small_factors_are_direct),
 #ifndef SANITIZED
@@ -211,7 +248,10 @@ int main(void) {
 #else
 
 int main(void) {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_solvers_of_this_build_are_offered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif
