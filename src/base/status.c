@@ -33,7 +33,7 @@ const char *huddle_version(void) {
 }
 
 huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
-    /* By way of a copy: an argument may be the old last_error. */
+    /* Written to a copy first: an argument may be last_error itself. */
     char text[TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
