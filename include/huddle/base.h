@@ -1,17 +1,17 @@
-/* Huddle, base: what every other header stands on.
+/* Huddle, base: definitions that all other headers use.
  *
- *   status    a call returns a huddle_status; the sentence that explains a failure is in
- *             huddle_last_error(), one per thread
+ *   status    a call returns a huddle_status; huddle_last_error() returns the message of the last
+ *             failure of the calling thread
  *   context   threads, log, progress, cancelling and the engine of a computation
- *   options   one table describes each option; defaults, checks, flags, JSON and documents
- *             derive from it
+ *   options   each option is described once, in a table; defaults, checks, flags, JSON and
+ *             documentation are derived from it
  *
  * Conventions of the whole library. Parameters come in the order context, inputs, options,
- * outputs, info; a NULL context, options or info means "defaults" or "not interested". Inputs
- * are never kept or changed. What a function hands out in a struct is freed by that struct's
- * _free; a bare pointer it hands out is freed by huddle_free(). Nothing here prints, exits,
- * aborts or touches a global generator. How a solve ended (converged, limit reached) is data in
- * its info struct, not an error.
+ * outputs, info. NULL for a context or options means the defaults, NULL for an info that it is not
+ * wanted. Inputs are neither kept nor changed. What a function returns in a struct is freed by the
+ * _free function of that struct; a plain pointer it returns is freed by huddle_free(). The library
+ * does not print, exit, abort or use a global random generator. How a solve ended (converged, limit
+ * reached) is data in its info struct, not an error.
  */
 #ifndef HUDDLE_BASE_H
 #define HUDDLE_BASE_H
@@ -34,40 +34,40 @@ extern "C" {
 
 typedef enum huddle_status {
     HUDDLE_OK = 0,
-    HUDDLE_INVALID,     /* an argument or option has a value that makes no sense */
+    HUDDLE_INVALID,     /* an argument or an option has an invalid value */
     HUDDLE_NO_MEMORY,   /* an allocation failed */
-    HUDDLE_IO,          /* the system refused to open, read or write */
-    HUDDLE_FORMAT,      /* a file is damaged or is not what it claims to be */
-    HUDDLE_UNSUPPORTED, /* well-formed, but beyond what this build can do */
-    HUDDLE_NUMERIC,     /* the numbers defeated the method (overflow, singular matrix) */
+    HUDDLE_IO,          /* the system could not open, read or write a file */
+    HUDDLE_FORMAT,      /* a file is damaged, or not of the format it should be */
+    HUDDLE_UNSUPPORTED, /* valid, but not possible in this build */
+    HUDDLE_NUMERIC,     /* overflow, a singular matrix, an eigensolver that failed */
     HUDDLE_CANCELLED,   /* the caller asked to stop */
-    HUDDLE_INTERNAL     /* a defect of Huddle; please report it */
+    HUDDLE_INTERNAL     /* a bug in Huddle; please report it */
 } huddle_status;
 
-/* One word for a status, such as "invalid". */
+/* The name of a status, such as "invalid". */
 HUDDLE_API const char *huddle_status_name(huddle_status status);
 
-/* The sentence for this thread's most recent failure; "" if there was none. Valid until the
- * thread's next failing call. */
+/* The message of this thread's most recent failure; "" if there was none. Valid until the thread's
+ * next failing call. */
 HUDDLE_API const char *huddle_last_error(void);
 
-/* Makes the message this thread's huddle_last_error(), copied, and returns the status: for
+/* Sets this thread's huddle_last_error() to a copy of the message and returns the status: for
  * libraries built on this one that report failures in the same way. */
 HUDDLE_API huddle_status huddle_set_error(huddle_status status, const char *message);
 
-/* "0.1.0"; what HUDDLE_VERSION was when the library was built. */
+/* The version of the library, such as "0.2.0": HUDDLE_VERSION when it was built. */
 HUDDLE_API const char *huddle_version(void);
 
-/* Frees a bare pointer the library handed out. NULL is fine. */
+/* Frees a plain pointer that the library returned; NULL is allowed. */
 HUDDLE_API void huddle_free(void *pointer);
 
 /* How an iteration ended. */
 typedef enum huddle_stop {
     HUDDLE_STOP_CONVERGED = 0, /* the tolerance was met */
-    HUDDLE_STOP_EXACT,         /* a closed form gave the answer */
-    HUDDLE_STOP_MAX_ITER,      /* the iteration limit came first */
+    HUDDLE_STOP_EXACT,         /* solved in closed form */
+    HUDDLE_STOP_MAX_ITER,      /* the iteration limit was reached */
     HUDDLE_STOP_STALLED,       /* no further progress in this arithmetic */
-    HUDDLE_STOP_ROUNDING       /* the tolerance is finer than the numbers given, and was not met */
+    HUDDLE_STOP_ROUNDING       /* not met: the tolerance is below the rounding of the input */
 } huddle_stop;
 
 /* "converged", "exact", "max_iter", "stalled" or "rounding". */
@@ -75,14 +75,15 @@ HUDDLE_API const char *huddle_stop_name(huddle_stop stop);
 
 /* ---- context ----------------------------------------------------------------------------- */
 
-/* Threads, log, progress and engine of a computation. A NULL context computes on the calling
- * thread alone, says nothing and cannot be cancelled. One context may serve several threads:
- * the first to ask gets the workers, the others compute on their own thread meanwhile. */
+/* Threads, log, progress and engine of a computation. With a NULL context, a call computes on the
+ * calling thread and the CPU, logs nothing and cannot be cancelled. Several threads may use one
+ * context at the same time: the first gets its worker threads, the others compute on their own
+ * thread. */
 typedef struct huddle_context huddle_context;
 
 typedef enum huddle_log_level { HUDDLE_LOG_WARNING, HUDDLE_LOG_INFO } huddle_log_level;
 
-/* What a warning is about, for programs; its text is for people. */
+/* The kind of a warning, for programs; the text is for people. */
 typedef enum huddle_warning_code {
     HUDDLE_WARNING_NONE = 0,         /* not a warning */
     HUDDLE_WARNING_NOT_CONVERGED,    /* an iteration ended before it reached its tolerance */
@@ -100,17 +101,17 @@ typedef enum huddle_warning_code {
 /* "not_converged", "not_verified", ...; "none". */
 HUDDLE_API const char *huddle_warning_name(huddle_warning_code code);
 
-/* Receives one line of text without a line feed; code is HUDDLE_WARNING_NONE unless level is
- * HUDDLE_LOG_WARNING. May be called from any thread that computes with the context, never from two
- * at once. */
+/* Called with one line of text, without a line feed; code is HUDDLE_WARNING_NONE unless level is
+ * HUDDLE_LOG_WARNING. May be called from any thread that computes with the context, but never from
+ * two at once. */
 typedef void (*huddle_log_function)(void *user, huddle_log_level level, huddle_warning_code code,
                                     const char *text);
 
-/* Told now and then that `done` of `total` units of the named stage are finished, always on
- * the thread that called the library. Return non-zero to cancel. */
+/* Called about ten times per second while `done` of `total` units of the named stage are finished,
+ * on the thread that called the library. Return non-zero to cancel. */
 typedef int (*huddle_progress_function)(void *user, const char *stage, double done, double total);
 
-/* Makes a context with as many threads as the CPU affinity and the cgroup allow. */
+/* Creates a context with as many threads as the CPU affinity and the cgroup allow. */
 HUDDLE_API huddle_status huddle_context_new(huddle_context **context);
 HUDDLE_API void huddle_context_free(huddle_context *context);
 
@@ -123,13 +124,13 @@ HUDDLE_API void huddle_context_set_log(huddle_context *context, huddle_log_funct
 HUDDLE_API void huddle_context_set_progress(huddle_context *context,
                                             huddle_progress_function function, void *user);
 
-/* Reports progress to the context's function, and HUDDLE_CANCELLED once the context is cancelled:
- * for libraries built on this one. NULL is never cancelled. */
+/* Reports progress to the context's function, and returns HUDDLE_CANCELLED once the context is
+ * cancelled: for libraries built on this one. A NULL context is never cancelled. */
 HUDDLE_API huddle_status huddle_context_progress(huddle_context *context, const char *stage,
                                                  double done, double total);
 
-/* Asks whatever computes with this context to stop with HUDDLE_CANCELLED; may be called from
- * another thread or a signal handler. huddle_context_resume() withdraws it. */
+/* Makes computations with this context return HUDDLE_CANCELLED soon; may be called from another
+ * thread or a signal handler. huddle_context_resume() allows new computations. */
 HUDDLE_API void huddle_context_cancel(huddle_context *context);
 HUDDLE_API void huddle_context_resume(huddle_context *context);
 
@@ -153,11 +154,11 @@ HUDDLE_API const char *huddle_context_engine(const huddle_context *context);
 
 /* ---- options ----------------------------------------------------------------------------- */
 
-/* Stands for the text "auto" in a numeric option that allows it. */
+/* The value of a numeric option that is set to "auto". */
 #define HUDDLE_AUTO (-1)
 
 typedef enum huddle_option_type {
-    HUDDLE_OPTION_END = 0, /* closes a table */
+    HUDDLE_OPTION_END = 0, /* the end of a table */
     HUDDLE_OPTION_INT,     /* int32_t */
     HUDDLE_OPTION_SEED,    /* uint64_t */
     HUDDLE_OPTION_REAL,    /* double */
@@ -167,7 +168,7 @@ typedef enum huddle_option_type {
     HUDDLE_OPTION_RANGE    /* huddle_range, written 7 or 2-20 */
 } huddle_option_type;
 
-/* A choice that may carry a number: "unit" is {"unit", 0}, "pca:40" is {"pca:R", 40}. */
+/* A choice, some of which have a number: "unit" is {"unit", 0}, "pca:40" is {"pca:R", 40}. */
 typedef struct huddle_rule {
     const char *name; /* as in `choices`; static text */
     int32_t r;
@@ -182,30 +183,30 @@ typedef struct huddle_range {
 typedef struct huddle_option {
     const char *name; /* n_clusters; the tool's flag is --n-clusters */
     huddle_option_type type;
-    size_t offset;              /* where the value lives in the options struct */
+    size_t offset;              /* of the value in the options struct */
     const char *default_text;   /* the default, as text */
     double min, max;            /* bounds of INT, REAL, RANGE and of a RULE's number */
     bool allows_auto;           /* INT, REAL, RANGE: "auto" is a value, stored as HUDDLE_AUTO */
     const char *const *choices; /* CHOICE, RULE: ends with NULL */
-    const char *help;           /* half a sentence, no full stop */
+    const char *help;           /* a phrase, no full stop */
 } huddle_option;
 
 /* Sets every option of the table to its default. */
 HUDDLE_API void huddle_options_default(const huddle_option *table, void *options);
 
-/* Reads one option from text. HUDDLE_INVALID, with the name, the value and what is allowed, if
- * there is no such option or the value does not fit; options is then unchanged. */
+/* Sets one option from text. HUDDLE_INVALID, with the name, the value and what is allowed, if there
+ * is no such option or it cannot have that value; options is then unchanged. */
 HUDDLE_API huddle_status huddle_options_set(const huddle_option *table, void *options,
                                             const char *name, const char *text);
 
-/* Writes one option as the text that huddle_options_set() would take. */
+/* Writes the value of one option as text that huddle_options_set() reads. */
 HUDDLE_API huddle_status huddle_options_get(const huddle_option *table, const void *options,
                                             const char *name, char *text, size_t size);
 
 /* Checks that every value is within its bounds, as huddle_options_set() would. */
 HUDDLE_API huddle_status huddle_options_check(const huddle_option *table, const void *options);
 
-/* Says what an option takes, for people: "1 .. 2147483647", "auto or a number from 0",
+/* Describes the values of an option: "a whole number from 1", "auto or a number from 0",
  * "none|unit|pca:R". */
 HUDDLE_API void huddle_option_allowed(const huddle_option *option, char *text, size_t size);
 

@@ -7,7 +7,7 @@
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
-/* The setting is the process's, so its guard is too. */
+/* The setting is the process's, so the counter of its users is too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int inside;
 static int callers_threads;

@@ -1,27 +1,27 @@
-/* The one shape of a function that owns something: everything owned is NULL first, these macros
- * in between, one label `done` that frees, reached on success too. They expect a variable
- * `status` and that label. */
+/* Error handling. A function that owns something sets everything it owns to NULL first, uses these
+ * macros, and frees at one label `done`, which is reached on success too. The macros expect a
+ * variable `status` and that label. */
 #ifndef HUDDLE_SRC_CHECK_H
 #define HUDDLE_SRC_CHECK_H
 
 #include "base/memory.h"
 #include "huddle/base.h"
 
-/* Records the sentence of a failure for huddle_last_error() and returns the status. */
+/* Stores the message for huddle_last_error() and returns the status. */
 huddle_status hd_fail(huddle_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Continues a failure with what only the caller knows: "NAME: " goes before the sentence. */
+/* Puts "NAME: " before the message of a failure, for a caller that knows where it happened. */
 huddle_status hd_fail_at(huddle_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #ifdef __clang_analyzer__
-/* Shows the analyser that the status which comes back is the one that was handed in. */
+/* Shows the analyser that the returned status is the argument. */
 #define hd_fail(code, ...)    ((void)(hd_fail)((code), __VA_ARGS__), (code))
 #define hd_fail_at(code, ...) ((void)(hd_fail_at)((code), __VA_ARGS__), (code))
 #endif
 
-/* Goes to done if the call did not succeed. */
+/* Goes to done unless the call returns HUDDLE_OK. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         status = (call);                                                                           \
@@ -29,7 +29,7 @@ huddle_status hd_fail_at(huddle_status status, const char *format, ...)
             goto done;                                                                             \
     } while (0)
 
-/* Records a failure and goes to done. */
+/* Stores a message and goes to done. */
 #define FAIL(code, ...)                                                                            \
     do {                                                                                           \
         status = (code);                                                                           \
@@ -37,7 +37,7 @@ huddle_status hd_fail_at(huddle_status status, const char *format, ...)
         goto done;                                                                                 \
     } while (0)
 
-/* Makes pointer an array of count elements, or goes to done. ALLOC_ZERO clears it. */
+/* Allocates an array of count elements, or goes to done. ALLOC_ZERO also clears it. */
 #define ALLOC(pointer, count)                                                                      \
     do {                                                                                           \
         (pointer) = hd_alloc((int64_t)(count), sizeof *(pointer));                                 \

@@ -1,4 +1,4 @@
-/* Kernels for the CPU at hand, chosen at run time.
+/* Kernels for the CPU of this machine, chosen at run time.
  *
  * A file NAME.simd.c is compiled once for each instruction set with HD_ISA set to base, avx2 or
  * avx512. It writes its kernels in plain C or GCC vector extensions, sized by HD_LANES (floats in

@@ -10,11 +10,13 @@
  *         status = engine->find_neighbors(context, &request, out, info);
  *
  * An engine that cannot serve a request (a metric it lacks, a matrix beyond its memory) returns
- * HUDDLE_UNSUPPORTED, and the stage computes on the CPU. Every other failure is the caller's.
+ * HUDDLE_UNSUPPORTED, and the stage computes on the CPU. Any other failure is returned to the
+ * caller, with the engine's message.
  *
  * What all engines share is done by the stage and not by the engine: argument checks, components,
  * signs and rows of the embedding, verification, the final evaluation of the certificate, groups,
- * timing and the info structs. */
+ * timing and the info structs. The containers of a request may be in the memory of the engine that
+ * made them ("resident" in huddle/matrix.h): an engine that does not know them fetches them. */
 #ifndef HUDDLE_SRC_ENGINE_H
 #define HUDDLE_SRC_ENGINE_H
 
@@ -107,7 +109,7 @@ typedef struct hd_eigen_result {
     huddle_stop stop;
 } hd_eigen_result;
 
-/* The shrink problem (huddle/shrink.h), all numbers settled. */
+/* The shrink problem (huddle/shrink.h) with all defaults replaced by numbers. */
 typedef struct hd_shrink_request {
     const struct huddle_dense *f;
     const struct huddle_csr *w;
@@ -141,8 +143,8 @@ typedef struct hd_engine {
     huddle_engine_text text; /* name and summary */
 
     /* Called when a context chooses the engine, and when it chooses another or is freed. The
-     * options are the text after the colon of "NAME:OPTIONS", or "". The state is found by
-     * hd_context_engine_state(). */
+     * options are the text after the colon of "NAME:OPTIONS", or "". hd_context_engine_state()
+     * returns the state. An engine without open() takes no options. */
     huddle_status (*open)(huddle_context *context, const char *options, void **state);
     void (*close)(void *state);
 
@@ -183,7 +185,7 @@ extern const hd_engine hd_engine_cpu;
 huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *engine,
                                     const char *options);
 
-/* The context's table, never NULL, and what its open() left. */
+/* The context's table, never NULL, and the state made by its open(). */
 const hd_engine *hd_context_engine(const huddle_context *context);
 void *hd_context_engine_state(const huddle_context *context);
 

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum {
+    ALIGNMENT = 64,   /* a cache line, and the widest vector register */
+    MIN_CAPACITY = 16 /* of an array that grows */
+};
 
-/* The library's only mutable globals: counters of the test hook. */
+/* Counters of the test hook: with the BLAS guard, the library's only mutable globals. */
 static atomic_llong requests;
 static atomic_llong failing_request;
 
@@ -39,6 +42,8 @@ void *hd_alloc_zero(int64_t count, size_t size) {
     return array;
 }
 
+/* The array is a pointer to a pointer of any type; copying the bytes of the pointer keeps to the
+ * rules of aliasing. */
 int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
     void *old, *larger;
     memcpy(&old, array, sizeof old);
@@ -47,8 +52,8 @@ int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
     int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
     if (wanted < needed)
         wanted = needed;
-    if (wanted < 16)
-        wanted = 16;
+    if (wanted < MIN_CAPACITY)
+        wanted = MIN_CAPACITY;
     larger = hd_alloc(wanted, size);
     if (larger == NULL)
         return 0;

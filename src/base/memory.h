@@ -1,5 +1,6 @@
-/* Allocation: every array of the library comes from here, on a cache line of its own, and tests
- * can make any single request fail. Freed by huddle_free(). */
+/* Allocation. Every array of the library is allocated here, aligned to a cache line so that two
+ * threads never write to the same line of two arrays, and tests can make any single request fail.
+ * Freed by huddle_free(). */
 #ifndef HUDDLE_SRC_MEMORY_H
 #define HUDDLE_SRC_MEMORY_H
 
@@ -11,15 +12,16 @@
 void *hd_alloc(int64_t count, size_t size);
 void *hd_alloc_zero(int64_t count, size_t size);
 
-/* Makes room for `needed` elements in *array, which holds *capacity, at least doubling it. Returns
- * 0 and changes nothing if there is no memory. *array may be NULL with *capacity 0. */
+/* Grows *array, which has room for *capacity elements, to at least `needed`, and at least doubles
+ * it if it grows. Returns 0 and changes nothing if there is no memory. *array may be NULL with
+ * *capacity 0. */
 int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size);
 
 /* A copy of text, or NULL. */
 char *hd_copy_text(const char *text);
 
-/* For tests: the k-th request from now on (1, 2, ...) fails, once; 0 switches that off. Returns
- * how many requests there were since the last call. Process-wide. */
+/* For tests: the k-th request from now on (1, 2, ...) fails, once; 0 switches this off. Returns the
+ * number of requests since the last call. Process-wide. */
 int64_t hd_memory_fail_at(int64_t k);
 
 #endif

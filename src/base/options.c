@@ -1,3 +1,5 @@
+/* Reading, writing and checking options by their tables. Every value has one text, and checking a
+ * struct is writing and reading it again: there is one set of rules. */
 #include "base/options.h"
 
 #include "base/check.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Any value an option can hold, on its way between text and struct. */
+/* The value of an option of any type. */
 typedef union value {
     int32_t integer;
     uint64_t seed;
@@ -42,8 +44,10 @@ static size_t value_size(huddle_option_type type) {
     return 0;
 }
 
-/* ---- text to value: each returns false if the text does not fit --------------------------- */
+/* ---- text to value: each returns false if the text is not a value of the option ------------ */
 
+/* A whole number at the beginning of the text, without the blanks and the "+" that strtoll() would
+ * accept; *rest is what follows it. */
 static bool parse_whole(const char *text, const char **rest, long long *number) {
     char *end;
     if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))
@@ -54,14 +58,15 @@ static bool parse_whole(const char *text, const char **rest, long long *number) 
     return errno == 0;
 }
 
-static bool within(const huddle_option *option, double number) {
+static bool is_within_bounds(const huddle_option *option, double number) {
     return number >= option->min && number <= option->max;
 }
 
 static bool parse_int(const huddle_option *option, const char *text, value *out) {
     long long number;
     const char *rest;
-    if (!parse_whole(text, &rest, &number) || *rest != '\0' || !within(option, (double)number))
+    if (!parse_whole(text, &rest, &number) || *rest != '\0' ||
+        !is_within_bounds(option, (double)number))
         return false;
     out->integer = (int32_t)number;
     return true;
@@ -81,7 +86,7 @@ static bool parse_real(const huddle_option *option, const char *text, value *out
     if (text[0] == '\0' || isspace((unsigned char)text[0]))
         return false;
     out->real = strtod(text, &end);
-    return *end == '\0' && isfinite(out->real) && within(option, out->real);
+    return *end == '\0' && isfinite(out->real) && is_within_bounds(option, out->real);
 }
 
 static bool parse_bool(const char *text, value *out) {
@@ -104,6 +109,7 @@ static size_t numbered_length(const char *choice) {
     return length > 2 && strcmp(choice + length - 2, ":R") == 0 ? length - 2 : 0;
 }
 
+/* "unit", or "pca:40" for the choice "pca:R". */
 static bool parse_rule(const huddle_option *option, const char *text, value *out) {
     for (const char *const *choice = option->choices; *choice != NULL; choice++) {
         size_t length = numbered_length(*choice);
@@ -116,7 +122,7 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
         if (length == 0 || strncmp(text, *choice, length) != 0 || text[length] != ':')
             continue;
         if (!parse_whole(text + length + 1, &rest, &number) || *rest != '\0' ||
-            !within(option, (double)number))
+            !is_within_bounds(option, (double)number))
             return false;
         out->rule = (huddle_rule){*choice, (int32_t)number};
         return true;
@@ -124,19 +130,21 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
     return false;
 }
 
+/* "7", or "2-20" with the smaller number first. */
 static bool parse_range(const huddle_option *option, const char *text, value *out) {
     long long first, last;
     const char *rest;
-    if (!parse_whole(text, &rest, &first) || !within(option, (double)first))
+    if (!parse_whole(text, &rest, &first) || !is_within_bounds(option, (double)first))
         return false;
     last = first;
-    if (*rest == '-' && (!parse_whole(rest + 1, &rest, &last) || !within(option, (double)last)))
+    if (*rest == '-' &&
+        (!parse_whole(rest + 1, &rest, &last) || !is_within_bounds(option, (double)last)))
         return false;
     out->range = (huddle_range){(int32_t)first, (int32_t)last};
     return *rest == '\0' && first <= last;
 }
 
-static bool parse(const huddle_option *option, const char *text, value *out) {
+static bool parse_value(const huddle_option *option, const char *text, value *out) {
     bool is_auto = option->allows_auto && strcmp(text, "auto") == 0;
     memset(out, 0, sizeof *out);
     switch (option->type) {
@@ -165,7 +173,8 @@ static bool parse(const huddle_option *option, const char *text, value *out) {
 
 /* ---- value to text ------------------------------------------------------------------------ */
 
-static void format(const huddle_option *option, const value *in, char *text, size_t size) {
+/* The text that parse_value() reads as the same value; "" for a choice that is not set. */
+static void format_value(const huddle_option *option, const value *in, char *text, size_t size) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:
         if (option->allows_auto && in->integer == HUDDLE_AUTO)
@@ -208,13 +217,16 @@ static void format(const huddle_option *option, const value *in, char *text, siz
     }
 }
 
-static void append(char *text, size_t size, const char *more) {
+/* Appends as much as fits. */
+static void append_text(char *text, size_t size, const char *more) {
     size_t length = strlen(text);
     if (length < size)
         snprintf(text + length, size - length, "%s", more);
 }
 
-static void format_bounds(const huddle_option *option, char *text, size_t size) {
+/* "a whole number from 1 to 100", or without an end where the type's largest number is the bound.
+ */
+static void append_bounds(const huddle_option *option, char *text, size_t size) {
     char low[40], high[40], bounds[128];
     bool whole = option->type != HUDDLE_OPTION_REAL;
     huddle_format_real(option->min, low, sizeof low);
@@ -225,33 +237,33 @@ static void format_bounds(const huddle_option *option, char *text, size_t size) 
     else
         snprintf(bounds, sizeof bounds, "a %snumber from %s to %s", whole ? "whole " : "", low,
                  high);
-    append(text, size, bounds);
+    append_text(text, size, bounds);
 }
 
 void huddle_option_allowed(const huddle_option *option, char *text, size_t size) {
     text[0] = '\0';
     if (option->allows_auto)
-        append(text, size, "auto or ");
+        append_text(text, size, "auto or ");
     switch (option->type) {
     case HUDDLE_OPTION_INT:
     case HUDDLE_OPTION_REAL:
-        format_bounds(option, text, size);
+        append_bounds(option, text, size);
         break;
     case HUDDLE_OPTION_RANGE:
-        format_bounds(option, text, size);
-        append(text, size, ", or a range such as 2-20");
+        append_bounds(option, text, size);
+        append_text(text, size, ", or a range such as 2-20");
         break;
     case HUDDLE_OPTION_SEED:
-        append(text, size, "a whole number from 0");
+        append_text(text, size, "a whole number from 0");
         break;
     case HUDDLE_OPTION_BOOL:
-        append(text, size, "true|false");
+        append_text(text, size, "true|false");
         break;
     case HUDDLE_OPTION_CHOICE:
     case HUDDLE_OPTION_RULE:
         for (const char *const *choice = option->choices; *choice != NULL; choice++) {
-            append(text, size, choice == option->choices ? "" : "|");
-            append(text, size, *choice);
+            append_text(text, size, choice == option->choices ? "" : "|");
+            append_text(text, size, *choice);
         }
         break;
     case HUDDLE_OPTION_END:
@@ -278,7 +290,8 @@ static huddle_status unknown_option(const huddle_option *table, const char *name
     return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
 }
 
-static huddle_status misfit(const huddle_option *option, const char *text) {
+/* "NAME = TEXT is not ...", with what the option takes. */
+static huddle_status report_misfit(const huddle_option *option, const char *text) {
     char allowed[256];
     huddle_option_allowed(option, allowed, sizeof allowed);
     return hd_fail(HUDDLE_INVALID, "%s = %s is not %s%s", option->name, text,
@@ -288,7 +301,7 @@ static huddle_status misfit(const huddle_option *option, const char *text) {
 void huddle_options_default(const huddle_option *table, void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value parsed;
-        (void)parse(table, table->default_text, &parsed);
+        (void)parse_value(table, table->default_text, &parsed); /* a test reads every default */
         memcpy((char *)options + table->offset, &parsed, value_size(table->type));
     }
 }
@@ -299,13 +312,14 @@ huddle_status huddle_options_set(const huddle_option *table, void *options, cons
     const huddle_option *option = huddle_option_find(table, name);
     if (option == NULL)
         return unknown_option(table, name);
-    if (!parse(option, text, &parsed))
-        return misfit(option, text);
+    if (!parse_value(option, text, &parsed))
+        return report_misfit(option, text);
     memcpy((char *)options + option->offset, &parsed, value_size(option->type));
     return HUDDLE_OK;
 }
 
-static void read_value(const huddle_option *option, const void *options, value *out) {
+/* The value as it is stored in the struct. */
+static void load_value(const huddle_option *option, const void *options, value *out) {
     memset(out, 0, sizeof *out);
     memcpy(out, (const char *)options + option->offset, value_size(option->type));
 }
@@ -316,8 +330,8 @@ huddle_status huddle_options_get(const huddle_option *table, const void *options
     const huddle_option *option = huddle_option_find(table, name);
     if (option == NULL)
         return unknown_option(table, name);
-    read_value(option, options, &stored);
-    format(option, &stored, text, size);
+    load_value(option, options, &stored);
+    format_value(option, &stored, text, size);
     return HUDDLE_OK;
 }
 
@@ -325,10 +339,10 @@ huddle_status huddle_options_check(const huddle_option *table, const void *optio
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value stored, again;
         char text[128];
-        read_value(table, options, &stored);
-        format(table, &stored, text, sizeof text);
-        if (!parse(table, text, &again))
-            return misfit(table, text);
+        load_value(table, options, &stored);
+        format_value(table, &stored, text, sizeof text);
+        if (!parse_value(table, text, &again))
+            return report_misfit(table, text);
     }
     return HUDDLE_OK;
 }

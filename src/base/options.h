@@ -1,4 +1,4 @@
-/* Option tables: the parts other modules share. The public half is in huddle/base.h. */
+/* Option tables: how modules write them. The public half is in huddle/base.h. */
 #ifndef HUDDLE_SRC_OPTIONS_H
 #define HUDDLE_SRC_OPTIONS_H
 
@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* Rows of a table, so that each option is one line. S is the options struct, F its field. */
+/* Rows of a table, one per option. S is the options struct, F its field, whose name is the
+ * option's. */
 #define HD_INT(S, F, DEFAULT, MIN, MAX, HELP)                                                      \
     {                                                                                              \
         .name = #F, .type = HUDDLE_OPTION_INT, .offset = offsetof(S, F), .default_text = DEFAULT,  \
@@ -53,6 +54,7 @@
         .default_text = DEFAULT, .min = MIN, .max = MAX, .allows_auto = true, .help = HELP         \
     }
 
+/* The number of options in a table. */
 int64_t hd_options_count(const huddle_option *table);
 
 #endif

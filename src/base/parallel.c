@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A loop under way. */
+/* A running loop. */
 typedef struct job {
     huddle_context *context;
     hd_body body;
     void *argument;
     int64_t n, grain, chunks;
-    atomic_llong next;     /* the next chunk to begin */
+    atomic_llong next;     /* the next chunk to start */
     atomic_llong finished; /* for progress */
-    atomic_int stopped;    /* begin no more chunks */
+    atomic_int stopped;    /* start no more chunks */
     pthread_mutex_t lock;  /* guards the failure */
     int64_t failed_chunk;
     huddle_status failure;
@@ -26,10 +26,10 @@ struct hd_pool {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
     pid_t owner;         /* the process whose threads these are: fork() leaves them behind */
-    int32_t n_workers;   /* threads of the pool; the caller's comes on top */
+    int32_t n_workers;   /* threads of the pool, without the caller's */
     int32_t started;     /* of them, running */
     int32_t working;     /* workers inside the current job */
-    bool busy, closing;  /* a job is under way; threads must leave */
+    bool busy, closing;  /* a job is running; threads must end */
     uint64_t generation; /* counts jobs */
     job *current;
     struct worker {
@@ -50,6 +50,7 @@ int32_t hd_workers(const huddle_context *context) {
     return huddle_context_threads(context);
 }
 
+/* Keeps the failure of the lowest chunk, so that the message does not depend on the threads. */
 static void note_failure(job *loop, int64_t chunk, huddle_status status) {
     pthread_mutex_lock(&loop->lock);
     if (loop->failed_chunk < 0 || chunk < loop->failed_chunk) {
@@ -61,8 +62,8 @@ static void note_failure(job *loop, int64_t chunk, huddle_status status) {
     atomic_store(&loop->stopped, 1);
 }
 
-/* Takes chunks until none is left. Only the calling thread has a stage to report. */
-static void work(job *loop, int32_t worker, const char *stage) {
+/* Runs chunks until none is left. Only the calling thread passes a stage, to report progress. */
+static void run_chunks(job *loop, int32_t worker, const char *stage) {
     bool was_inside = inside;
     inside = true;
     while (!atomic_load_explicit(&loop->stopped, memory_order_relaxed)) {
@@ -83,6 +84,7 @@ static void work(job *loop, int32_t worker, const char *stage) {
     inside = was_inside;
 }
 
+/* A thread of the pool: waits for a job it has not seen yet, works on it, and waits again. */
 static void *run_worker(void *argument) {
     struct worker *self = argument;
     hd_pool *pool = self->pool;
@@ -97,7 +99,7 @@ static void *run_worker(void *argument) {
         job *loop = pool->current;
         pool->working++;
         pthread_mutex_unlock(&pool->lock);
-        work(loop, self->index, NULL);
+        run_chunks(loop, self->index, NULL);
         pthread_mutex_lock(&pool->lock);
         if (--pool->working == 0)
             pthread_cond_signal(&pool->end);
@@ -106,7 +108,7 @@ static void *run_worker(void *argument) {
     return NULL;
 }
 
-/* Starts the workers; fewer than wanted, or none, if the system has no more. */
+/* Starts the workers; fewer than wanted, or none, if the system refuses more threads. */
 static hd_pool *start_pool(int32_t n_workers) {
     hd_pool *pool = hd_alloc_zero(1, sizeof(hd_pool) + (size_t)n_workers * sizeof(struct worker));
     if (pool == NULL)
@@ -129,7 +131,7 @@ static hd_pool *start_pool(int32_t n_workers) {
 void hd_pool_free(hd_pool *pool) {
     if (pool == NULL)
         return;
-    /* After fork() the threads and perhaps a held lock are the parent's: leave them alone. */
+    /* After fork() the threads, and perhaps a held lock, exist in the parent only. */
     if (pool->owner == getpid()) {
         pthread_mutex_lock(&pool->lock);
         pool->closing = true;
@@ -144,7 +146,8 @@ void hd_pool_free(hd_pool *pool) {
     huddle_free(pool);
 }
 
-/* The context's pool, claimed for this thread; NULL if it is taken or cannot be had. */
+/* The context's pool, reserved for this thread; NULL if another thread uses it or it cannot be
+ * started. */
 static hd_pool *claim_pool(huddle_context *context) {
     hd_pool *pool = NULL;
     pthread_mutex_lock(&context->logging);
@@ -174,8 +177,9 @@ static void run_on_pool(hd_pool *pool, job *loop, const char *stage) {
     pool->generation++;
     pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->lock);
-    work(loop, 0, stage);
+    run_chunks(loop, 0, stage);
     pthread_mutex_lock(&pool->lock);
+    /* A worker that wakes up late finds no job; those inside are waited for. */
     pool->current = NULL;
     while (pool->working > 0)
         pthread_cond_wait(&pool->end, &pool->lock);
@@ -202,12 +206,12 @@ huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n,
         run_on_pool(pool, &loop, stage);
         release_pool(context, pool);
     } else {
-        work(&loop, 0, stage);
+        run_chunks(&loop, 0, stage);
     }
     pthread_mutex_destroy(&loop.lock);
     if (loop.failed_chunk >= 0)
         return hd_fail(loop.failure, "%s", loop.failure_text);
-    /* The end is told here, whichever thread came to it. */
+    /* The end is reported here, whichever thread ran the last chunk. */
     if (stage != NULL && loop.chunks > 0)
         return hd_progress(context, stage, (double)loop.chunks, (double)loop.chunks);
     return HUDDLE_OK;

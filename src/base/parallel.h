@@ -1,10 +1,10 @@
-/* The one way to use several threads.
+/* Loops on several threads.
  *
- * hd_parallel() cuts 0 .. n - 1 into chunks of `grain` items (the last may be shorter) and calls
- * the body once for each. The cut depends on n and grain only, so a body that writes results per
- * item or per chunk, with chunk results combined in chunk order afterwards, gives the same bits
- * for any number of threads. The calling thread works too. A loop inside a loop runs on its own
- * thread alone. */
+ * hd_parallel() divides 0 .. n - 1 into chunks of `grain` items (the last may be shorter) and calls
+ * the body once per chunk. The division depends on n and grain only: a body that writes results per
+ * item or per chunk, with the results of chunks combined in their order afterwards, gives the same
+ * bits for any number of threads. The calling thread works too. A loop inside a loop runs on one
+ * thread. */
 #ifndef HUDDLE_SRC_PARALLEL_H
 #define HUDDLE_SRC_PARALLEL_H
 
@@ -13,21 +13,22 @@
 typedef struct hd_chunk {
     int64_t index;      /* 0 .. hd_chunks(n, grain) - 1 */
     int64_t begin, end; /* items begin .. end - 1 */
-    int32_t worker;     /* 0 .. threads - 1: for scratch space, never for results */
+    int32_t worker;     /* 0 .. threads - 1: selects scratch space, never results */
 } hd_chunk;
 
 typedef huddle_status (*hd_body)(void *argument, hd_chunk chunk);
 
-/* Runs the loop. If bodies fail, no new chunk is begun, and the failure of the lowest chunk is
- * returned with its sentence. `stage`, if not NULL, is the name under which progress is reported.
- * HUDDLE_CANCELLED when the caller asks to stop. */
+/* Runs the loop. If bodies fail, no new chunk is started, and the failure of the lowest chunk is
+ * returned with its message. `stage`, if not NULL, is the name under which progress is reported.
+ * HUDDLE_CANCELLED if the caller asks to stop. */
 huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n, int64_t grain,
                           hd_body body, void *argument);
 
-/* How many chunks, and how many workers can be at work in hd_parallel(): sizes for arrays. */
+/* The number of chunks, and of workers hd_parallel() may use: sizes for arrays. */
 int64_t hd_chunks(int64_t n, int64_t grain);
 int32_t hd_workers(const huddle_context *context);
 
+/* Ends the threads of a pool; NULL is fine. */
 void hd_pool_free(struct hd_pool *pool);
 
 #endif

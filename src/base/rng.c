@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+/* Ten rounds with the multipliers and key increments of the paper. */
 void hd_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
     uint32_t x0 = counter[0], x1 = counter[1], x2 = counter[2], x3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
@@ -47,7 +48,7 @@ double hd_rng_uniform(hd_rng *rng) {
 }
 
 int64_t hd_rng_below(hd_rng *rng, int64_t n) {
-    /* Reject the incomplete last run of n values. */
+    /* 2^64 is no multiple of n: the last, incomplete run of n values is rejected. */
     uint64_t m = (uint64_t)n, excess = (UINT64_MAX - m + 1) % m, bits;
     do {
         bits = hd_rng_bits(rng);
@@ -55,8 +56,8 @@ int64_t hd_rng_below(hd_rng *rng, int64_t n) {
     return (int64_t)(bits % m);
 }
 
-/* Each number in turn is kept with the chance that leaves all sets equally likely (Knuth's
- * algorithm S). */
+/* Takes number i with probability (still wanted) / (still left): all sets are equally likely
+ * (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S). */
 void hd_rng_sample(hd_rng *rng, int64_t n, int64_t count, int64_t *index) {
     for (int64_t i = 0, taken = 0; taken < count; i++)
         if (hd_rng_below(rng, n - i) < count - taken)
@@ -64,7 +65,7 @@ void hd_rng_sample(hd_rng *rng, int64_t n, int64_t count, int64_t *index) {
 }
 
 double hd_rng_normal(hd_rng *rng) {
-    /* Box and Muller; the second number is thrown away to keep the stream's state small. */
+    /* Box and Muller 1958. The second number is not used: keeping it would be state. */
     double radius = sqrt(-2.0 * log(1.0 - hd_rng_uniform(rng)));
     return radius * cos(6.283185307179586 * hd_rng_uniform(rng));
 }

@@ -1,6 +1,6 @@
-/* Random numbers by counting: number k of stream s of a seed is a pure function of (seed, s, k),
- * so every item of work has a stream of its own and the thread count cannot matter. The function
- * is Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). */
+/* Counter-based random numbers: number k of stream s of a seed is a pure function of (seed, s, k),
+ * so every item of work has its own stream, and results do not depend on the number of threads. The
+ * function is Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). */
 #ifndef HUDDLE_SRC_RNG_H
 #define HUDDLE_SRC_RNG_H
 
@@ -9,13 +9,14 @@
 typedef struct hd_rng {
     uint32_t key[2];     /* the seed */
     uint32_t counter[4]; /* position (64 bits), stream (64 bits) */
-    uint32_t block[4];   /* numbers made but not yet used */
-    int left;
+    uint32_t block[4];   /* the last words computed */
+    int left;            /* of them, not used yet */
 } hd_rng;
 
 /* Stream `stream` of `seed`, from its beginning. */
 hd_rng hd_rng_stream(uint64_t seed, uint64_t stream);
 
+/* 64 random bits. */
 uint64_t hd_rng_bits(hd_rng *rng);
 
 /* Uniform in [0, 1), 53 bits. */

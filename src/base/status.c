@@ -37,7 +37,7 @@ huddle_status huddle_set_error(huddle_status status, const char *message) {
 }
 
 huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
-    /* By way of a copy: an argument may be the old last_error. */
+    /* Written to a copy first: an argument may be last_error itself. */
     char text[TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);

@@ -29,7 +29,7 @@ const huddle_engine_text *const *huddle_engines(void) {
     return texts;
 }
 
-/* "NAME" or "NAME:OPTIONS". */
+/* The name is compared up to the colon; the rest is for the engine to read. */
 huddle_status huddle_context_set_engine(huddle_context *context, const char *name) {
     size_t length = strcspn(name, ":");
     const char *options = name[length] == ':' ? name + length + 1 : "";
@@ -42,6 +42,6 @@ huddle_status huddle_context_set_engine(huddle_context *context, const char *nam
         strncat(names, k > 0 ? ", " : "", sizeof names - strlen(names) - 1);
         strncat(names, engines[k]->text.name, sizeof names - strlen(names) - 1);
     }
-    return hd_fail(HUDDLE_UNSUPPORTED, "no engine named '%.*s' in this build; there is %s",
+    return hd_fail(HUDDLE_UNSUPPORTED, "no engine named '%.*s' in this build, which has %s",
                    (int)length, name, names);
 }

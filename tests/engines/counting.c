@@ -33,6 +33,7 @@ static huddle_status open_counting(huddle_context *context, const char *options,
     counting_state *made = hd_alloc_zero(1, sizeof *made);
     if (made == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for the counters");
+    atomic_store(&made->users, 1);
     made->resident = strcmp(options, "resident") == 0;
     made->decline = strcmp(options, "decline") == 0;
     made->forge = strcmp(options, "forge") == 0;
@@ -42,8 +43,15 @@ static huddle_status open_counting(huddle_context *context, const char *options,
     return HUDDLE_OK;
 }
 
+static void release_state(counting_state *state) {
+    if (atomic_fetch_sub(&state->users, 1) == 1)
+        huddle_free(state);
+}
+
 static void close_counting(void *state) {
-    huddle_free(state);
+    counting_state *closing = state;
+    atomic_store(&closing->closed, true);
+    release_state(closing);
 }
 
 huddle_status counting_enter(huddle_context *context, counting_stage stage) {
@@ -102,6 +110,8 @@ static void *copy_array(const void *array, int64_t count, size_t size, bool *fai
 
 static huddle_status report_fetch(const kept *k, bool failed) {
     atomic_fetch_add(&k->state->fetched, 1);
+    if (atomic_load(&k->state->closed))
+        return hd_fail(HUDDLE_INTERNAL, "a container was fetched after its engine was closed");
     return failed ? hd_fail(HUDDLE_NO_MEMORY, "no memory for the copy") : HUDDLE_OK;
 }
 
@@ -139,6 +149,7 @@ static void free_kept(huddle_resident *resident) {
     huddle_dense_free(&k->dense);
     huddle_csr_free(&k->csr);
     huddle_neighbors_free(&k->neighbors);
+    release_state(k->state);
     huddle_free(k);
 }
 
@@ -156,6 +167,7 @@ static kept *new_kept(huddle_context *context,
         return NULL;
     }
     atomic_fetch_add(&state->kept, 1);
+    atomic_fetch_add(&state->users, 1);
     k->base = (huddle_resident){fetch, free_kept};
     k->state = state;
     return k;

@@ -7,7 +7,8 @@
  *
  *   ""            results are in ordinary arrays
  *   "resident"    results stay in the engine's memory: containers have `resident` set and NULL
- *                 arrays, so that code which reads them without fetching crashes
+ *                 arrays, so that code which reads them without fetching crashes; fetching after
+ *                 close() fails
  *   "decline"     every function returns HUDDLE_UNSUPPORTED
  *   "fail:STAGE"  the function of that name returns HUDDLE_NO_MEMORY
  *   "forge"       shrink returns the rows of F and a dual point of zeros, as a broken engine may */
@@ -42,6 +43,8 @@ typedef struct counting_state {
     atomic_llong kept;    /* containers that were left resident */
     atomic_llong reused;  /* resident inputs that the engine found in its memory */
     atomic_llong fetched; /* containers copied to the host */
+    atomic_int users; /* the context and the resident containers: the last one frees the state */
+    atomic_bool closed;
     bool resident, decline, forge;
     char failing[32]; /* the stage that fails, or "" */
 } counting_state;

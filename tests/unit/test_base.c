@@ -312,6 +312,81 @@ static void samples_are_different_numbers_in_order(void **state) {
         assert_int_equal(index[k], k);
 }
 
+/* ---- text and silence ---------------------------------------------------------------------- */
+
+static const char *suggest(const char *word) {
+    static const char *const names[] = {"n_neighbors", "seed", "gamma", "tol", "ab", NULL};
+    const char *nearest = NULL;
+    int distance = HUDDLE_SUGGEST_DISTANCE;
+    for (int k = 0; names[k] != NULL; k++)
+        huddle_suggest_name(word, names[k], &distance, &nearest);
+    return nearest != NULL ? nearest : "";
+}
+
+static void misspelt_names_are_recognised(void **state) {
+    (void)state;
+    assert_string_equal(suggest("sed"), "seed");
+    assert_string_equal(suggest("seeed"), "seed");
+    assert_string_equal(suggest("gmama"), "gamma"); /* one swap */
+    assert_string_equal(suggest("n_nieghbros"), "n_neighbors");
+    assert_string_equal(suggest("n_n"), "n_neighbors"); /* its beginning */
+    assert_string_equal(suggest("n_"), "");             /* too little of it */
+    assert_string_equal(suggest("xy"), "");             /* two edits from any two letters */
+    assert_string_equal(suggest("colour"), "");
+    assert_string_equal(suggest("an_option_with_a_name_of_more_than_forty_letters"), "");
+}
+
+static void numbers_read_back(void **state) {
+    (void)state;
+    static const struct {
+        double number;
+        const char *text;
+    } known[] = {{0.1, "0.1"},        {1e-4, "0.0001"},         {100, "100"},
+                 {1e15, "1e+15"},     {123456789, "123456789"}, {1.0 / 3, "0.3333333333333333"},
+                 {-0.0025, "-0.0025"}};
+    char text[32];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        huddle_format_real(known[i].number, text, sizeof text);
+        assert_string_equal(text, known[i].text);
+    }
+    hd_rng rng = hd_rng_stream(3, 0);
+    for (int i = 0; i < 1000; i++) {
+        double number = hd_rng_normal(&rng) * pow(10, (double)hd_rng_below(&rng, 60) - 30);
+        huddle_format_real(number, text, sizeof text);
+        assert_true(strtod(text, NULL) == number);
+    }
+}
+
+static void count_line(void *user, huddle_log_level level, huddle_warning_code code,
+                       const char *text) {
+    (void)level, (void)code, (void)text;
+    ++*(int *)user;
+}
+
+static void silence_ends(void **state) {
+    (void)state;
+    huddle_context *context;
+    hd_warnings warnings = {0};
+    int lines = 0;
+    assert_ok(huddle_context_new(&context));
+    huddle_context_set_log(context, count_line, &lines);
+    context->warnings = &warnings;
+    hd_silence before = hd_silence_begin(context);
+    hd_warn(context, HUDDLE_WARNING_INPUT, "not heard");
+    hd_silence_end(context, before);
+    assert_int_equal(lines, 0);
+    assert_int_equal(warnings.count, 0);
+    hd_warn(context, HUDDLE_WARNING_INPUT, "row %d", 3);
+    hd_log(context, "only logged");
+    assert_int_equal(lines, 2);
+    assert_int_equal(warnings.count, 1);
+    assert_int_equal(warnings.items[0].code, HUDDLE_WARNING_INPUT);
+    assert_string_equal(warnings.items[0].text, "row 3");
+    hd_silence_end(NULL, hd_silence_begin(NULL));
+    hd_warnings_free(&warnings);
+    huddle_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_different_numbers_in_order),
@@ -328,6 +403,9 @@ int main(void) {
         cmocka_unit_test(misfits_are_named),
         cmocka_unit_test(threads_are_checked),
         cmocka_unit_test(the_instruction_set_can_be_lowered),
+        cmocka_unit_test(misspelt_names_are_recognised),
+        cmocka_unit_test(numbers_read_back),
+        cmocka_unit_test(silence_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
