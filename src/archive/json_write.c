@@ -156,16 +156,16 @@ void hd_json_real(hd_json_writer *json, double value) {
         return;
     }
     if (json->style.digits > 0)
-        snprintf(text, sizeof text - 2, "%.*g", json->style.digits < 17 ? json->style.digits : 17,
+        snprintf(text, sizeof text, "%.*g", json->style.digits < 17 ? json->style.digits : 17,
                  value);
     else
-        huddle_format_real(value, text, sizeof text - 2);
+        huddle_format_real(value, text, sizeof text);
     use_point(text);
     shorten_exponent(text);
-    if (strpbrk(text, ".e") == NULL)
-        strcat(text, ".0");
     begin_member(json, false);
     append_text(json, text);
+    if (strpbrk(text, ".e") == NULL)
+        append_text(json, ".0");
 }
 
 /* Bytes of the UTF-8 character at p, or 0 if there is none: overlong forms, surrogates and what is

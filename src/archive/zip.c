@@ -350,7 +350,7 @@ huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) 
         return damaged(stream);
     if (size == 0)
         return HUDDLE_OK;
-    if (stream->entry->method == HD_ZIP_STORED) {
+    if (stream->inflate == NULL) { /* stored */
         memcpy(to, stream->at, (size_t)size);
         stream->at += size;
     } else if (!inflate_exactly(stream, to, size)) {

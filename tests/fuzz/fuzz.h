@@ -1,5 +1,5 @@
-/* What the fuzz targets share: any bytes are a file; reading it must end in data or in a sentence,
- * within memory in proportion to the bytes. */
+/* What the fuzz targets share. Any bytes are a file; reading it must return data or an error with a
+ * message, using memory in proportion to the bytes. */
 #ifndef HUDDLE_TESTS_FUZZ_H
 #define HUDDLE_TESTS_FUZZ_H
 
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* The first byte chooses options, so that all of them are tried. */
+/* The first byte selects options, so that all of them are exercised. */
 static inline huddle_read_options fuzz_options(uint8_t choice) {
     static const char *const none[] = {"none"}, *const first[] = {"1"}, *const range[] = {"1-2"};
     huddle_read_options options = {.transpose = (choice & 1) != 0};
@@ -34,7 +34,7 @@ static inline huddle_read_options fuzz_options(uint8_t choice) {
     return options;
 }
 
-/* What a reader hands out must be fit for every other stage. */
+/* What a reader returns must be valid input for every other stage. */
 static inline void fuzz_check(huddle_status status, huddle_data *data) {
     if (status != HUDDLE_OK) {
         if (huddle_last_error()[0] == '\0' || status == HUDDLE_INTERNAL)
@@ -48,7 +48,7 @@ static inline void fuzz_check(huddle_status status, huddle_data *data) {
             abort();
 }
 
-/* Opens the bytes, in memory of their exact size, as that format. */
+/* Opens the bytes, in memory of their exact size, as that format, and reads them. */
 static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(const hd_file *),
                                  huddle_status (*open)(hd_io_request *, const hd_file *,
                                                        hd_io_container *)) {
@@ -80,7 +80,7 @@ static inline int fuzz_container(const uint8_t *bytes, size_t size, bool (*is)(c
     return 0;
 }
 
-/* Writes the bytes after the first to a file of its own and reads that, for readers that want a
+/* Writes the bytes after the first to a temporary file and reads it, for readers that open files by
  * name. */
 static inline int fuzz_file(const uint8_t *bytes, size_t size, const char *extension) {
     char path[64];

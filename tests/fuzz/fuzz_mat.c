@@ -1,6 +1,7 @@
 #include "fuzz.h"
 
-/* Version 7.3 is HDF5, which wants a file; version 5 is read from memory, many times as fast. */
+/* Version 7.3 is HDF5, which is opened by name; version 5 is read from memory, which is much
+ * faster. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size > 10 && memcmp(bytes + 1, "MATLAB 7.", 9) == 0)
         return fuzz_file(bytes, size, "mat");

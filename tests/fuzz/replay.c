@@ -1,5 +1,5 @@
-/* Runs a fuzz target on the files of a folder, without a fuzzer: inputs that once broke a reader
- * must not do so again. */
+/* Runs a fuzz target on the files of a folder, without a fuzzer: a regression test for inputs that
+ * once broke a reader. */
 #include "fuzz.h"
 
 #include <dirent.h>
