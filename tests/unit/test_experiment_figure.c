@@ -18,11 +18,12 @@ static bool contains(figure_box outer, figure_box inner, double tolerance) {
            inner.y + inner.h <= outer.y + outer.h + tolerance;
 }
 
-/* The height of letters without accents: ascent and descent of a font leave room for those. */
-static figure_box trim(figure_box box, bool vertical) {
+/* What a text needs to be readable: the height of letters without accents, for which ascent and
+ * descent leave room, and a point of white at both ends. */
+static figure_box needed(figure_box box, bool vertical) {
     if (vertical)
-        return (figure_box){box.x + 0.2 * box.w, box.y, 0.6 * box.w, box.h};
-    return (figure_box){box.x, box.y + 0.2 * box.h, box.w, 0.6 * box.h};
+        return (figure_box){box.x + 0.2 * box.w, box.y - 1, 0.6 * box.w, box.h + 2};
+    return (figure_box){box.x - 1, box.y + 0.2 * box.h, box.w + 2, 0.6 * box.h};
 }
 
 static bool overlap(figure_box a, figure_box b) {
@@ -42,7 +43,7 @@ static void check_texts(figure *f) {
         for (int j = 0; j < i; j++) {
             const figure_shape *b = &f->shapes[j];
             if (b->kind == SHAPE_TEXT &&
-                overlap(trim(own, a->vertical), trim(figure_text_box(f, b), b->vertical)))
+                overlap(needed(own, a->vertical), needed(figure_text_box(f, b), b->vertical)))
                 fail_msg("'%s' covers '%s'", a->text, b->text);
         }
     }
@@ -196,6 +197,9 @@ static void ink_lies_in_the_measured_box(void **state) {
         text->vertical = k / 6 == 1;
         figure_box box = figure_text_box(&f, text), ink = ink_box(&f);
         assert_true(contains(box, ink, 1));
+        double start = text->vertical ? box.y + box.h : box.x, length = fmax(box.w, box.h);
+        double shares[] = {0, 0.5, 1};
+        assert_close(fabs(150 - start), shares[k % 3] * length, 1e-9);
         /* Along the line the ink fills the box but for the side bearings. */
         assert_true((text->vertical ? ink.h / box.h : ink.w / box.w) > 0.93);
         assert_true((text->vertical ? ink.w / box.w : ink.h / box.h) > 0.6);
