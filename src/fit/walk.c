@@ -93,6 +93,7 @@ void hd_walk_real(hd_walk *walk, const char *name, double *value) {
         hd_walk_fail(walk, name);
 }
 
+/* By name, so that files do not depend on the order of the enum. */
 void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
     if (saves(walk, name))
         hd_json_set_string(walk->json, name, huddle_stop_name(*value));
@@ -129,6 +130,7 @@ void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
     *value = copy;
 }
 
+/* What is kept is the table's own text: code compares it, so nothing else is allowed. */
 void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option,
                     const char **value) {
     if (saves(walk, name))
@@ -168,7 +170,8 @@ static bool is_array_of(const hd_npy *npy, const element *e, int32_t rank) {
            npy->rank == rank && (!npy->fortran || rank == 1);
 }
 
-/* Reads NAME.npy if it is there; its CRC has been checked then, and its type and rank. */
+/* Reads NAME.npy if it is there. Its CRC has been checked when hd_npy_read() returns, and a header
+ * that claims more than the entry contains is refused there; type and rank are checked here. */
 static void load_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
                        int64_t dims[2], void **values) {
     char entry_name[HD_WALK_NAME + 4];
@@ -191,6 +194,7 @@ static void load_array(hd_walk *walk, const char *name, const element *e, int32_
     *values = bytes;
 }
 
+/* Replaces the pointer by one to a copy; after a failure by NULL, which can be freed. */
 static void copy_array(hd_walk *walk, int64_t count, size_t size, void **values) {
     const void *from = *values;
     *values = NULL;

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Rows of x that a silhouette is computed from: its cost grows with their square. */
+enum { SILHOUETTE_SAMPLE = 2000 };
+
 /* ---- merging ------------------------------------------------------------------------------- */
 
 /* A few pairs of equal rows do no harm to the graph of all rows, and merging them does it no good:
@@ -142,16 +145,17 @@ void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
 }
 
 huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
-                                const huddle_points *points, int64_t sample, double *silhouette) {
+                                const huddle_points *points, double *silhouette) {
     huddle_status status = HUDDLE_OK;
     huddle_points taken = {0};
     const int32_t *node_labels = fit->clusters.labels;
     int64_t *index = NULL, rows = hd_fit_rows_total(&fit->rows);
-    int64_t count = rows < sample ? rows : sample;
+    int64_t count = rows < SILHOUETTE_SAMPLE ? rows : SILHOUETTE_SAMPLE;
     int32_t *labels = NULL;
     hd_rng rng = hd_rng_stream(0, 0);
     if (fit->rows.nodes.n == 0)
-        return huddle_metrics_silhouette(context, points, node_labels, sample, 0, silhouette);
+        return huddle_metrics_silhouette(context, points, node_labels, SILHOUETTE_SAMPLE, 0,
+                                         silhouette);
     /* The sample is one of all rows of x, so that copies count as often as they occur. */
     ALLOC(index, count);
     ALLOC(labels, count);
@@ -162,7 +166,7 @@ huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
         index[i] = points->n == rows ? index[i] : node;
     }
     TRY(huddle_points_take(points, index, count, &taken));
-    TRY(huddle_metrics_silhouette(context, &taken, labels, sample, 0, silhouette));
+    TRY(huddle_metrics_silhouette(context, &taken, labels, SILHOUETTE_SAMPLE, 0, silhouette));
 done:
     huddle_points_free(&taken);
     huddle_free(index);

@@ -8,9 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows that the silhouettes of trials look at: their cost grows with the square of it. */
-enum { SILHOUETTE_SAMPLE = 2000 };
-
 /* Alignments within this of the best count as equally good (Zelnik-Manor and Perona, NIPS 2004,
  * take the largest number of groups among those of minimal cost). */
 static const double alignment_tolerance = 1e-3;
@@ -243,7 +240,7 @@ static huddle_status score_silhouette(huddle_context *context, const huddle_poin
         points = &owned;
     }
     if (points != NULL)
-        TRY(hd_fit_silhouette(context, fit, points, SILHOUETTE_SAMPLE, silhouette));
+        TRY(hd_fit_silhouette(context, fit, points, silhouette));
 done:
     huddle_points_free(&owned);
     return status;

@@ -26,6 +26,7 @@ void hd_spectral_warn_components(huddle_context *context, const huddle_connect_i
 
 /* ---- of points ----------------------------------------------------------------------------- */
 
+/* Bridges have the weights that the graph's edges would have at their distance. */
 static huddle_status connect_points(huddle_context *context, const hd_spectral_options *options,
                                     huddle_range n_clusters, const hd_fit_rows *rows,
                                     const huddle_points *points, hd_fit_graph *graph) {
@@ -156,6 +157,7 @@ done:
     return status;
 }
 
+/* As for points, with distances in the place of searches. */
 static huddle_status graph_of_all_distances(huddle_context *context, const huddle_csr *matrix,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit_rows *rows,
@@ -185,6 +187,7 @@ done:
     return status;
 }
 
+/* Only stored distances count, as in scikit-learn's precomputed_nearest_neighbors. */
 static huddle_status graph_of_some_distances(huddle_context *context, const huddle_csr *matrix,
                                              const hd_spectral_options *options,
                                              hd_fit_graph *graph) {

@@ -7,6 +7,7 @@
 
 #include "base/blas.h"
 #include "base/check.h"
+#include "base/slabs.h"
 #include "prepare/pca.h"
 
 #include <cblas.h>
@@ -15,7 +16,10 @@
 #include <string.h>
 
 enum { MAX_ROUNDS = 50 };
-static const double ridge = 1e-3; /* times the mean eigenvalue of S_t */
+
+/* Added to the diagonal of S_t, times its mean eigenvalue: components of tiny variance would
+ * otherwise become the directions that separate best. */
+static const double ridge = 1e-3;
 
 typedef struct lda {
     const huddle_points *y; /* n x m */
@@ -76,9 +80,9 @@ done:
 }
 
 /* B: the clusters' means less the mean of all, times the root of their sizes. */
-static huddle_status between(lda *l, const int32_t *labels) {
+static huddle_status set_between(huddle_context *context, lda *l, const int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL;
+    double *sizes = NULL;
     ALLOC_ZERO(sizes, l->c);
     memset(l->b, 0, (size_t)(l->m * l->c) * sizeof *l->b);
     for (int64_t i = 0; i < l->n; i++) {
@@ -87,9 +91,11 @@ static huddle_status between(lda *l, const int32_t *labels) {
         for (int64_t j = 0; j < l->m; j++)
             l->b[j * l->c + labels[i]] += (double)row[j] - l->mean[j];
     }
+    TRY(hd_reduce_sum(context, l->m * l->c, l->b));
+    TRY(hd_reduce_sum(context, l->c, sizes));
     for (int64_t j = 0; j < l->m; j++)
         for (int32_t k = 0; k < l->c; k++)
-            l->b[j * l->c + k] /= sizes[k] > 0 ? sqrt((double)sizes[k]) : 1;
+            l->b[j * l->c + k] /= sizes[k] > 0 ? sqrt(sizes[k]) : 1;
 done:
     huddle_free(sizes);
     return status;
@@ -187,21 +193,25 @@ static huddle_status project(huddle_context *context, const lda *l, huddle_point
 }
 
 /* Centres of the labels in the present projection, to start K-means from. */
-static huddle_status centres_of(const huddle_points *points, const int32_t *labels, int32_t c,
-                                huddle_dense *centres) {
+static huddle_status find_centres(huddle_context *context, const huddle_points *points,
+                                  const int32_t *labels, int32_t c, huddle_dense *centres) {
     huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL, d = points->d;
+    double *sizes = NULL;
+    int64_t d = points->d;
     huddle_dense_free(centres);
     ALLOC_ZERO(sizes, c);
+    TRY(huddle_points_fetch(points));
     TRY(huddle_dense_new(c, d, centres));
     for (int64_t i = 0; i < points->n; i++) {
         sizes[labels[i]]++;
         for (int64_t j = 0; j < d; j++)
             centres->values[labels[i] * d + j] += (double)points->values[i * points->stride + j];
     }
+    TRY(hd_reduce_sum(context, c * d, centres->values));
+    TRY(hd_reduce_sum(context, c, sizes));
     for (int32_t k = 0; k < c; k++)
         for (int64_t j = 0; j < d; j++)
-            centres->values[k * d + j] /= sizes[k] > 0 ? (double)sizes[k] : 1;
+            centres->values[k * d + j] /= sizes[k] > 0 ? sizes[k] : 1;
 done:
     huddle_free(sizes);
     return status;
@@ -214,6 +224,8 @@ typedef struct lda_round {
     hd_fit_clusters clusters;
 } lda_round;
 
+/* Keeps P and the labels. The objective can fall when K-means moves labels in directions that P
+ * scales up, so the last round need not be the best. */
 static void keep_round(lda *l, const lda_round *now) {
     l->best_r = l->p.cols;
     memcpy(l->best_p, l->p.values, (size_t)(l->m * l->p.cols) * sizeof *l->best_p);
@@ -221,11 +233,11 @@ static void keep_round(lda *l, const lda_round *now) {
 }
 
 /* Records the clusters' objective, and keeps them and P if it is the best so far. */
-static huddle_status record_round(lda *l, const lda_round *now,
+static huddle_status record_round(huddle_context *context, lda *l, const lda_round *now,
                                   huddle_alternation_info *alternation, double *best) {
     huddle_status status = HUDDLE_OK;
     double trace = 0;
-    TRY(between(l, now->clusters.labels));
+    TRY(set_between(context, l, now->clusters.labels));
     TRY(trace_objective(l, &trace));
     TRY(hd_fit_alternation_add(alternation, trace));
     if (trace > *best) {
@@ -249,7 +261,7 @@ static huddle_status next_round(huddle_context *context, lda *l,
     if (!found)
         goto done;
     TRY(project(context, l, &now->points));
-    TRY(centres_of(&now->points, now->clusters.labels, l->c, &centres));
+    TRY(find_centres(context, &now->points, now->clusters.labels, l->c, &centres));
     before = now->clusters.labels;
     now->clusters.labels = NULL;
     warm.start = &centres;
@@ -261,6 +273,8 @@ done:
     return status;
 }
 
+/* K-means on the first principal components, then rounds until the labels stay. With one cluster,
+ * or without any spread, there is nothing to discriminate. */
 static huddle_status alternate(huddle_context *context, lda *l, const huddle_kmeans_options *kmeans,
                                lda_round *now, huddle_alternation_info *alternation) {
     huddle_status status = HUDDLE_OK;
@@ -273,11 +287,11 @@ static huddle_status alternate(huddle_context *context, lda *l, const huddle_kme
         keep_round(l, now);
         goto done;
     }
-    TRY(record_round(l, now, alternation, &best));
+    TRY(record_round(context, l, now, alternation, &best));
     for (int round = 0; round < MAX_ROUNDS && !stays; round++) {
         TRY(hd_progress(context, "lda", round, MAX_ROUNDS));
         TRY(next_round(context, l, kmeans, now, &stays));
-        TRY(record_round(l, now, alternation, &best));
+        TRY(record_round(context, l, now, alternation, &best));
     }
     alternation->stop = stays ? HUDDLE_STOP_CONVERGED : HUDDLE_STOP_MAX_ITER;
 done:
@@ -298,7 +312,7 @@ static huddle_status cluster_best(huddle_context *context, const huddle_points *
     TRY(set_reduction(start, &p, &prepared->reduction));
     TRY(hd_fit_apply_map(context, &prepared->preparation, x, &owned, &view));
     TRY(hd_fit_reduce(context, &view, prepared));
-    TRY(centres_of(&prepared->points, l->best_labels, l->c, &centres));
+    TRY(find_centres(context, &prepared->points, l->best_labels, l->c, &centres));
     warm.start = &centres;
     TRY(hd_fit_kmeans(context, &prepared->points, &warm, &fit->rows, &fit->clusters));
 done:
@@ -320,6 +334,7 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
     search.keep_starts = false;
     hd_fit_alternation_reset(alternation);
     hd_blas_enter();
+    TRY(huddle_points_fetch(&start->points));
     ALLOC(l.b, m * l.c);
     ALLOC(l.best_p, m * r);
     ALLOC(l.best_labels, l.n);

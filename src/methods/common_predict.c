@@ -3,12 +3,22 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "matrix/insert.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { ROWS_PER_CHUNK = 256 };
 
+/* A new row whose nearest training row is this near, relative to its own length, is that row: the
+ * preparation of float values in another batch may differ by their rounding. Cosine distances are
+ * differences of doubles near 1. */
+static const double same_row = 1e-6, same_direction = 1e-12;
+
+/* 1 - lambda below this counts as this: the extension divides by it. */
+static const double least_similarity = 1e-9;
+
+/* The extension of the eigenvectors to new rows (Nystroem's formula, spectral.h). */
 typedef struct placing {
     const hd_fit *fit;
     const huddle_points *points; /* new ones, prepared */
@@ -21,22 +31,23 @@ typedef struct placing {
 
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors) {
-    static const double rounding = 1e-6, cosine_rounding = 1e-12;
     double distance = neighbors->distance[i * neighbors->k], squares = 0;
     int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
     for (int64_t e = begin; e < end; e++)
         squares += (double)x->values[e] * (double)x->values[e];
     double most =
-        strcmp(options->metric, "cosine") == 0 ? cosine_rounding : rounding * sqrt(squares);
+        strcmp(options->metric, "cosine") == 0 ? same_direction : same_row * sqrt(squares);
     return distance <= most ? neighbors->index[i * neighbors->k] : -1;
 }
 
-/* A new point has one copy. */
+/* The weight of an edge to a node counts its copies as in the graph, (1 + m) / 2 for a new point,
+ * which has one copy. */
 static double copies_factor(const hd_fit *fit, int64_t node) {
     return fit->rows.nodes.n > 0 ? (double)(1 + fit->rows.nodes.copies[node]) / 2 : 1;
 }
 
+/* The distance to the last neighbour there is; if that is 0, the smallest scale of the graph. */
 double hd_spectral_own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
     double last = 0;
     for (int32_t j = 0; j < k; j++)
@@ -60,6 +71,8 @@ static void apply_row_rule(const char *rule, double degree, int64_t c, double *r
         row[k] *= factor;
 }
 
+/* One new row: the mean of its neighbours' vectors, weighted as the graph would weigh the edges,
+ * divided by the eigenvalues of N. */
 static void place_row(const placing *p, int64_t i) {
     const hd_fit *fit = p->fit;
     const huddle_dense *vectors = &fit->embedding.f.vectors;
@@ -80,7 +93,8 @@ static void place_row(const placing *p, int64_t i) {
     }
     for (int64_t l = 0; l < p->rows->cols; l++) {
         double similarity = 1 - fit->embedding.f.eigenvalues[l];
-        row[l] /= sqrt(degree) * (fabs(similarity) > 1e-9 ? similarity : 1e-9);
+        double divisor = fabs(similarity) > least_similarity ? similarity : least_similarity;
+        row[l] /= sqrt(degree) * divisor;
     }
     apply_row_rule(p->row_rule, degree, p->rows->cols, row);
 }
@@ -98,10 +112,13 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
     placing p = {fit, &view, &options->knn, &neighbors, options->embed.rows, rows, same};
-    if (fit->prepared.points.values == NULL || fit->embedding.f.vectors.values == NULL)
+    const huddle_points *points = &fit->prepared.points;
+    if ((points->values == NULL && points->resident == NULL) || !fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
+    TRY(huddle_dense_fetch(&fit->embedding.f.vectors));
     TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    TRY(huddle_points_fetch(&view));
     TRY(hd_spectral_query_neighbors(context, fit, &view, &options->knn, &neighbors));
     TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_rows, &p));
@@ -118,18 +135,9 @@ static huddle_status neighbor_matrix(const huddle_neighbors *neighbors, const do
     int32_t k = neighbors->k;
     TRY(huddle_csr_new(neighbors->n, columns, neighbors->n * k, w));
     for (int64_t i = 0; i < neighbors->n; i++) {
-        int64_t begin = w->offsets[i];
-        w->offsets[i + 1] = begin;
-        for (int64_t e = i * k; e < i * k + k && neighbors->index[e] >= 0; e++) {
-            int32_t column = neighbors->index[e];
-            int64_t place = w->offsets[i + 1]++;
-            for (; place > begin && w->columns[place - 1] > column; place--) {
-                w->columns[place] = w->columns[place - 1];
-                w->values[place] = w->values[place - 1];
-            }
-            w->columns[place] = column;
-            w->values[place] = values[e];
-        }
+        w->offsets[i + 1] = w->offsets[i];
+        for (int64_t e = i * k; e < i * k + k && neighbors->index[e] >= 0; e++)
+            hd_csr_insert(w, i, &w->offsets[i + 1], neighbors->index[e], values[e]);
     }
 done:
     return status;
@@ -162,6 +170,7 @@ huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
     options.n_neighbors = 1;
     /* In double: points made from these rows would have a shift that depends on all of them. */
     TRY(huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL));
+    TRY(huddle_neighbors_fetch(&nearest));
     for (int64_t i = 0; i < rows->rows; i++)
         labels[i] = same[i] >= 0 ? fit->clusters.labels[same[i]] : nearest.index[i];
 done:

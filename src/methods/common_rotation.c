@@ -16,7 +16,8 @@ enum { ROWS_PER_CHUNK = 1024, MAX_TURNS = 100, MAX_STEPS = 60, MAX_HALVINGS = 20
 
 /* ---- what both have in common -------------------------------------------------------------- */
 
-/* The rows times a rotation, chunk by chunk; each chunk sums up a gradient and a value. */
+/* The rows times a rotation, chunk by chunk; each chunk sums up a gradient and a value. Chunks are
+ * of fixed size, so that the sums do not depend on the number of threads. */
 typedef struct turning {
     const huddle_dense *rows;
     const double *rotation; /* c x c */
@@ -43,6 +44,7 @@ static void turning_free(turning *t) {
     huddle_free(t->values);
 }
 
+/* The rows of a chunk times the rotation, in the worker's own space. */
 static double *turn_chunk(const turning *t, hd_chunk chunk) {
     int c = (int)t->rows->cols;
     double *turned = t->turned + (int64_t)chunk.worker * ROWS_PER_CHUNK * c;
@@ -116,7 +118,8 @@ static huddle_status discretise_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Columns of the first rotation: rows as far from being parallel as can be, the first at random. */
+/* Columns of the first rotation: rows that are as orthogonal to each other as possible. Each next
+ * one has the smallest sum of |cos| to those chosen (Yu and Shi, section 3). */
 static huddle_status spread_rows(const huddle_dense *rows, int64_t first, double *rotation) {
     huddle_status status = HUDDLE_OK;
     int64_t n = rows->rows, c = rows->cols, chosen = first;
@@ -271,6 +274,8 @@ static double tangent(int c, const double *rotation, const double *gradient, dou
     return cblas_ddot(c * c, direction, 1, direction, 1);
 }
 
+/* Gradient descent on the rotations: a step along the tangent, then back to the nearest rotation.
+ */
 typedef struct descent {
     turning turning;
     double *rotation, *trial, *gradient, *direction, *scratch;

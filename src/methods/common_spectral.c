@@ -88,6 +88,7 @@ const char *hd_spectral_row_rule(const char *rule) {
     return strcmp(rule, "unit") == 0 ? "unit" : "sym";
 }
 
+/* In a range one set of eigenvectors serves every number of clusters: its first columns. */
 huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t n_clusters,
                                     hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
@@ -169,7 +170,8 @@ done:
     return status;
 }
 
-/* Eigenvectors of the fit's graph; settles n_clusters if it is auto. */
+/* Eigenvectors of the fit's graph; settles n_clusters if it is auto. Warnings come after the cache,
+ * so that a fit that finds its embedding there reports the same as the one that computed it. */
 static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
                                  hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -192,6 +194,7 @@ done:
     return status;
 }
 
+/* A given embedding has one column per cluster unless n_clusters says otherwise. */
 static huddle_status copy_given_embedding(const huddle_dense *given, hd_fit *fit,
                                           huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;

@@ -1,3 +1,4 @@
+/* K-means on the prepared points. */
 #include "methods/method.h"
 
 #include "base/check.h"

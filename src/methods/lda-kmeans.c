@@ -1,3 +1,4 @@
+/* K-means and linear discriminant analysis in alternation (methods/lda.h). */
 #include "base/check.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"

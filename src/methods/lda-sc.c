@@ -1,3 +1,5 @@
+/* Spectral clustering in the discriminant directions that lda-kmeans finds. The directions depend
+ * on n_clusters, and so does the graph: every trial of a range has its own. */
 #include "base/check.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"

@@ -25,6 +25,9 @@ typedef struct llc_options {
 
 enum { ROWS_PER_CHUNK = 256 };
 
+/* Kernels have entries up to 1: a smaller pivot is rounding. */
+static const double least_pivot = 1e-14;
+
 static const huddle_option *alpha_table(void) {
     static const huddle_option table[] = {
         HD_REAL(llc_options, alpha, "1", 1e-12, 1e12,
@@ -81,6 +84,7 @@ static products sparse_products(const huddle_points *x, int64_t a, int64_t b) {
     return p;
 }
 
+/* As the graph stage defines it: Euclidean, or 1 - cos with the shift added back. */
 static double distance(const huddle_points *x, const char *metric, int64_t a, int64_t b) {
     bool cosine = strcmp(metric, "cosine") == 0;
     products p = x->offsets != NULL ? sparse_products(x, a, b) : dense_products(x, a, b, cosine);
@@ -109,8 +113,9 @@ static void solve(int32_t k, double *m, double *b) {
         double held = b[c];
         b[c] = b[pivot];
         b[pivot] = held;
-        if (fabs(m[c * k + c]) < 1e-14) /* equal neighbours without a ridge: any share will do */
-            m[c * k + c] = copysign(1e-14, m[c * k + c]);
+        if (fabs(m[c * k + c]) <
+            least_pivot) /* equal neighbours: any split of the weight will do */
+            m[c * k + c] = copysign(least_pivot, m[c * k + c]);
         for (int32_t r = c + 1; r < k; r++) {
             double factor = m[r * k + c] / m[c * k + c];
             b[r] -= factor * b[c];
@@ -152,6 +157,7 @@ static int32_t list_neighbors(const learning *l, int64_t row, int32_t *index, do
     return count;
 }
 
+/* By insertion: rows have a handful of entries. */
 static void sort_row(int32_t count, int32_t *columns, double *values) {
     for (int32_t i = 1; i < count; i++) {
         int32_t column = columns[i], place = i;
@@ -165,7 +171,8 @@ static void sort_row(int32_t count, int32_t *columns, double *values) {
     }
 }
 
-/* Row i of A; its values are the distances first. */
+/* Row i of A: the solution of (K + alpha I) a = k, K the kernel between the neighbours of point i
+ * and k the kernel between them and the point. The place of a contains the distances first. */
 static void learn_row(const learning *l, int64_t i, double *kernel) {
     int64_t begin = l->a->offsets[i];
     int32_t *index = l->a->columns + begin;
@@ -206,6 +213,7 @@ static huddle_status learn_predictors(huddle_context *context, const hd_fit *fit
                   .alpha = options->alpha,
                   .a = a};
     int64_t n = neighbors->n, k = neighbors->k;
+    TRY(huddle_points_fetch(l.points));
     TRY(huddle_csr_new(n, fit->rows.n, n * k + (bridges != NULL ? bridges->offsets[n] : 0), a));
     for (int64_t i = 0; i < n; i++) {
         int64_t more = bridges != NULL ? bridges->offsets[i + 1] - bridges->offsets[i] : 0;
@@ -246,6 +254,7 @@ static void row_sum_free(row_sum *s) {
     huddle_free(s->columns);
 }
 
+/* Adds factor times a row of m. A column is new if it was last seen in another row. */
 static void add_row(const huddle_csr *m, int64_t from, double factor, int64_t row, row_sum *s) {
     for (int64_t e = m->offsets[from]; e < m->offsets[from + 1]; e++) {
         int32_t j = m->columns[e];
@@ -268,6 +277,7 @@ static void sum_row(const huddle_csr *a, const huddle_csr *t, int64_t row, row_s
         add_row(a, t->columns[e], -t->values[e], row, s);
 }
 
+/* Shell's sort, in place: rows of the product are longer than those of A. */
 static void sort_columns(row_sum *s) {
     for (int64_t gap = s->count / 2; gap > 0; gap /= 2)
         for (int64_t i = gap; i < s->count; i++) {
@@ -279,6 +289,7 @@ static void sort_columns(row_sum *s) {
         }
 }
 
+/* A + A' - A'A in two passes: the first counts the entries, so that the second needs no copy. */
 static huddle_status make_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
                                  huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
@@ -308,7 +319,8 @@ done:
     return status;
 }
 
-/* The largest sum of magnitudes in a row of I - M. */
+/* The largest sum of magnitudes in a row of I - M, a bound of its norm: with that of the transpose,
+ * ||T|| = ||I - A||^2 <= ||I - A||_inf ||I - A'||_inf, which bounds the spectrum of I - T below. */
 static double largest_row(const huddle_csr *m) {
     double most = 1;
     for (int64_t i = 0; i < m->rows; i++) {
@@ -365,6 +377,8 @@ done:
     return status;
 }
 
+/* The neighbour graph, which only decides about components; the lists and the bridges are what
+ * points learn from. */
 static huddle_status make_graph(huddle_context *context, const llc_options *options,
                                 int32_t n_clusters, hd_fit *fit, huddle_neighbors *neighbors,
                                 huddle_csr *bridges) {
@@ -410,6 +424,7 @@ done:
  * spectrum where that is narrower (a large ridge), have no reliable order. */
 static const double equal_share = 1e-3;
 
+/* Marks the embedding as one choice of many if the eigenvalue after the last is too near. */
 static void check_gap(int32_t c, hd_fit_embedding *embedding) {
     huddle_embed_info *info = &embedding->info;
     double next = embedding->f.eigenvalues[c - 1] + info->gap;
@@ -417,6 +432,7 @@ static void check_gap(int32_t c, hd_fit_embedding *embedding) {
         info->cuts_cluster = true;
 }
 
+/* The predictors, their matrix, and its eigenvectors component by component. */
 static huddle_status find_vectors(huddle_context *context, const llc_options *options,
                                   const huddle_neighbors *neighbors, const huddle_csr *bridges,
                                   huddle_range n_clusters, hd_fit *fit) {
@@ -489,9 +505,10 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
     huddle_csr a = {0};
     huddle_dense rows = {0};
     int64_t *same = NULL;
-    if (vectors->values == NULL)
+    if (!fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     ALLOC(same, x->n);
+    TRY(huddle_dense_fetch(vectors));
     TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
     TRY(huddle_graph_query(context, &fit->prepared.points, &view, &o->spectral.knn, &neighbors,

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/slabs.h"
 #include "methods/spectral.h"
 
 #include <lapacke.h>
@@ -57,6 +58,7 @@ static const hd_section sections[] = {
 
 /* ---- landmarks ----------------------------------------------------------------------------- */
 
+/* The option, or half of the points up to the default; never fewer than clusters. */
 static huddle_status count_landmarks(const lsc_options *options, huddle_range n_clusters, int64_t n,
                                      int64_t *count) {
     int64_t least = n_clusters.first == HUDDLE_AUTO ? 1 : n_clusters.last;
@@ -115,6 +117,7 @@ done:
     return status;
 }
 
+/* K-means centres represent dense regions better than random points (section 4 of the paper). */
 static huddle_status choose_landmarks(huddle_context *context, const huddle_points *points,
                                       const lsc_options *options, int64_t count, hd_fit *fit) {
     huddle_points *landmarks = &fit->embedding.landmarks;
@@ -143,14 +146,21 @@ done:
 }
 
 /* The scale of the shares: the mean distance to a landmark. */
-static void set_scale(const huddle_neighbors *z, huddle_scale *scale) {
+static huddle_status set_scale(huddle_context *context, const huddle_neighbors *z,
+                               huddle_scale *scale) {
+    huddle_status status = HUDDLE_OK;
     double sum = 0, count = (double)z->n * z->k;
     for (int64_t e = 0; e < z->n * z->k; e++)
         sum += z->distance[e];
+    TRY(hd_reduce_sum(context, 1, &sum));
+    TRY(hd_reduce_sum(context, 1, &count));
     scale->rule = "mean";
     scale->delta2 = sum / count * (sum / count);
+done:
+    return status;
 }
 
+/* Distances become weights, and those of a row are divided by their sum. */
 static void normalise_shares(const huddle_scale *scale, huddle_neighbors *z) {
     for (int64_t i = 0; i < z->n; i++) {
         double *share = z->distance + i * z->k, sum = 0;
@@ -167,8 +177,9 @@ static void normalise_shares(const huddle_scale *scale, huddle_neighbors *z) {
 
 /* gram (p x p) = D^-1/2 Z'Z D^-1/2, and roots[l] = D_l^-1/2, 0 for a landmark that no point uses.
  */
-static huddle_status landmark_gram(const huddle_neighbors *z, int64_t p, double *gram,
-                                   double *roots) {
+static huddle_status landmark_gram(huddle_context *context, const huddle_neighbors *z, int64_t p,
+                                   double *gram, double *roots) {
+    huddle_status status = HUDDLE_OK;
     memset(gram, 0, (size_t)(p * p) * sizeof *gram);
     memset(roots, 0, (size_t)p * sizeof *roots);
     for (int64_t i = 0; i < z->n; i++) {
@@ -180,17 +191,20 @@ static huddle_status landmark_gram(const huddle_neighbors *z, int64_t p, double 
                 gram[index[a] * p + index[b]] += share[a] * share[b];
         }
     }
+    TRY(hd_reduce_sum(context, p * p, gram));
+    TRY(hd_reduce_sum(context, p, roots));
     for (int64_t l = 0; l < p; l++)
         roots[l] = roots[l] > 0 ? 1 / sqrt(roots[l]) : 0;
     for (int64_t l = 0; l < p; l++)
         for (int64_t m = 0; m < p; m++)
             gram[l * p + m] *= roots[l] * roots[m];
-    return HUDDLE_OK;
+done:
+    return status;
 }
 
 /* Eigenpairs of gram, the largest `wanted`, as what shares are multiplied by: column k of
  * landmark_map is D^-1/2 v_k / sqrt(mu_k). Those of rank 0 are left out. */
-static huddle_status decompose(const huddle_neighbors *z, int64_t wanted,
+static huddle_status decompose(huddle_context *context, const huddle_neighbors *z, int64_t wanted,
                                hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_dense *map = &embedding->landmark_map;
@@ -203,7 +217,7 @@ static huddle_status decompose(const huddle_neighbors *z, int64_t wanted,
     ALLOC(mu, p);
     ALLOC(v, (int64_t)p * most);
     ALLOC(support, 2 * (int64_t)p);
-    TRY(landmark_gram(z, p, gram, roots));
+    TRY(landmark_gram(context, z, p, gram, roots));
     if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'L', p, gram, p, 0, 0, p - most + 1, p, 0,
                        &found, mu, v, most, support) != 0 ||
         found != most)
@@ -236,6 +250,7 @@ typedef struct placing {
     huddle_dense *vectors;
 } placing;
 
+/* Every row is its shares' combination of the landmarks' rows. */
 static huddle_status place_rows(void *argument, hd_chunk chunk) {
     const placing *p = argument;
     const huddle_dense *from = p->landmark_map;
@@ -269,6 +284,7 @@ static int32_t count_components(const huddle_embedding *e) {
     return count;
 }
 
+/* From points to eigenvectors: landmarks, shares, a small eigenproblem, rows. */
 static huddle_status find_vectors(huddle_context *context, const huddle_points *points,
                                   const lsc_options *options, hd_fit *fit,
                                   huddle_range *n_clusters) {
@@ -283,9 +299,9 @@ static huddle_status find_vectors(huddle_context *context, const huddle_points *
         wanted = huddle_embed_max_clusters(INT64_MAX) + 1;
     TRY(choose_landmarks(context, points, options, count, fit));
     TRY(find_landmarks(context, fit, options, points, &z));
-    set_scale(&z, &fit->graph.scale);
+    TRY(set_scale(context, &z, &fit->graph.scale));
     normalise_shares(&fit->graph.scale, &z);
-    TRY(decompose(&z, wanted, embedding));
+    TRY(decompose(context, &z, wanted, embedding));
     TRY(map_rows(context, &z, map, map->cols, &e->vectors));
     ALLOC(e->degrees, n);
     for (int64_t i = 0; i < n; i++)

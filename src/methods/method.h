@@ -120,10 +120,10 @@ bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors);
  * which must belong to their clusters; hd_fit_kmeans() and hd_fit_kmeans_dense() call it. */
 void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters);
 
-/* Silhouette of the labels at the points, which are those of the fit or all rows of x; of at most
- * `sample` rows of x. */
+/* Silhouette of the labels at the points, which are those of the fit or all rows of x; of a sample
+ * if there are many. */
 huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
-                                const huddle_points *points, int64_t sample, double *silhouette);
+                                const huddle_points *points, double *silhouette);
 
 /* ---- clustering ---------------------------------------------------------------------------- */
 

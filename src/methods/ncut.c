@@ -1,3 +1,7 @@
+/* Normalised cuts by rotation (Yu and Shi, ICCV 2003): a rotation R and labels are found such that
+ * the rows of F R are near the unit vectors of their labels. The rows of F are those of the
+ * random-walk Laplacian, scaled to norm 1. Centres are the columns of R, so that a new row is
+ * labelled by the largest entry of its row of F R. */
 #include "base/check.h"
 #include "methods/rotation.h"
 #include "methods/spectral.h"
@@ -72,6 +76,7 @@ done:
     return status;
 }
 
+/* Rows of norm 1, a rotation, and the directions it found as centres. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

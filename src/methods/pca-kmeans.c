@@ -1,3 +1,5 @@
+/* K-means on principal components (Ding and He, ICML 2004, explain why the first n_clusters - 1 of
+ * them contain what K-means needs). */
 #include "base/check.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"

@@ -1,3 +1,5 @@
+/* Spectral clustering of principal components. The graph is that of the components; fits that share
+ * a cache share the decomposition. */
 #include "base/check.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"

@@ -1,3 +1,5 @@
+/* Spectral clustering (Ng, Jordan and Weiss, NIPS 2001; von Luxburg, Statistics and Computing
+ * 2007): the shortest method that uses the whole of methods/spectral.h. */
 #include "methods/spectral.h"
 
 #include "base/check.h"

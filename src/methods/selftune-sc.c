@@ -1,3 +1,5 @@
+/* Self-tuning spectral clustering (Zelnik-Manor and Perona, NIPS 2004): local scales, and the
+ * number of clusters for which the eigenvectors can be rotated nearest to axes. */
 #include "base/check.h"
 #include "methods/rotation.h"
 #include "methods/spectral.h"

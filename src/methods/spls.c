@@ -9,6 +9,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
+#include "base/slabs.h"
 #include "matrix/resident.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
@@ -101,6 +102,7 @@ done:
     return status;
 }
 
+/* Dimensions of the subspace: the option, or n_clusters; at most the rank of the points. */
 static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t n_clusters) {
     int64_t dim = s->options->reduce.dim == HUDDLE_AUTO ? n_clusters : s->options->reduce.dim;
     if (dim > s->rank && s->options->reduce.dim != HUDDLE_AUTO)
@@ -166,7 +168,8 @@ static const huddle_dense *expand_rows(const subspace *s, const hd_fit *fit) {
     return all;
 }
 
-/* P <- U V' of X'G. */
+/* P <- U V' of X'G = U S V', the solution of the Procrustes problem; it contains the factor of X.
+ */
 static huddle_status update_subspace(huddle_context *context, subspace *s, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_dense *p = &fit->prepared.reduction.projection;
@@ -193,15 +196,21 @@ done:
 /* ---- the alternation ----------------------------------------------------------------------- */
 
 /* ||X||^2 - ||X P||^2: what the subspace leaves out. With mean ||x||^2 = 1 the first is n. */
-static double left_out(const subspace *s, const huddle_dense *f) {
-    double kept = 0;
+static huddle_status compute_left_out(huddle_context *context, const subspace *s,
+                                      const huddle_dense *f, double *left_out) {
+    huddle_status status = HUDDLE_OK;
+    double kept = 0, n = (double)s->centred.x->n;
     for (int64_t i = 0; i < f->rows; i++)
         for (int64_t k = 0; k < f->cols; k++)
             kept += f->values[i * f->stride + k] * f->values[i * f->stride + k];
-    return fmax((double)s->centred.x->n - kept, 0);
+    TRY(hd_reduce_sum(context, 1, &kept));
+    TRY(hd_reduce_sum(context, 1, &n));
+    *left_out = fmax(n - kept, 0);
+done:
+    return status;
 }
 
-/* G <- the shrunk rows of X P, from the last G. */
+/* G <- the shrunk rows of X P. The last G is a good first guess: P changes little. */
 static huddle_status update_rows(huddle_context *context, const subspace *s,
                                  const huddle_shrink_options *options, hd_fit *fit,
                                  double *objective) {
@@ -209,6 +218,7 @@ static huddle_status update_rows(huddle_context *context, const subspace *s,
     hd_fit_shrunk *shrunk = &fit->shrunk;
     huddle_shrink_options warm = *options;
     huddle_dense last = shrunk->g.g;
+    double rest;
     memset(&shrunk->g.g, 0, sizeof last);
     warm.start = last.values != NULL || last.resident != NULL ? &last : NULL;
     warm.weights = s->weights;
@@ -218,14 +228,17 @@ static huddle_status update_rows(huddle_context *context, const subspace *s,
     TRY(huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &warm, &shrunk->g,
                       &shrunk->info));
     TRY(huddle_dense_fetch(&shrunk->g.g));
-    *objective = left_out(s, fit->rows.nodes.n > 0 ? &s->all_rows : &fit->embedding.f.rows) +
-                 shrunk->info.objective;
+    TRY(compute_left_out(context, s, fit->rows.nodes.n > 0 ? &s->all_rows : &fit->embedding.f.rows,
+                         &rest));
+    *objective = rest + shrunk->info.objective;
     TRY(hd_fit_alternation_add(&fit->clusters.alternation, *objective));
 done:
     huddle_dense_free(&last);
     return status;
 }
 
+/* Both steps lower the objective, so it converges; the gap that shrinking is solved to is also the
+ * relative decrease at which the alternation stops. */
 static huddle_status alternate(huddle_context *context, subspace *s,
                                const huddle_shrink_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,7 +1,11 @@
+/* Spectral shrunk clustering: the rows of F are shrunk along a neighbour graph W of F to rows G,
+ * and G is clustered. docs/method.md describes the method, src/shrink/ solves its convex problem.
+ */
 #include "methods/spectral.h"
 
 #include "base/check.h"
 #include "base/options.h"
+#include "base/slabs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,22 +99,23 @@ done:
 }
 
 /* Entropy of the clusters' shares of the points, 1 if all clusters are equally large. */
-static huddle_status compute_evenness(const hd_fit_rows *rows, const hd_fit_clusters *clusters,
-                                      double *entropy) {
+static huddle_status compute_evenness(huddle_context *context, const hd_fit_rows *rows,
+                                      const hd_fit_clusters *clusters, double *entropy) {
     huddle_status status = HUDDLE_OK;
-    int64_t *sizes = NULL;
-    double n = (double)hd_fit_rows_total(rows);
+    double *sizes = NULL, n = (double)hd_fit_rows_total(rows);
     int32_t c = clusters->n_clusters;
     *entropy = 1;
     if (c == 1)
         return status;
     ALLOC_ZERO(sizes, c);
     for (int64_t i = 0; i < rows->n; i++)
-        sizes[clusters->labels[i]] += hd_fit_rows_copies(rows, i);
+        sizes[clusters->labels[i]] += (double)hd_fit_rows_copies(rows, i);
+    TRY(hd_reduce_sum(context, c, sizes));
+    TRY(hd_reduce_sum(context, 1, &n));
     *entropy = 0;
     for (int32_t k = 0; k < c; k++)
         if (sizes[k] > 0)
-            *entropy -= (double)sizes[k] / n * log((double)sizes[k] / n) / log(c);
+            *entropy -= sizes[k] / n * log(sizes[k] / n) / log(c);
 done:
     huddle_free(sizes);
     return status;
@@ -125,8 +130,8 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     hd_fit_clusters plain = {0};
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, &plain));
-    TRY(compute_evenness(rows, &fit->clusters, shrunk));
-    TRY(compute_evenness(rows, &plain, unshrunk));
+    TRY(compute_evenness(context, rows, &fit->clusters, shrunk));
+    TRY(compute_evenness(context, rows, &plain, unshrunk));
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
     if (fit->shrunk.labels_from_embedding)
         hd_fit_take_clusters(&fit->clusters, &plain);
@@ -161,6 +166,7 @@ typedef struct ssc_step {
     hd_cache_key embedding; /* names it among shared results */
 } ssc_step;
 
+/* W, the convex step, and K-means on its rows. Rows with copies weigh as much as their copies. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -222,6 +228,7 @@ done:
     return status;
 }
 
+/* New rows of F are shrunk towards the training rows of G, which stay where they are. */
 static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

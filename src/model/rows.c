@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "base/check.h"
+#include "matrix/insert.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -106,18 +107,6 @@ done:
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
-/* Adds an entry to a row whose entries so far end at ends[row], columns ascending. */
-static void insert_entry(huddle_csr *graph, int64_t *ends, int64_t row, int64_t column,
-                         double value) {
-    int64_t at = ends[row]++;
-    for (; at > graph->offsets[row] && graph->columns[at - 1] > column; at--) {
-        graph->columns[at] = graph->columns[at - 1];
-        graph->values[at] = graph->values[at - 1];
-    }
-    graph->columns[at] = (int32_t)column;
-    graph->values[at] = value;
-}
-
 /* In A a node's entry on the diagonal is shared among the edges to its copies, each of which counts
  * from both ends: volumes and cuts are those of the merged graph. In W an edge to a copy is twice
  * as heavy as what could ever pull at one of the m copies, all edges of the node together over m:
@@ -151,6 +140,11 @@ static void set_offsets(const huddle_distinct *nodes, const huddle_csr *from, hu
     }
 }
 
+static void insert_edge(huddle_csr *graph, int64_t *ends, int64_t row, int64_t column,
+                        double weight) {
+    hd_csr_insert(graph, row, &ends[row], (int32_t)column, weight);
+}
+
 static huddle_status expand_graph(const hd_fit_rows *rows, const huddle_csr *from, bool shrink,
                                   huddle_csr *to) {
     huddle_status status = HUDDLE_OK;
@@ -162,15 +156,15 @@ static huddle_status expand_graph(const hd_fit_rows *rows, const huddle_csr *fro
     for (int64_t v = 0; v < nodes->count; v++)
         for (int64_t e = from->offsets[v]; e < from->offsets[v + 1]; e++)
             if (from->columns[e] != v)
-                insert_entry(to, ends, nodes->first[v], nodes->first[from->columns[e]],
-                             from->values[e]);
+                insert_edge(to, ends, nodes->first[v], nodes->first[from->columns[e]],
+                            from->values[e]);
     for (int64_t i = 0; i < n; i++) {
         int64_t v = nodes->of[i], first = nodes->first[v];
         if (first == i)
             continue;
         double weight = copy_weight(rows, from, v, shrink);
-        insert_entry(to, ends, first, i, weight);
-        insert_entry(to, ends, i, first, weight);
+        insert_edge(to, ends, first, i, weight);
+        insert_edge(to, ends, i, first, weight);
     }
 done:
     huddle_free(ends);

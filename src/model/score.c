@@ -10,12 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    SILHOUETTE_SAMPLE = 2000,
-    STABILITY_SAMPLE = 5000,
-    STABILITY_RUNS = 3,
-    STABILITY_STARTS = 3
-};
+enum { STABILITY_SAMPLE = 5000, STABILITY_RUNS = 3, STABILITY_STARTS = 3 };
 
 /* The rows that K-means clustered: G, F or the prepared points; none if there are no points. owned
  * is to be freed. */
@@ -93,7 +88,7 @@ static huddle_status score_fit(huddle_context *context, hd_fit *fit, const huddl
     const huddle_csr *graph = &fit->graph.matrix;
     *scores = (huddle_fit_scores){NAN, NAN, NAN};
     if (points != NULL)
-        TRY(hd_fit_silhouette(context, fit, points, SILHOUETTE_SAMPLE, &scores->silhouette));
+        TRY(hd_fit_silhouette(context, fit, points, &scores->silhouette));
     if (graph->offsets != NULL || graph->resident != NULL)
         TRY(huddle_metrics_ncut(context, graph, fit->clusters.labels, &scores->ncut));
     TRY(clustered_rows(context, fit, points, &owned, &rows));

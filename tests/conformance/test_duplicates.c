@@ -1,6 +1,7 @@
 /* Data full of equal rows: what every method promises about them. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
+#include "promises.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -303,21 +304,6 @@ static void each_allocation_may_fail(const char *method) {
 }
 
 /* ---- every promise for every method -------------------------------------------------------- */
-
-typedef void (*promise)(const char *method);
-
-static void keep(promise check) {
-    for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++) {
-        print_message("    %s\n", (*text)->name);
-        check((*text)->name);
-    }
-}
-
-#define PROMISE(check)                                                                             \
-    static void all_##check(void **state) {                                                        \
-        (void)state;                                                                               \
-        keep(check);                                                                               \
-    }
 
 PROMISE(more_copies_than_neighbours_do_not_shatter_the_graph)
 PROMISE(identical_points_get_one_label)

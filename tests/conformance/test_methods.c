@@ -1,6 +1,7 @@
 /* The promises every method keeps, tried on each that is registered. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
+#include "promises.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -283,21 +284,6 @@ static void the_number_of_clusters_is_found(const char *method) {
 }
 
 /* ---- every promise for every method -------------------------------------------------------- */
-
-typedef void (*promise)(const char *method);
-
-static void keep(promise check) {
-    for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++) {
-        print_message("    %s\n", (*text)->name);
-        check((*text)->name);
-    }
-}
-
-#define PROMISE(check)                                                                             \
-    static void all_##check(void **state) {                                                        \
-        (void)state;                                                                               \
-        keep(check);                                                                               \
-    }
 
 PROMISE(labels_are_valid_and_find_the_clouds)
 PROMISE(labels_do_not_depend_on_threads)
