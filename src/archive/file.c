@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -96,37 +95,4 @@ void hd_file_close(hd_file *file) {
         huddle_free((void *)(uintptr_t)file->text);
     }
     *file = (hd_file){.descriptor = -1};
-}
-
-bool hd_same_word(const char *a, const char *b) {
-    while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
-        a++;
-        b++;
-    }
-    return *a == '\0' && *b == '\0';
-}
-
-bool hd_has_extension(const char *path, const char *extension) {
-    size_t length = strlen(path), tail = strlen(extension);
-    return length > tail && path[length - tail - 1] == '.' &&
-           hd_same_word(path + length - tail, extension);
-}
-
-char *hd_copy_part(const char *text, int64_t length) {
-    char *copy = hd_alloc(length + 1, 1);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, text, (size_t)length);
-    copy[length] = '\0';
-    return copy;
-}
-
-char *hd_join_text(const char *first, const char *second) {
-    size_t head = strlen(first), tail = strlen(second);
-    char *text = hd_alloc((int64_t)(head + tail + 1), 1);
-    if (text == NULL)
-        return NULL;
-    memcpy(text, first, head);
-    memcpy(text + head, second, tail + 1);
-    return text;
 }

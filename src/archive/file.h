@@ -1,4 +1,4 @@
-/* An input file in memory, and small helpers for file names and texts. */
+/* An input file in memory. */
 #ifndef HUDDLE_SRC_ARCHIVE_FILE_H
 #define HUDDLE_SRC_ARCHIVE_FILE_H
 
@@ -19,17 +19,5 @@ typedef struct hd_file {
  * empty; messages do not contain the file's name. */
 huddle_status hd_file_open(const char *path, hd_file *file);
 void hd_file_close(hd_file *file);
-
-/* True if path ends with a dot and that extension, in upper or lower case. */
-bool hd_has_extension(const char *path, const char *extension);
-
-/* Compares two texts, ignoring the case of ASCII letters. */
-bool hd_same_word(const char *a, const char *b);
-
-/* A copy of the first `length` bytes of text, or NULL. */
-char *hd_copy_part(const char *text, int64_t length);
-
-/* The concatenation of two texts, or NULL. */
-char *hd_join_text(const char *first, const char *second);
 
 #endif

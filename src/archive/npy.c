@@ -1,6 +1,7 @@
 #include "archive/npy.h"
 
 #include "base/check.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

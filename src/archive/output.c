@@ -3,6 +3,7 @@
 
 #include "archive/file.h"
 #include "base/check.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

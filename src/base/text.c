@@ -1,7 +1,10 @@
 /* Numbers as text, and suggestions for misspelt names. The tool and the Python package use these
  * too, so that a number and a suggestion read the same everywhere. */
-#include "huddle/base.h"
+#include "base/text.h"
 
+#include "base/memory.h"
+
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,4 +60,37 @@ void huddle_suggest_name(const char *word, const char *candidate, int *distance,
         *distance = found;
         *nearest = candidate;
     }
+}
+
+bool hd_same_word(const char *a, const char *b) {
+    while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+        a++;
+        b++;
+    }
+    return *a == '\0' && *b == '\0';
+}
+
+bool hd_has_extension(const char *path, const char *extension) {
+    size_t length = strlen(path), tail = strlen(extension);
+    return length > tail && path[length - tail - 1] == '.' &&
+           hd_same_word(path + length - tail, extension);
+}
+
+char *hd_copy_part(const char *text, int64_t length) {
+    char *copy = hd_alloc(length + 1, 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, (size_t)length);
+    copy[length] = '\0';
+    return copy;
+}
+
+char *hd_join_text(const char *first, const char *second) {
+    size_t head = strlen(first), tail = strlen(second);
+    char *text = hd_alloc((int64_t)(head + tail + 1), 1);
+    if (text == NULL)
+        return NULL;
+    memcpy(text, first, head);
+    memcpy(text + head, second, tail + 1);
+    return text;
 }

@@ -3,21 +3,21 @@
 
 #include <stdint.h>
 
-#define NUMBER   float
-#define LANES    HD_LANES
-#define REGISTER float_register
-#define PASS     float_pass
-#define PRODUCT  HD_SIMD(hd_embed_product_float)
+#define NUMBER           float
+#define LANES            HD_LANES
+#define REGISTER         float_register
+#define PASS             float_pass
+#define HD_EMBED_PRODUCT HD_SIMD(hd_embed_product_float)
 #include "embed/product_kernel.h"
 
 #undef NUMBER
 #undef LANES
 #undef REGISTER
 #undef PASS
-#undef PRODUCT
-#define NUMBER   double
-#define LANES    (HD_LANES / 2)
-#define REGISTER double_register
-#define PASS     double_pass
-#define PRODUCT  HD_SIMD(hd_embed_product_double)
+#undef HD_EMBED_PRODUCT
+#define NUMBER           double
+#define LANES            (HD_LANES / 2)
+#define REGISTER         double_register
+#define PASS             double_pass
+#define HD_EMBED_PRODUCT HD_SIMD(hd_embed_product_double)
 #include "embed/product_kernel.h"

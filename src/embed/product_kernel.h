@@ -1,7 +1,7 @@
 /* The product for one number type: included once for each, with NUMBER, LANES, REGISTER, PASS and
- * PRODUCT defined. The rows that an entry refers to are read in strips of up to four registers of
- * columns, so that the sums stay in registers and the product, which is limited by memory, reads
- * each row once per strip. */
+ * HD_EMBED_PRODUCT defined. The rows that an entry refers to are read in strips of up to four
+ * registers of columns, so that the sums stay in registers and the product, which is limited by
+ * memory, reads each row once per strip. */
 
 typedef NUMBER REGISTER __attribute__((vector_size(LANES * sizeof(NUMBER))));
 
@@ -27,9 +27,9 @@ PASS(const int64_t *offsets, const int32_t *columns, const NUMBER *values, int64
     }
 }
 
-void PRODUCT(const int64_t *offsets, const int32_t *columns, const NUMBER *values, int64_t begin,
-             int64_t end, int64_t width, NUMBER alpha, NUMBER beta, NUMBER gamma, const NUMBER *x,
-             NUMBER *z) {
+void HD_EMBED_PRODUCT(const int64_t *offsets, const int32_t *columns, const NUMBER *values,
+                      int64_t begin, int64_t end, int64_t width, NUMBER alpha, NUMBER beta,
+                      NUMBER gamma, const NUMBER *x, NUMBER *z) {
     int64_t left = width / LANES;
     for (; left >= 4; left -= 4, x += 4 * LANES, z += 4 * LANES)
         PASS(offsets, columns, values, begin, end, width, alpha, beta, gamma, x, z, 4);

@@ -1,6 +1,7 @@
 #include "io/container.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "io/parts.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #include "io/csv.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "io/lines.h"
 #include "io/number.h"
 

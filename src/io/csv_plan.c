@@ -2,6 +2,7 @@
 #include "io/csv.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "io/number.h"
 
 #include <stdarg.h>

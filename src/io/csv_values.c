@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/context.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

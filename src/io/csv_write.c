@@ -2,6 +2,7 @@
 #include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
+#include "base/text.h"
 #include "io/number.h"
 #include "io/writers.h"
 

@@ -4,6 +4,7 @@
 #include "io/formats.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "io/writers.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* IDX, the format of MNIST: 0, 0, type, rank, the dimensions as big-endian 32-bit numbers, then
  * the elements. Often packed by gzip. */
 #include "base/check.h"
+#include "base/text.h"
 #include "io/formats.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* A folder of gray images: one sub-folder a class, or images alone without labels. */
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "io/image.h"
 

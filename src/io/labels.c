@@ -2,6 +2,7 @@
 
 #include "archive/file.h"
 #include "base/check.h"
+#include "base/text.h"
 #include "io/number.h"
 
 #include <stdio.h>

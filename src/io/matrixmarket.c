@@ -2,6 +2,7 @@
  * skew-symmetric. */
 #include "base/check.h"
 #include "base/context.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "io/lines.h"
 #include "io/number.h"

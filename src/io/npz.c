@@ -1,5 +1,6 @@
 #include "base/check.h"
 #include "base/context.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "io/npy.h"
 #include "io/sparse.h"

@@ -2,6 +2,7 @@
 #include "archive/file.h"
 #include "archive/output.h"
 #include "base/check.h"
+#include "base/text.h"
 #include "io/formats.h"
 #include "io/writers.h"
 

@@ -20,7 +20,7 @@ MAX_FUNCTION, MAX_FILE, MAX_FIELDS = 60, 600, 20
 PREFIXES = {
     "io": ("io",), "prepare": ("prepare",), "graph": ("graph",), "embed": ("embed",),
     "shrink": ("shrink",), "kmeans": ("kmeans",), "metrics": ("metrics",),
-    "archive": ("archive", "zip", "npy", "json"),
+    "archive": ("file", "output", "zip", "npy", "json"),
 }
 
 
@@ -120,7 +120,7 @@ def check_prefixes(name, code, complain):
     exact = tuple(f"hd_{prefix}" for prefix in PREFIXES[folder])
     for shared, line in sorted(shared_names(code)):
         lower = shared.lower()
-        if lower.startswith(allowed) or lower in exact or lower.startswith("huddle_"):
+        if lower.startswith((*allowed, "huddle_", "__")) or lower in exact:
             continue
         complain(name, line, f"{shared} is shared inside {folder}: its name must begin with "
                              f"{' or '.join(allowed)}")

@@ -1,0 +1,19 @@
+/* Texts and file names. The public half is in huddle/base.h. */
+#ifndef HUDDLE_SRC_TEXT_H
+#define HUDDLE_SRC_TEXT_H
+
+#include "huddle/base.h"
+
+/* True if path ends with a dot and that extension, in upper or lower case. */
+bool hd_has_extension(const char *path, const char *extension);
+
+/* Compares two texts, ignoring the case of ASCII letters. */
+bool hd_same_word(const char *a, const char *b);
+
+/* A copy of the first `length` bytes of text, or NULL. */
+char *hd_copy_part(const char *text, int64_t length);
+
+/* The concatenation of two texts, or NULL. */
+char *hd_join_text(const char *first, const char *second);
+
+#endif
