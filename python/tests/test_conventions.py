@@ -36,7 +36,8 @@ def test_sklearn_checks(estimator, check):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_option_is_a_keyword(estimator):
     names = list(inspect.signature(estimator).parameters)
-    assert names[0] == "n_clusters" and names[-3:] == ["random_state", "n_jobs", "progress"]
+    assert names[0] == "n_clusters"
+    assert names[-4:] == ["random_state", "n_jobs", "engine", "progress"]
     assert "seed" not in names and "n_threads" not in names
     assert list(estimator().get_params()) == sorted(names)
     for name in names:
