@@ -195,7 +195,8 @@ static bool start_worker(work *w, worker *made) {
     if (huddle_context_new(&made->context) != HUDDLE_OK)
         return false;
     (void)huddle_context_set_threads(made->context, 1);
-    if (pthread_create(&made->thread, NULL, run_cells, made) == 0)
+    if (huddle_context_set_engine(made->context, huddle_context_engine(w->context)) == HUDDLE_OK &&
+        pthread_create(&made->thread, NULL, run_cells, made) == 0)
         return true;
     huddle_context_free(made->context);
     return false;
