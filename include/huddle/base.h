@@ -55,7 +55,7 @@ HUDDLE_API const char *huddle_last_error(void);
  * libraries built on this one that report failures in the same way. */
 HUDDLE_API huddle_status huddle_set_error(huddle_status status, const char *message);
 
-/* "0.1.0"; what HUDDLE_VERSION was when the library was built. */
+/* The version of the library, for example "1.2.3": HUDDLE_VERSION when it was built. */
 HUDDLE_API const char *huddle_version(void);
 
 /* Frees a bare pointer the library handed out. NULL is fine. */
