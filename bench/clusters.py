@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """How many clusters does `-c auto` find? A study, not a benchmark of speed.
 
-Generated data of known structure, several draws each, and the sets of $HUDDLE_DATA if it is set:
-the true number, the number found, and the adjusted Rand index of the labels. Specks, groups of a
-few points far from all others, are not clusters: they are left out of the index, and finding them
-besides the clusters (8 + 1) is right.
+For generated data of known structure, several draws each, and the data sets in $HUDDLE_DATA if it is
+set: the true number, the number found, and the adjusted Rand index of the labels. Small components,
+groups of a few points far from all others, do not count as clusters: they are left out of the index,
+and finding them besides the clusters (8 + 1) is right.
 
     bench/clusters.py [--tool build/huddle] [--against OTHER_TOOL] [--draws 5] [--method sc]
 """
@@ -131,7 +131,7 @@ def run(tool, source, method, folder, options=()):
 
 
 def found(report, labels, y):
-    """What was found, as text, and the index."""
+    """The number of clusters found, as text, and the adjusted Rand index."""
     from sklearn.metrics import adjusted_rand_score
     best = report["choice"][0]
     specks = best.get("small_components", 0)

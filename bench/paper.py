@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The whole published protocol, timed: huddle paper on the data sets in $HUDDLE_DATA.
+"""The time of the whole published protocol: huddle paper on the data sets in $HUDDLE_DATA.
 
-Nine methods, the published grids, 50 restarts, and our own grids beside them. Then the two smallest
-sets once more with and without shared work, to see what sharing graphs, embeddings and principal
-components saves. Without data the plan for the embedded digits stands in for them.
+Nine methods, the published grids and additional ones, 50 restarts. Then the two smallest data sets are
+run again with and without shared work, to measure what sharing graphs, embeddings and principal
+components saves. Without data, the plan for the embedded digits is used instead.
 """
 import json
 import os
@@ -47,7 +47,7 @@ def tell(what, report):
 
 
 def compare(words, what):
-    """The same run with shared work and without."""
+    """Measures the same run with and without shared work."""
     reports = {}
     for name, flags in ("shared", []), ("alone", ["--alone"]):
         with tempfile.TemporaryDirectory() as out:
