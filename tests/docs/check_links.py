@@ -21,7 +21,7 @@ LINK = re.compile(r"\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^ *\[[^\]]+\]: *<?(\S+?
 
 
 SOURCES = ("include/**/*.h", "src/**/*.[ch]", "report/**/*.[ch]", "experiment/**/*.[ch]",
-           "app/**/*.[ch]", "engines/**/*.[ch]")
+           "cli/**/*.[ch]", "app/**/*.[ch]", "engines/**/*.[ch]")
 REFERENCE = re.compile(r"(docs/\w+\.md),? \"([^\"]+)\"")
 
 
