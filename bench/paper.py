@@ -40,7 +40,7 @@ def link(data, names, folder):
             (pathlib.Path(folder) / path.name).symlink_to(path.resolve())
 
 
-def tell(what, report):
+def print_report(what, report):
     shared = report["shared"]
     print(f"{what}: {report['cells']} cells, {report['wall']:.1f} s wall, {report['cpu']:.1f} s CPU; "
           f"stages computed {shared['computed']}, found {shared['found']}")
@@ -52,7 +52,7 @@ def compare(words, what):
     for name, flags in ("shared", []), ("alone", ["--alone"]):
         with tempfile.TemporaryDirectory() as out:
             reports[name] = run([*words, "-o", out, *flags])
-        tell(f"{what}, {name}", reports[name])
+        print_report(f"{what}, {name}", reports[name])
     ratio = reports["alone"]["cpu"] / reports["shared"]["cpu"]
     print(f"sharing: {ratio:.2f} times less CPU time "
           f"({reports['alone']['cpu']:.1f} s without, {reports['shared']['cpu']:.1f} s with)")
@@ -68,7 +68,7 @@ def main():
         link(data, NAMES, folder)
         report = run(["paper", folder, "-o", out])
         again = run(["paper", folder, "-o", out])
-    tell("the whole protocol", report)
+    print_report("the whole protocol", report)
     print(f"once more, finished already: {again['wall']:.2f} s")
     per_core = report["cpu"] / (os.cpu_count() or 1)
     print(f"wall {report['wall'] / 60:.1f} min of {LIMIT // 60} allowed; "
