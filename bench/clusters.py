@@ -157,7 +157,7 @@ def main():
     parser.add_argument("--method", default="sc")
     given = parser.parse_args()
     tools = [tool for tool in (given.against, given.tool) if tool]
-    print(f"{'data':30s} true  " + "   ".join(f"{tool[-32:]:32s}   ARI" for tool in tools))
+    print(f"{'data':34s} true  " + "   ".join(f"{tool[-32:]:32s}   ARI" for tool in tools))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for case, make in {**CASES, "iris": lambda r: iris()}.items():
