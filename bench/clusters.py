@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """How many clusters does `-c auto` find? A study, not a benchmark of speed.
 
-Generated data of known structure, several draws each, and the sets of $HUDDLE_DATA if it is set:
-the true number, the number found, and the adjusted Rand index of the labels. Specks, groups of a
-few points far from all others, are not clusters: they are left out of the index, and finding them
-besides the clusters (8 + 1) is right.
+For generated data of known structure, several draws each, and the data sets in $HUDDLE_DATA if it is
+set: the true number, the number found, and the adjusted Rand index of the labels. Small components,
+groups of a few points far from all others, do not count as clusters: they are left out of the index,
+and finding them besides the clusters (8 + 1) is right.
 
     bench/clusters.py [--tool build/huddle] [--against OTHER_TOOL] [--draws 5] [--method sc]
 """
@@ -18,7 +18,7 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).parent.parent
-SPECK = -1
+SMALL_GROUP = -1
 
 
 def blobs(sizes, rng, d=2, box=10, apart=5, spread=1.0):
@@ -32,7 +32,7 @@ def blobs(sizes, rng, d=2, box=10, apart=5, spread=1.0):
     return X, np.repeat(np.arange(len(sizes)), sizes)
 
 
-def with_speck(data, rng, far, size=7):
+def with_small_group(data, rng, far, size=7):
     """A dense group of a few points, far from everything or just outside a cluster."""
     X, y = data
     d = X.shape[1]
@@ -44,12 +44,12 @@ def with_speck(data, rng, far, size=7):
         if np.linalg.norm(X - at, axis=1).min() > 1.5:
             break
     return (np.vstack([X, at + .1 * rng.standard_normal((size, d))]),
-            np.r_[y, np.full(size, SPECK)])
+            np.r_[y, np.full(size, SMALL_GROUP)])
 
 
-def with_specks(count, data, rng, far):
+def with_small_groups(count, data, rng, far):
     for _ in range(count):
-        data = with_speck(data, rng, far)
+        data = with_small_group(data, rng, far)
     return data
 
 
@@ -91,17 +91,18 @@ def iris():
 
 CASES = {
     "8 blobs": lambda r: blobs([100] * 8, r),
-    "8 blobs, speck far": lambda r: with_speck(blobs([100] * 8, r), r, True),
-    "8 blobs, speck near": lambda r: with_speck(blobs([100] * 8, r), r, False),
+    "8 blobs, small group far": lambda r: with_small_group(blobs([100] * 8, r), r, True),
+    "8 blobs, small group near": lambda r: with_small_group(blobs([100] * 8, r), r, False),
     "8 blobs in 10-d": lambda r: blobs([100] * 8, r, d=10, box=2.5),
-    "8 blobs in 10-d, speck far": lambda r: with_speck(blobs([100] * 8, r, d=10, box=2.5), r, True),
-    "8 blobs in 10-d, speck near": lambda r: with_speck(blobs([100] * 8, r, d=10, box=2.5), r,
-                                                        False),
+    "8 blobs in 10-d, small group far": lambda r: with_small_group(
+        blobs([100] * 8, r, d=10, box=2.5), r, True),
+    "8 blobs in 10-d, small group near": lambda r: with_small_group(
+        blobs([100] * 8, r, d=10, box=2.5), r, False),
     "8 blobs, one far": lambda r: one_far(blobs([100] * 8, r)),
-    "8 blobs, 30 points far": lambda r: with_speck(blobs([100] * 8, r), r, True, 30),
+    "8 blobs, 30 points far": lambda r: with_small_group(blobs([100] * 8, r), r, True, 30),
     "3 blobs": lambda r: blobs([100] * 3, r, box=5),
-    **{f"3 blobs, {k} specks {'far' if far else 'near'}":
-       lambda r, k=k, far=far: with_specks(k, blobs([100] * 3, r, box=5), r, far)
+    **{f"3 blobs, {k} small groups {'far' if far else 'near'}":
+       lambda r, k=k, far=far: with_small_groups(k, blobs([100] * 3, r, box=5), r, far)
        for far in (True, False) for k in (1, 2, 3)},
     "moons": moons,
     "moons touching": lambda r: moons(r, 400, .1),
@@ -131,19 +132,19 @@ def run(tool, source, method, folder, options=()):
 
 
 def found(report, labels, y):
-    """What was found, as text, and the index."""
+    """The number of clusters found, as text, and the adjusted Rand index."""
     from sklearn.metrics import adjusted_rand_score
     best = report["choice"][0]
-    specks = best.get("small_components", 0)
-    number = f"{best['n_clusters'] - specks}+{specks}" if specks else str(best["n_clusters"])
+    small = best.get("small_components", 0)
+    number = f"{best['n_clusters'] - small}+{small}" if small else str(best["n_clusters"])
     if y is None:
         return number, report["scores"]["ari"]
-    keep = y != SPECK
+    keep = y != SMALL_GROUP
     return number, adjusted_rand_score(y[keep], labels[keep])
 
 
 def print_row(name, true, columns):
-    print(f"{name:30s} {true:>4}  " +
+    print(f"{name:34s} {true:>4}  " +
           "   ".join(f"{numbers:32s} {np.mean(scores):5.2f}" for numbers, scores in columns),
           flush=True)
 
@@ -156,7 +157,7 @@ def main():
     parser.add_argument("--method", default="sc")
     given = parser.parse_args()
     tools = [tool for tool in (given.against, given.tool) if tool]
-    print(f"{'data':30s} true  " + "   ".join(f"{tool[-32:]:32s}   ARI" for tool in tools))
+    print(f"{'data':34s} true  " + "   ".join(f"{tool[-32:]:32s}   ARI" for tool in tools))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for case, make in {**CASES, "iris": lambda r: iris()}.items():
@@ -168,7 +169,7 @@ def main():
                     number, score = found(*run(tool, folder / "x.npy", given.method, folder), y)
                     numbers.append(number)
                     scores.append(score)
-            print_row(case, len(set(y) - {SPECK}), [(" ".join(n), s) for n, s in columns])
+            print_row(case, len(set(y) - {SMALL_GROUP}), [(" ".join(n), s) for n, s in columns])
         sets = {"digits": ("digits", [])}
         data = os.environ.get("HUDDLE_DATA")
         for case, options in FILES.items() if data else ():

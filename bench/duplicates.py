@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""What equal rows do to the labels. A study, not a benchmark of speed.
+"""The effect of equal rows on the labels. A study, not a benchmark of speed.
 
-Blobs rounded to coarser and coarser grids, and two latent classes in eight binary columns: accuracy of
-K-means, sc and ssc, mean over several draws, c known. --against runs another build on the same data.
+Accuracy of K-means, sc and ssc, mean over several draws, c known, on blobs rounded to increasingly
+coarse grids and on two latent classes in eight binary columns. --against runs another build on the
+same data.
 
     bench/duplicates.py [--tool build/huddle] [--against OTHER_TOOL] [--draws 3]
 """

@@ -3,10 +3,11 @@
 
     bench/embed.py [--program build/bench/bench_embed] [--tol 1e-4] [-c 10] [DATA ...]
 
-DATA are .mat, .h5 or .npy files of points (names by habit); by default USPS, MNIST10k and PenDigits
-from the folder $HUDDLE_DATA, or clustered synthetic points if there is none. The graph is the union
-of 5 nearest neighbours with self-tuned weights. Both sides run on one thread; times are CPU
-seconds, the least of a few runs. Ours are verified unless said otherwise.
+DATA are .mat, .h5 or .npy files of points with conventional variable names; by default USPS, MNIST10k
+and PenDigits from the folder $HUDDLE_DATA, or clustered synthetic points if it is not set. The graph
+is the union of 5 nearest neighbours with self-tuning weights. Both sides run on one thread; times are
+CPU seconds, the smallest of a few runs. Huddle's eigenpairs are verified unless the output says
+otherwise.
 """
 import argparse
 import os

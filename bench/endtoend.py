@@ -3,9 +3,9 @@
 
     bench/endtoend.py [--plot FILE]
 
-USPS is taken from $HUDDLE_DATA; without it, points of that shape are made up. Both sides get 5
-neighbours and 10 restarts of K-means; `prepare` is none, as scikit-learn has no such stage. Seconds
-are CPU seconds, the least of a few runs. --plot draws the growth from 1,000 to 50,000 points.
+USPS is read from $HUDDLE_DATA; without it, points of the same shape are generated. Both sides use 5
+neighbours and 10 restarts of K-means; `prepare` is none, because scikit-learn has no such stage. Times
+are CPU seconds, the smallest of a few runs. --plot draws the growth from 1,000 to 50,000 points.
 """
 import argparse
 import os
@@ -40,7 +40,7 @@ def usps():
 
 
 def seconds(work, runs):
-    """Least CPU and wall seconds."""
+    """The smallest CPU and wall seconds of several runs."""
     best = (np.inf, np.inf)
     for _ in range(runs):
         cpu, wall = time.process_time(), time.perf_counter()

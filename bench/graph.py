@@ -3,11 +3,11 @@
 
     bench/graph.py [--build DIR] [--data DIR] [--runs 3] [--quick]
 
-Needs DIR/bench/bench_graph. USPS and MNIST are taken from --data (default $HUDDLE_DATA); without
-it, points of the same shape are made up. The 70,000 x 784 set is that of make_mnist70k.py;
-scikit-learn gets a twentieth of its queries there, and its time is scaled up. --quick leaves it
-out. Ratios are of CPU seconds, scikit-learn over Huddle, each the least of a few runs. Before them
-come the kernel's rates beside sgemm's.
+Needs DIR/bench/bench_graph. USPS and MNIST are read from --data (default $HUDDLE_DATA); without it,
+points of the same shape are generated. The 70,000 x 784 data set is that of make_mnist70k.py, of which
+scikit-learn processes one twentieth of the queries, and its time is scaled up; --quick omits it. First
+the rates of the kernel beside those of sgemm are printed, then the ratios of CPU seconds, scikit-learn
+over Huddle, each the smallest of a few runs.
 """
 import argparse
 import os
@@ -26,7 +26,7 @@ K = 5
 
 
 def made_up(n, d):
-    """Between two of 200 centres, with a little noise: low-dimensional, as data are."""
+    """Points between two of 200 centres, with a little noise: low-dimensional, like real data."""
     rng = np.random.default_rng(1)
     centres = rng.standard_normal((200, d))
     t = rng.random((n, 1))
@@ -78,7 +78,7 @@ def sklearn_seconds(x, runs, share):
 
 
 def huddle_seconds(options, x):
-    """CPU seconds of every solver that ran, and bench_graph's own lines."""
+    """CPU seconds of every solver that ran, and the output of bench_graph."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "x.f32")
         np.ascontiguousarray(x, np.float32).tofile(path)

@@ -3,11 +3,11 @@
 
     bench/io.py [--build DIR] [--csv FILE] [--npy FILE] [--csv-mb 200] [--npy-mb 1000] [--runs 3] [--quick]
 
-Needs DIR/bench/bench_io. Without files of yours, a table of normal numbers with six decimals, one of
-numbers with all their digits, and an array of floats are made and removed again. Each side runs in a
-process of its own; times are the least of a few runs. Last come the ratios, peer over Huddle: wall
-seconds, and CPU seconds, which other work on the machine disturbs less. For NPY the ratio is Huddle's
-rate over that of cat.
+Needs DIR/bench/bench_io. Unless files are given, a table of normal numbers with six decimals, one of
+numbers with all digits, and an array of floats are generated and removed afterwards. Each side runs in
+its own process; times are the smallest of a few runs. The last lines are the ratios, other over
+Huddle: of wall seconds, and of CPU seconds, which depend less on the load of the machine. For NPY the
+ratio is Huddle's rate over that of cat.
 """
 import argparse
 import json
@@ -48,7 +48,7 @@ def make_npy(path, megabytes):
 
 
 def peer(name, path, runs):
-    """Runs in the child: one peer alone, one JSON line."""
+    """Runs in the child process: measures one peer and prints one line of JSON."""
     import numpy as np
     import pandas as pd
 
@@ -110,7 +110,7 @@ def compare_csv(options, path, title):
 def compare_npy(options, path):
     size = os.path.getsize(path)
     print(f"NPY: {size / 1e6:.0f} MB")
-    cat = run_cat(path, options.runs + 1)  # the first of them also warms the cache
+    cat = run_cat(path, options.runs + 1)  # the first run also warms the cache
     ours = run_ours(options, path)
     show("huddle", ours, size)
     show("cat", cat, size)

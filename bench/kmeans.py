@@ -3,10 +3,10 @@
 
     bench/kmeans.py [--build DIR] [--data DIR] [--threads 2] [--runs 3] [--iterations 20] [--quick]
 
-Needs DIR/bench/bench_kmeans. The 70,000 x 784 set is made from the MNIST file in $HUDDLE_DATA, or
-made up (make_mnist70k.py). Each side runs in a process of its own, so that peak memory is its own;
-times are the least of a few runs and exclude reading. The last line of a shape is the ratio,
-scikit-learn over Huddle.
+Needs DIR/bench/bench_kmeans. The 70,000 x 784 data set is made from the MNIST file in $HUDDLE_DATA, or
+generated (make_mnist70k.py). Each side runs in its own process, so that peak memory is measured
+separately; times are the smallest of a few runs and exclude reading. The last line for each shape is
+the ratio, scikit-learn over Huddle.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ ROOT = os.path.dirname(HERE)
 
 
 def peer(x_path, start_path, iterations, n_init, runs):
-    """Runs in the child: scikit-learn alone, one JSON line."""
+    """Runs in the child process: measures scikit-learn and prints one line of JSON."""
     import warnings
 
     import numpy as np
@@ -87,7 +87,7 @@ def compare(options, title, x_path, c, iterations=0, n_init=1, runs=None):
 
 
 def embedding_like(n, c, seed=0):
-    """Unit rows of c columns around c directions, as the rows of an embedding are."""
+    """Unit rows of c columns around c directions, like the rows of an embedding."""
     import numpy as np
 
     rng = np.random.default_rng(seed)

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Labels without labels: accuracy and time of the defaults beside the usual alternatives.
+"""Accuracy and time of Huddle's defaults beside the usual alternatives, without using labels.
 
     bench/labels.py
 
-USPS is taken from $HUDDLE_DATA; without it the embedded digits are used. Every method is told the
-number of clusters and nothing else; classes only score the result. K-means runs with 10 restarts
-everywhere, the seed is 0. UMAP (10 dimensions, min_dist 0, 15 neighbours) and K-means run in a virtual
-environment, build/bench-venv, that is made with pip on first use; without a network that row is left
-out. Times are wall seconds, the least of three runs (UMAP: one, after a warm-up).
+USPS is read from $HUDDLE_DATA; without it the embedded digits are used. Every method is given the
+number of clusters and nothing else; classes are only used to score the result. K-means has 10 restarts
+everywhere, and the seed is 0. UMAP (10 dimensions, min_dist 0, 15 neighbours) with K-means runs in a
+virtual environment, build/bench-venv, which is created with pip on first use; without a network that
+row is omitted. Times are wall seconds, the smallest of three runs (UMAP: one, after a warm-up).
 """
 import os
 import pathlib
@@ -49,7 +49,7 @@ def timed(work, runs=3):
 
 
 def umap_python():
-    """A Python with umap-learn, or None."""
+    """The path of a Python that has umap-learn, or None."""
     python = VENV / "bin" / "python"
     if not python.exists():
         print("  making build/bench-venv with umap-learn ...", flush=True)

@@ -1,12 +1,12 @@
-"""The 70,000 x 784 set of all benchmarks, as x.npy (float32) and labels.npy (int32) in a directory.
+"""Writes the 70,000 x 784 data set of the benchmarks: x.npy (float32) and labels.npy (int32).
 
     /usr/bin/python3 bench/make_mnist70k.py [--mnist FILE] [DIRECTORY]
 
-From an MNIST file (.mat, .npy, or idx, plain or .gz): 10,000 of its digits and six copies of
-them, each digit moved, turned, stretched, made lighter or darker and sprinkled with noise. Labels
-are read from the .mat, from FILE's idx labels beside it, or from --labels. Without a file: a
-mixture of ten curved sheets of low dimension, of the same shape and range. The directory is
-build/bench-data/mnist70k unless given. Files that are there already are kept unless --force.
+From an MNIST file (.mat, .npy, or idx, plain or .gz): 10,000 of its digits and six copies of them, in
+which each digit is shifted, rotated, stretched, changed in brightness and noisy. Labels are read from
+the .mat file, from the idx labels beside FILE, or from --labels. Without a file: a mixture of ten
+curved low-dimensional sheets of the same shape and range. The default directory is
+build/bench-data/mnist70k. Existing files are kept unless --force is given.
 """
 import argparse
 import gzip
@@ -57,7 +57,7 @@ def read_mnist(path, labels_path):
 
 
 def altered(x, rng):
-    """Each image under an affine map of its own (bilinear), another brightness, and noise."""
+    """Applies a random affine map (bilinear), a random brightness and noise to each image."""
     n = len(x)
     angle, shear = rng.uniform(-0.26, 0.26, n), rng.uniform(-0.2, 0.2, n)
     zoom, move = rng.uniform(0.85, 1.15, (2, n)), rng.uniform(-2, 2, (2, n))
@@ -91,7 +91,7 @@ def from_mnist(path, labels_path):
 
 
 def synthetic():
-    """Ten groups, each a curved sheet of 12 dimensions in its own place, with noise."""
+    """Ten groups, each a curved sheet of 12 dimensions at its own place, with noise."""
     rng = np.random.default_rng(70)
     d, inner = SIDE * SIDE, 12
     n = N * (1 + COPIES)
@@ -107,7 +107,7 @@ def synthetic():
 
 
 def make(directory, mnist=None, labels=None, force=False):
-    """Writes the set if it is not there, and returns the two paths."""
+    """Writes the data set unless it exists, and returns the two paths."""
     paths = os.path.join(directory, "x.npy"), os.path.join(directory, "labels.npy")
     if force or not all(map(os.path.exists, paths)):
         x, y = from_mnist(mnist, labels) if mnist else synthetic()

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The whole published protocol, timed: huddle paper on the data sets in $HUDDLE_DATA.
+"""The time of the whole published protocol: huddle paper on the data sets in $HUDDLE_DATA.
 
-Nine methods, the published grids, 50 restarts, and our own grids beside them. Then the two smallest
-sets once more with and without shared work, to see what sharing graphs, embeddings and principal
-components saves. Without data the plan for the embedded digits stands in for them.
+Nine methods, the published grids and additional ones, 50 restarts. Then the two smallest data sets are
+run again with and without shared work, to measure what sharing graphs, embeddings and principal
+components saves. Without data, the plan for the embedded digits is used instead.
 """
 import json
 import os
@@ -40,19 +40,19 @@ def link(data, names, folder):
             (pathlib.Path(folder) / path.name).symlink_to(path.resolve())
 
 
-def tell(what, report):
+def print_report(what, report):
     shared = report["shared"]
     print(f"{what}: {report['cells']} cells, {report['wall']:.1f} s wall, {report['cpu']:.1f} s CPU; "
           f"stages computed {shared['computed']}, found {shared['found']}")
 
 
 def compare(words, what):
-    """The same run with shared work and without."""
+    """Measures the same run with and without shared work."""
     reports = {}
     for name, flags in ("shared", []), ("alone", ["--alone"]):
         with tempfile.TemporaryDirectory() as out:
             reports[name] = run([*words, "-o", out, *flags])
-        tell(f"{what}, {name}", reports[name])
+        print_report(f"{what}, {name}", reports[name])
     ratio = reports["alone"]["cpu"] / reports["shared"]["cpu"]
     print(f"sharing: {ratio:.2f} times less CPU time "
           f"({reports['alone']['cpu']:.1f} s without, {reports['shared']['cpu']:.1f} s with)")
@@ -68,7 +68,7 @@ def main():
         link(data, NAMES, folder)
         report = run(["paper", folder, "-o", out])
         again = run(["paper", folder, "-o", out])
-    tell("the whole protocol", report)
+    print_report("the whole protocol", report)
     print(f"once more, finished already: {again['wall']:.2f} s")
     per_core = report["cpu"] / (os.cpu_count() or 1)
     print(f"wall {report['wall'] / 60:.1f} min of {LIMIT // 60} allowed; "

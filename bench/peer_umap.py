@@ -1,7 +1,7 @@
-"""UMAP followed by K-means, in a Python that has umap-learn: peer_umap.py X.npy C LABELS.npy
+"""UMAP followed by K-means, run by a Python that has umap-learn: peer_umap.py X.npy C LABELS.npy
 
-Prints the wall seconds of the fit. UMAP compiles its kernels on first use; a small fit before the
-clock starts takes care of that.
+Prints the wall seconds of the fit. UMAP compiles its kernels on first use, so a small fit runs before
+the time is measured.
 """
 import sys
 import time

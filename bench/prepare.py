@@ -1,10 +1,10 @@
 """PCA and whitening beside scikit-learn's, in one process: prepare.py [FILE.mat|FILE.npy ...]
 
 Prints for each data set and rule the seconds of Huddle, which is exact, of scikit-learn's exact
-solver and of its default, which is approximate at these sizes; the ratios; and how far Huddle is
-from the exact one (largest difference of an entry after the signs are matched). Without a file,
-made-up points of MNIST's shape. HUDDLE_LIBRARY names the library, build/libhuddle.so unless set. Run with
-Debian's python3.
+solver and of its default, which is approximate at these sizes; the ratios; and the largest difference
+between an entry of Huddle's result and of the exact one, after the signs are matched. Without a file,
+points of the shape of MNIST are generated. HUDDLE_LIBRARY is the library to use; the default is
+build/libhuddle.so. Run with Debian's python3.
 """
 import ctypes
 import os

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""The Python package: what a call costs, what memory it takes, and how it does beside scikit-learn.
+"""The Python package: overhead of a call, memory, and speed beside scikit-learn.
 
     bench/python.py [--bytes 1e9] [DATA]
 
 DATA is a file of points; by default USPS from the folder $HUDDLE_DATA, or clustered synthetic
-points of its size if there is none. Three figures:
+points of its size if it is not set. Three measurements:
 
-    overhead   time of fit() beyond the C time, on data of the digits' size, of many runs
-    memory     growth of the peak while K-means runs on a large float32 array, in its own process
-    fit        SpectralShrunkClustering(prepare="none") beside scikit-learn's SpectralClustering
-               with as many neighbours, by its default and its other eigen_solvers
+    overhead   time of fit() beyond the C time, on data of the size of the digits, over many runs
+    memory     growth of peak memory while K-means runs on a large float32 array, in its own process
+    fit        SpectralShrunkClustering(prepare="none") beside scikit-learn's SpectralClustering with
+               the same number of neighbours, with its default and its other eigen_solvers
 """
 import argparse
 import os
@@ -53,7 +53,7 @@ def peak_bytes():
 
 
 def measure_memory(size):
-    """In a process of its own, which is told by --memory-child."""
+    """Runs in its own process, which is started with --memory-child."""
     words = [sys.executable, __file__, "--memory-child", "--bytes", str(size)]
     print(subprocess.run(words, check=True, capture_output=True, text=True).stdout, end="")
 

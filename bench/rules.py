@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Which rule chooses the preparation best without labels? A study, not a benchmark of speed.
 
-Every preparation is tried on every data set of $HUDDLE_DATA and on the embedded digits. A rule sees
-what can be known without labels; its regret is the accuracy lost against the best preparation.
-Rules with a number in them are judged by leaving one data set out: the number is chosen on the
-others. Also: what `connect=small` and an entropy guard on gamma are worth.
+Every preparation is tried on every data set of $HUDDLE_DATA and on the embedded digits. A rule uses
+only what is known without labels; its regret is the accuracy lost against the best preparation. Rules
+with a parameter are evaluated by leaving one data set out: the parameter is chosen on the others. The
+effects of `connect=small` and of an entropy guard on gamma are measured too.
 """
 import os
 import pathlib
@@ -55,7 +55,7 @@ def entropy(labels, c):
 
 
 def measure(X, y):
-    """One row a preparation: what is known without labels, and the accuracies."""
+    """One row per preparation: what is known without labels, and the accuracies."""
     c, rows = len(np.unique(y)), {}
     for rule in RULES:
         if ":" in rule and int(rule.split(":")[1]) > min(X.shape):
@@ -81,7 +81,7 @@ def measure(X, y):
 
 
 def regret(table, score, target):
-    """Accuracy lost on each set by the rule that takes the largest score."""
+    """Accuracy lost on each data set by the rule that chooses the largest score."""
     lost = {}
     for name, rows in table.items():
         best = max(rows.values(), key=lambda row: row[target])[target]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Runs the benchmarks: run.py [NAME ...], all by default.
 
-Each bench/NAME.py measures Huddle beside a real peer in one run and prints ratios. Real data are
-taken from the folder in $HUDDLE_DATA if it is set; otherwise data of the same shape are made.
+Each bench/NAME.py measures Huddle beside other software in the same run and prints ratios. Real data
+are read from the folder $HUDDLE_DATA if it is set; otherwise data of the same shape are generated.
 """
 import pathlib
 import subprocess

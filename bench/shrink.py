@@ -2,9 +2,10 @@
 
     /usr/bin/python3 bench/shrink.py POINTS OUT [--clusters 10] [--neighbors 5]
 
-POINTS is an .npy file (n x d), a .mat file holding X or fea, or an .h5 file whose data sets named
-`data` are stacked. Unit rows, 5-NN union graph with self-tuned weights, the eigenvectors of its
-normalised Laplacian with unit rows as F; W the same on F with weights exp(-d^2 / mean^2).
+POINTS is an .npy file (n x d), a .mat file that contains X or fea, or an .h5 file whose data sets named
+`data` are stacked. Rows are scaled to norm 1; the graph is the union of 5 nearest neighbours with
+self-tuning weights; F consists of the eigenvectors of its normalised Laplacian, with rows of norm 1;
+W is the same graph on F with the weights exp(-d^2 / mean^2).
 """
 import argparse
 

@@ -12,8 +12,14 @@ install(DIRECTORY include/huddle TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(EXPORT huddle-targets NAMESPACE huddle::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/huddle)
 configure_file(cmake/huddle-config.cmake ${CMAKE_BINARY_DIR}/generated/huddle-config.cmake COPYONLY)
+# find_package(huddle 0.2) accepts no 0.3, as for the shared libraries (modules.cmake).
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(huddle_compatibility SameMinorVersion)
+else()
+  set(huddle_compatibility SameMajorVersion)
+endif()
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/huddle-config-version.cmake
-                                 COMPATIBILITY SameMajorVersion)
+                                 COMPATIBILITY ${huddle_compatibility})
 install(FILES ${CMAKE_BINARY_DIR}/generated/huddle-config.cmake
               ${CMAKE_BINARY_DIR}/generated/huddle-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/huddle)

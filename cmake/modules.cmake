@@ -68,6 +68,14 @@ function(huddle_share_internals)
   endforeach()
 endfunction()
 
+# The number in the names under which programs load the libraries (libhuddle.so.0.2). Releases with
+# the same number are binary compatible. Before 1.0 every minor release may break compatibility, so
+# the number has both parts; from 1.0 on it will be the major version.
+set(huddle_soversion ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(huddle_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()
+
 # huddle_library(TARGET NAME OBJECTS ... LIBRARIES ...): the shared library libNAME.so.
 function(huddle_library target name)
   cmake_parse_arguments(PARSE_ARGV 2 library "" "" "OBJECTS;LIBRARIES")
@@ -77,7 +85,7 @@ function(huddle_library target name)
   target_link_libraries(${target} PRIVATE ${library_LIBRARIES})
   target_link_options(${target} PRIVATE -Wl,--as-needed)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION}
-                        SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+                        SOVERSION ${huddle_soversion} INSTALL_RPATH "$ORIGIN")
 endfunction()
 
 # huddle_export_list(TARGET FILE): only the symbols in that version script are exported; calls

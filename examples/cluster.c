@@ -1,6 +1,6 @@
-/* Clusters a file with the library: cc cluster.c $(pkg-config --cflags --libs huddle)
+/* Clusters the points of a file and prints their labels: cluster DATA N_CLUSTERS
  *
- *     cluster DATA N_CLUSTERS
+ *     cc cluster.c -o cluster $(pkg-config --cflags --libs huddle huddle-io)
  */
 #include <huddle/huddle.h>
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# demo.sh [HUDDLE [PAGE]]: clusters the embedded digits with ssc and the eight methods it is
-# compared with, prints a table and writes a page that shows the clusters of ssc.
+# demo.sh [HUDDLE [PAGE]]: clusters the embedded digits with ssc and eight other methods, prints a
+# table and writes an HTML page that shows the clusters of ssc.
 set -eu
 huddle=${1:-huddle}
 page=${2:-$(mktemp -d)/digits.html}
 
-# One line of the table out of the JSON of a run.
+# Reads the JSON report of a run and prints one line of the table.
 row() {
     awk -v method="$1" '
         function number(line) { sub(/^[^:]*:/, "", line); gsub(/[^0-9.e+-]/, "", line); return line }
@@ -30,8 +30,8 @@ for method in kmeans sc pca-kmeans pca-sc lda-kmeans lda-sc llc spls; do
 done
 "$huddle" cluster digits -m ssc -c 10 -q --json --report "$page" | row ssc
 echo
-echo "ACC: share of points whose cluster matches their class. gap: how far the shrinking is at most"
-echo "from the optimum of its problem, as a proven share."
+echo "ACC: share of points whose cluster matches their class. gap: relative duality gap, a proven bound"
+echo "on the distance of the shrink step from its optimum."
 echo
-echo "The clusters of ssc to look at: $page"
+echo "A page with the clusters of ssc: $page"
 echo "Your own data: $huddle cluster YOUR.csv -c 5"

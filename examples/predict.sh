@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fits a model to some points, keeps it, and labels points it has not seen: predict.sh [HUDDLE]
+# predict.sh [HUDDLE]: fits a model, saves it, and labels new points with it.
 set -eu
 huddle=${1:-huddle}
 case $huddle in /* | "${huddle##*/}") ;; *) huddle=$PWD/$huddle ;; esac # a relative path

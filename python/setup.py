@@ -43,7 +43,8 @@ def install_library(build, target):
         subprocess.run(["cmake", "--install", str(build), "--prefix", prefix], check=True,
                        stdout=subprocess.DEVNULL)
         installed = pathlib.Path(prefix)
-        libraries = sorted(installed.glob("lib/**/libhuddle*.so.?"))
+        # The run-time names, such as libhuddle.so.0.2, are links to the files with the full version.
+        libraries = sorted(p for p in installed.glob("lib/**/libhuddle*.so.*") if p.is_symlink())
         for source in (*libraries, installed / "bin" / "huddle"):
             place = target / source.relative_to(installed)
             place.parent.mkdir(parents=True, exist_ok=True)

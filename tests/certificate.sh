@@ -1,6 +1,6 @@
 #!/bin/sh
-# certificate.sh HUDDLE: the gaps that the tool reports are checked independently, for both losses
-# and for weak, default and strong shrinking.
+# certificate.sh HUDDLE: verifies the gaps that the tool reports with an independent script, for both
+# losses and for weak, default and strong shrinking.
 set -eu
 huddle=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,7 @@ check_gap digits --prepare unit --gamma 5000 --gap 1e-5
 check_gap digits --prepare none --loss l2 --gamma 0.1
 check_gap blobs --n 600 --noise 3 -c 4
 
-# Data with many equal rows: one row of G for all of them, certified for all rows.
+# Data with many equal rows, which share one row of G: the gap must hold for all rows.
 /usr/bin/python3 - "$scratch/rounded.npy" <<'END'
 import sys
 import numpy as np

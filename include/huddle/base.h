@@ -55,7 +55,7 @@ HUDDLE_API const char *huddle_last_error(void);
  * libraries built on this one that report failures in the same way. */
 HUDDLE_API huddle_status huddle_set_error(huddle_status status, const char *message);
 
-/* The version of the library, such as "0.2.0": HUDDLE_VERSION when it was built. */
+/* The version of the library, for example "1.2.3": HUDDLE_VERSION when it was built. */
 HUDDLE_API const char *huddle_version(void);
 
 /* Frees a plain pointer that the library returned; NULL is allowed. */

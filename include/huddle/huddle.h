@@ -1,32 +1,32 @@
-/* Huddle: clustering by spectral shrinking. A one-page tour.
+/* Huddle: spectral shrunk clustering. This header includes all others except huddle/report.h.
  *
- *   #include <huddle/huddle.h>
- *
- * The data flow, one header per stage; each stage takes plain matrices, returns plain matrices and
- * can be used alone:
+ * Stages, in the order of the data flow. Each has one header, takes plain matrices, returns plain
+ * matrices and can be used alone:
  *
  *   huddle/io.h        files, the embedded digits, generators -> points and labels
  *   huddle/prepare.h   scaling, PCA, whitening                -> points
  *   huddle/graph.h     nearest neighbours, weights            -> a sparse graph
  *   huddle/embed.h     eigenvectors of its Laplacian          -> an embedding F
- *   huddle/shrink.h    the convex step, certified             -> shrunk rows G
- *   huddle/path.h      the same for every gamma               -> a tree of fusions
+ *   huddle/shrink.h    convex shrinking with a certificate    -> shrunk rows G
+ *   huddle/path.h      shrinking for a range of gamma         -> a tree of fusions
  *   huddle/kmeans.h    K-means with restarts                  -> labels
  *   huddle/metrics.h   scores with and without known classes
  *
- * and the simple interface, which runs them in order for a method chosen by name:
+ * The simple interface, which runs the stages of a method chosen by name:
  *
- *   huddle/methods.h   what methods there are
+ *   huddle/methods.h   the list of methods
  *   huddle/fit.h       results that belong to no single stage
  *   huddle/model.h     new, set_option, fit, labels, predict, save, load
  *
- * Below all of them: huddle/matrix.h (the three containers) and huddle/base.h (status, context,
+ * Used by all of them: huddle/matrix.h (the three containers) and huddle/base.h (status, context,
  * options).
  *
- * The functions of huddle/io.h are in a library of their own, libhuddle-io, because readers need
- * more than the rest: link huddle-io (pkg-config) or huddle::io (CMake), which bring libhuddle with
- * them. Everything else is in libhuddle: huddle (pkg-config) or huddle::huddle (CMake). A whole
- * program:
+ * Libraries. libhuddle (pkg-config huddle, CMake huddle::huddle) contains everything except
+ * huddle/io.h, which is in libhuddle-io (huddle-io, huddle::io), because readers have more
+ * dependencies, and huddle/report.h, HTML reports of models, which is in libhuddle-report
+ * (huddle-report, huddle::report).
+ *
+ * A complete program:
  *
  *   huddle_data data;
  *   huddle_model *model;

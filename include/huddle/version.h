@@ -1,11 +1,11 @@
-/* The version of Huddle. This is the only place that states it: CMake, the shared library's
- * name, the tool, the Python package and the documents all read it from here. */
+/* The version of Huddle. It is defined here and nowhere else: CMake, the names of the shared
+ * libraries, the tool and the Python package read it from this file. */
 #ifndef HUDDLE_VERSION_H
 #define HUDDLE_VERSION_H
 
 #define HUDDLE_VERSION_MAJOR 0
-#define HUDDLE_VERSION_MINOR 1
+#define HUDDLE_VERSION_MINOR 2
 #define HUDDLE_VERSION_PATCH 0
-#define HUDDLE_VERSION       "0.1.0"
+#define HUDDLE_VERSION       "0.2.0"
 
 #endif

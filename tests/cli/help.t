@@ -45,7 +45,7 @@ The same on request is an answer.
 The version.
 
   $ huddle --version
-  huddle 0.1.0
+  huddle [0-9]+\.[0-9]+\.[0-9]+ (re)
 
 Help for a command, by three roads.
 

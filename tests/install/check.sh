@@ -1,6 +1,6 @@
 #!/bin/sh
-# check.sh BUILD: installs BUILD into a temporary tree, then builds and runs consumer.c against it
-# twice, through CMake's find_package and through pkg-config; checks what the libraries export.
+# check.sh BUILD: installs BUILD into a temporary folder, builds and runs consumer.c against it twice,
+# with CMake's find_package and with pkg-config, and checks which symbols the libraries export.
 set -eu
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,14 +35,22 @@ for page in "$scratch/cmake.html" "$scratch/pc.html"; do
     grep -q 'id="data"' "$page"
 done
 
-# Public functions begin with huddle_; internal ones that libhuddle-io uses have a version of their
-# own, so that no program comes to depend on them without showing it.
+# Public functions begin with huddle_. Internal functions that libhuddle-io uses have their own symbol
+# version, which is visible in every program that uses one.
 "$scratch/usr/bin/huddle" --version
 for name in libhuddle libhuddle-io libhuddle-report; do
     foreign=$(nm -D --defined-only "$library/$name.so" |
         awk '$2 != "A" && $3 !~ /^huddle_/ && $3 !~ /@@HUDDLE_PRIVATE$/ { print $3 }')
     [ -z "$foreign" ] || { echo "$name exports without the prefix huddle_: $foreign" >&2; exit 1; }
 done
+# While the major version is 0, programs load libhuddle.so.MAJOR.MINOR (cmake/modules.cmake).
+version=$("$scratch/usr/bin/huddle" --version | sed 's/huddle //')
+case $version in
+0.*) soname=libhuddle.so.${version%.*} ;;
+*) soname=libhuddle.so.${version%%.*} ;;
+esac
+ldd "$scratch/usr/bin/huddle" | grep -q "^[[:space:]]*$soname =>" ||
+    { echo "the tool does not load $soname" >&2; exit 1; }
 for file in include/huddle/huddle.h share/man/man1/huddle.1; do
     [ -s "$scratch/usr/$file" ] || { echo "not installed: $file" >&2; exit 1; }
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# needs.sh LIBRARY NAME...: fails if the loader would load a library whose name contains one of
-# those, directly or through another: each is one more thing to install and to trust.
+# needs.sh LIBRARY NAME...: fails if LIBRARY depends, directly or indirectly, on a library whose name
+# contains one of the NAMEs.
 set -eu
 library=$1
 shift

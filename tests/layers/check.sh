@@ -1,21 +1,21 @@
 #!/bin/sh
-# Reads the #includes under include/, src/, report/, experiment/, app/ and engines/ and fails, naming
-# file and line, when a layer includes a header that it must not:
+# Reads the #include lines below include/, src/, report/, experiment/, app/ and engines/ and fails, with
+# file and line, if a layer includes a header that it must not include:
 #
 #     base < matrix < archive < stages < fit < methods < model < report < experiment < app; engines
 #
-# Stages are peers: none includes another. io, the readers and writers, is a library above them:
-# nothing else under src/ includes it, and it sees base, matrix and archive only. Public headers
-# include only public headers. Reports, experiments and the tool include only public headers, their
+# Stages do not include each other. io, the readers and writers, is a library of its own: nothing else
+# in src/ includes it, and it includes base, matrix and archive only. Public headers include only
+# public headers. Reports, experiments and the tool include only public headers, their
 # own and those of the system; besides these, experiments include report/page.h, and the tool
 # includes any header of report/ and experiment/.
 #
 #     check.sh [ROOT]        checks the project in ROOT, or the one this script belongs to
-#     check.sh --self-test   proves, in a temporary folder, that violations are caught
+#     check.sh --self-test   checks, in a temporary folder, that violations are detected
 set -eu
 
 check() {
-    # awk must see at least one file; a tree without sources is no project.
+    # Without sources there is nothing to check, which is an error.
     files=$(cd "$1" && find include src report experiment app engines -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
     if [ -z "$files" ]; then
         echo "layers: no sources under $1" >&2
@@ -50,7 +50,7 @@ check() {
         faults++
     }
 
-    # The room whose things the public header huddle/NAME.h declares.
+    # The module that the public header huddle/NAME.h belongs to.
     function room_of(path, name) {
         name = path
         sub(/^huddle\//, "", name)
@@ -58,7 +58,7 @@ check() {
         return name in room ? room[name] : name
     }
 
-    # May a file of room `here` look into room `there`?
+    # Whether a file of module `here` may include headers of module `there`.
     function sees(here, there) {
         if (there == "io" && here != "io" && rank[here] < rank["huddle"])
             return 0
@@ -117,7 +117,7 @@ check() {
     }' $files)
 }
 
-# expect pass|FRAGMENT TITLE: checks the little project in $root.
+# expect pass|FRAGMENT TITLE: checks the sample project in $root.
 expect() {
     if check "$root" 2>"$root/said"; then said=pass; else said=$(cat "$root/said"); fi
     case $said in
@@ -129,7 +129,7 @@ expect() {
     esac
 }
 
-# trial FILE LINE FRAGMENT: adds one #include to FILE, expects the complaint, takes it back.
+# trial FILE LINE FRAGMENT: adds one #include to FILE, expects the message, and removes it again.
 trial() {
     cp "$root/$1" "$root/kept"
     echo "$2" >>"$root/$1"
