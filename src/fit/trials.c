@@ -39,7 +39,7 @@ static void load_items(hd_walk *walk, hd_fit_trials *trials) {
         if (trials->items == NULL)
             walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
     }
-    for (int32_t t = 0; t < trials->count && trials->items != NULL; t++) {
+    for (int32_t t = 0; table.values != NULL && trials->items != NULL && t < trials->count; t++) {
         const double *row = table.values + t * table.stride;
         int32_t n_clusters = row[0] >= 1 && row[0] < INT32_MAX ? (int32_t)row[0] : 0;
         trials->items[t] = (huddle_trial){n_clusters, row[1], row[2], row[3], row[4], row[5]};
