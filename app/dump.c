@@ -1,8 +1,8 @@
 /* --dump: every intermediate of a fit as a file that NumPy and SciPy open. */
+#include "cli/text.h"
 #include "fitting.h"
 #include "report/arrays.h"
-#include "talk.h"
-#include "text.h"
+#include "session.h"
 
 #include <errno.h>
 #include <stdlib.h>

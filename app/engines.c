@@ -1,9 +1,10 @@
 /* huddle engines: where this build can compute. The flag --engine of other commands is here too. */
 #include "engines.h"
+#include "commands.h"
 
-#include "arguments.h"
-#include "output.h"
-#include "text.h"
+#include "cli/arguments.h"
+#include "cli/text.h"
+#include "json.h"
 
 #include <huddle/base.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static json_t *engines_json(void) {
     return json_pack("{s:s, s:o}", "default", huddle_engines()[0]->name, "engines", list);
 }
 
-static int run_engines(const app_arguments *arguments) {
+static int run_engines(const cli_arguments *arguments) {
     if (argument(arguments, "json") != NULL) {
         json_t *report = engines_json();
         print_json(report);
@@ -41,13 +42,13 @@ static int run_engines(const app_arguments *arguments) {
     return EXIT_DONE;
 }
 
-static const app_flag engines_flags[] = {
+static const cli_flag engines_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
 
 static const flag_group engines_groups[] = {
     {"Options", engines_flags}, {"Other options", common_flags}, {0}};
 
-const app_command engines_command = {
+const cli_command engines_command = {
     .name = "engines",
     .operands = "",
     .summary = "list the engines, the places to compute",

@@ -1,9 +1,10 @@
 /* huddle experiment: methods x data x grids x seeds. */
 #include "experiment/experiment.h"
+#include "commands.h"
 
 #include "experiment_flags.h"
-#include "output.h"
-#include "talk.h"
+#include "json.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static char *default_output(const char *file) {
     return name;
 }
 
-static huddle_status run_and_write(huddle_context *context, const app_arguments *arguments,
+static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    experiment *e) {
     huddle_status status = experiment_run_file(context, arguments->operands[0], e);
     if (status == HUDDLE_OK)
@@ -41,25 +42,25 @@ static void print_results(const experiment *e, bool json) {
     json_decref(report);
 }
 
-static int run_experiment(const app_arguments *arguments) {
+static int run_experiment(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     char *own = output == NULL ? default_output(arguments->operands[0]) : NULL;
     experiment e = {.output = output == NULL ? own : output,
                     .alone = argument(arguments, "alone") != NULL};
     int result = EXIT_DONE;
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         print_results(&e, argument(arguments, "json") != NULL);
     experiment_free(&e);
     free(own);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-const app_flag experiment_flags[] = {
+const cli_flag experiment_flags[] = {
     {.name = "n-threads",
      .kind = FLAG_COUNT,
      .value = "N",
@@ -72,7 +73,7 @@ const app_flag experiment_flags[] = {
              "saves"},
     {0}};
 
-static const app_flag output_flags[] = {
+static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FOLDER,
@@ -92,7 +93,7 @@ static const flag_group experiment_groups[] = {
 static const char *const experiment_examples[] = {
     "huddle experiment examples/digits-plan.json -o digits", NULL};
 
-const app_command experiment_command = {
+const cli_command experiment_command = {
     .name = "experiment",
     .operands = "PLAN",
     .least = 1,

@@ -1,5 +1,5 @@
-/* Flags that several commands share, and what they mean to the library. */
-#include "input.h"
+/* Flags that several commands share. */
+#include "commands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static const char *const *missing_rules(void) {
     return rules;
 }
 
-const app_flag input_flags[] = {
+const cli_flag input_flags[] = {
     {.name = "x",
      .kind = FLAG_TEXT,
      .value = "NAME",
@@ -53,17 +53,17 @@ const app_flag input_flags[] = {
      .help = "noise of generated points; default: the kind's own"},
     {0}};
 
-const app_flag seeded_flags[] = {{.name = "seed",
+const cli_flag seeded_flags[] = {{.name = "seed",
                                   .kind = FLAG_COUNT,
                                   .value = "N",
                                   .default_text = "0",
                                   .help = "random stream of generated points"},
                                  {0}};
 
-const app_flag common_flags[] = {
+const cli_flag common_flags[] = {
     {.name = "help", .letter = 'h', .kind = FLAG_SWITCH, .help = "print this and leave"}, {0}};
 
-const app_flag quiet_flags[] = {
+const cli_flag quiet_flags[] = {
     {.name = "quiet", .letter = 'q', .kind = FLAG_SWITCH, .help = "no progress or talk on stderr"},
     {.name = "help", .letter = 'h', .kind = FLAG_SWITCH, .help = "print this and leave"},
     {0}};

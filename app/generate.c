@@ -1,7 +1,9 @@
 /* huddle generate: points with a known shape. */
+#include "cli/text.h"
+#include "commands.h"
 #include "input.h"
-#include "talk.h"
-#include "text.h"
+#include "output.h"
+#include "session.h"
 
 #include <huddle/base.h>
 #include <stdlib.h>
@@ -62,7 +64,7 @@ static int check_kind(const char *kind) {
     return usage_error("no kind named '%s'; see huddle help generate", kind);
 }
 
-static int run_generate(const app_arguments *arguments) {
+static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
@@ -72,19 +74,19 @@ static int run_generate(const app_arguments *arguments) {
         result = output_check_ending(path, "data", data_endings);
     if (result == EXIT_DONE)
         result = output_check(path);
-    huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
+    huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
     result = input_read(context, arguments, kind, NULL, &data);
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         result = write_data(context, &data, path);
     huddle_data_free(&data);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag generate_flags[] = {
+static const cli_flag generate_flags[] = {
     {.name = "n",
      .kind = FLAG_COUNT,
      .value = "N",
@@ -115,7 +117,7 @@ static const char *const generate_examples[] = {
     "huddle generate moons > moons.csv", "huddle generate rings --n 3000 --noise 0.1 -o rings.npz",
     NULL};
 
-const app_command generate_command = {
+const cli_command generate_command = {
     .name = "generate",
     .operands = "KIND",
     .least = 1,

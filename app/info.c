@@ -1,8 +1,9 @@
 /* huddle info: what a file holds. */
+#include "cli/text.h"
+#include "commands.h"
 #include "input.h"
-#include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "json.h"
+#include "session.h"
 
 #include <string.h>
 
@@ -151,7 +152,7 @@ static void print_listing(const char *source, char *reason, const huddle_listing
 }
 
 /* Tells of a file that cannot be read: what it holds, if only the choice is open. */
-static int tell_choice(huddle_context *context, const app_arguments *arguments,
+static int tell_choice(huddle_context *context, const cli_arguments *arguments,
                        huddle_status status) {
     const char *source = arguments->operands[0];
     char reason[1024];
@@ -174,7 +175,7 @@ static int tell_choice(huddle_context *context, const app_arguments *arguments,
     return EXIT_DONE;
 }
 
-static int tell(const app_arguments *arguments, const huddle_data *data) {
+static int tell(const cli_arguments *arguments, const huddle_data *data) {
     if (argument(arguments, "json") == NULL) {
         print_info(data);
         return EXIT_DONE;
@@ -220,7 +221,7 @@ static int print_formats(bool json) {
     return EXIT_DONE;
 }
 
-static int run_info(const app_arguments *arguments) {
+static int run_info(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     if (argument(arguments, "formats") != NULL)
         return print_formats(argument(arguments, "json") != NULL);
@@ -228,20 +229,20 @@ static int run_info(const app_arguments *arguments) {
         return usage_error("info needs DATA, or --formats");
     huddle_data data = {0};
     huddle_status status = HUDDLE_OK;
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
     result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         result =
             status == HUDDLE_OK ? tell(arguments, &data) : tell_choice(context, arguments, status);
     huddle_data_free(&data);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag info_flags[] = {
+static const cli_flag info_flags[] = {
     {.name = "formats", .kind = FLAG_SWITCH, .help = "list the file formats of this build instead"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
     {0}};
@@ -256,7 +257,7 @@ static const char *const info_examples[] = {
     "huddle info faces.mat",
     "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target", NULL};
 
-const app_command info_command = {.name = "info",
+const cli_command info_command = {.name = "info",
                                   .operands = "DATA",
                                   .most = 1,
                                   .summary = "say what a file holds",

@@ -2,7 +2,7 @@
 #ifndef HUDDLE_APP_INPUT_H
 #define HUDDLE_APP_INPUT_H
 
-#include "arguments.h"
+#include "cli/arguments.h"
 
 #include <huddle/io.h>
 #include <huddle/model.h>
@@ -10,16 +10,16 @@
 
 /* Reads `source` with the input flags, relative to the shift of the model that will label the
  * points (NULL: there is none). EXIT_DONE, or another status after a sentence. */
-int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
+int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data);
 
 /* The same, but leaves it to the caller to tell of a status that is not HUDDLE_OK. */
-int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
+int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
               const huddle_model *model, huddle_data *data, huddle_status *status);
 
 /* The same with the columns of these names as the points, where columns have names, instead of
  * those of --x. */
-int input_try_columns(huddle_context *context, const app_arguments *arguments, const char *source,
+int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                       const char *const *x, int64_t n_x, const huddle_model *model,
                       huddle_data *data, huddle_status *status);
 
@@ -43,22 +43,5 @@ void input_add_json(const huddle_data *data, json_t *report);
 int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows);
 huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
                                  const int32_t *labels);
-
-/* EXIT_FAILED, after a sentence, if path is a folder or cannot be written, because its folder is
- * not there or may not be changed: better to know before the work than after it. NULL is fine. */
-int output_check(const char *path);
-
-/* The same for a folder, which may be there already. */
-int output_check_folder(const char *path);
-
-/* EXIT_USAGE, after a sentence, if path is a file that the command reads. NULL is fine. */
-int output_check_apart(const app_arguments *arguments, const char *path);
-
-/* EXIT_USAGE, after a sentence, if path does not end in one of the endings (".npy" ...; ends with
- * NULL). `what` says what is written: "labels". NULL is fine. */
-int output_check_ending(const char *path, const char *what, const char *const *endings);
-
-/* What labels and data sets can be written as. */
-extern const char *const label_endings[], *const data_endings[];
 
 #endif

@@ -1,9 +1,10 @@
 /* huddle paper: the published experiments. */
 #include "experiment/paper/paper.h"
+#include "commands.h"
 
 #include "experiment_flags.h"
-#include "output.h"
-#include "talk.h"
+#include "json.h"
+#include "session.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static void print_notes(const paper_found *found) {
     json_decref(notes);
 }
 
-static huddle_status run_and_write(huddle_context *context, const app_arguments *arguments,
+static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    paper *p) {
     huddle_status status = paper_find(context, arguments->operands[0], &p->found);
     print_notes(&p->found); /* they also explain why no data set was found */
@@ -38,23 +39,23 @@ static void print_results(const paper *p, bool json) {
     json_decref(report);
 }
 
-static int run_paper(const app_arguments *arguments) {
+static int run_paper(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     paper p = {.e = {.output = output == NULL ? "paper" : output,
                      .alone = argument(arguments, "alone") != NULL}};
     int result = EXIT_DONE;
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context != NULL && run_and_write(context, arguments, &p) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         print_results(&p, argument(arguments, "json") != NULL);
     paper_free(&p);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag output_flags[] = {
+static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FOLDER,
@@ -68,7 +69,7 @@ static const app_flag output_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
     {0}};
 
-static const app_flag protocol_flags[] = {{.name = "n-init",
+static const cli_flag protocol_flags[] = {{.name = "n-init",
                                            .kind = FLAG_COUNT,
                                            .value = "N",
                                            .min = 1,
@@ -84,7 +85,7 @@ static const flag_group paper_groups[] = {{"Output", output_flags},
 
 static const char *const paper_examples[] = {"huddle paper data -o paper", NULL};
 
-const app_command paper_command = {
+const cli_command paper_command = {
     .name = "paper",
     .operands = "DIR",
     .least = 1,

@@ -1,11 +1,13 @@
 /* huddle path: the shrink problem for every gamma, from exact fit to collapse. */
+#include "cli/text.h"
+#include "commands.h"
 #include "fitting.h"
+#include "json.h"
 #include "output.h"
 #include "report.h"
 #include "report/arrays.h"
 #include "report/page.h"
-#include "talk.h"
-#include "text.h"
+#include "session.h"
 
 #include <huddle/path.h>
 
@@ -41,7 +43,7 @@ static int configure_fit(gamma_walk *walk) {
 
 /* Options of the shrink stage apply to the path too. The method's table has checked them. */
 static int configure_path(gamma_walk *walk) {
-    const app_arguments *arguments = walk->fit.arguments;
+    const cli_arguments *arguments = walk->fit.arguments;
     const huddle_option *table = huddle_shrink_options_table();
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
@@ -50,7 +52,7 @@ static int configure_path(gamma_walk *walk) {
                                              levels) != HUDDLE_OK)
         return usage_error("%s", huddle_last_error());
     for (int i = 0; i < arguments->n_settings; i++) {
-        const app_setting *setting = &arguments->settings[i];
+        const cli_setting *setting = &arguments->settings[i];
         if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
             huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
                 HUDDLE_OK)
@@ -89,12 +91,12 @@ static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
         return result;
-    double began = talk_seconds();
+    double began = clock_seconds();
     huddle_status status = solve_path(walk);
-    walk->seconds = talk_seconds() - began;
+    walk->seconds = clock_seconds() - began;
     if (status != HUDDLE_OK)
         return failed_call(status, walk->fit.source);
-    return talk_cancelled() ? failed("cancelled") : EXIT_DONE;
+    return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -278,7 +280,7 @@ static void print_path(const gamma_walk *walk) {
 }
 
 static int print_result(const gamma_walk *walk) {
-    talk_clear();
+    clear_progress();
     if (argument(walk->fit.arguments, "json") == NULL) {
         print_path(walk);
         return EXIT_DONE;
@@ -291,21 +293,21 @@ static int print_result(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int check_arguments(const app_arguments *arguments) {
+static int check_arguments(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "labels", "report"};
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
     if (result == EXIT_DONE)
         result = output_check_ending(argument(arguments, "labels"), "labels", label_endings);
     for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
         const char *path = argument(arguments, files[i]);
-        result = output_check_apart(arguments, path);
+        result = output_check_not_input(arguments, path);
         if (result == EXIT_DONE)
             result = output_check(path);
     }
     return result;
 }
 
-static int run_path(const app_arguments *arguments) {
+static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);
     if (result == EXIT_DONE)
@@ -313,7 +315,7 @@ static int run_path(const app_arguments *arguments) {
     if (result == EXIT_DONE)
         result = configure_path(&walk);
     if (result == EXIT_DONE)
-        walk.fit.context = talk_begin(arguments, &result);
+        walk.fit.context = session_begin(arguments, &result);
     if (result == EXIT_DONE)
         result = fitting_read(&walk.fit);
     if (result == EXIT_DONE)
@@ -334,7 +336,7 @@ static const char *default_levels(void) {
     return huddle_option_find(huddle_path_options_table(), "n_gamma")->default_text;
 }
 
-static const app_flag path_flags[] = {
+static const cli_flag path_flags[] = {
     {.name = "n-gamma",
      .kind = FLAG_COUNT,
      .value = "N",
@@ -368,7 +370,7 @@ static const flag_group path_groups[] = {{"Options", path_flags},
 static const char *const path_examples[] = {
     "huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv", NULL};
 
-const app_command path_command = {
+const cli_command path_command = {
     .name = "path",
     .operands = "DATA",
     .least = 1,

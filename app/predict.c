@@ -1,16 +1,18 @@
 /* huddle predict: labels for new points by a saved model. */
 #define _XOPEN_SOURCE 700
+#include "cli/text.h"
+#include "commands.h"
 #include "engines.h"
 #include "fitting.h"
+#include "json.h"
 #include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct prediction {
-    const app_arguments *arguments;
+    const cli_arguments *arguments;
     huddle_context *context;
     huddle_model *model;
     huddle_data data;
@@ -98,13 +100,13 @@ static int predict(prediction *p) {
     int result = read_features(p, source);
     if (result != EXIT_DONE)
         return result;
-    double began = talk_seconds();
+    double began = clock_seconds();
     p->labels = must(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     status = huddle_model_predict(p->context, p->model, &p->data.points, p->labels);
-    p->seconds = talk_seconds() - began;
+    p->seconds = clock_seconds() - began;
     if (status != HUDDLE_OK)
         return failed_call(status, source);
-    return talk_cancelled() ? failed("cancelled") : EXIT_DONE;
+    return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
 static int print_report(const prediction *p) {
@@ -147,7 +149,7 @@ static int write_labels(const prediction *p) {
         if (status != HUDDLE_OK)
             return failed_call(status, path);
     }
-    talk_clear();
+    clear_progress();
     if (json)
         return print_report(p);
     if (path == NULL)
@@ -155,16 +157,16 @@ static int write_labels(const prediction *p) {
     return EXIT_DONE;
 }
 
-static int run_predict(const app_arguments *arguments) {
+static int run_predict(const cli_arguments *arguments) {
     prediction p = {.arguments = arguments};
     const char *path = argument(arguments, "output");
     int result = output_check_ending(path, "labels", label_endings);
     if (result == EXIT_DONE)
-        result = output_check_apart(arguments, path);
+        result = output_check_not_input(arguments, path);
     if (result == EXIT_DONE)
         result = output_check(path);
     if (result == EXIT_DONE)
-        p.context = talk_begin(arguments, &result);
+        p.context = session_begin(arguments, &result);
     if (result == EXIT_DONE)
         result = predict(&p);
     if (result == EXIT_DONE)
@@ -172,11 +174,11 @@ static int run_predict(const app_arguments *arguments) {
     free(p.labels);
     huddle_data_free(&p.data);
     huddle_model_free(p.model);
-    talk_end(p.context);
+    session_end(p.context);
     return result;
 }
 
-static const app_flag predict_flags[] = {
+static const cli_flag predict_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,
@@ -200,7 +202,7 @@ static const flag_group predict_groups[] = {{"Options", predict_flags},
 static const char *const predict_examples[] = {"huddle cluster old.csv -c 10 --save old.model",
                                                "huddle predict old.model new.csv -o new.txt", NULL};
 
-const app_command predict_command = {
+const cli_command predict_command = {
     .name = "predict",
     .operands = "MODEL DATA",
     .least = 2,

@@ -1,8 +1,9 @@
 /* huddle score: how well labels agree with known classes. */
+#include "cli/text.h"
+#include "commands.h"
 #include "input.h"
-#include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "json.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static void print_scores(const huddle_scores *scores) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int compare(const app_arguments *arguments, const labelling *truth,
+static int compare(const cli_arguments *arguments, const labelling *truth,
                    const labelling *labels) {
     const char *about = arguments->operands[1];
     huddle_scores scores;
@@ -161,25 +162,25 @@ static int compare(const app_arguments *arguments, const labelling *truth,
     return EXIT_DONE;
 }
 
-static int run_score(const app_arguments *arguments) {
+static int run_score(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     labelling truth = {0}, labels = {0};
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
     result = read_labelling(context, arguments->operands[0], &truth);
     if (result == EXIT_DONE)
         result = read_labelling(context, arguments->operands[1], &labels);
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         result = compare(arguments, &truth, &labels);
     labelling_free(&truth);
     labelling_free(&labels);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag score_flags[] = {
+static const cli_flag score_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"}, {0}};
 
 static const flag_group score_groups[] = {
@@ -188,7 +189,7 @@ static const flag_group score_groups[] = {
 static const char *const score_examples[] = {"huddle cluster faces.csv -o labels.csv",
                                              "huddle score faces.csv labels.csv", NULL};
 
-const app_command score_command = {
+const cli_command score_command = {
     .name = "score",
     .operands = "TRUTH LABELS",
     .least = 2,

@@ -1,6 +1,6 @@
 /* The summary of a fit: `cluster` without --json. */
+#include "cli/text.h"
 #include "fitting.h"
-#include "text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The best points of the grids, as tables for people and as JSON. */
 #include "experiment/experiment.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Which of the published data sets a folder contains. */
 #include "experiment/failure.h"
 #include "experiment/paper/paper.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* What a command is: a name, its operands, its flags, and the function that runs it. The parser,
  * --help, the man page, the shell completions and the documents all read these tables. */
-#ifndef HUDDLE_APP_COMMAND_H
-#define HUDDLE_APP_COMMAND_H
+#ifndef HUDDLE_CLI_COMMAND_H
+#define HUDDLE_CLI_COMMAND_H
 
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ typedef enum flag_kind {
     FLAG_CHOICE  /* one of choices() */
 } flag_kind;
 
-typedef struct app_flag {
+typedef struct cli_flag {
     const char *name; /* "per-class", for --per-class */
     char letter;      /* 'o', for -o as well; or 0 */
     flag_kind kind;
@@ -31,16 +31,16 @@ typedef struct app_flag {
     const char *default_text;         /* the default as text, or NULL if there is none to tell */
     const char *(*get_default)(void); /* the same, when it must be asked for */
     const char *help;                 /* half a sentence, no full stop */
-} app_flag;
+} cli_flag;
 
 typedef struct flag_group {
     const char *title;
-    const app_flag *flags; /* NULL closes a list of groups */
+    const cli_flag *flags; /* NULL closes a list of groups */
 } flag_group;
 
-struct app_arguments;
+struct cli_arguments;
 
-typedef struct app_command {
+typedef struct cli_command {
     const char *name;
     const char *operands;              /* "IN OUT", as in the usage line */
     int least, most;                   /* how many operands */
@@ -52,30 +52,16 @@ typedef struct app_command {
     const char *settled; /* one of those options that the command settles itself; or NULL */
     bool hidden;         /* not in the short list of commands */
     const char *const *examples;
-    int (*run)(const struct app_arguments *arguments);
-} app_command;
+    int (*run)(const struct cli_arguments *arguments);
+} cli_command;
 
-/* All commands in the order of --help; ends with NULL. */
-extern const app_command *const commands[];
+/* All commands in the order of --help; ends with NULL. Defined by the tool. */
+extern const cli_command *const commands[];
 
 /* The command of that name; NULL, after a sentence, if there is none. */
-const app_command *find_command(const char *name);
+const cli_command *find_command(const char *name);
 
 /* The names of all commands; ends with NULL. */
 const char *const *command_names(void);
-
-extern const app_command cluster_command, path_command, predict_command, score_command,
-    experiment_command, paper_command, info_command, convert_command, generate_command,
-    methods_command, engines_command, options_command, help_command, man_command,
-    completion_command;
-
-/* Flags that several commands share. */
-extern const app_flag input_flags[];  /* of everything that reads DATA */
-extern const app_flag seeded_flags[]; /* --seed, where no method brings its own */
-extern const app_flag common_flags[]; /* --help */
-extern const app_flag quiet_flags[];  /* -q, --help */
-
-/* What every command that reads DATA says about it. */
-extern const char data_text[];
 
 #endif

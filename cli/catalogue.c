@@ -1,7 +1,7 @@
-#include "catalogue.h"
+#include "cli/catalogue.h"
 
-#include "talk.h"
-#include "text.h"
+#include "cli/messages.h"
+#include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void load_methods(void) {
         made->names[i] = made->methods[i]->name;
         huddle_status status = huddle_model_new(made->names[i], &store.models[i]);
         if (status != HUDDLE_OK)
-            exit(failed_call(status, NULL));
+            exit(failed("%s", huddle_last_error()));
         made->tables[i] = huddle_model_options(store.models[i]);
     }
 }

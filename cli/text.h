@@ -1,8 +1,8 @@
 /* Small things about text. */
-#ifndef HUDDLE_APP_TEXT_H
-#define HUDDLE_APP_TEXT_H
+#ifndef HUDDLE_CLI_TEXT_H
+#define HUDDLE_CLI_TEXT_H
 
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <stddef.h>
 #include <stdint.h>

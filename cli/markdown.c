@@ -1,7 +1,7 @@
-#include "reference.h"
+#include "cli/documents.h"
 
-#include "catalogue.h"
-#include "entries.h"
+#include "cli/catalogue.h"
+#include "cli/entries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@ static void print_cell(const char *text) {
 /* ---- commands ----------------------------------------------------------------------------- */
 
 /* The options of methods have a page of their own. */
-static void print_flag_tables(const app_command *command) {
+static void print_flag_tables(const cli_command *command) {
     int count;
-    app_entry *entries = command_entries(command, &count);
+    cli_entry *entries = command_entries(command, &count);
     const char *group = "";
     for (int i = 0; i < count; i++) {
         char names[128];
@@ -38,7 +38,7 @@ static void print_flag_tables(const app_command *command) {
     free(entries);
 }
 
-static void print_command_markdown(const app_command *command) {
+static void print_command_markdown(const cli_command *command) {
     char sentence[256];
     command_sentence(command, sentence, sizeof sentence);
     printf("\n## huddle %s\n\n`huddle %s [OPTIONS]%s%s`\n\n%s", command->name, command->name,
@@ -65,7 +65,7 @@ void print_commands_markdown(void) {
            "`--json` prints one JSON object. The exit status is 0 when done, 1 when the work "
            "failed, 2 when the command line was wrong. Outputs are written whole or not at "
            "all.\n");
-    for (const app_command *const *command = commands; *command != NULL; command++)
+    for (const cli_command *const *command = commands; *command != NULL; command++)
         print_command_markdown(*command);
 }
 

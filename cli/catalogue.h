@@ -1,7 +1,7 @@
 /* Every method with its options, merged: an option that several methods have, and mean the same
  * by, is one entry. */
-#ifndef HUDDLE_APP_CATALOGUE_H
-#define HUDDLE_APP_CATALOGUE_H
+#ifndef HUDDLE_CLI_CATALOGUE_H
+#define HUDDLE_CLI_CATALOGUE_H
 
 #include <huddle/model.h>
 
