@@ -103,64 +103,16 @@ static int compute_path(gamma_walk *walk) {
 
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
-/* The fusions, and further ones that join the trees which remain at the end of the path: n - 1 in
- * total, as SciPy requires of a linkage. Those trees never fuse; they are joined at ten times the
- * last gamma of the path, because SciPy cannot draw infinite heights. */
-static huddle_path_fusion *complete_tree(const huddle_path *path) {
-    int64_t n = path->n, count = path->n_fusions, root = -1;
-    huddle_path_fusion *tree = must(calloc((size_t)n + 1, sizeof *tree));
-    bool *inside = must(calloc((size_t)(n + count) + 1, sizeof *inside));
-    double top = count > 0 ? path->fusions[count - 1].gamma : 0;
-    if (path->n_levels > 0)
-        top = fmax(top, path->levels[path->n_levels - 1].gamma);
-    for (int64_t i = 0; i < count; i++) {
-        tree[i] = path->fusions[i];
-        inside[tree[i].a] = inside[tree[i].b] = true;
-    }
-    int64_t size = 0, made = count;
-    for (int64_t node = 0; node < n + count; node++) {
-        if (inside[node])
-            continue;
-        int64_t own = node < n ? 1 : path->fusions[node - n].size;
-        if (root >= 0)
-            tree[made++] = (huddle_path_fusion){(int32_t)root, (int32_t)node, 10 * top, size + own};
-        root = root < 0 ? node : n + made - 1;
-        size += own;
-    }
-    free(inside);
-    return tree;
-}
-
-/* Four columns, SciPy's linkage matrix: the two parts, gamma, number of rows. */
-static huddle_status write_tree_npy(const huddle_path_fusion *fusions, int64_t count,
-                                    const char *file) {
-    huddle_dense tree = {0};
-    huddle_status status = huddle_dense_new(count, 4, &tree);
-    if (status != HUDDLE_OK)
-        return status;
-    for (int64_t i = 0; i < count; i++) {
-        const huddle_path_fusion *fusion = &fusions[i];
-        double *row = tree.values + i * tree.stride;
-        row[0] = fusion->a;
-        row[1] = fusion->b;
-        row[2] = fusion->gamma;
-        row[3] = (double)fusion->size;
-    }
-    status = huddle_dense_write_npy(file, &tree);
-    huddle_dense_free(&tree);
-    return status;
-}
-
-static huddle_status write_tree_csv(const huddle_path_fusion *fusions, int64_t count,
-                                    const char *file) {
+/* One line per fusion. Numbers are written so that they read back as the same. */
+static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *file) {
     enum { LINE = 96 };
-    char *text = must(malloc((size_t)(count + 1) * LINE)), gamma[40];
+    char *text = must(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
     size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
-    for (int64_t i = 0; i < count; i++) {
-        const huddle_path_fusion *fusion = &fusions[i];
-        huddle_format_real(fusion->gamma, gamma, sizeof gamma);
-        size += (size_t)snprintf(text + size, LINE, "%d,%d,%s,%lld\n", fusion->a, fusion->b, gamma,
-                                 (long long)fusion->size);
+    for (int64_t i = 0; i < linkage->rows; i++) {
+        const double *row = linkage->values + i * linkage->stride;
+        huddle_format_real(row[2], gamma, sizeof gamma);
+        size += (size_t)snprintf(text + size, LINE, "%.0f,%.0f,%s,%.0f\n", row[0], row[1], gamma,
+                                 row[3]);
     }
     huddle_status status = huddle_file_write(file, text, size);
     free(text);
@@ -168,11 +120,12 @@ static huddle_status write_tree_csv(const huddle_path_fusion *fusions, int64_t c
 }
 
 static huddle_status write_tree(const huddle_path *path, const char *file) {
-    huddle_path_fusion *tree = complete_tree(path);
+    huddle_dense linkage = {0};
+    huddle_status status = huddle_path_linkage(path, &linkage);
     bool npy = strcasecmp(file + strlen(file) - 4, ".npy") == 0;
-    huddle_status status =
-        npy ? write_tree_npy(tree, path->n - 1, file) : write_tree_csv(tree, path->n - 1, file);
-    free(tree);
+    if (status == HUDDLE_OK)
+        status = npy ? huddle_dense_write_npy(file, &linkage) : write_linkage_csv(&linkage, file);
+    huddle_dense_free(&linkage);
     return status;
 }
 

@@ -8,7 +8,7 @@
 bool experiment_is_reconstruction(const char *name) {
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
         if (strcmp((*method)->name, name) == 0)
-            return strstr((*method)->title, "reconstruction") != NULL;
+            return (*method)->reconstruction;
     return false;
 }
 
