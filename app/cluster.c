@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-/* Finds outputs that cannot be written before the work, not after it. */
+/* Outputs that cannot be written are reported before the computation, not after it. */
 static int check_outputs(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
@@ -25,7 +25,7 @@ static int check_operands(const cli_arguments *arguments) {
     if (arguments->n_operands == 1 || argument(arguments, "graph") != NULL ||
         argument(arguments, "embedding") != NULL)
         return EXIT_DONE;
-    return usage_error("cluster needs DATA; see huddle help cluster");
+    return usage_error("cluster: missing DATA; see huddle help cluster");
 }
 
 static int write_outputs(const fitting *fit) {
@@ -106,7 +106,7 @@ static const cli_flag output_flags[] = {
     {.name = "save",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the model (a zip of NPY arrays), for huddle predict"},
+     .help = "write the model (a zip of NPY arrays) for huddle predict"},
     {.name = "dump",
      .kind = FLAG_FOLDER,
      .value = "DIR",
@@ -131,7 +131,7 @@ static const char *const cluster_examples[] = {
 
 const cli_command cluster_command = {.name = "cluster",
                                      .operands = "DATA",
-                                     .most = 1,
+                                     .max_operands = 1,
                                      .summary = "cluster a data set and report the result",
                                      .text = data_text,
                                      .words = huddle_data_kinds,

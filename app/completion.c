@@ -3,8 +3,8 @@
 #include "cli/documents.h"
 #include "cli/messages.h"
 
-#include <stddef.h>
 #include "commands.h"
+#include <stddef.h>
 
 static int run_completion(const cli_arguments *arguments) {
     const char *shell = arguments->operands[0];
@@ -20,8 +20,8 @@ static const char *const completion_examples[] = {
 
 const cli_command completion_command = {.name = "completion",
                                         .operands = "SHELL",
-                                        .least = 1,
-                                        .most = 1,
+                                        .min_operands = 1,
+                                        .max_operands = 1,
                                         .summary = "print completions for bash, zsh or fish",
                                         .words = shell_names,
                                         .groups = completion_groups,

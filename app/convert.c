@@ -1,4 +1,4 @@
-/* huddle convert: a data set in another format. */
+/* huddle convert: writes a data set in another format. */
 #include "cli/text.h"
 #include "commands.h"
 #include "input.h"
@@ -44,12 +44,12 @@ static const char *const convert_examples[] = {
 const cli_command convert_command = {
     .name = "convert",
     .operands = "IN OUT",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .summary = "write a data set in another format",
-    .text =
-        "IN is anything huddle reads (see huddle help info). The ending of OUT decides the "
-        "format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, .svm or .libsvm.",
+    .text = "IN is any data set that huddle reads (see huddle help info). The ending of OUT "
+            "determines the format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, "
+            ".svm or .libsvm.",
     .words = huddle_data_kinds,
     .groups = convert_groups,
     .examples = convert_examples,

@@ -1,4 +1,4 @@
-/* huddle engines: where this build can compute. The flag --engine of other commands is here too. */
+/* huddle engines: the compute engines of this build; also the values of --engine. */
 #include "engines.h"
 #include "commands.h"
 
@@ -9,7 +9,7 @@
 #include <huddle/base.h>
 #include <string.h>
 
-/* More than a build will ever have. */
+/* Capacity of the list of names. */
 enum { MAX_ENGINES = 64 };
 
 const char *const *engine_names(void) {
@@ -51,8 +51,8 @@ static const flag_group engines_groups[] = {
 const cli_command engines_command = {
     .name = "engines",
     .operands = "",
-    .summary = "list the engines, the places to compute",
-    .text = "An engine is chosen by --engine NAME, or NAME:OPTIONS if it takes options. What an "
-            "engine cannot do is computed by cpu, the first and the default.",
+    .summary = "list the compute engines",
+    .text = "An engine is selected by --engine NAME, or NAME:OPTIONS if it takes options. "
+            "Operations that an engine does not implement are computed by cpu, the default.",
     .groups = engines_groups,
     .run = run_engines};

@@ -1,4 +1,4 @@
-/* huddle experiment: methods x data x grids x seeds. */
+/* huddle experiment: methods x data sets x grids of options x seeds. */
 #include "experiment/experiment.h"
 #include "commands.h"
 
@@ -65,8 +65,8 @@ const cli_flag experiment_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help = "cells to compute in parallel; default: as many as this process may use; results do "
-             "not depend on it"},
+     .help = "number of cells to compute in parallel; default: one per CPU available to the "
+             "process; results do not depend on it"},
     {.name = "alone",
      .kind = FLAG_SWITCH,
      .help = "do not share graphs, embeddings or components between cells; shows what sharing "
@@ -79,11 +79,11 @@ static const cli_flag output_flags[] = {
      .kind = FLAG_FOLDER,
      .value = "OUT",
      .help = "folder for results.jsonl, results.csv and index.html; default: the plan's name "
-             "without .json, in the working folder"},
+             "without .json, in the current folder"},
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the page there instead of OUT/index.html"},
+     .help = "write the page to this file instead of OUT/index.html"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
     {0}};
 
@@ -96,12 +96,13 @@ static const char *const experiment_examples[] = {
 const cli_command experiment_command = {
     .name = "experiment",
     .operands = "PLAN",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .summary = "run methods on data sets over grids of options and seeds",
     .text = "PLAN is a JSON file with data sets, methods with their options and grids, and seeds; "
-            "docs/experiments.md describes it. Every finished cell is written to OUT at once: an "
-            "interrupted run continues where it stopped, and a finished one is not computed again. "
+            "docs/experiments.md describes it. The result of each cell is written to OUT as soon "
+            "as it is finished: an interrupted run continues where it stopped, and finished cells "
+            "are not computed again. "
             "Graphs, embeddings and principal components are computed once for all cells that "
             "need them.",
     .groups = experiment_groups,

@@ -32,8 +32,8 @@ const cli_flag compute_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help =
-         "number of threads; default: as many as this process may use; labels do not depend on it"},
+     .help = "number of threads; default: one per CPU available to the process; labels do not "
+             "depend on it"},
     ENGINE_FLAG,
     {0}};
 

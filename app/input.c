@@ -19,7 +19,7 @@ static bool is_generator(const char *source) {
     return false;
 }
 
-/* Flags that mean nothing for this source are mistakes, not wishes. */
+/* Flags without effect on this source are refused: they are mistakes. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
     static const char *const for_files[] = {"x", "transpose", "missing", "encode", NULL};
@@ -27,7 +27,7 @@ static int check_flags(const cli_arguments *arguments, const char *source) {
     const char *const *misplaced = generator ? for_files : for_generators;
     for (; *misplaced != NULL; misplaced++)
         if (argument(arguments, *misplaced) != NULL)
-            return usage_error("%s: --%s is for %s", source, *misplaced,
+            return usage_error("%s: --%s applies only to %s", source, *misplaced,
                                generator ? "files" : "generators");
     return EXIT_DONE;
 }
@@ -87,7 +87,7 @@ int input_read(huddle_context *context, const cli_arguments *arguments, const ch
                const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     int result = input_try(context, arguments, source, model, data, &status);
-    /* Unless memory is short, the sentence begins with the file at fault: this one or another. */
+    /* Messages of the readers begin with the file name, which may be that of another file (--y). */
     if (result == EXIT_DONE && status != HUDDLE_OK)
         return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
     return result;
@@ -118,7 +118,7 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
 }
 
 json_t *input_columns_json(const huddle_data *data) {
-    static const char *const roles[] = {"feature", "label", "left out"};
+    static const char *const roles[] = {"feature", "label", "ignored", "not selected"};
     json_t *columns = json_array();
     for (int64_t c = 0; c < data->n_columns; c++) {
         const huddle_column *column = &data->columns[c];

@@ -1,4 +1,4 @@
-/* DATA: reading it as the flags say, and describing it. */
+/* Input data: reading it with the input flags, and describing it. */
 #ifndef HUDDLE_APP_INPUT_H
 #define HUDDLE_APP_INPUT_H
 
@@ -9,11 +9,11 @@
 #include <jansson.h>
 
 /* Reads `source` with the input flags, relative to the shift of the model that will label the
- * points (NULL: there is none). EXIT_DONE, or another status after a sentence. */
+ * points (NULL: there is none). EXIT_DONE, or another status after a message. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data);
 
-/* The same, but leaves it to the caller to tell of a status that is not HUDDLE_OK. */
+/* The same, but leaves it to the caller to report a status other than HUDDLE_OK. */
 int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
               const huddle_model *model, huddle_data *data, huddle_status *status);
 
@@ -33,7 +33,7 @@ const huddle_column *input_label(const huddle_data *data);
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
                        size_t size);
 
-/* What became of the columns of a table: [{name, role, reason}]. */
+/* How the columns of a table were used: [{name, role, reason}]. */
 json_t *input_columns_json(const huddle_data *data);
 
 /* Adds label_column, columns and dropped_rows (from 0) to a report, for tables. */

@@ -25,7 +25,7 @@ static void print_object(const json_t *object, int indent) {
         fputs("{}", stdout);
         return;
     }
-    /* jansson's loop wants an object it could change. */
+    /* The macro does not accept a const object, although it does not change it. */
     json_object_foreach((json_t *)(uintptr_t)object, key, member) {
         json_t *name = json_string(key);
         printf("%s%*s", first ? "{\n" : ",\n", indent + 2, "");
@@ -38,7 +38,7 @@ static void print_object(const json_t *object, int indent) {
     printf("\n%*s}", indent, "");
 }
 
-/* An array of arrays or objects takes a line for each. */
+/* Arrays of arrays or objects have one line per element. */
 static void print_array(const json_t *array, int indent) {
     size_t n = json_array_size(array);
     json_t *head = json_array_get(array, 0);

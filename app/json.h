@@ -1,12 +1,12 @@
-/* JSON on stdout. */
+/* JSON on stdout, and JSON values that several commands print. */
 #ifndef HUDDLE_APP_JSON_H
 #define HUDDLE_APP_JSON_H
 
 #include <huddle/metrics.h>
 #include <jansson.h>
 
-/* Prints a value to stdout with a line feed: an object's members on lines of their own, an array
- * of plain values on one line, numbers with the fewest digits that read back as the same. */
+/* Prints a value and a line feed to stdout: one line per member of an object, arrays of plain
+ * values on one line, numbers with the fewest digits that read back as the same number. */
 void print_json(const json_t *value);
 
 /* {acc, nmi, ari, purity}. */

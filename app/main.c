@@ -1,4 +1,4 @@
-/* huddle: the tool. Finds the command, reads its arguments, runs it. */
+/* The tool: finds the command, parses its arguments and runs it. */
 #include "cli/arguments.h"
 #include "cli/catalogue.h"
 #include "cli/help.h"
@@ -30,7 +30,7 @@ static int run(int count, char **words) {
         return EXIT_DONE;
     }
     if (words[1][0] == '-')
-        return usage_error("the first word is a command; see huddle help");
+        return usage_error("a command must precede the options; see huddle help");
     const cli_command *command = find_command(words[1]);
     if (command == NULL)
         return EXIT_USAGE;

@@ -13,7 +13,7 @@ static const flag_group man_groups[] = {{"Options", common_flags}, {0}};
 
 const cli_command man_command = {.name = "man",
                                  .operands = "",
-                                 .summary = "print the manual page (man -l - shows it)",
+                                 .summary = "print the manual page (view it with man -l -)",
                                  .groups = man_groups,
                                  .hidden = true,
                                  .run = run_man};

@@ -1,4 +1,4 @@
-/* huddle methods: what there is. */
+/* huddle methods: the clustering methods of this build. */
 #include "cli/arguments.h"
 #include "cli/catalogue.h"
 #include "cli/text.h"
@@ -39,6 +39,6 @@ static const flag_group methods_groups[] = {
 
 const cli_command methods_command = {.name = "methods",
                                      .operands = "",
-                                     .summary = "list the methods",
+                                     .summary = "list the clustering methods",
                                      .groups = methods_groups,
                                      .run = run_methods};

@@ -136,7 +136,9 @@ static int run_options(const cli_arguments *arguments) {
 
 static const cli_flag options_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
-    {.name = "markdown", .kind = FLAG_SWITCH, .help = "the options of all methods as Markdown"},
+    {.name = "markdown",
+     .kind = FLAG_SWITCH,
+     .help = "print the options of all methods as a Markdown page"},
     {0}};
 
 static const flag_group options_groups[] = {
@@ -144,8 +146,8 @@ static const flag_group options_groups[] = {
 
 const cli_command options_command = {.name = "options",
                                      .operands = "[METHOD]",
-                                     .most = 1,
-                                     .summary = "list the options of a method, or of all",
+                                     .max_operands = 1,
+                                     .summary = "list the options of one method or of all",
                                      .words = method_names,
                                      .groups = options_groups,
                                      .run = run_options};

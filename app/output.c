@@ -15,7 +15,8 @@ const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
 const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
                                     ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
 
-/* Files are written beside their place, so it is the folder that must be writable. */
+/* A file is written under a temporary name beside its place and then renamed, so the folder must be
+ * writable, not the file. */
 static int check_parent(const char *path) {
     struct stat place;
     char folder[4096] = ".";
@@ -27,7 +28,7 @@ static int check_parent(const char *path) {
     if (length > 0)
         snprintf(folder, sizeof folder, "%.*s", (int)(length > 1 ? length - 1 : 1), path);
     if (stat(folder, &place) != 0 || !S_ISDIR(place.st_mode))
-        return failed("%s: there is no folder '%s'", path, folder);
+        return failed("%s: folder '%s' does not exist", path, folder);
     if (access(folder, W_OK | X_OK) != 0)
         return failed("%s: cannot be written: %s", path, strerror(errno));
     return EXIT_DONE;
@@ -41,10 +42,10 @@ int output_check(const char *path) {
         return check_parent(path);
     if (S_ISDIR(place.st_mode))
         return failed("%s: is a folder", path);
-    if (!S_ISREG(place.st_mode)) /* a device or a pipe is written itself */
+    if (!S_ISREG(place.st_mode)) /* devices and pipes are written directly */
         return access(path, W_OK) == 0 ? EXIT_DONE
                                        : failed("%s: cannot be written: %s", path, strerror(errno));
-    char *real = realpath(path, NULL); /* a link stays, what it points to is replaced */
+    char *real = realpath(path, NULL); /* a link is kept; its target is replaced */
     int result = check_parent(real == NULL ? path : real);
     free(real);
     return result;
@@ -82,7 +83,8 @@ int output_check_not_input(const cli_arguments *arguments, const char *path) {
                 strcmp(arguments->settings[i].flag->name, inputs[k]) == 0)
                 same = same || same_file(path, arguments->settings[i].value);
     if (same)
-        return usage_error("%s: is an input too, and would be lost; write to another file", path);
+        return usage_error("%s: is also an input and would be overwritten; choose another file",
+                           path);
     return EXIT_DONE;
 }
 

@@ -65,17 +65,18 @@ static const cli_flag output_flags[] = {
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the page there instead of OUT/index.html"},
+     .help = "write the page to this file instead of OUT/index.html"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
     {0}};
 
-static const cli_flag protocol_flags[] = {{.name = "n-init",
-                                           .kind = FLAG_COUNT,
-                                           .value = "N",
-                                           .min = 1,
-                                           .default_text = "50",
-                                           .help = "restarts of K-means; 50 in the paper"},
-                                          {0}};
+static const cli_flag protocol_flags[] = {
+    {.name = "n-init",
+     .kind = FLAG_COUNT,
+     .value = "N",
+     .min = 1,
+     .default_text = "50",
+     .help = "number of restarts of K-means; 50 in the paper"},
+    {0}};
 
 static const flag_group paper_groups[] = {{"Output", output_flags},
                                           {"Protocol", protocol_flags},
@@ -88,15 +89,16 @@ static const char *const paper_examples[] = {"huddle paper data -o paper", NULL}
 const cli_command paper_command = {
     .name = "paper",
     .operands = "DIR",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .summary = "run the published experiments on the data sets in a folder",
     .text =
         "DIR contains some of the data sets AR, JAFFE, ORL, UMIST, BinAlpha, MSRA50, YaleB and "
         "USPS, in files of any format whose names begin with these names. All nine methods run "
         "over the published grids with 50 restarts each; the labels choose the grid point, as in "
-        "the paper. The defaults, which use no labels, are run for comparison. OUT gets acc and "
-        "nmi as .csv, .md and .tex with the paper's numbers, figure1 and figure2 as .svg, .pdf and "
+        "the paper. The defaults, which use no labels, are run for comparison. OUT receives acc "
+        "and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 as .svg, "
+        ".pdf and "
         ".png, index.html, and the raw results. An interrupted run continues where it stopped.",
     .groups = paper_groups,
     .examples = paper_examples,

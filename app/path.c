@@ -1,4 +1,4 @@
-/* huddle path: the shrink problem for every gamma, from exact fit to collapse. */
+/* huddle path: the shrink problem for increasing gamma, from exact fit to collapse. */
 #include "cli/text.h"
 #include "commands.h"
 #include "fitting.h"
@@ -295,7 +295,7 @@ static const cli_flag path_flags[] = {
      .value = "N",
      .min = 1,
      .get_default = default_levels,
-     .help = "levels of gamma, evenly spaced in log gamma"},
+     .help = "number of values of gamma, evenly spaced in log gamma"},
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,
@@ -326,9 +326,9 @@ static const char *const path_examples[] = {
 const cli_command path_command = {
     .name = "path",
     .operands = "DATA",
-    .least = 1,
-    .most = 1,
-    .summary = "shrink for every gamma, from exact fit to collapse",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "solve the shrink problem for increasing gamma, from exact fit to collapse",
     .text = "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem "
             "for increasing gamma: from the gamma up to which no point moves to the gamma from "
             "which each component of the graph is a single point, but at most 1000 n / c. The "
@@ -337,6 +337,6 @@ const cli_command path_command = {
     .words = huddle_data_kinds,
     .groups = path_groups,
     .methods = "ssc",
-    .settled = "gamma",
+    .fixed_option = "gamma",
     .examples = path_examples,
     .run = run_path};

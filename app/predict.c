@@ -1,4 +1,4 @@
-/* huddle predict: labels for new points by a saved model. */
+/* huddle predict: labels of new points, from a saved model. */
 #define _XOPEN_SOURCE 700
 #include "cli/text.h"
 #include "commands.h"
@@ -22,7 +22,7 @@ typedef struct prediction {
 
 /* ---- the model's features ----------------------------------------------------------------- */
 
-/* The names of the features that the model was fitted to; an empty array if it knows none. */
+/* The names of the features that the model was fitted to; an empty array if they are unknown. */
 static json_t *model_features(const huddle_model *model) {
     char *text = NULL;
     if (huddle_model_info_json(model, &text) != HUDDLE_OK)
@@ -34,7 +34,7 @@ static json_t *model_features(const huddle_model *model) {
     return names == NULL ? json_array() : names;
 }
 
-/* True if each name tells one column. */
+/* True if each name identifies one column. */
 static bool are_distinct(const json_t *features) {
     json_t *seen = json_object(), *feature;
     size_t i;
@@ -52,15 +52,15 @@ static bool are_distinct(const json_t *features) {
 static int check_flags(const prediction *p, bool named) {
     const char *missing = argument(p->arguments, "missing");
     if (missing != NULL && (strcmp(missing, "mean") == 0 || strcmp(missing, "median") == 0))
-        return usage_error("--missing %s would fill in the %s of the new rows, so that a label "
-                           "depends on the other rows; predict has --missing drop",
+        return usage_error("--missing %s would use the %s of the new rows, so that a label would "
+                           "depend on the other rows; predict accepts --missing drop",
                            missing, missing);
     if (!named && argument(p->arguments, "encode") != NULL)
         return usage_error("%s", argument(p->arguments, "x") != NULL
                                      ? "predict finds encoded features by their names: --encode "
                                        "cannot be combined with --x"
-                                     : "the model does not know the names of its features, so that "
-                                       "--encode cannot make the same of the texts");
+                                     : "the model does not contain the names of its features, "
+                                       "which --encode needs to encode texts as in the fit");
     return EXIT_DONE;
 }
 
@@ -132,7 +132,7 @@ static int print_report(const prediction *p) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
 }
 
-/* One a row of the file. */
+/* One line per row of the file. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
     int32_t *labels = input_spread(&p->data, p->labels, p->data.points.n, &rows);
@@ -183,13 +183,14 @@ static const cli_flag predict_flags[] = {
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the labels there, as .npy, .csv or .txt; default: one a line on stdout"},
+     .help =
+         "write the labels to this file, as .npy, .csv or .txt; default: one per line on stdout"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
     {.name = "n-threads",
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help = "threads to compute with"},
+     .help = "number of threads; default: one per CPU available to the process"},
     ENGINE_FLAG,
     {0}};
 
@@ -205,12 +206,12 @@ static const char *const predict_examples[] = {"huddle cluster old.csv -c 10 --s
 const cli_command predict_command = {
     .name = "predict",
     .operands = "MODEL DATA",
-    .least = 2,
-    .most = 2,
-    .summary = "label new points by a saved model",
-    .text = "MODEL is a file written by huddle cluster --save. The points must have the "
-            "features the model was fitted to: columns of a table are found by their names, "
-            "whatever their order.",
+    .min_operands = 2,
+    .max_operands = 2,
+    .summary = "label new points with a saved model",
+    .text =
+        "MODEL is a file written by huddle cluster --save. The points must have the features that "
+        "the model was fitted to; columns of a table are found by their names, in any order.",
     .words = huddle_data_kinds,
     .groups = predict_groups,
     .examples = predict_examples,

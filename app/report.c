@@ -56,7 +56,7 @@ static void append_head(command_text *out, const cli_arguments *arguments) {
         append_word(out, "", arguments->operands[i]);
 }
 
-/* Flags that say where results go do not change them. */
+/* Flags that only determine where results are written. */
 static bool is_output(const char *name) {
     static const char *const outputs[] = {"output", "labels", "save",  "dump",
                                           "report", "json",   "quiet", NULL};
@@ -116,7 +116,7 @@ static char *full_command(const fitting *fit) {
 
 /* ---- pages -------------------------------------------------------------------------------- */
 
-/* What both pages are told of the data. */
+/* What both pages show of the data. */
 static huddle_report_options data_options(const fitting *fit) {
     const huddle_data *data = &fit->data;
     huddle_report_options options = huddle_report_defaults();

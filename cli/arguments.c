@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding ------------------------------------------------------------------------------ */
+/* ---- lookup ------------------------------------------------------------------------------- */
 
 static const cli_flag *find_flag(const cli_command *command, const char *name, size_t length) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
@@ -79,15 +79,17 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
         append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : "|", *choice);
     }
     if (best != NULL)
-        return usage_error("--%s: there is no '%s'; did you mean '%s'?", flag->name, value, best);
+        return usage_error("--%s: unknown value '%s'; did you mean '%s'?", flag->name, value, best);
     return usage_error("--%s %s is not one of %s", flag->name, value, names);
 }
 
 static int check_value(const cli_flag *flag, const char *value) {
     if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
-        return usage_error("--%s = %s is not a whole number from %g", flag->name, value, flag->min);
+        return usage_error("--%s = %s is not a whole number of at least %g", flag->name, value,
+                           flag->min);
     if (flag->kind == FLAG_NUMBER && !is_number(value, flag->min, false))
-        return usage_error("--%s = %s is not a number from %g", flag->name, value, flag->min);
+        return usage_error("--%s = %s is not a number of at least %g", flag->name, value,
+                           flag->min);
     if (flag->kind == FLAG_CHOICE) {
         size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);
         for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
@@ -108,7 +110,7 @@ static int add_setting(cli_arguments *out, const cli_flag *flag, const char *opt
     return EXIT_DONE;
 }
 
-/* ---- words -------------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------ */
 
 /* The words not yet read. */
 typedef struct reader {
@@ -190,11 +192,12 @@ static int check_operands(const cli_arguments *arguments) {
     const cli_command *command = arguments->command;
     char name[32];
     operand_name(command, arguments->n_operands, name, sizeof name);
-    if (arguments->n_operands < command->least)
-        return usage_error("%s needs %s; see huddle help %s", command->name, name, command->name);
-    if (arguments->n_operands > command->most)
-        return usage_error("%s has no use for '%s'; see huddle help %s", command->name,
-                           arguments->operands[command->most], command->name);
+    if (arguments->n_operands < command->min_operands)
+        return usage_error("%s: missing %s; see huddle help %s", command->name, name,
+                           command->name);
+    if (arguments->n_operands > command->max_operands)
+        return usage_error("%s: unexpected argument '%s'; see huddle help %s", command->name,
+                           arguments->operands[command->max_operands], command->name);
     return EXIT_DONE;
 }
 
@@ -218,7 +221,7 @@ void arguments_free(cli_arguments *arguments) {
     *arguments = (struct cli_arguments){0};
 }
 
-/* ---- asking ------------------------------------------------------------------------------- */
+/* ---- access ------------------------------------------------------------------------------- */
 
 static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;

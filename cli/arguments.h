@@ -1,4 +1,4 @@
-/* The command line, taken apart by a command's tables. */
+/* The parser of command lines, driven by the tables of a command. */
 #ifndef HUDDLE_CLI_ARGUMENTS_H
 #define HUDDLE_CLI_ARGUMENTS_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* One flag as given. */
+/* A flag or option of the command line. */
 typedef struct cli_setting {
     const cli_flag *flag; /* NULL for an option of a method */
     const char *option;   /* "n_clusters", for an option of a method */
@@ -21,7 +21,7 @@ typedef struct cli_arguments {
     int n_settings;
 } cli_arguments;
 
-/* Reads the words after the command's name. EXIT_USAGE, after saying why, if they do not fit. */
+/* Parses the words after the command's name. EXIT_USAGE, after a message, if they are not valid. */
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *arguments);
 void arguments_free(cli_arguments *arguments);
 
@@ -29,7 +29,7 @@ void arguments_free(cli_arguments *arguments);
  * NULL if it was not given. */
 const char *argument(const cli_arguments *arguments, const char *name);
 
-/* The same as a number, or the default. The parser has checked it. */
+/* The same as a number, or the default. The parser has checked the value. */
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value);
 double argument_number(const cli_arguments *arguments, const char *name, double default_value);
 

@@ -40,7 +40,8 @@ static void name_group(const catalogue_option *option, char *text, size_t size) 
     if (option->rank == OF_EVERY_METHOD)
         snprintf(text, size, "Options of every method");
     else if (option->rank == OF_DEFAULT_METHOD)
-        snprintf(text, size, "Options of %s, the default method; see also huddle options METHOD",
+        snprintf(text, size,
+                 "Options of %s, the default method; for other methods see huddle options METHOD",
                  huddle_default_method());
     else
         snprintf(text, size, "Options of other methods only");
@@ -59,7 +60,11 @@ static void make_option_entry(const catalogue_option *option, const char *method
         append_text(owners, sizeof owners, ": ");
     }
     huddle_option_allowed(option->option, allowed, sizeof allowed);
-    option_default(option, value, sizeof value);
+    /* The defaults of other methods are of no interest to a command that runs one method. */
+    if (strcmp(methods, "*") == 0 || strcmp(option->name, "n_clusters") == 0)
+        option_default(option, value, sizeof value);
+    else
+        snprintf(value, sizeof value, "%s", option->option->default_text);
     snprintf(out->help, sizeof out->help, "%s%s; %s [%s]", owners, option->option->help, allowed,
              value);
 }
@@ -73,8 +78,8 @@ static bool has_flag(const cli_entry *entries, int count, const char *name) {
 }
 
 /* True if the command sets this option itself. */
-static bool is_settled(const cli_command *command, const char *name) {
-    return command->settled != NULL && strcmp(command->settled, name) == 0;
+static bool is_fixed(const cli_command *command, const char *name) {
+    return command->fixed_option != NULL && strcmp(command->fixed_option, name) == 0;
 }
 
 /* An upper bound on the number of entries. */
@@ -98,7 +103,7 @@ cli_entry *command_entries(const cli_command *command, int *count) {
         if (group != command->groups)
             continue;
         FOR_EACH_OPTION(option, command->methods)
-        if (!has_flag(entries, n, option->flag) && !is_settled(command, option->name))
+        if (!has_flag(entries, n, option->flag) && !is_fixed(command, option->name))
             make_option_entry(option, command->methods, &entries[n++]);
     }
     *count = n;

@@ -1,5 +1,6 @@
-/* Flags of a command and options of methods as entries of one type, for everything that lists them:
- * --help, the man page, Markdown and the shell completions. */
+/* Flags of a command and options of methods as entries of one type, for all documents that list
+ * them:
+ * --help, the manual page, Markdown and the shell completions. */
 #ifndef HUDDLE_CLI_ENTRIES_H
 #define HUDDLE_CLI_ENTRIES_H
 

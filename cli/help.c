@@ -51,8 +51,9 @@ void print_command_help(const cli_command *command) {
 }
 
 void print_general_help(FILE *file) {
-    fprintf(file, "Usage: huddle COMMAND [OPTIONS] ...\n\n"
-                  "Clusters points by spectral shrunk clustering and its relatives.\n\nCommands\n");
+    fprintf(file,
+            "Usage: huddle COMMAND [OPTIONS] ...\n\n"
+            "Clusters points by spectral shrunk clustering and related methods.\n\nCommands\n");
     for (const cli_command *const *entry = commands; *entry != NULL; entry++)
         if (!(*entry)->hidden) {
             char usage[64];
@@ -60,10 +61,10 @@ void print_general_help(FILE *file) {
             fprintf(file, "  %-24s%s\n", usage, (*entry)->summary);
         }
     fprintf(file, "\nOptions\n"
-                  "  -h, --help              print this and leave\n"
-                  "      --version           print the version and leave\n"
+                  "  -h, --help              print this help and exit\n"
+                  "      --version           print the version and exit\n"
                   "\nExamples\n"
                   "  huddle cluster digits\n"
                   "  huddle cluster faces.mat -m ssc -c 40 -o labels.csv\n"
-                  "  huddle help cluster     every option of every method\n");
+                  "  huddle help cluster     the options of all methods\n");
 }

@@ -79,15 +79,18 @@ static void print_command_roff(const cli_command *command) {
 
 void print_man_page(void) {
     printf(".TH HUDDLE 1 \"\" \"huddle %s\" \"User Commands\"\n", huddle_version());
-    printf(".ad l\n.SH NAME\nhuddle \\- spectral shrunk clustering and its relatives\n"
-           ".SH SYNOPSIS\n.B huddle\n.I COMMAND\n[\\fIOPTIONS\\fR] ...\n.SH DESCRIPTION\n"
-           "Clusters points, scores the result and predicts new points. Results go to standard "
-           "output or where \\fB\\-o\\fR says, talk and progress to standard error; \\fB\\-q\\fR "
-           "keeps that silent. \\fB\\-\\-json\\fR prints one JSON object. Outputs are written "
-           "whole or not at all. A long option may be written \\fB\\-\\-name value\\fR or "
-           "\\fB\\-\\-name=value\\fR.\n.SH COMMANDS\n");
+    printf(
+        ".ad l\n.SH NAME\nhuddle \\- spectral shrunk clustering and related methods\n"
+        ".SH SYNOPSIS\n.B huddle\n.I COMMAND\n[\\fIOPTIONS\\fR] ...\n.SH DESCRIPTION\n"
+        "Clusters points, scores the result and predicts new points. Results are written to "
+        "standard output or to the file given by \\fB\\-o\\fR; messages and progress are written "
+        "to standard error unless \\fB\\-q\\fR is given. \\fB\\-\\-json\\fR prints one JSON "
+        "object. An output file is replaced only when the new one is complete. A long option may "
+        "be written \\fB\\-\\-name value\\fR or "
+        "\\fB\\-\\-name=value\\fR.\n.SH COMMANDS\n");
     for (const cli_command *const *command = commands; *command != NULL; command++)
         print_command_roff(*command);
-    printf(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nThe work failed or was cancelled; one sentence "
-           "on standard error says why.\n.TP\n2\nThe command line was wrong.\n");
+    printf(
+        ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe command failed or was cancelled; a message "
+        "on standard error gives the reason.\n.TP\n2\nThe command line is not valid.\n");
 }

@@ -1,4 +1,4 @@
-/* Small things about text. */
+/* Text on a terminal: line breaks, widths, plurals. */
 #ifndef HUDDLE_CLI_TEXT_H
 #define HUDDLE_CLI_TEXT_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Columns that --help and summaries keep to. */
+/* Maximum width of --help and summaries, in columns. */
 enum { PAGE_WIDTH = 90 };
 
 /* Prints text in lines of at most PAGE_WIDTH columns, all but the first indented. `column` is
