@@ -328,7 +328,7 @@ const cli_command path_command = {
     .operands = "DATA",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "solve the shrink problem for increasing gamma, from exact fit to collapse",
+    .summary = "solve the shrink problem for a range of gamma",
     .text = "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem "
             "for increasing gamma: from the gamma up to which no point moves to the gamma from "
             "which each component of the graph is a single point, but at most 1000 n / c. The "

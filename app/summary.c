@@ -74,8 +74,8 @@ static void print_label_column(const json_t *report, const json_t *column, const
     double classes = number(report, "n_classes");
     snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
     if (strcmp(text_of(report, "n_clusters_from"), "classes") == 0)
-        append_text(text, sizeof text, "; its %.0f value%s determine -c", classes,
-                    plural((int64_t)classes));
+        append_text(text, sizeof text, "; its %.0f value%s determine%s -c", classes,
+                    plural((int64_t)classes), classes == 1 ? "s" : "");
     print_label("labels");
     print_wrapped(stdout, text, INDENT, INDENT);
 }

@@ -118,7 +118,7 @@ Truncated or damaged containers.
   [1]
   $ head -c 500 good.npz > short.npz
   $ huddle info short.npz
-  huddle: short.npz: the archive is damaged * (glob)
+  huddle: short.npz: the archive is damaged: * (glob)
   [1]
   $ head -c 300 good.mat > short.mat
   $ huddle info short.mat

@@ -69,7 +69,7 @@ Points of another width, a damaged model, a foreign file.
   [1]
   $ head -c 2000 kmeans.model > short.model
   $ huddle predict short.model digits
-  huddle: short.model: the archive is damaged * (glob)
+  huddle: short.model: the archive is damaged: * (glob)
   [1]
   $ /usr/bin/python3 -c '
   > data = bytearray(open("kmeans.model", "rb").read())
