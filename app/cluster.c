@@ -1,29 +1,31 @@
 /* huddle cluster: fits a method and reports the result. */
+#include "commands.h"
 #include "fitting.h"
+#include "json.h"
 #include "output.h"
 #include "report.h"
-#include "talk.h"
+#include "session.h"
 
 #include <sys/stat.h>
 
-/* Finds outputs that cannot be written before the work, not after it. */
-static int check_outputs(const app_arguments *arguments) {
+/* Outputs that cannot be written are reported before the computation, not after it. */
+static int check_outputs(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
     for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
         const char *path = argument(arguments, files[i]);
-        result = output_check_apart(arguments, path);
+        result = output_check_not_input(arguments, path);
         if (result == EXIT_DONE)
             result = output_check(path);
     }
     return result == EXIT_DONE ? output_check_folder(argument(arguments, "dump")) : result;
 }
 
-static int check_operands(const app_arguments *arguments) {
+static int check_operands(const cli_arguments *arguments) {
     if (arguments->n_operands == 1 || argument(arguments, "graph") != NULL ||
         argument(arguments, "embedding") != NULL)
         return EXIT_DONE;
-    return usage_error("cluster needs DATA; see huddle help cluster");
+    return usage_error("cluster: missing DATA; see huddle help cluster");
 }
 
 static int write_outputs(const fitting *fit) {
@@ -52,7 +54,7 @@ static int print_result(const fitting *fit) {
     json_t *report = fitting_json(fit);
     if (report == NULL)
         return EXIT_FAILED;
-    talk_clear();
+    clear_progress();
     if (argument(fit->arguments, "json") != NULL)
         print_json(report);
     else
@@ -69,7 +71,7 @@ static int score_without_labels(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
-static int run_cluster(const app_arguments *arguments) {
+static int run_cluster(const cli_arguments *arguments) {
     fitting fit = {.arguments = arguments};
     const char *method = argument(arguments, "method");
     int result = check_operands(arguments);
@@ -78,7 +80,7 @@ static int run_cluster(const app_arguments *arguments) {
     if (result == EXIT_DONE)
         result = check_outputs(arguments);
     if (result == EXIT_DONE)
-        fit.context = talk_begin(arguments, &result);
+        fit.context = session_begin(arguments, &result);
     if (result == EXIT_DONE)
         result = fitting_read(&fit);
     if (result == EXIT_DONE)
@@ -95,7 +97,7 @@ static int run_cluster(const app_arguments *arguments) {
     return result;
 }
 
-static const app_flag output_flags[] = {
+static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,
@@ -104,7 +106,7 @@ static const app_flag output_flags[] = {
     {.name = "save",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the model (a zip of NPY arrays), for huddle predict"},
+     .help = "write the model (a zip of NPY arrays) for huddle predict"},
     {.name = "dump",
      .kind = FLAG_FOLDER,
      .value = "DIR",
@@ -127,9 +129,9 @@ static const char *const cluster_examples[] = {
     "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
     "huddle cluster points.csv -c 2-20 --save points.model", NULL};
 
-const app_command cluster_command = {.name = "cluster",
+const cli_command cluster_command = {.name = "cluster",
                                      .operands = "DATA",
-                                     .most = 1,
+                                     .max_operands = 1,
                                      .summary = "cluster a data set and report the result",
                                      .text = data_text,
                                      .words = huddle_data_kinds,

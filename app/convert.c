@@ -1,19 +1,21 @@
-/* huddle convert: a data set in another format. */
+/* huddle convert: writes a data set in another format. */
+#include "cli/text.h"
+#include "commands.h"
 #include "input.h"
-#include "talk.h"
-#include "text.h"
+#include "output.h"
+#include "session.h"
 
 #include <stddef.h>
 
-static int run_convert(const app_arguments *arguments) {
+static int run_convert(const cli_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
     int result = output_check_ending(target, "data", data_endings);
     huddle_data data = {0};
     if (result == EXIT_DONE)
-        result = output_check_apart(arguments, target);
+        result = output_check_not_input(arguments, target);
     if (result == EXIT_DONE)
         result = output_check(target);
-    huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
+    huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
     result = input_read(context, arguments, source, NULL, &data);
@@ -28,7 +30,7 @@ static int run_convert(const app_arguments *arguments) {
         note("%s: %s", target, text);
     }
     huddle_data_free(&data);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
@@ -39,15 +41,15 @@ static const char *const convert_examples[] = {
     "huddle convert faces.mat faces.csv",
     "huddle convert digits threes.npz --classes 3 --per-class 50", NULL};
 
-const app_command convert_command = {
+const cli_command convert_command = {
     .name = "convert",
     .operands = "IN OUT",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .summary = "write a data set in another format",
-    .text =
-        "IN is anything huddle reads (see huddle help info). The ending of OUT decides the "
-        "format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, .svm or .libsvm.",
+    .text = "IN is any data set that huddle reads (see huddle help info). The ending of OUT "
+            "determines the format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, "
+            ".svm or .libsvm.",
     .words = huddle_data_kinds,
     .groups = convert_groups,
     .examples = convert_examples,

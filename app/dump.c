@@ -1,22 +1,23 @@
-/* --dump: every intermediate of a fit as a file that NumPy and SciPy open. */
+/* cluster --dump: the intermediate results of a fit as files that NumPy and SciPy read. */
+#include "cli/text.h"
 #include "fitting.h"
 #include "report/arrays.h"
-#include "talk.h"
-#include "text.h"
+#include "session.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the model calls it, and the file without its ending. */
+/* Arrays of the model, and their files without the ending. */
 static const struct {
     const char *array, *file;
 } dumped[] = {
     {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
     {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
 
-/* A vector is no matrix of one column to NumPy. Doubles as this machine has them. */
+/* Writes a one-dimensional NPY array, which huddle_dense_write_npy() cannot: it writes matrices.
+ * Values are in the byte order of the machine, which the header states. */
 static huddle_status write_vector(const huddle_array *array, const char *path) {
     enum { HEADER = 128 };
     const uint16_t one = 1;
@@ -65,7 +66,7 @@ static int make_folder(const char *folder) {
     return failed("%s: %s", folder, reason == EEXIST ? "is not a folder" : strerror(reason));
 }
 
-/* Points that needed no preparation are not kept by the model. */
+/* The model keeps prepared points only; others are written from the input. */
 static huddle_status dump_points(const fitting *fit, const char *folder) {
     char path[4096];
     const huddle_points *points = fitting_points(fit);

@@ -1,14 +1,15 @@
-/* huddle engines: where this build can compute. The flag --engine of other commands is here too. */
+/* huddle engines: the compute engines of this build; also the values of --engine. */
 #include "engines.h"
+#include "commands.h"
 
-#include "arguments.h"
-#include "output.h"
-#include "text.h"
+#include "cli/arguments.h"
+#include "cli/text.h"
+#include "json.h"
 
 #include <huddle/base.h>
 #include <string.h>
 
-/* More than a build will ever have. */
+/* Capacity of the list of names. */
 enum { MAX_ENGINES = 64 };
 
 const char *const *engine_names(void) {
@@ -27,7 +28,7 @@ static json_t *engines_json(void) {
     return json_pack("{s:s, s:o}", "default", huddle_engines()[0]->name, "engines", list);
 }
 
-static int run_engines(const app_arguments *arguments) {
+static int run_engines(const cli_arguments *arguments) {
     if (argument(arguments, "json") != NULL) {
         json_t *report = engines_json();
         print_json(report);
@@ -41,17 +42,17 @@ static int run_engines(const app_arguments *arguments) {
     return EXIT_DONE;
 }
 
-static const app_flag engines_flags[] = {
+static const cli_flag engines_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
 
 static const flag_group engines_groups[] = {
     {"Options", engines_flags}, {"Other options", common_flags}, {0}};
 
-const app_command engines_command = {
+const cli_command engines_command = {
     .name = "engines",
     .operands = "",
-    .summary = "list the engines, the places to compute",
-    .text = "An engine is chosen by --engine NAME, or NAME:OPTIONS if it takes options. What an "
-            "engine cannot do is computed by cpu, the first and the default.",
+    .summary = "list the compute engines",
+    .text = "An engine is selected by --engine NAME, or NAME:OPTIONS if it takes options. "
+            "Operations that an engine does not implement are computed by cpu, the default.",
     .groups = engines_groups,
     .run = run_engines};

@@ -9,7 +9,7 @@ const char *const *engine_names(void);
     {                                                                                              \
         .name = "engine", .kind = FLAG_CHOICE, .value = "NAME", .choices = engine_names,           \
         .takes_options = true, .default_text = "cpu",                                              \
-        .help = "where to compute; NAME:OPTIONS if the engine takes options"                       \
+        .help = "compute engine; NAME:OPTIONS if it takes options"                                 \
     }
 
 #endif

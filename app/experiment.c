@@ -1,9 +1,10 @@
-/* huddle experiment: methods x data x grids x seeds. */
+/* huddle experiment: methods x data sets x grids of options x seeds. */
 #include "experiment/experiment.h"
+#include "commands.h"
 
 #include "experiment_flags.h"
-#include "output.h"
-#include "talk.h"
+#include "json.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static char *default_output(const char *file) {
     return name;
 }
 
-static huddle_status run_and_write(huddle_context *context, const app_arguments *arguments,
+static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    experiment *e) {
     huddle_status status = experiment_run_file(context, arguments->operands[0], e);
     if (status == HUDDLE_OK)
@@ -41,48 +42,48 @@ static void print_results(const experiment *e, bool json) {
     json_decref(report);
 }
 
-static int run_experiment(const app_arguments *arguments) {
+static int run_experiment(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     char *own = output == NULL ? default_output(arguments->operands[0]) : NULL;
     experiment e = {.output = output == NULL ? own : output,
                     .alone = argument(arguments, "alone") != NULL};
     int result = EXIT_DONE;
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         print_results(&e, argument(arguments, "json") != NULL);
     experiment_free(&e);
     free(own);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-const app_flag experiment_flags[] = {
+const cli_flag experiment_flags[] = {
     {.name = "n-threads",
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help = "cells to compute in parallel; default: as many as this process may use; results do "
-             "not depend on it"},
+     .help = "number of cells to compute in parallel; default: one per CPU available to the "
+             "process; results do not depend on it"},
     {.name = "alone",
      .kind = FLAG_SWITCH,
      .help = "do not share graphs, embeddings or components between cells; shows what sharing "
              "saves"},
     {0}};
 
-static const app_flag output_flags[] = {
+static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FOLDER,
      .value = "OUT",
      .help = "folder for results.jsonl, results.csv and index.html; default: the plan's name "
-             "without .json, in the working folder"},
+             "without .json, in the current folder"},
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the page there instead of OUT/index.html"},
+     .help = "write the page to this file instead of OUT/index.html"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
     {0}};
 
@@ -92,15 +93,16 @@ static const flag_group experiment_groups[] = {
 static const char *const experiment_examples[] = {
     "huddle experiment examples/digits-plan.json -o digits", NULL};
 
-const app_command experiment_command = {
+const cli_command experiment_command = {
     .name = "experiment",
     .operands = "PLAN",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .summary = "run methods on data sets over grids of options and seeds",
     .text = "PLAN is a JSON file with data sets, methods with their options and grids, and seeds; "
-            "docs/experiments.md describes it. Every finished cell is written to OUT at once: an "
-            "interrupted run continues where it stopped, and a finished one is not computed again. "
+            "docs/experiments.md describes it. The result of each cell is written to OUT as soon "
+            "as it is finished: an interrupted run continues where it stopped, and finished cells "
+            "are not computed again. "
             "Graphs, embeddings and principal components are computed once for all cells that "
             "need them.",
     .groups = experiment_groups,

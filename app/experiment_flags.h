@@ -2,8 +2,8 @@
 #ifndef HUDDLE_APP_EXPERIMENT_FLAGS_H
 #define HUDDLE_APP_EXPERIMENT_FLAGS_H
 
-#include "command.h"
+#include "cli/command.h"
 
-extern const app_flag experiment_flags[]; /* --n-threads, --alone */
+extern const cli_flag experiment_flags[]; /* --n-threads, --alone */
 
 #endif

@@ -1,15 +1,15 @@
 #include "fitting.h"
 
-#include "catalogue.h"
+#include "cli/catalogue.h"
+#include "cli/text.h"
 #include "engines.h"
-#include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "json.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const app_flag method_flags[] = {{.name = "method",
+const cli_flag method_flags[] = {{.name = "method",
                                   .letter = 'm',
                                   .kind = FLAG_CHOICE,
                                   .value = "METHOD",
@@ -18,7 +18,7 @@ const app_flag method_flags[] = {{.name = "method",
                                   .help = "clustering method; huddle methods describes them"},
                                  {0}};
 
-const app_flag compute_flags[] = {
+const cli_flag compute_flags[] = {
     {.name = "graph",
      .kind = FLAG_FILE,
      .value = "FILE",
@@ -32,15 +32,15 @@ const app_flag compute_flags[] = {
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help =
-         "number of threads; default: as many as this process may use; labels do not depend on it"},
+     .help = "number of threads; default: one per CPU available to the process; labels do not "
+             "depend on it"},
     ENGINE_FLAG,
     {0}};
 
 /* ---- the model ---------------------------------------------------------------------------- */
 
 /* A usage error: the method does not have this option. */
-static int refuse_option(const fitting *fit, const app_setting *setting) {
+static int refuse_option(const fitting *fit, const cli_setting *setting) {
     const char *method = huddle_model_method(fit->model);
     char flag[64];
     option_flag(setting->option, flag, sizeof flag);
@@ -48,12 +48,12 @@ static int refuse_option(const fitting *fit, const app_setting *setting) {
 }
 
 int fitting_configure(fitting *fit, const char *method) {
-    const app_arguments *arguments = fit->arguments;
+    const cli_arguments *arguments = fit->arguments;
     huddle_status status = huddle_model_new(method, &fit->model);
     if (status != HUDDLE_OK)
         return failed_call(status, NULL);
     for (int i = 0; i < arguments->n_settings; i++) {
-        const app_setting *setting = &arguments->settings[i];
+        const cli_setting *setting = &arguments->settings[i];
         if (setting->option == NULL)
             continue;
         if (huddle_option_find(huddle_model_options(fit->model), setting->option) == NULL)
@@ -104,7 +104,7 @@ static int read_classes(fitting *fit) {
 }
 
 static int read_files(fitting *fit) {
-    const app_arguments *arguments = fit->arguments;
+    const cli_arguments *arguments = fit->arguments;
     const char *graph = argument(arguments, "graph");
     const char *embedding = argument(arguments, "embedding");
     int result = EXIT_DONE;
@@ -123,12 +123,12 @@ static int read_files(fitting *fit) {
 }
 
 int fitting_read(fitting *fit) {
-    double began = talk_seconds();
+    double began = clock_seconds();
     fit->warnings = json_array();
-    talk_collect(fit->warnings);
+    session_collect_warnings(fit->warnings);
     int result = read_files(fit);
-    talk_collect(NULL);
-    fit->read_seconds = talk_seconds() - began;
+    session_collect_warnings(NULL);
+    fit->read_seconds = clock_seconds() - began;
     if (result == EXIT_DONE && fit->data.features != NULL)
         result =
             check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
@@ -168,13 +168,13 @@ int fitting_fit(fitting *fit) {
      * where a person may see them. */
     bool json = argument(fit->arguments, "json") != NULL;
     json_t *collected = json ? NULL : json_array();
-    talk_collect(collected);
+    session_collect_warnings(collected);
     huddle_status status = huddle_model_fit(fit->context, fit->model, fitting_points(fit));
-    talk_collect(NULL);
+    session_collect_warnings(NULL);
     json_decref(collected);
     if (status != HUDDLE_OK)
         return failed_call(status, fit->source);
-    if (talk_cancelled())
+    if (session_cancelled())
         return failed("cancelled");
     return score_labels(fit);
 }
@@ -183,7 +183,7 @@ void fitting_free(fitting *fit) {
     json_decref(fit->warnings);
     huddle_model_free(fit->model);
     huddle_data_free(&fit->data);
-    talk_end(fit->context);
+    session_end(fit->context);
 }
 
 /* ---- the report --------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 /* A fit and what it was made from. */
 typedef struct fitting {
-    const app_arguments *arguments;
+    const cli_arguments *arguments;
     huddle_context *context;
     const char *source; /* DATA, or the file of the graph or embedding if there is no DATA */
     huddle_data data;   /* without points if only a graph or an embedding is given */
@@ -45,7 +45,7 @@ int fitting_dump(const fitting *fit, const char *folder);
 /* Prints the summary of fitting_json() for people to stdout. */
 void print_summary(const json_t *report);
 
-extern const app_flag method_flags[];  /* -m */
-extern const app_flag compute_flags[]; /* --n-threads, --engine, --graph, --embedding */
+extern const cli_flag method_flags[];  /* -m */
+extern const cli_flag compute_flags[]; /* --n-threads, --engine, --graph, --embedding */
 
 #endif

@@ -1,20 +1,23 @@
-/* huddle generate: points with a known shape. */
+/* huddle generate: points of a known shape. */
+#include "cli/text.h"
+#include "commands.h"
 #include "input.h"
-#include "talk.h"
-#include "text.h"
+#include "output.h"
+#include "session.h"
 
+#include <errno.h>
 #include <huddle/base.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Copies a file to stdout. What goes wrong there is found when stdout is closed. */
+/* Copies a file to stdout. Write errors are detected when stdout is closed (close_output). */
 static int print_file(const char *path) {
     char block[1 << 16];
     size_t size;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return failed("%s: cannot be read", path);
+        return failed("%s: cannot be read: %s", path, strerror(errno));
     while ((size = fread(block, 1, sizeof block, file)) > 0)
         if (fwrite(block, 1, size, stdout) != size)
             break;
@@ -22,13 +25,13 @@ static int print_file(const char *path) {
     return EXIT_DONE;
 }
 
-/* The library writes files, whole or not at all: by way of one. */
+/* The library writes to files only, so stdout receives a copy of a temporary one. */
 static int print_csv(huddle_context *context, const huddle_data *data) {
     const char *base = getenv("TMPDIR");
     char folder[4096], path[4200];
     snprintf(folder, sizeof folder, "%s/huddle-XXXXXX", base == NULL ? "/tmp" : base);
     if (mkdtemp(folder) == NULL)
-        return failed("%s: no folder for passing files can be made there", folder);
+        return failed("%s: cannot create a temporary folder: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/data.csv", folder);
     huddle_status status = huddle_data_write(context, data, path);
     int result = status == HUDDLE_OK ? print_file(path) : failed_call(status, path);
@@ -62,51 +65,52 @@ static int check_kind(const char *kind) {
     return usage_error("no kind named '%s'; see huddle help generate", kind);
 }
 
-static int run_generate(const app_arguments *arguments) {
+static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
     if (path != NULL && strcmp(path, "/dev/stdout") == 0)
-        path = NULL; /* which is where CSV goes by itself */
+        path = NULL; /* the default */
     if (result == EXIT_DONE)
         result = output_check_ending(path, "data", data_endings);
     if (result == EXIT_DONE)
         result = output_check(path);
-    huddle_context *context = result == EXIT_DONE ? talk_begin(arguments, &result) : NULL;
+    huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
     result = input_read(context, arguments, kind, NULL, &data);
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         result = write_data(context, &data, path);
     huddle_data_free(&data);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag generate_flags[] = {
-    {.name = "n",
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .min = 1,
-     .default_text = "1000",
-     .help = "points to generate"},
-    {.name = "noise",
-     .kind = FLAG_NUMBER,
-     .value = "NUMBER",
-     .help = "their noise; default: the kind's own"},
-    {.name = "seed",
-     .kind = FLAG_COUNT,
-     .value = "N",
-     .default_text = "0",
-     .help = "random stream"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = FLAG_FILE,
-     .value = "FILE",
-     .help = "write there, in the format of its ending (.csv, .tsv, .txt, .npy, .npz, .mat, .h5, "
-             ".hdf5, .svm or .libsvm); default: CSV on stdout"},
-    {0}};
+static const cli_flag generate_flags[] = {{.name = "n",
+                                           .kind = FLAG_COUNT,
+                                           .value = "N",
+                                           .min = 1,
+                                           .default_text = "1000",
+                                           .help = "number of points to generate"},
+                                          {.name = "noise",
+                                           .kind = FLAG_NUMBER,
+                                           .value = "NUMBER",
+                                           .help = "noise; default: depends on KIND"},
+                                          {.name = "seed",
+                                           .kind = FLAG_COUNT,
+                                           .value = "N",
+                                           .default_text = "0",
+                                           .help = "seed of the random numbers"},
+                                          {.name = "output",
+                                           .letter = 'o',
+                                           .kind = FLAG_FILE,
+                                           .value = "FILE",
+                                           .help =
+                                               "write to this file, in the format of its ending "
+                                               "(.csv, .tsv, .txt, .npy, .npz, .mat, .h5, "
+                                               ".hdf5, .svm or .libsvm); default: CSV on stdout"},
+                                          {0}};
 
 static const flag_group generate_groups[] = {
     {"Options", generate_flags}, {"Other options", quiet_flags}, {0}};
@@ -115,13 +119,13 @@ static const char *const generate_examples[] = {
     "huddle generate moons > moons.csv", "huddle generate rings --n 3000 --noise 0.1 -o rings.npz",
     NULL};
 
-const app_command generate_command = {
+const cli_command generate_command = {
     .name = "generate",
     .operands = "KIND",
-    .least = 1,
-    .most = 1,
-    .summary = "make points of a known shape",
-    .text = "KIND is moons, rings, spirals, blobs or swissroll, or the built-in set digits.",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "generate points of a known shape",
+    .text = "KIND is moons, rings, spirals, blobs or swissroll, or the built-in data set digits.",
     .words = huddle_data_kinds,
     .groups = generate_groups,
     .examples = generate_examples,

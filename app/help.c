@@ -1,79 +1,11 @@
-#include "help.h"
+/* huddle help: how to use the tool and its commands. */
+#include "cli/help.h"
+#include "commands.h"
 
-#include "arguments.h"
-#include "reference.h"
-#include "talk.h"
-#include "text.h"
+#include "cli/arguments.h"
+#include "cli/documents.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { ENTRY_COLUMN = 28 };
-
-void print_entry(const app_entry *entry) {
-    char names[128];
-    entry_names(entry, names, sizeof names);
-    int column = 2 + (int)strlen(names);
-    printf("  %s", names);
-    if (column + 2 > ENTRY_COLUMN) {
-        printf("\n");
-        column = 0;
-    }
-    printf("%*s", ENTRY_COLUMN - column, "");
-    print_wrapped(stdout, entry->help, ENTRY_COLUMN, ENTRY_COLUMN);
-}
-
-static void print_entries(const app_command *command) {
-    int count;
-    app_entry *entries = command_entries(command, &count);
-    const char *group = "";
-    for (int i = 0; i < count; i++) {
-        if (strcmp(entries[i].group, group) != 0)
-            printf("\n%s\n", entries[i].group);
-        group = entries[i].group;
-        print_entry(&entries[i]);
-    }
-    free(entries);
-}
-
-void print_command_help(const app_command *command) {
-    char sentence[256];
-    printf("Usage: huddle %s [OPTIONS]%s%s\n\n", command->name,
-           command->operands[0] == '\0' ? "" : " ", command->operands);
-    command_sentence(command, sentence, sizeof sentence);
-    print_wrapped(stdout, sentence, 0, 0);
-    if (command->text != NULL) {
-        putchar('\n');
-        print_wrapped(stdout, command->text, 0, 0);
-    }
-    print_entries(command);
-    if (command->examples != NULL)
-        printf("\nExamples\n");
-    for (const char *const *line = command->examples; line != NULL && *line != NULL; line++)
-        printf("  %s\n", *line);
-}
-
-/* ---- the tool ----------------------------------------------------------------------------- */
-
-void print_general_help(FILE *file) {
-    fprintf(file, "Usage: huddle COMMAND [OPTIONS] ...\n\n"
-                  "Clusters points by spectral shrunk clustering and its relatives.\n\nCommands\n");
-    for (const app_command *const *entry = commands; *entry != NULL; entry++)
-        if (!(*entry)->hidden) {
-            char usage[64];
-            snprintf(usage, sizeof usage, "%s %s", (*entry)->name, (*entry)->operands);
-            fprintf(file, "  %-24s%s\n", usage, (*entry)->summary);
-        }
-    fprintf(file, "\nOptions\n"
-                  "  -h, --help              print this and leave\n"
-                  "      --version           print the version and leave\n"
-                  "\nExamples\n"
-                  "  huddle cluster digits\n"
-                  "  huddle cluster faces.mat -m ssc -c 40 -o labels.csv\n"
-                  "  huddle help cluster     every option of every method\n");
-}
-
-static int run_help(const app_arguments *arguments) {
+static int run_help(const cli_arguments *arguments) {
     if (argument(arguments, "markdown") != NULL) {
         print_commands_markdown();
         return EXIT_DONE;
@@ -82,23 +14,24 @@ static int run_help(const app_arguments *arguments) {
         print_general_help(stdout);
         return EXIT_DONE;
     }
-    const app_command *asked = find_command(arguments->operands[0]);
+    const cli_command *asked = find_command(arguments->operands[0]);
     if (asked == NULL)
         return EXIT_USAGE;
     print_command_help(asked);
     return EXIT_DONE;
 }
 
-static const app_flag help_flags[] = {
-    {.name = "markdown", .kind = FLAG_SWITCH, .help = "all commands as a Markdown page"}, {0}};
+static const cli_flag help_flags[] = {
+    {.name = "markdown", .kind = FLAG_SWITCH, .help = "print all commands as a Markdown page"},
+    {0}};
 
 static const flag_group help_groups[] = {
     {"Options", help_flags}, {"Other options", common_flags}, {0}};
 
-const app_command help_command = {.name = "help",
+const cli_command help_command = {.name = "help",
                                   .operands = "[COMMAND]",
-                                  .most = 1,
-                                  .summary = "say how to use the tool or a command",
+                                  .max_operands = 1,
+                                  .summary = "show the help of the tool or of a command",
                                   .words = command_names,
                                   .groups = help_groups,
                                   .run = run_help};

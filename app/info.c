@@ -1,8 +1,9 @@
-/* huddle info: what a file holds. */
+/* huddle info: describes a data file. */
+#include "cli/text.h"
+#include "commands.h"
 #include "input.h"
-#include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "json.h"
+#include "session.h"
 
 #include <string.h>
 
@@ -25,18 +26,18 @@ static json_t *info_json(const huddle_data *data) {
 }
 
 static void print_classes(const huddle_data *data) {
-    enum { MOST = 12 };
+    enum { MAX_SHOWN = 12 };
     if (data->labels == NULL) {
         printf("classes   none\n");
         return;
     }
     printf("classes   %d: ", data->n_classes);
-    for (int32_t i = 0; i < data->n_classes && i < MOST; i++)
+    for (int32_t i = 0; i < data->n_classes && i < MAX_SHOWN; i++)
         printf("%s%s", i == 0 ? "" : " ", data->classes[i]);
-    printf("%s\n", data->n_classes > MOST ? " ..." : "");
+    printf("%s\n", data->n_classes > MAX_SHOWN ? " ..." : "");
 }
 
-/* Where the labels come from, and what they would do. */
+/* Where the labels come from, and that huddle cluster would take -c from them. */
 static void print_labels(const huddle_data *data) {
     char text[512] = "";
     const huddle_column *label = input_label(data);
@@ -46,7 +47,7 @@ static void print_labels(const huddle_data *data) {
         input_column_name(data, label, text, 256);
         append_text(text, sizeof text, ", %s; ", label->reason);
     }
-    append_text(text, sizeof text, "%s %d %s%s would set -c", label != NULL ? "its" : "the",
+    append_text(text, sizeof text, "%s %d %s%s would determine -c", label != NULL ? "its" : "the",
                 data->n_classes, label != NULL ? "value" : "class",
                 data->n_classes == 1 ? ""
                 : label != NULL      ? "s"
@@ -55,41 +56,35 @@ static void print_labels(const huddle_data *data) {
     print_wrapped(stdout, text, 10, 10);
 }
 
-/* Whether something other than the user's own choice decided what became of a column. */
-static bool is_noteworthy(const huddle_column *column, huddle_column_role role) {
-    return column->role == role && column->reason != NULL &&
-           strcmp(column->reason, "not chosen") != 0;
-}
-
-/* One line for each noteworthy column of that role. */
+/* One line per column of that role that has a reason: ordinary features have none. */
 static void print_role(const huddle_data *data, huddle_column_role role, const char *title) {
-    enum { MOST = 12 };
+    enum { MAX_SHOWN = 12 };
     char text[512];
     int64_t count = 0;
     for (int64_t c = 0; c < data->n_columns; c++) {
         const huddle_column *column = &data->columns[c];
-        if (!is_noteworthy(column, role) || count++ >= MOST)
+        if (column->role != role || column->reason == NULL || count++ >= MAX_SHOWN)
             continue;
         input_column_name(data, column, text, 256);
         append_text(text, sizeof text, ": %s", column->reason);
         printf("%-10s", title);
         print_wrapped(stdout, text, 10, 10);
     }
-    if (count > MOST)
-        printf("%-10s%lld more columns\n", title, (long long)(count - MOST));
+    if (count > MAX_SHOWN)
+        printf("%-10s%lld more columns\n", title, (long long)(count - MAX_SHOWN));
 }
 
-/* Which column of a table became the labels, which were encoded, and which became nothing. */
+/* Which column of a table contains the labels, which were encoded and which were ignored. */
 static void print_columns(const huddle_data *data) {
     print_labels(data);
     print_role(data, HUDDLE_COLUMN_FEATURE, "feature");
-    print_role(data, HUDDLE_COLUMN_LEFT_OUT, "left out");
+    print_role(data, HUDDLE_COLUMN_IGNORED, "ignored");
     if (data->n_dropped > 0)
         printf("dropped   %lld row%s with missing values\n", (long long)data->n_dropped,
                plural(data->n_dropped));
 }
 
-/* A name after the others, in lines that fit a page. */
+/* Prints a name of a list, which is broken into lines of PAGE_WIDTH columns. */
 static void print_name(const char *name, bool first, bool last, int *column) {
     int width = text_width(name) + 2;
     if (first)
@@ -115,7 +110,7 @@ static void print_info(const huddle_data *data) {
         print_name(data->names[i], i == 0, i + 1 == data->n_names, &column);
 }
 
-/* ---- containers whose points must be named ------------------------------------------------- */
+/* ---- containers without a conventional name ------------------------------------------------- */
 
 static json_t *listing_json(const char *source, const huddle_listing *listing) {
     json_t *names = json_array(), *shapes = json_array();
@@ -135,10 +130,11 @@ static void print_listing(const char *source, char *reason, const huddle_listing
     int column = 0;
     if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
         reason += own + 2;
-    reason[strcspn(reason, ";")] = '\0'; /* what to do about it follows in the tool's words */
+    reason[strcspn(reason, ";")] = '\0'; /* the advice that follows is replaced by that below */
     printf("file      %s\nformat    %s\npoints    ", source, listing->format);
     print_wrapped(stdout, reason, 10, 10);
-    printf("choose    --x NAME the points, --y NAME the labels; repeat to stack parts\n");
+    printf("select    --x NAME for the points, --y NAME for the labels; repeat to concatenate "
+           "parts\n");
     for (int64_t i = 0; i < listing->count; i++) {
         char name[512];
         snprintf(name, sizeof name, "%.400s", listing->names[i]);
@@ -150,17 +146,18 @@ static void print_listing(const char *source, char *reason, const huddle_listing
     }
 }
 
-/* Tells of a file that cannot be read: what it holds, if only the choice is open. */
-static int tell_choice(huddle_context *context, const app_arguments *arguments,
-                       huddle_status status) {
+/* Reports that a file cannot be read. If the only reason is that no array of a container has a
+ * conventional name, its arrays are listed instead, to choose from. */
+static int report_failure(huddle_context *context, const cli_arguments *arguments,
+                          huddle_status status) {
     const char *source = arguments->operands[0];
     char reason[1024];
     huddle_listing listing = {0};
     snprintf(reason, sizeof reason, "%s", huddle_last_error());
-    bool open = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
-                huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
-                !listing.has_points;
-    if (!open) {
+    bool choose = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
+                  huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
+                  !listing.has_points;
+    if (!choose) {
         huddle_listing_free(&listing);
         return status == HUDDLE_CANCELLED ? failed("cancelled") : failed("%s", reason);
     }
@@ -174,7 +171,7 @@ static int tell_choice(huddle_context *context, const app_arguments *arguments,
     return EXIT_DONE;
 }
 
-static int tell(const app_arguments *arguments, const huddle_data *data) {
+static int print_data(const cli_arguments *arguments, const huddle_data *data) {
     if (argument(arguments, "json") == NULL) {
         print_info(data);
         return EXIT_DONE;
@@ -198,7 +195,7 @@ static json_t *formats_json(void) {
     return array;
 }
 
-/* One line per format; what this build lacks is marked. */
+/* One line per format. Formats that this build does not support are marked. */
 static int print_formats(bool json) {
     if (json) {
         json_t *array = formats_json();
@@ -220,28 +217,28 @@ static int print_formats(bool json) {
     return EXIT_DONE;
 }
 
-static int run_info(const app_arguments *arguments) {
+static int run_info(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     if (argument(arguments, "formats") != NULL)
         return print_formats(argument(arguments, "json") != NULL);
     if (arguments->n_operands == 0)
-        return usage_error("info needs DATA, or --formats");
+        return usage_error("info: missing DATA or --formats");
     huddle_data data = {0};
     huddle_status status = HUDDLE_OK;
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
     result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
-        result =
-            status == HUDDLE_OK ? tell(arguments, &data) : tell_choice(context, arguments, status);
+        result = status == HUDDLE_OK ? print_data(arguments, &data)
+                                     : report_failure(context, arguments, status);
     huddle_data_free(&data);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag info_flags[] = {
+static const cli_flag info_flags[] = {
     {.name = "formats", .kind = FLAG_SWITCH, .help = "list the file formats of this build instead"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
     {0}};
@@ -256,10 +253,10 @@ static const char *const info_examples[] = {
     "huddle info faces.mat",
     "huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target", NULL};
 
-const app_command info_command = {.name = "info",
+const cli_command info_command = {.name = "info",
                                   .operands = "DATA",
-                                  .most = 1,
-                                  .summary = "say what a file holds",
+                                  .max_operands = 1,
+                                  .summary = "describe a data set",
                                   .text = data_text,
                                   .words = huddle_data_kinds,
                                   .groups = info_groups,

@@ -1,22 +1,13 @@
-#define _XOPEN_SOURCE 700
 #include "input.h"
 
-#include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "cli/text.h"
+#include "json.h"
+#include "session.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
-const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
-                                    ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
-
-static uint64_t seed_of(const app_arguments *arguments) {
+static uint64_t seed_of(const cli_arguments *arguments) {
     const char *text = argument(arguments, "seed");
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
@@ -28,15 +19,15 @@ static bool is_generator(const char *source) {
     return false;
 }
 
-/* Flags that mean nothing for this source are mistakes, not wishes. */
-static int check_flags(const app_arguments *arguments, const char *source) {
+/* Flags without effect on this source are refused: they are mistakes. */
+static int check_flags(const cli_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
     static const char *const for_files[] = {"x", "transpose", "missing", "encode", NULL};
     static const char *const for_generators[] = {"n", "noise", NULL};
     const char *const *misplaced = generator ? for_files : for_generators;
     for (; *misplaced != NULL; misplaced++)
         if (argument(arguments, *misplaced) != NULL)
-            return usage_error("%s: --%s is for %s", source, *misplaced,
+            return usage_error("%s: --%s applies only to %s", source, *misplaced,
                                generator ? "files" : "generators");
     return EXIT_DONE;
 }
@@ -48,7 +39,7 @@ typedef struct input_columns {
     bool by_name;
 } input_columns;
 
-static int read_columns(huddle_context *context, const app_arguments *arguments, const char *source,
+static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                         input_columns columns, const huddle_model *model, huddle_data *data,
                         huddle_status *status) {
     huddle_read_options options = {.transpose = argument(arguments, "transpose") != NULL,
@@ -75,14 +66,14 @@ static int read_columns(huddle_context *context, const app_arguments *arguments,
     return EXIT_DONE;
 }
 
-int input_try_columns(huddle_context *context, const app_arguments *arguments, const char *source,
+int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                       const char *const *x, int64_t n_x, const huddle_model *model,
                       huddle_data *data, huddle_status *status) {
     input_columns columns = {x, n_x, true};
     return read_columns(context, arguments, source, columns, model, data, status);
 }
 
-int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
+int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
               const huddle_model *model, huddle_data *data, huddle_status *status) {
     input_columns columns = {0};
     const char **x = argument_all(arguments, "x", &columns.n_x);
@@ -92,11 +83,11 @@ int input_try(huddle_context *context, const app_arguments *arguments, const cha
     return result;
 }
 
-int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
+int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     int result = input_try(context, arguments, source, model, data, &status);
-    /* Unless memory is short, the sentence begins with the file at fault: this one or another. */
+    /* Messages of the readers begin with the file name, which may be that of another file (--y). */
     if (result == EXIT_DONE && status != HUDDLE_OK)
         return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
     return result;
@@ -127,7 +118,7 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
 }
 
 json_t *input_columns_json(const huddle_data *data) {
-    static const char *const roles[] = {"feature", "label", "left out"};
+    static const char *const roles[] = {"feature", "label", "ignored", "not selected"};
     json_t *columns = json_array();
     for (int64_t c = 0; c < data->n_columns; c++) {
         const huddle_column *column = &data->columns[c];
@@ -178,95 +169,4 @@ huddle_status input_write_labels(const huddle_data *data, const char *path, int6
     huddle_status status = huddle_labels_write(path, rows, spread, NULL);
     free(spread);
     return status;
-}
-
-/* ---- outputs -------------------------------------------------------------------------------- */
-
-/* Files are written beside their place, so it is the folder that must be writable. */
-static int check_parent(const char *path) {
-    struct stat place;
-    char folder[4096] = ".";
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    while (length > 0 && path[length - 1] != '/')
-        length--;
-    if (length > 0)
-        snprintf(folder, sizeof folder, "%.*s", (int)(length > 1 ? length - 1 : 1), path);
-    if (stat(folder, &place) != 0 || !S_ISDIR(place.st_mode))
-        return failed("%s: there is no folder '%s'", path, folder);
-    if (access(folder, W_OK | X_OK) != 0)
-        return failed("%s: cannot be written: %s", path, strerror(errno));
-    return EXIT_DONE;
-}
-
-int output_check(const char *path) {
-    struct stat place;
-    if (path == NULL)
-        return EXIT_DONE;
-    if (stat(path, &place) != 0)
-        return check_parent(path);
-    if (S_ISDIR(place.st_mode))
-        return failed("%s: is a folder", path);
-    if (!S_ISREG(place.st_mode)) /* a device or a pipe is written itself */
-        return access(path, W_OK) == 0 ? EXIT_DONE
-                                       : failed("%s: cannot be written: %s", path, strerror(errno));
-    char *real = realpath(path, NULL); /* a link stays, what it points to is replaced */
-    int result = check_parent(real == NULL ? path : real);
-    free(real);
-    return result;
-}
-
-int output_check_folder(const char *path) {
-    struct stat place;
-    if (path == NULL)
-        return EXIT_DONE;
-    if (stat(path, &place) != 0)
-        return check_parent(path);
-    if (!S_ISDIR(place.st_mode))
-        return failed("%s: is not a folder", path);
-    if (access(path, W_OK | X_OK) != 0)
-        return failed("%s: cannot be written: %s", path, strerror(errno));
-    return EXIT_DONE;
-}
-
-static bool same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
-int output_check_apart(const app_arguments *arguments, const char *path) {
-    static const char *const inputs[] = {"y", "graph", "embedding"};
-    bool same = false;
-    if (path == NULL)
-        return EXIT_DONE;
-    for (int i = 0; i < arguments->n_operands; i++)
-        same = same || same_file(path, arguments->operands[i]);
-    for (int i = 0; i < arguments->n_settings; i++)
-        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
-            if (arguments->settings[i].flag != NULL &&
-                strcmp(arguments->settings[i].flag->name, inputs[k]) == 0)
-                same = same || same_file(path, arguments->settings[i].value);
-    if (same)
-        return usage_error("%s: is an input too, and would be lost; write to another file", path);
-    return EXIT_DONE;
-}
-
-int output_check_ending(const char *path, const char *what, const char *const *endings) {
-    char known[128] = "";
-    if (path == NULL)
-        return EXIT_DONE;
-    size_t length = strlen(path);
-    for (int i = 0; endings[i] != NULL; i++) {
-        size_t own = strlen(endings[i]);
-        if (length > own && strcasecmp(path + length - own, endings[i]) == 0)
-            return EXIT_DONE;
-        append_text(known, sizeof known, "%s%s",
-                    i == 0                   ? ""
-                    : endings[i + 1] == NULL ? " or "
-                                             : ", ",
-                    endings[i]);
-    }
-    return usage_error("%s: %s can be written as %s", path, what, known);
 }

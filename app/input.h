@@ -1,25 +1,25 @@
-/* DATA: reading it as the flags say, and describing it. */
+/* Input data: reading it with the input flags, and describing it. */
 #ifndef HUDDLE_APP_INPUT_H
 #define HUDDLE_APP_INPUT_H
 
-#include "arguments.h"
+#include "cli/arguments.h"
 
 #include <huddle/io.h>
 #include <huddle/model.h>
 #include <jansson.h>
 
 /* Reads `source` with the input flags, relative to the shift of the model that will label the
- * points (NULL: there is none). EXIT_DONE, or another status after a sentence. */
-int input_read(huddle_context *context, const app_arguments *arguments, const char *source,
+ * points (NULL: there is none). EXIT_DONE, or another status after a message. */
+int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data);
 
-/* The same, but leaves it to the caller to tell of a status that is not HUDDLE_OK. */
-int input_try(huddle_context *context, const app_arguments *arguments, const char *source,
+/* The same, but leaves it to the caller to report a status other than HUDDLE_OK. */
+int input_try(huddle_context *context, const cli_arguments *arguments, const char *source,
               const huddle_model *model, huddle_data *data, huddle_status *status);
 
 /* The same with the columns of these names as the points, where columns have names, instead of
  * those of --x. */
-int input_try_columns(huddle_context *context, const app_arguments *arguments, const char *source,
+int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                       const char *const *x, int64_t n_x, const huddle_model *model,
                       huddle_data *data, huddle_status *status);
 
@@ -33,7 +33,7 @@ const huddle_column *input_label(const huddle_data *data);
 void input_column_name(const huddle_data *data, const huddle_column *column, char *text,
                        size_t size);
 
-/* What became of the columns of a table: [{name, role, reason}]. */
+/* How the columns of a table were used: [{name, role, reason}]. */
 json_t *input_columns_json(const huddle_data *data);
 
 /* Adds label_column, columns and dropped_rows (from 0) to a report, for tables. */
@@ -43,22 +43,5 @@ void input_add_json(const huddle_data *data, json_t *report);
 int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows);
 huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
                                  const int32_t *labels);
-
-/* EXIT_FAILED, after a sentence, if path is a folder or cannot be written, because its folder is
- * not there or may not be changed: better to know before the work than after it. NULL is fine. */
-int output_check(const char *path);
-
-/* The same for a folder, which may be there already. */
-int output_check_folder(const char *path);
-
-/* EXIT_USAGE, after a sentence, if path is a file that the command reads. NULL is fine. */
-int output_check_apart(const app_arguments *arguments, const char *path);
-
-/* EXIT_USAGE, after a sentence, if path does not end in one of the endings (".npy" ...; ends with
- * NULL). `what` says what is written: "labels". NULL is fine. */
-int output_check_ending(const char *path, const char *what, const char *const *endings);
-
-/* What labels and data sets can be written as. */
-extern const char *const label_endings[], *const data_endings[];
 
 #endif

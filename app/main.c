@@ -1,41 +1,20 @@
-/* huddle: the tool. Finds the command, reads its arguments, runs it. */
-#include "arguments.h"
-#include "catalogue.h"
-#include "help.h"
-#include "talk.h"
-#include "text.h"
+/* The tool: finds the command, parses its arguments and runs it. */
+#include "cli/arguments.h"
+#include "cli/catalogue.h"
+#include "cli/help.h"
+#include "cli/text.h"
+#include "commands.h"
+#include "session.h"
 
 #include <huddle/base.h>
 #include <stdlib.h>
 #include <string.h>
 
-const app_command *const commands[] = {
+const cli_command *const commands[] = {
     &cluster_command,    &path_command,    &predict_command,    &score_command,
     &experiment_command, &paper_command,   &info_command,       &convert_command,
     &generate_command,   &methods_command, &engines_command,    &options_command,
     &help_command,       &man_command,     &completion_command, NULL};
-
-const char *const *command_names(void) {
-    static const char *names[sizeof commands / sizeof *commands];
-    for (int i = 0; commands[i] != NULL; i++)
-        names[i] = commands[i]->name;
-    return names;
-}
-
-const app_command *find_command(const char *name) {
-    const char *best = NULL;
-    int distance = HUDDLE_SUGGEST_DISTANCE;
-    for (const app_command *const *entry = commands; *entry != NULL; entry++) {
-        if (strcmp((*entry)->name, name) == 0)
-            return *entry;
-        huddle_suggest_name(name, (*entry)->name, &distance, &best);
-    }
-    if (best != NULL)
-        (void)usage_error("no command named '%s'; did you mean '%s'?", name, best);
-    else
-        (void)usage_error("no command named '%s'; see huddle help", name);
-    return NULL;
-}
 
 static int run(int count, char **words) {
     if (count < 2) {
@@ -51,11 +30,11 @@ static int run(int count, char **words) {
         return EXIT_DONE;
     }
     if (words[1][0] == '-')
-        return usage_error("the first word is a command; see huddle help");
-    const app_command *command = find_command(words[1]);
+        return usage_error("a command must precede the options; see huddle help");
+    const cli_command *command = find_command(words[1]);
     if (command == NULL)
         return EXIT_USAGE;
-    app_arguments arguments = {0};
+    cli_arguments arguments = {0};
     int result = arguments_parse(command, count - 2, words + 2, &arguments);
     if (result == EXIT_DONE && argument(&arguments, "help") != NULL)
         print_command_help(command);

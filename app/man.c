@@ -1,103 +1,19 @@
-/* huddle man: the manual page, from the same tables as --help. */
-#include "arguments.h"
-#include "entries.h"
+/* huddle man: the manual page. */
+#include "cli/arguments.h"
+#include "cli/documents.h"
+#include "commands.h"
 
-#include <huddle/base.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Dashes of options are not hyphens, and a line must not begin like a request. */
-static void print_roff(const char *text) {
-    if (*text == '.' || *text == '\'')
-        printf("\\&");
-    for (; *text != '\0'; text++) {
-        if (*text == '-' || *text == '\\')
-            putchar('\\');
-        if (strncmp(text, "\n\n", 2) == 0) {
-            printf("\n.PP\n");
-            text++;
-        } else
-            putchar(*text);
-        if (*text == '|') /* a list may be broken here */
-            printf("\\:");
-    }
-}
-
-static void print_line(const char *request, const char *text) {
-    printf("%s", request);
-    print_roff(text);
-    printf("\n");
-}
-
-static void print_entry_roff(const app_entry *entry) {
-    printf(".TP\n");
-    if (entry->letter != '\0')
-        printf("\\fB\\-%c\\fR, ", entry->letter);
-    printf("\\fB\\-\\-");
-    print_roff(entry->name);
-    printf("\\fR");
-    if (entry->value != NULL)
-        printf(" \\fI%s\\fR", entry->value);
-    printf("\n");
-    print_line("", entry->help);
-}
-
-static void print_entries_roff(const app_command *command) {
-    int count;
-    app_entry *entries = command_entries(command, &count);
-    const char *group = "";
-    for (int i = 0; i < count; i++) {
-        if (strcmp(entries[i].name, "help") == 0)
-            continue;
-        if (strcmp(entries[i].group, group) != 0)
-            printf(".PP\n.I \"%s\"\n", entries[i].group);
-        group = entries[i].group;
-        print_entry_roff(&entries[i]);
-    }
-    free(entries);
-}
-
-static void print_command_roff(const app_command *command) {
-    char sentence[256], usage[256];
-    snprintf(usage, sizeof usage, "huddle %s [OPTIONS] %s", command->name, command->operands);
-    print_line(".SS ", usage);
-    command_sentence(command, sentence, sizeof sentence);
-    print_line("", sentence);
-    if (command->text != NULL)
-        print_line(".PP\n", command->text);
-    print_entries_roff(command);
-    if (command->examples == NULL)
-        return;
-    printf(".PP\n.I Examples\n.PP\n.nf\n");
-    for (const char *const *line = command->examples; *line != NULL; line++)
-        print_line("", *line);
-    printf(".fi\n");
-}
-
-static int run_man(const app_arguments *arguments) {
+static int run_man(const cli_arguments *arguments) {
     (void)arguments;
-    printf(".TH HUDDLE 1 \"\" \"huddle %s\" \"User Commands\"\n", huddle_version());
-    printf(".ad l\n.SH NAME\nhuddle \\- spectral shrunk clustering and its relatives\n"
-           ".SH SYNOPSIS\n.B huddle\n.I COMMAND\n[\\fIOPTIONS\\fR] ...\n.SH DESCRIPTION\n"
-           "Clusters points, scores the result and predicts new points. Results go to standard "
-           "output or where \\fB\\-o\\fR says, talk and progress to standard error; \\fB\\-q\\fR "
-           "keeps that silent. \\fB\\-\\-json\\fR prints one JSON object. Outputs are written "
-           "whole or not at all. A long option may be written \\fB\\-\\-name value\\fR or "
-           "\\fB\\-\\-name=value\\fR.\n.SH COMMANDS\n");
-    for (const app_command *const *command = commands; *command != NULL; command++)
-        print_command_roff(*command);
-    printf(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nThe work failed or was cancelled; one sentence "
-           "on standard error says why.\n.TP\n2\nThe command line was wrong.\n");
+    print_man_page();
     return EXIT_DONE;
 }
 
 static const flag_group man_groups[] = {{"Options", common_flags}, {0}};
 
-const app_command man_command = {.name = "man",
+const cli_command man_command = {.name = "man",
                                  .operands = "",
-                                 .summary = "print the manual page (man -l - shows it)",
+                                 .summary = "print the manual page (view it with man -l -)",
                                  .groups = man_groups,
                                  .hidden = true,
                                  .run = run_man};

@@ -1,8 +1,9 @@
-/* huddle methods: what there is. */
-#include "arguments.h"
-#include "catalogue.h"
-#include "output.h"
-#include "text.h"
+/* huddle methods: the clustering methods of this build. */
+#include "cli/arguments.h"
+#include "cli/catalogue.h"
+#include "cli/text.h"
+#include "commands.h"
+#include "json.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ static json_t *methods_json(void) {
     return json_pack("{s:s, s:o}", "default", huddle_default_method(), "methods", list);
 }
 
-static int run_methods(const app_arguments *arguments) {
+static int run_methods(const cli_arguments *arguments) {
     if (argument(arguments, "json") != NULL) {
         json_t *report = methods_json();
         print_json(report);
@@ -30,14 +31,14 @@ static int run_methods(const app_arguments *arguments) {
     return EXIT_DONE;
 }
 
-static const app_flag methods_flags[] = {
+static const cli_flag methods_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"}, {0}};
 
 static const flag_group methods_groups[] = {
     {"Options", methods_flags}, {"Other options", common_flags}, {0}};
 
-const app_command methods_command = {.name = "methods",
+const cli_command methods_command = {.name = "methods",
                                      .operands = "",
-                                     .summary = "list the methods",
+                                     .summary = "list the clustering methods",
                                      .groups = methods_groups,
                                      .run = run_methods};

@@ -1,11 +1,12 @@
 /* huddle options: the options of a method, with defaults and ranges. */
-#include "arguments.h"
-#include "catalogue.h"
-#include "help.h"
-#include "output.h"
-#include "reference.h"
-#include "talk.h"
-#include "text.h"
+#include "cli/arguments.h"
+#include "cli/catalogue.h"
+#include "cli/documents.h"
+#include "cli/help.h"
+#include "cli/text.h"
+#include "commands.h"
+#include "json.h"
+#include "session.h"
 
 #include <huddle/base.h>
 #include <math.h>
@@ -89,7 +90,7 @@ static void print_options_json(int method) {
 
 static void print_options(int method) {
     const catalogue_of_methods *all = catalogue();
-    app_entry entry;
+    cli_entry entry;
     printf("%s: %s\n\n", all->names[method], all->methods[method]->title);
     for (const huddle_option *row = all->tables[method]; row->type != HUDDLE_OPTION_END; row++) {
         method_entry(row, &entry);
@@ -113,7 +114,7 @@ static int find_method(const char *name) {
     return -1;
 }
 
-static int run_options(const app_arguments *arguments) {
+static int run_options(const cli_arguments *arguments) {
     int method = -1;
     if (arguments->n_operands == 1) {
         method = find_method(arguments->operands[0]);
@@ -133,18 +134,20 @@ static int run_options(const app_arguments *arguments) {
     return EXIT_DONE;
 }
 
-static const app_flag options_flags[] = {
+static const cli_flag options_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
-    {.name = "markdown", .kind = FLAG_SWITCH, .help = "the options of all methods as Markdown"},
+    {.name = "markdown",
+     .kind = FLAG_SWITCH,
+     .help = "print the options of all methods as a Markdown page"},
     {0}};
 
 static const flag_group options_groups[] = {
     {"Options", options_flags}, {"Other options", common_flags}, {0}};
 
-const app_command options_command = {.name = "options",
+const cli_command options_command = {.name = "options",
                                      .operands = "[METHOD]",
-                                     .most = 1,
-                                     .summary = "list the options of a method, or of all",
+                                     .max_operands = 1,
+                                     .summary = "list the options of one method or of all",
                                      .words = method_names,
                                      .groups = options_groups,
                                      .run = run_options};

@@ -1,82 +1,107 @@
+#define _XOPEN_SOURCE 700 /* realpath() */
 #include "output.h"
 
-#include "report/page.h"
-#include "talk.h"
-#include "text.h"
+#include "cli/messages.h"
+#include "cli/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-static void print_value(const json_t *value, int indent);
+const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
+const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
+                                    ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
 
-static void print_real(double number) {
-    char text[40];
-    huddle_format_real(number, text, sizeof text);
-    fputs(text, stdout);
-    if (strpbrk(text, ".e") == NULL)
-        fputs(".0", stdout);
+/* A file is written under a temporary name beside its place and then renamed, so the folder must be
+ * writable, not the file. */
+static int check_parent(const char *path) {
+    struct stat place;
+    char folder[4096] = ".";
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    if (length > 0)
+        snprintf(folder, sizeof folder, "%.*s", (int)(length > 1 ? length - 1 : 1), path);
+    if (stat(folder, &place) != 0 || !S_ISDIR(place.st_mode))
+        return failed("%s: folder '%s' does not exist", path, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return failed("%s: cannot be written: %s", path, strerror(errno));
+    return EXIT_DONE;
 }
 
-static void print_object(const json_t *object, int indent) {
-    const char *key;
-    json_t *member;
-    bool first = true;
-    if (json_object_size(object) == 0) {
-        fputs("{}", stdout);
-        return;
+int output_check(const char *path) {
+    struct stat place;
+    if (path == NULL)
+        return EXIT_DONE;
+    if (stat(path, &place) != 0)
+        return check_parent(path);
+    if (S_ISDIR(place.st_mode))
+        return failed("%s: is a folder", path);
+    if (!S_ISREG(place.st_mode)) /* devices and pipes are written directly */
+        return access(path, W_OK) == 0 ? EXIT_DONE
+                                       : failed("%s: cannot be written: %s", path, strerror(errno));
+    char *real = realpath(path, NULL); /* a link is kept; its target is replaced */
+    int result = check_parent(real == NULL ? path : real);
+    free(real);
+    return result;
+}
+
+int output_check_folder(const char *path) {
+    struct stat place;
+    if (path == NULL)
+        return EXIT_DONE;
+    if (stat(path, &place) != 0)
+        return check_parent(path);
+    if (!S_ISDIR(place.st_mode))
+        return failed("%s: is not a folder", path);
+    if (access(path, W_OK | X_OK) != 0)
+        return failed("%s: cannot be written: %s", path, strerror(errno));
+    return EXIT_DONE;
+}
+
+static bool same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+int output_check_not_input(const cli_arguments *arguments, const char *path) {
+    static const char *const inputs[] = {"y", "graph", "embedding"};
+    bool same = false;
+    if (path == NULL)
+        return EXIT_DONE;
+    for (int i = 0; i < arguments->n_operands; i++)
+        same = same || same_file(path, arguments->operands[i]);
+    for (int i = 0; i < arguments->n_settings; i++)
+        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+            if (arguments->settings[i].flag != NULL &&
+                strcmp(arguments->settings[i].flag->name, inputs[k]) == 0)
+                same = same || same_file(path, arguments->settings[i].value);
+    if (same)
+        return usage_error("%s: is also an input and would be overwritten; choose another file",
+                           path);
+    return EXIT_DONE;
+}
+
+int output_check_ending(const char *path, const char *what, const char *const *endings) {
+    char known[128] = "";
+    if (path == NULL)
+        return EXIT_DONE;
+    size_t length = strlen(path);
+    for (int i = 0; endings[i] != NULL; i++) {
+        size_t own = strlen(endings[i]);
+        if (length > own && strcasecmp(path + length - own, endings[i]) == 0)
+            return EXIT_DONE;
+        append_text(known, sizeof known, "%s%s",
+                    i == 0                   ? ""
+                    : endings[i + 1] == NULL ? " or "
+                                             : ", ",
+                    endings[i]);
     }
-    /* jansson's loop wants an object it could change. */
-    json_object_foreach((json_t *)(uintptr_t)object, key, member) {
-        json_t *name = json_string(key);
-        printf("%s%*s", first ? "{\n" : ",\n", indent + 2, "");
-        print_value(name, 0);
-        fputs(": ", stdout);
-        print_value(member, indent + 2);
-        json_decref(name);
-        first = false;
-    }
-    printf("\n%*s}", indent, "");
-}
-
-/* An array of arrays or objects takes a line for each. */
-static void print_array(const json_t *array, int indent) {
-    size_t n = json_array_size(array);
-    json_t *head = json_array_get(array, 0);
-    bool lines = json_is_array(head) || json_is_object(head);
-    fputc('[', stdout);
-    for (size_t i = 0; i < n; i++) {
-        if (lines)
-            printf("%s\n%*s", i == 0 ? "" : ",", indent + 2, "");
-        else if (i > 0)
-            fputs(", ", stdout);
-        print_value(json_array_get(array, i), indent + 2);
-    }
-    if (lines)
-        printf("\n%*s", indent, "");
-    fputc(']', stdout);
-}
-
-static void print_value(const json_t *value, int indent) {
-    if (json_is_object(value))
-        print_object(value, indent);
-    else if (json_is_array(value))
-        print_array(value, indent);
-    else if (json_is_real(value))
-        print_real(json_real_value(value));
-    else
-        json_dumpf(value, stdout, JSON_ENCODE_ANY);
-}
-
-void print_json(const json_t *value) {
-    print_value(value, 0);
-    fputc('\n', stdout);
-}
-
-json_t *scores_json(const huddle_scores *scores) {
-    return json_pack("{s:f, s:f, s:f, s:f}", "acc", scores->acc, "nmi", scores->nmi, "ari",
-                     scores->ari, "purity", scores->purity);
-}
-
-json_t *text_json(const char *text) {
-    return must(page_text(text));
+    return usage_error("%s: %s can be written as %s", path, what, known);
 }

@@ -1,18 +1,25 @@
-/* JSON on stdout. */
+/* Checks of output files before the work begins: a mistake in a name should not cost the result of
+ * a long computation. Every function accepts NULL for an output that was not requested. */
 #ifndef HUDDLE_APP_OUTPUT_H
 #define HUDDLE_APP_OUTPUT_H
 
-#include <huddle/metrics.h>
-#include <jansson.h>
+#include "cli/arguments.h"
 
-/* Prints a value to stdout with a line feed: an object's members on lines of their own, an array
- * of plain values on one line, numbers with the fewest digits that read back as the same. */
-void print_json(const json_t *value);
+/* EXIT_FAILED, after a message, if path is a folder, or cannot be written because its folder does
+ * not exist or may not be changed. */
+int output_check(const char *path);
 
-/* {acc, nmi, ari, purity}. */
-json_t *scores_json(const huddle_scores *scores);
+/* The same for an output folder, which may exist already. */
+int output_check_folder(const char *path);
 
-/* A string; bytes that are not UTF-8 become question marks. */
-json_t *text_json(const char *text);
+/* EXIT_USAGE, after a message, if path is a file that the command reads. */
+int output_check_not_input(const cli_arguments *arguments, const char *path);
+
+/* EXIT_USAGE, after a message, if path does not end in one of the endings (".npy" ...; ends with
+ * NULL). `what` names the content in the message: "labels". */
+int output_check_ending(const char *path, const char *what, const char *const *endings);
+
+/* The endings of files of labels and of data sets. */
+extern const char *const label_endings[], *const data_endings[];
 
 #endif

@@ -1,9 +1,10 @@
 /* huddle paper: the published experiments. */
 #include "experiment/paper/paper.h"
+#include "commands.h"
 
 #include "experiment_flags.h"
-#include "output.h"
-#include "talk.h"
+#include "json.h"
+#include "session.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static void print_notes(const paper_found *found) {
     json_decref(notes);
 }
 
-static huddle_status run_and_write(huddle_context *context, const app_arguments *arguments,
+static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    paper *p) {
     huddle_status status = paper_find(context, arguments->operands[0], &p->found);
     print_notes(&p->found); /* they also explain why no data set was found */
@@ -38,23 +39,23 @@ static void print_results(const paper *p, bool json) {
     json_decref(report);
 }
 
-static int run_paper(const app_arguments *arguments) {
+static int run_paper(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     paper p = {.e = {.output = output == NULL ? "paper" : output,
                      .alone = argument(arguments, "alone") != NULL}};
     int result = EXIT_DONE;
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context != NULL && run_and_write(context, arguments, &p) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         print_results(&p, argument(arguments, "json") != NULL);
     paper_free(&p);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag output_flags[] = {
+static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FOLDER,
@@ -64,17 +65,18 @@ static const app_flag output_flags[] = {
     {.name = "report",
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the page there instead of OUT/index.html"},
+     .help = "write the page to this file instead of OUT/index.html"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object instead of the tables"},
     {0}};
 
-static const app_flag protocol_flags[] = {{.name = "n-init",
-                                           .kind = FLAG_COUNT,
-                                           .value = "N",
-                                           .min = 1,
-                                           .default_text = "50",
-                                           .help = "restarts of K-means; 50 in the paper"},
-                                          {0}};
+static const cli_flag protocol_flags[] = {
+    {.name = "n-init",
+     .kind = FLAG_COUNT,
+     .value = "N",
+     .min = 1,
+     .default_text = "50",
+     .help = "number of restarts of K-means; 50 in the paper"},
+    {0}};
 
 static const flag_group paper_groups[] = {{"Output", output_flags},
                                           {"Protocol", protocol_flags},
@@ -84,18 +86,19 @@ static const flag_group paper_groups[] = {{"Output", output_flags},
 
 static const char *const paper_examples[] = {"huddle paper data -o paper", NULL};
 
-const app_command paper_command = {
+const cli_command paper_command = {
     .name = "paper",
     .operands = "DIR",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .summary = "run the published experiments on the data sets in a folder",
     .text =
         "DIR contains some of the data sets AR, JAFFE, ORL, UMIST, BinAlpha, MSRA50, YaleB and "
         "USPS, in files of any format whose names begin with these names. All nine methods run "
         "over the published grids with 50 restarts each; the labels choose the grid point, as in "
-        "the paper. The defaults, which use no labels, are run for comparison. OUT gets acc and "
-        "nmi as .csv, .md and .tex with the paper's numbers, figure1 and figure2 as .svg, .pdf and "
+        "the paper. The defaults, which use no labels, are run for comparison. OUT receives acc "
+        "and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 as .svg, "
+        ".pdf and "
         ".png, index.html, and the raw results. An interrupted run continues where it stopped.",
     .groups = paper_groups,
     .examples = paper_examples,

@@ -1,11 +1,13 @@
-/* huddle path: the shrink problem for every gamma, from exact fit to collapse. */
+/* huddle path: the shrink problem for increasing gamma, from exact fit to collapse. */
+#include "cli/text.h"
+#include "commands.h"
 #include "fitting.h"
+#include "json.h"
 #include "output.h"
 #include "report.h"
 #include "report/arrays.h"
 #include "report/page.h"
-#include "talk.h"
-#include "text.h"
+#include "session.h"
 
 #include <huddle/path.h>
 
@@ -41,7 +43,7 @@ static int configure_fit(gamma_walk *walk) {
 
 /* Options of the shrink stage apply to the path too. The method's table has checked them. */
 static int configure_path(gamma_walk *walk) {
-    const app_arguments *arguments = walk->fit.arguments;
+    const cli_arguments *arguments = walk->fit.arguments;
     const huddle_option *table = huddle_shrink_options_table();
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
@@ -50,7 +52,7 @@ static int configure_path(gamma_walk *walk) {
                                              levels) != HUDDLE_OK)
         return usage_error("%s", huddle_last_error());
     for (int i = 0; i < arguments->n_settings; i++) {
-        const app_setting *setting = &arguments->settings[i];
+        const cli_setting *setting = &arguments->settings[i];
         if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
             huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
                 HUDDLE_OK)
@@ -89,76 +91,28 @@ static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
         return result;
-    double began = talk_seconds();
+    double began = clock_seconds();
     huddle_status status = solve_path(walk);
-    walk->seconds = talk_seconds() - began;
+    walk->seconds = clock_seconds() - began;
     if (status != HUDDLE_OK)
         return failed_call(status, walk->fit.source);
-    return talk_cancelled() ? failed("cancelled") : EXIT_DONE;
+    return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
 
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
-/* The fusions, and further ones that join the trees which remain at the end of the path: n - 1 in
- * total, as SciPy requires of a linkage. Those trees never fuse; they are joined at ten times the
- * last gamma of the path, because SciPy cannot draw infinite heights. */
-static huddle_path_fusion *complete_tree(const huddle_path *path) {
-    int64_t n = path->n, count = path->n_fusions, root = -1;
-    huddle_path_fusion *tree = must(calloc((size_t)n + 1, sizeof *tree));
-    bool *inside = must(calloc((size_t)(n + count) + 1, sizeof *inside));
-    double top = count > 0 ? path->fusions[count - 1].gamma : 0;
-    if (path->n_levels > 0)
-        top = fmax(top, path->levels[path->n_levels - 1].gamma);
-    for (int64_t i = 0; i < count; i++) {
-        tree[i] = path->fusions[i];
-        inside[tree[i].a] = inside[tree[i].b] = true;
-    }
-    int64_t size = 0, made = count;
-    for (int64_t node = 0; node < n + count; node++) {
-        if (inside[node])
-            continue;
-        int64_t own = node < n ? 1 : path->fusions[node - n].size;
-        if (root >= 0)
-            tree[made++] = (huddle_path_fusion){(int32_t)root, (int32_t)node, 10 * top, size + own};
-        root = root < 0 ? node : n + made - 1;
-        size += own;
-    }
-    free(inside);
-    return tree;
-}
-
-/* Four columns, SciPy's linkage matrix: the two parts, gamma, number of rows. */
-static huddle_status write_tree_npy(const huddle_path_fusion *fusions, int64_t count,
-                                    const char *file) {
-    huddle_dense tree = {0};
-    huddle_status status = huddle_dense_new(count, 4, &tree);
-    if (status != HUDDLE_OK)
-        return status;
-    for (int64_t i = 0; i < count; i++) {
-        const huddle_path_fusion *fusion = &fusions[i];
-        double *row = tree.values + i * tree.stride;
-        row[0] = fusion->a;
-        row[1] = fusion->b;
-        row[2] = fusion->gamma;
-        row[3] = (double)fusion->size;
-    }
-    status = huddle_dense_write_npy(file, &tree);
-    huddle_dense_free(&tree);
-    return status;
-}
-
-static huddle_status write_tree_csv(const huddle_path_fusion *fusions, int64_t count,
-                                    const char *file) {
+/* One line per fusion. Numbers are written so that they read back as the same. */
+static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *file) {
     enum { LINE = 96 };
-    char *text = must(malloc((size_t)(count + 1) * LINE)), gamma[40];
+    char *text = must(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
     size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
-    for (int64_t i = 0; i < count; i++) {
-        const huddle_path_fusion *fusion = &fusions[i];
-        huddle_format_real(fusion->gamma, gamma, sizeof gamma);
-        size += (size_t)snprintf(text + size, LINE, "%d,%d,%s,%lld\n", fusion->a, fusion->b, gamma,
-                                 (long long)fusion->size);
+    for (int64_t i = 0; i < linkage->rows; i++) {
+        const double *row = linkage->values + i * linkage->stride;
+        huddle_format_real(row[2], gamma, sizeof gamma);
+        size += (size_t)snprintf(text + size, LINE, "%.0f,%.0f,%s,%.0f\n", row[0], row[1], gamma,
+                                 row[3]);
     }
     huddle_status status = huddle_file_write(file, text, size);
     free(text);
@@ -166,11 +120,12 @@ static huddle_status write_tree_csv(const huddle_path_fusion *fusions, int64_t c
 }
 
 static huddle_status write_tree(const huddle_path *path, const char *file) {
-    huddle_path_fusion *tree = complete_tree(path);
+    huddle_dense linkage = {0};
+    huddle_status status = huddle_path_linkage(path, &linkage);
     bool npy = strcasecmp(file + strlen(file) - 4, ".npy") == 0;
-    huddle_status status =
-        npy ? write_tree_npy(tree, path->n - 1, file) : write_tree_csv(tree, path->n - 1, file);
-    free(tree);
+    if (status == HUDDLE_OK)
+        status = npy ? huddle_dense_write_npy(file, &linkage) : write_linkage_csv(&linkage, file);
+    huddle_dense_free(&linkage);
     return status;
 }
 
@@ -278,7 +233,7 @@ static void print_path(const gamma_walk *walk) {
 }
 
 static int print_result(const gamma_walk *walk) {
-    talk_clear();
+    clear_progress();
     if (argument(walk->fit.arguments, "json") == NULL) {
         print_path(walk);
         return EXIT_DONE;
@@ -291,21 +246,21 @@ static int print_result(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int check_arguments(const app_arguments *arguments) {
+static int check_arguments(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "labels", "report"};
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
     if (result == EXIT_DONE)
         result = output_check_ending(argument(arguments, "labels"), "labels", label_endings);
     for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
         const char *path = argument(arguments, files[i]);
-        result = output_check_apart(arguments, path);
+        result = output_check_not_input(arguments, path);
         if (result == EXIT_DONE)
             result = output_check(path);
     }
     return result;
 }
 
-static int run_path(const app_arguments *arguments) {
+static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);
     if (result == EXIT_DONE)
@@ -313,7 +268,7 @@ static int run_path(const app_arguments *arguments) {
     if (result == EXIT_DONE)
         result = configure_path(&walk);
     if (result == EXIT_DONE)
-        walk.fit.context = talk_begin(arguments, &result);
+        walk.fit.context = session_begin(arguments, &result);
     if (result == EXIT_DONE)
         result = fitting_read(&walk.fit);
     if (result == EXIT_DONE)
@@ -334,13 +289,13 @@ static const char *default_levels(void) {
     return huddle_option_find(huddle_path_options_table(), "n_gamma")->default_text;
 }
 
-static const app_flag path_flags[] = {
+static const cli_flag path_flags[] = {
     {.name = "n-gamma",
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
      .get_default = default_levels,
-     .help = "levels of gamma, evenly spaced in log gamma"},
+     .help = "number of values of gamma, evenly spaced in log gamma"},
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,
@@ -368,12 +323,12 @@ static const flag_group path_groups[] = {{"Options", path_flags},
 static const char *const path_examples[] = {
     "huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv", NULL};
 
-const app_command path_command = {
+const cli_command path_command = {
     .name = "path",
     .operands = "DATA",
-    .least = 1,
-    .most = 1,
-    .summary = "shrink for every gamma, from exact fit to collapse",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "solve the shrink problem for a range of gamma",
     .text = "Computes the embedding as huddle cluster -m ssc does, then solves the shrink problem "
             "for increasing gamma: from the gamma up to which no point moves to the gamma from "
             "which each component of the graph is a single point, but at most 1000 n / c. The "
@@ -382,6 +337,6 @@ const app_command path_command = {
     .words = huddle_data_kinds,
     .groups = path_groups,
     .methods = "ssc",
-    .settled = "gamma",
+    .fixed_option = "gamma",
     .examples = path_examples,
     .run = run_path};

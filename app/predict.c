@@ -1,16 +1,18 @@
-/* huddle predict: labels for new points by a saved model. */
+/* huddle predict: labels of new points, from a saved model. */
 #define _XOPEN_SOURCE 700
+#include "cli/text.h"
+#include "commands.h"
 #include "engines.h"
 #include "fitting.h"
+#include "json.h"
 #include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct prediction {
-    const app_arguments *arguments;
+    const cli_arguments *arguments;
     huddle_context *context;
     huddle_model *model;
     huddle_data data;
@@ -20,7 +22,7 @@ typedef struct prediction {
 
 /* ---- the model's features ----------------------------------------------------------------- */
 
-/* The names of the features that the model was fitted to; an empty array if it knows none. */
+/* The names of the features that the model was fitted to; an empty array if they are unknown. */
 static json_t *model_features(const huddle_model *model) {
     char *text = NULL;
     if (huddle_model_info_json(model, &text) != HUDDLE_OK)
@@ -32,7 +34,7 @@ static json_t *model_features(const huddle_model *model) {
     return names == NULL ? json_array() : names;
 }
 
-/* True if each name tells one column. */
+/* True if each name identifies one column. */
 static bool are_distinct(const json_t *features) {
     json_t *seen = json_object(), *feature;
     size_t i;
@@ -50,15 +52,15 @@ static bool are_distinct(const json_t *features) {
 static int check_flags(const prediction *p, bool named) {
     const char *missing = argument(p->arguments, "missing");
     if (missing != NULL && (strcmp(missing, "mean") == 0 || strcmp(missing, "median") == 0))
-        return usage_error("--missing %s would fill in the %s of the new rows, so that a label "
-                           "depends on the other rows; predict has --missing drop",
+        return usage_error("--missing %s would use the %s of the new rows, so that a label would "
+                           "depend on the other rows; predict accepts --missing drop",
                            missing, missing);
     if (!named && argument(p->arguments, "encode") != NULL)
         return usage_error("%s", argument(p->arguments, "x") != NULL
                                      ? "predict finds encoded features by their names: --encode "
                                        "cannot be combined with --x"
-                                     : "the model does not know the names of its features, so that "
-                                       "--encode cannot make the same of the texts");
+                                     : "the model does not contain the names of its features, "
+                                       "which --encode needs to encode texts as in the fit");
     return EXIT_DONE;
 }
 
@@ -98,13 +100,13 @@ static int predict(prediction *p) {
     int result = read_features(p, source);
     if (result != EXIT_DONE)
         return result;
-    double began = talk_seconds();
+    double began = clock_seconds();
     p->labels = must(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     status = huddle_model_predict(p->context, p->model, &p->data.points, p->labels);
-    p->seconds = talk_seconds() - began;
+    p->seconds = clock_seconds() - began;
     if (status != HUDDLE_OK)
         return failed_call(status, source);
-    return talk_cancelled() ? failed("cancelled") : EXIT_DONE;
+    return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
 static int print_report(const prediction *p) {
@@ -130,7 +132,7 @@ static int print_report(const prediction *p) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
 }
 
-/* One a row of the file. */
+/* One line per row of the file. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
     int32_t *labels = input_spread(&p->data, p->labels, p->data.points.n, &rows);
@@ -147,7 +149,7 @@ static int write_labels(const prediction *p) {
         if (status != HUDDLE_OK)
             return failed_call(status, path);
     }
-    talk_clear();
+    clear_progress();
     if (json)
         return print_report(p);
     if (path == NULL)
@@ -155,16 +157,16 @@ static int write_labels(const prediction *p) {
     return EXIT_DONE;
 }
 
-static int run_predict(const app_arguments *arguments) {
+static int run_predict(const cli_arguments *arguments) {
     prediction p = {.arguments = arguments};
     const char *path = argument(arguments, "output");
     int result = output_check_ending(path, "labels", label_endings);
     if (result == EXIT_DONE)
-        result = output_check_apart(arguments, path);
+        result = output_check_not_input(arguments, path);
     if (result == EXIT_DONE)
         result = output_check(path);
     if (result == EXIT_DONE)
-        p.context = talk_begin(arguments, &result);
+        p.context = session_begin(arguments, &result);
     if (result == EXIT_DONE)
         result = predict(&p);
     if (result == EXIT_DONE)
@@ -172,22 +174,23 @@ static int run_predict(const app_arguments *arguments) {
     free(p.labels);
     huddle_data_free(&p.data);
     huddle_model_free(p.model);
-    talk_end(p.context);
+    session_end(p.context);
     return result;
 }
 
-static const app_flag predict_flags[] = {
+static const cli_flag predict_flags[] = {
     {.name = "output",
      .letter = 'o',
      .kind = FLAG_FILE,
      .value = "FILE",
-     .help = "write the labels there, as .npy, .csv or .txt; default: one a line on stdout"},
+     .help =
+         "write the labels to this file, as .npy, .csv or .txt; default: one per line on stdout"},
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"},
     {.name = "n-threads",
      .kind = FLAG_COUNT,
      .value = "N",
      .min = 1,
-     .help = "threads to compute with"},
+     .help = "number of threads; default: one per CPU available to the process"},
     ENGINE_FLAG,
     {0}};
 
@@ -200,15 +203,15 @@ static const flag_group predict_groups[] = {{"Options", predict_flags},
 static const char *const predict_examples[] = {"huddle cluster old.csv -c 10 --save old.model",
                                                "huddle predict old.model new.csv -o new.txt", NULL};
 
-const app_command predict_command = {
+const cli_command predict_command = {
     .name = "predict",
     .operands = "MODEL DATA",
-    .least = 2,
-    .most = 2,
-    .summary = "label new points by a saved model",
-    .text = "MODEL is a file written by huddle cluster --save. The points must have the "
-            "features the model was fitted to: columns of a table are found by their names, "
-            "whatever their order.",
+    .min_operands = 2,
+    .max_operands = 2,
+    .summary = "label new points with a saved model",
+    .text =
+        "MODEL is a file written by huddle cluster --save. The points must have the features that "
+        "the model was fitted to; columns of a table are found by their names, in any order.",
     .words = huddle_data_kinds,
     .groups = predict_groups,
     .examples = predict_examples,

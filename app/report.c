@@ -2,9 +2,9 @@
  * it. */
 #include "report.h"
 
-#include "catalogue.h"
-#include "output.h"
-#include "talk.h"
+#include "cli/catalogue.h"
+#include "json.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +49,14 @@ static void append_option(command_text *out, const char *name, const char *value
         append_word(out, "", value);
 }
 
-static void append_head(command_text *out, const app_arguments *arguments) {
+static void append_head(command_text *out, const cli_arguments *arguments) {
     append_word(out, "", "huddle");
     append_word(out, "", arguments->command->name);
     for (int i = 0; i < arguments->n_operands; i++)
         append_word(out, "", arguments->operands[i]);
 }
 
-/* Flags that say where results go do not change them. */
+/* Flags that only determine where results are written. */
 static bool is_output(const char *name) {
     static const char *const outputs[] = {"output", "labels", "save",  "dump",
                                           "report", "json",   "quiet", NULL};
@@ -67,11 +67,11 @@ static bool is_output(const char *name) {
 }
 
 /* The command line as it was given. */
-static char *given_command(const app_arguments *arguments) {
+static char *given_command(const cli_arguments *arguments) {
     command_text out = {0};
     append_head(&out, arguments);
     for (int i = 0; i < arguments->n_settings; i++) {
-        const app_setting *setting = &arguments->settings[i];
+        const cli_setting *setting = &arguments->settings[i];
         char flag[64];
         if (setting->flag == NULL) {
             option_flag(setting->option, flag, sizeof flag);
@@ -84,20 +84,20 @@ static char *given_command(const app_arguments *arguments) {
 }
 
 /* `path` sets some options of its fit itself and does not accept them. */
-static bool is_accepted(const app_arguments *arguments, const char *option) {
+static bool is_accepted(const cli_arguments *arguments, const char *option) {
     bool is_path = strcmp(arguments->command->name, "path") == 0;
     return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
 }
 
 /* The command line with every option of the method. */
 static char *full_command(const fitting *fit) {
-    const app_arguments *arguments = fit->arguments;
+    const cli_arguments *arguments = fit->arguments;
     command_text out = {0};
     append_head(&out, arguments);
     if (strcmp(arguments->command->name, "cluster") == 0)
         append_option(&out, "method", huddle_model_method(fit->model));
     for (int i = 0; i < arguments->n_settings; i++) {
-        const app_flag *flag = arguments->settings[i].flag;
+        const cli_flag *flag = arguments->settings[i].flag;
         if (flag != NULL && strcmp(flag->name, "method") != 0 && !is_output(flag->name))
             append_option(&out, flag->name,
                           flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);
@@ -116,7 +116,7 @@ static char *full_command(const fitting *fit) {
 
 /* ---- pages -------------------------------------------------------------------------------- */
 
-/* What both pages are told of the data. */
+/* What both pages show of the data. */
 static huddle_report_options data_options(const fitting *fit) {
     const huddle_data *data = &fit->data;
     huddle_report_options options = huddle_report_defaults();
@@ -146,13 +146,13 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
     options.details = details;
     options.commands = lines;
     options.n_commands = 2;
-    talk_collect(unused);
+    session_collect_warnings(unused);
     huddle_status status =
         walk == NULL
             ? huddle_report_write(fit->context, fit->model, fitting_points(fit), &options, file)
             : huddle_report_write_path(fit->context, fit->model, fitting_points(fit), walk,
                                        &options, file);
-    talk_collect(NULL);
+    session_collect_warnings(NULL);
     json_decref(unused);
     free(details);
     free(full);

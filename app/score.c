@@ -1,13 +1,14 @@
 /* huddle score: how well labels agree with known classes. */
+#include "cli/text.h"
+#include "commands.h"
 #include "input.h"
-#include "output.h"
-#include "talk.h"
-#include "text.h"
+#include "json.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One labelling and how its file writes it. */
+/* Labels 0 .. n_classes - 1 and the texts that the file has for them. */
 typedef struct labelling {
     int64_t n;
     int32_t *labels;
@@ -22,7 +23,7 @@ static void labelling_free(labelling *l) {
     huddle_free(l->labels);
 }
 
-/* The labels of a set that is no file. */
+/* The labels of a generator or a built-in data set. */
 static huddle_status take_labels(huddle_context *context, const char *kind, labelling *l) {
     huddle_data data;
     huddle_status status = huddle_data_read(context, kind, NULL, &data);
@@ -91,8 +92,8 @@ static int64_t *column_order(const huddle_confusion *table) {
     return order;
 }
 
-static int width_of(const labelling *l, int least) {
-    int width = least;
+static int width_of(const labelling *l, int min_width) {
+    int width = min_width;
     for (int32_t i = 0; i < l->n_classes; i++)
         width = text_width(l->classes[i]) > width ? text_width(l->classes[i]) : width;
     return width;
@@ -101,10 +102,10 @@ static int width_of(const labelling *l, int least) {
 static void print_confusion(const labelling *truth, const labelling *labels,
                             const huddle_confusion *table) {
     char count[32];
-    int64_t most = 0;
+    int64_t largest = 0;
     for (int64_t i = 0; i < table->n_classes * table->n_clusters; i++)
-        most = table->counts[i] > most ? table->counts[i] : most;
-    int digits = snprintf(count, sizeof count, "%lld", (long long)most);
+        largest = table->counts[i] > largest ? table->counts[i] : largest;
+    int digits = snprintf(count, sizeof count, "%lld", (long long)largest);
     int left = width_of(truth, 5), width = width_of(labels, digits);
     int64_t *order = column_order(table);
     printf("\n%-*s  cluster\n%-*s", left, "", left, "class");
@@ -133,20 +134,20 @@ static void print_scores(const huddle_scores *scores) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int compare(const app_arguments *arguments, const labelling *truth,
+static int compare(const cli_arguments *arguments, const labelling *truth,
                    const labelling *labels) {
-    const char *about = arguments->operands[1];
+    const char *source = arguments->operands[1];
     huddle_scores scores;
     huddle_confusion table = {0};
     if (truth->n != labels->n)
-        return failed("%s: %lld labels, but %s has %lld", about, (long long)labels->n,
+        return failed("%s: %lld labels, but %s has %lld", source, (long long)labels->n,
                       arguments->operands[0], (long long)truth->n);
     huddle_status status =
         huddle_metrics_scores(NULL, truth->n, truth->labels, labels->labels, &scores);
     if (status == HUDDLE_OK)
         status = huddle_metrics_confusion(NULL, truth->n, truth->labels, labels->labels, &table);
     if (status != HUDDLE_OK)
-        return failed_call(status, about);
+        return failed_call(status, source);
     if (argument(arguments, "json") != NULL) {
         json_t *report =
             json_pack("{s:I, s:o, s:o}", "n", (json_int_t)truth->n, "scores", scores_json(&scores),
@@ -161,25 +162,25 @@ static int compare(const app_arguments *arguments, const labelling *truth,
     return EXIT_DONE;
 }
 
-static int run_score(const app_arguments *arguments) {
+static int run_score(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     labelling truth = {0}, labels = {0};
-    huddle_context *context = talk_begin(arguments, &result);
+    huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
     result = read_labelling(context, arguments->operands[0], &truth);
     if (result == EXIT_DONE)
         result = read_labelling(context, arguments->operands[1], &labels);
-    talk_clear();
+    clear_progress();
     if (result == EXIT_DONE)
         result = compare(arguments, &truth, &labels);
     labelling_free(&truth);
     labelling_free(&labels);
-    talk_end(context);
+    session_end(context);
     return result;
 }
 
-static const app_flag score_flags[] = {
+static const cli_flag score_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print one JSON object"}, {0}};
 
 static const flag_group score_groups[] = {
@@ -188,18 +189,22 @@ static const flag_group score_groups[] = {
 static const char *const score_examples[] = {"huddle cluster faces.csv -o labels.csv",
                                              "huddle score faces.csv labels.csv", NULL};
 
-const app_command score_command = {
+const cli_command score_command = {
     .name = "score",
     .operands = "TRUTH LABELS",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .words = huddle_data_kinds,
     .summary = "compare labels with known classes",
-    .text = "Both are files of labels, one a row: numbers or words, in any format huddle reads; "
-            "of a data set (also digits), its labels. Prints accuracy under the best map of "
-            "clusters to "
-            "classes, normalised mutual information, adjusted Rand index, purity, and the "
-            "table of counts with the matched clusters on its diagonal.",
+    .text =
+        "TRUTH and LABELS are files of labels, one per row: numbers or words, in any format that "
+        "huddle "
+        "reads. The labels of a data set, such as digits, are accepted as well. Prints the "
+        "accuracy "
+        "under the best one-to-one map of clusters to classes, the normalised mutual information, "
+        "the "
+        "adjusted Rand index, the purity, and the table of counts with the matched clusters on its "
+        "diagonal.",
     .groups = score_groups,
     .examples = score_examples,
     .run = run_score};

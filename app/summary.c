@@ -1,6 +1,6 @@
 /* The summary of a fit: `cluster` without --json. */
+#include "cli/text.h"
 #include "fitting.h"
-#include "text.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,20 +68,20 @@ static void print_choice(const json_t *report) {
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
-/* Which column contains the labels and why: "species, ...; its 3 values set -c". */
+/* Which column contains the labels and why: "species, ...; its 3 values determine -c". */
 static void print_label_column(const json_t *report, const json_t *column, const char *name) {
     char text[512];
     double classes = number(report, "n_classes");
     snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
     if (strcmp(text_of(report, "n_clusters_from"), "classes") == 0)
-        append_text(text, sizeof text, "; its %.0f value%s set -c", classes,
-                    plural((int64_t)classes));
+        append_text(text, sizeof text, "; its %.0f value%s determine%s -c", classes,
+                    plural((int64_t)classes), classes == 1 ? "s" : "");
     print_label("labels");
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
 /* The columns of a table that have this role, with the reason: the label, encoded features, or
- * columns that were left out automatically. */
+ * columns that were ignored automatically. */
 static void print_columns(const json_t *report, const char *role) {
     enum { MAX_COLUMNS = 12 };
     size_t i, count = 0;
@@ -94,7 +94,7 @@ static void print_columns(const json_t *report, const char *role) {
         const char *reason = text_of(column, "reason");
         /* Among the features only those that were encoded have a reason. */
         if (strcmp(text_of(column, "role"), role) != 0 || reason[0] == '\0' ||
-            strcmp(reason, "not chosen") == 0 || count++ >= MAX_COLUMNS)
+            count++ >= MAX_COLUMNS)
             continue;
         if (strcmp(role, "label") == 0) {
             print_label_column(report, column, name);
@@ -117,7 +117,7 @@ static void print_labels(const json_t *report) {
         strcmp(text_of(report, "n_clusters_from"), "classes") != 0)
         return;
     print_label("labels");
-    printf("%.0f class%s, which set%s -c\n", classes, classes == 1 ? "" : "es",
+    printf("%.0f class%s, which determine%s -c\n", classes, classes == 1 ? "" : "es",
            classes == 1 ? "s" : "");
 }
 
@@ -271,7 +271,7 @@ void print_summary(const json_t *report) {
     print_columns(report, "label");
     print_labels(report);
     print_columns(report, "feature");
-    print_columns(report, "left out");
+    print_columns(report, "ignored");
     print_method(report);
     print_choice(report);
     print_scores(json_object_get(report, "scores"));

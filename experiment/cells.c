@@ -1,7 +1,7 @@
 /* The cells of a plan: every data set with every point of every grid and every seed. */
 #include "experiment/failure.h"
 #include "experiment/plan.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <stdlib.h>
 #include <string.h>

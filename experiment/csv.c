@@ -1,7 +1,7 @@
 /* OUT/results.csv: one row for each finished cell. */
 #include "experiment/experiment.h"
 #include "experiment/failure.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>

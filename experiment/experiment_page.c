@@ -1,7 +1,7 @@
 /* The page of an experiment. */
 #include "experiment/experiment.h"
 #include "experiment/failure.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>

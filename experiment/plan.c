@@ -2,7 +2,7 @@
 #include "experiment/plan.h"
 
 #include "experiment/failure.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Reading results: numbers of records, points of grids, the oracle. */
 #include "experiment/experiment.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>

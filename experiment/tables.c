@@ -1,6 +1,6 @@
 /* The best points of the grids, as tables for people and as JSON. */
 #include "experiment/experiment.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 bool experiment_is_reconstruction(const char *name) {
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
         if (strcmp((*method)->name, name) == 0)
-            return strstr((*method)->title, "reconstruction") != NULL;
+            return (*method)->reconstruction;
     return false;
 }
 

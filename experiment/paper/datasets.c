@@ -1,7 +1,7 @@
 /* Which of the published data sets a folder contains. */
 #include "experiment/failure.h"
 #include "experiment/paper/paper.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -165,7 +165,7 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
         char message[400];
         snprintf(message, sizeof message, "%s", huddle_last_error());
         read = read_stacked(context, found->file[s], entry, &data);
-        add_note(note, size, read ? "training and test parts are stacked" : message);
+        add_note(note, size, read ? "training and test parts are concatenated" : message);
     }
     if (read && data.labels == NULL)
         add_note(note, size, "it has no labels to score against");
@@ -208,7 +208,7 @@ json_t *paper_notes(const paper_found *found) {
         if (unusable || found->note[s][0] != '\0')
             json_array_append_new(notes,
                                   json_sprintf("%s: %s%s", paper_sets[s].name,
-                                               unusable ? "left out; " : "", found->note[s]));
+                                               unusable ? "not used; " : "", found->note[s]));
     }
     return notes;
 }

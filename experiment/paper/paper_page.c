@@ -1,6 +1,6 @@
 /* The page of the published experiments. */
 #include "experiment/paper/paper.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <string.h>

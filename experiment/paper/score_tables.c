@@ -1,7 +1,7 @@
 /* The tables of ACC and NMI as CSV, Markdown and LaTeX, and for people. Numbers are in per cent. */
 #include "experiment/failure.h"
 #include "experiment/paper/paper.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@
  *               the only text column whose values repeat (in more than 20 rows, texts of which more
  *               than half are different are row names). In a table of x and y, or x, y and z, y is
  *               not a label. Dates are never labels.
- *   left out    row numbers (a first column of 0 .. n - 1 or 1 .. n, or different whole numbers
+ *   ignored     row numbers (a first column of 0 .. n - 1 or 1 .. n, or different whole numbers
  *               under a name such as id, index or Unnamed: 0, or without a name); row names; dates;
  *               columns without values; columns that map one to one onto the labels
  *   features    all other columns; text columns are refused with a message that suggests what to
@@ -75,13 +75,14 @@ HUDDLE_API const huddle_format *huddle_formats(void);
 typedef enum huddle_column_role {
     HUDDLE_COLUMN_FEATURE,
     HUDDLE_COLUMN_LABEL,
-    HUDDLE_COLUMN_LEFT_OUT
+    HUDDLE_COLUMN_IGNORED,     /* by the rules above */
+    HUDDLE_COLUMN_NOT_SELECTED /* x and y name other columns */
 } huddle_column_role;
 
 typedef struct huddle_column {
     char *name; /* "" if it has none */
     huddle_column_role role;
-    char *reason; /* why it is the label or left out, how texts were encoded; or NULL */
+    char *reason; /* why it is the label or ignored, how texts were encoded; or NULL */
 } huddle_column;
 
 /* A data set: points, and labels if there are any. */

@@ -79,6 +79,12 @@ HUDDLE_API huddle_status huddle_path_labels(huddle_context *context, const huddl
                                             const huddle_dense *x, int32_t n_clusters,
                                             int32_t *labels, huddle_path_choice *choice);
 
+/* The tree of the path as a linkage matrix of SciPy (scipy.cluster.hierarchy): n - 1 rows of the two
+ * parts, gamma, and the number of rows. Trees that remain separate at the end of the path are joined
+ * at ten times its last gamma, because a linkage is one tree of finite height. HUDDLE_INVALID if the
+ * path is empty; HUDDLE_NO_MEMORY. */
+HUDDLE_API huddle_status huddle_path_linkage(const huddle_path *path, huddle_dense *linkage);
+
 HUDDLE_API void huddle_path_free(huddle_path *path);
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ def test_row_numbers_are_left_out_with_a_warning(tmp_path, iris, index, shuffled
 def test_label_leak_is_left_out_with_a_warning(tmp_path, iris):
     iris.insert(2, "target", load_iris().target)
     iris.to_csv(tmp_path / "iris.csv", index=False)
-    with pytest.warns(UserWarning, match=r"column 3 \(target\) is left out: it maps one to one"):
+    with pytest.warns(UserWarning, match=r"column 3 \(target\) is ignored: it maps one to one"):
         X, _ = load_file(tmp_path / "iris.csv", y="species")
     np.testing.assert_allclose(X, load_iris().data, rtol=1e-6)
 

@@ -50,11 +50,11 @@ function stages(r, title) {
 
 /* The columns of a table that are not features. */
 function columnsText(columns) {
-  const named = (role) => columns.map((c, i) => ({ ...c, name: c.name || `column ${i + 1}` })).filter((c) => c.role === role && c.reason !== "not chosen");
+  const named = (role) => columns.map((c, i) => ({ ...c, name: c.name || `column ${i + 1}` })).filter((c) => c.role === role);
   const listed = (list) => list.map((c) => `${c.name} (${c.reason})`).join(", ");
-  const labels = named("label"), left = named("left out"), lines = [];
+  const labels = named("label"), ignored = named("ignored"), lines = [];
   if (labels.length) lines.push(`Classes: ${listed(labels)}.`);
-  if (left.length) lines.push(`Left out: ${listed(left)}.`);
+  if (ignored.length) lines.push(`Ignored: ${listed(ignored)}.`);
   return lines.join(" ");
 }
 

@@ -16,16 +16,18 @@ static const char *const row_choices[] = {"unit", "sym", "rw", NULL};
 static const char *const verify_choices[] = {"auto", "inertia", "probe", "none", NULL};
 
 static const huddle_option table[] = {
-    HD_INT(huddle_embed_options, n_components, "8", 1, INT32_MAX, "eigenvectors to find"),
+    HD_INT(huddle_embed_options, n_components, "8", 1, INT32_MAX, "number of eigenvectors"),
     HD_CHOICE(huddle_embed_options, embed_solver, "auto", hd_embed_solver_choices,
-              "how to find the eigenvectors"),
+              "algorithm of the eigensolver"),
     HD_INT(huddle_embed_options, embed_max_iter, "100", 0, INT32_MAX,
-           "maximum outer iterations of the eigensolver"),
-    HD_REAL(huddle_embed_options, tol, "1e-4", 1e-14, 1, "residual of the eigenvectors to stop at"),
-    HD_CHOICE(huddle_embed_options, rows, "unit", row_choices,
-              "rows of the embedding: of norm 1, as they are, or over the root of the degree"),
+           "maximum number of outer iterations of the eigensolver"),
+    HD_REAL(huddle_embed_options, tol, "1e-4", 1e-14, 1,
+            "residual of the eigenvectors at which to stop"),
+    HD_CHOICE(
+        huddle_embed_options, rows, "unit", row_choices,
+        "rows of the embedding: scaled to norm 1, unscaled, or divided by the root of the degree"),
     HD_CHOICE(huddle_embed_options, verify, "auto", verify_choices,
-              "how to check that no eigenvector was missed"),
+              "how to verify that no eigenvector was missed"),
     HD_SEED(huddle_embed_options, seed, "seed of the starting vectors"),
     {0}};
 

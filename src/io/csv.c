@@ -250,27 +250,27 @@ static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, in
     }
 }
 
-static void tell_left_out(const hd_io_request *request, const hd_io_plan *plan) {
+static void report_ignored_columns(const hd_io_request *request, const hd_io_plan *plan) {
     enum { MAX_REPORTED = 8 };
-    int64_t told = 0;
+    int64_t reported = 0;
     for (int64_t c = 0; c < plan->layout->columns; c++) {
         char place[160], use[400];
         const huddle_column *column = &plan->columns[c];
         bool notable = plan->leaks[c] || c == plan->rejected;
-        if (column->role != HUDDLE_COLUMN_LEFT_OUT || c == plan->looks_like_labels ||
+        if (column->role != HUDDLE_COLUMN_IGNORED || c == plan->looks_like_labels ||
             !(notable || plan->automatic))
             continue;
         hd_io_layout_place(plan->layout, c, place, sizeof place);
         suggest_use(request, plan, c, use, sizeof use);
         if (notable)
-            hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s is left out: %s%s", place,
+            hd_warn(request->context, HUDDLE_WARNING_INPUT, "%s is ignored: %s%s", place,
                     column->reason, use);
-        else if (told++ < MAX_REPORTED)
-            hd_log(request->context, "%s is left out: %s%s", place, column->reason, use);
+        else if (reported++ < MAX_REPORTED)
+            hd_log(request->context, "%s is ignored: %s%s", place, column->reason, use);
     }
-    if (told > MAX_REPORTED)
-        hd_log(request->context, "%lld more columns are left out",
-               (long long)(told - MAX_REPORTED));
+    if (reported > MAX_REPORTED)
+        hd_log(request->context, "%lld more columns are ignored",
+               (long long)(reported - MAX_REPORTED));
 }
 
 static double value_of(const char *text, char decimal) {
@@ -325,7 +325,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     TRY(keep_names(layout, data));
     TRY(set_labels(request, &plan, &labels, data));
     TRY(drop_leaks(&plan, sources, data));
-    tell_left_out(request, &plan);
+    report_ignored_columns(request, &plan);
     tell_styles(request->context, &plan);
     data->columns = plan.columns;
     data->n_columns = layout->columns;

@@ -181,6 +181,13 @@ static void take_feature(hd_io_plan *plan, const huddle_read_options *options, i
     plan->styled = plan->styled || kind->decimal != '.';
 }
 
+/* A column that the caller's own choice of columns does not include. */
+static void skip_column(hd_io_plan *plan, int64_t column) {
+    huddle_free(plan->columns[column].reason);
+    plan->columns[column].reason = NULL;
+    plan->columns[column].role = HUDDLE_COLUMN_NOT_SELECTED;
+}
+
 static huddle_status take_named(hd_io_plan *plan, const huddle_read_options *options) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = plan->layout;
@@ -208,7 +215,7 @@ static huddle_status take_named(hd_io_plan *plan, const huddle_read_options *opt
     }
     for (int64_t c = 0; c < layout->columns; c++)
         if (!taken[c] && c != plan->label)
-            TRY(hd_io_plan_leave_out(plan, c, "not chosen"));
+            skip_column(plan, c);
 done:
     huddle_free(taken);
     return status;
@@ -235,7 +242,7 @@ static huddle_status take_expected(hd_io_plan *plan, const huddle_read_options *
     }
     for (int64_t c = 0; c < plan->layout->columns; c++)
         if (plan->roles[c] == HD_IO_SKIP && c != plan->label)
-            TRY(hd_io_plan_leave_out(plan, c, "not chosen"));
+            skip_column(plan, c);
 done:
     return status;
 }
@@ -341,8 +348,8 @@ static huddle_status leave_out_twin(hd_io_plan *plan, const huddle_read_options 
     if (!plan->from_files && !hd_io_labels_unwanted(options))
         return hd_io_plan_leave_out_leak(plan, column);
     hd_io_layout_place(plan->layout, plan->label, place, sizeof place);
-    return hd_io_plan_leave_out(plan, column, "it says the same as %.100s, which looks like labels",
-                                place);
+    return hd_io_plan_leave_out(plan, column,
+                                "it maps one to one onto %.100s, which looks like labels", place);
 }
 
 /* Leaves a column out if there is a reason. */
@@ -488,7 +495,7 @@ huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char 
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     huddle_free(plan->columns[column].reason);
-    plan->columns[column].role = HUDDLE_COLUMN_LEFT_OUT;
+    plan->columns[column].role = HUDDLE_COLUMN_IGNORED;
     plan->columns[column].reason = hd_copy_text(reason);
     if (plan->columns[column].reason == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a line of text");

@@ -336,7 +336,7 @@ static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", k > 0 ? ", " : "",
                                  (long long)data->dropped[k] + 1);
     hd_warn(context, HUDDLE_WARNING_INPUT,
-            "%lld of %lld rows left out because a value is missing: row%s %s%s",
+            "%lld of %lld rows dropped because a value is missing: row%s %s%s",
             (long long)data->n_dropped, (long long)r->pieces->rows, data->n_dropped == 1 ? "" : "s",
             list, data->n_dropped > 10 ? ", ..." : "");
 }

@@ -172,7 +172,7 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
         FAIL(HUDDLE_FORMAT, "the folder holds no PGM or PNG images, nor folders of them");
     if (classed && loose.count > 0)
         hd_warn(request->context, HUDDLE_WARNING_INPUT,
-                "%s: %lld images outside the class folders are left out", folder,
+                "%s: %lld images outside the class folders are ignored", folder,
                 (long long)loose.count);
     TRY(read_pixels(request, classed ? &images : &loose, data));
     if (request->options->n_y > 0 && !hd_io_labels_unwanted(request->options)) {

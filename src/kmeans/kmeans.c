@@ -15,12 +15,16 @@
 static const char *const inits[] = {"k-means++", "sample", NULL};
 
 static const huddle_option table[] = {
-    HD_INT(huddle_kmeans_options, n_clusters, "8", 1, INT32_MAX, "clusters to find"),
-    HD_INT(huddle_kmeans_options, n_init, "50", 1, INT32_MAX, "restarts; the best one is kept"),
-    HD_INT(huddle_kmeans_options, max_iter, "300", 1, INT32_MAX, "maximum iterations of a restart"),
+    HD_INT(huddle_kmeans_options, n_clusters, "8", 1, INT32_MAX, "number of clusters"),
+    HD_INT(huddle_kmeans_options, n_init, "50", 1, INT32_MAX,
+           "number of restarts; the best one is kept"),
+    HD_INT(huddle_kmeans_options, max_iter, "300", 1, INT32_MAX,
+           "maximum number of iterations of a restart"),
     HD_REAL(huddle_kmeans_options, tol, "1e-4", 0, INFINITY,
-            "stop when the centres' squared moves sum to less than this part of the variance"),
-    HD_CHOICE(huddle_kmeans_options, init, "k-means++", inits, "how to choose the first centres"),
+            "stop when the squared moves of the centres sum to less than this fraction of the "
+            "variance"),
+    HD_CHOICE(huddle_kmeans_options, init, "k-means++", inits,
+              "how the initial centres are chosen"),
     HD_SEED(huddle_kmeans_options, seed, "seed of the random numbers"),
     {0}};
 

@@ -14,7 +14,7 @@ const huddle_option *hd_spectral_affinity_table(void) {
                                              "precomputed_nearest_neighbors", NULL};
     static const huddle_option table[] = {
         HD_CHOICE(hd_spectral_options, affinity, "features", affinities,
-                  "what the data are: points, all distances, similarities, or a sparse matrix of "
+                  "type of the data: points, all distances, similarities, or a sparse matrix of "
                   "distances to neighbours"),
         {0}};
     return table;

@@ -22,7 +22,7 @@ typedef struct diskmeans_options {
 static const huddle_option *alpha_table(void) {
     static const huddle_option table[] = {
         HD_REAL_AUTO(diskmeans_options, alpha, "auto", 1e-12, 1e12,
-                     "regularisation; auto = a fiftieth of the points' total scatter"),
+                     "regularisation; auto: 1/50 of the total scatter of the points"),
         {0}};
     return table;
 }

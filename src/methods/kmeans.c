@@ -50,10 +50,11 @@ done:
 }
 
 const hd_method hd_method_kmeans = {
-    .text = {"kmeans", "K-means",
-             "Lloyd's K-means on the prepared points: each point joins the nearest of "
-             "n_clusters centres, the centres move to their points' mean, and so on. The best "
-             "of n_init restarts is kept."},
+    .text =
+        {"kmeans", "K-means",
+         "Lloyd's K-means on the prepared points: points are assigned to the "
+         "nearest of n_clusters centres and centres to the mean of their points, in turn. The best "
+         "of n_init restarts is kept."},
     .options_size = sizeof(kmeans_options),
     .sections = sections,
     .fit = fit_kmeans,

@@ -29,10 +29,9 @@ enum { ROWS_PER_CHUNK = 256 };
 static const double least_pivot = 1e-14;
 
 static const huddle_option *alpha_table(void) {
-    static const huddle_option table[] = {
-        HD_REAL(llc_options, alpha, "1", 1e-12, 1e12,
-                "regularisation: how little each point learns from its neighbours"),
-        {0}};
+    static const huddle_option table[] = {HD_REAL(llc_options, alpha, "1", 1e-12, 1e12,
+                                                  "regularisation of the kernel ridge regression"),
+                                          {0}};
     return table;
 }
 
@@ -536,7 +535,8 @@ done:
 
 const hd_method hd_method_llc = {
     .text = {"llc", "local learning clustering",
-             "Asks that each point's cluster be predictable from its neighbours' by kernel ridge "
+             "Requires that the cluster of a point can be predicted from its neighbours by kernel "
+             "ridge "
              "regression: embeds the points by the eigenvectors that are predicted with the least "
              "error and clusters the embedding by K-means."},
     .options_size = sizeof(llc_options),

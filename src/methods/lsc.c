@@ -35,11 +35,11 @@ static const double rank_tolerance = 1e-12, component_tolerance = 1e-10;
 static const huddle_option *landmark_table(void) {
     static const char *const ways[] = {"k-means", "random", NULL};
     static const huddle_option table[] = {
-        HD_CHOICE(lsc_options, landmarks, "k-means", ways, "how to choose the landmarks"),
+        HD_CHOICE(lsc_options, landmarks, "k-means", ways, "how the landmarks are chosen"),
         HD_INT_AUTO(lsc_options, n_landmarks, "auto", 1, INT32_MAX,
-                    "landmarks; auto = half the points, at most 1000"),
+                    "number of landmarks; auto: half the points, at most 1000"),
         HD_INT(lsc_options, landmark_neighbors, "5", 1, INT32_MAX,
-               "landmarks that each point is a combination of"),
+               "number of landmarks that represent each point"),
         {0}};
     return table;
 }

@@ -149,7 +149,7 @@ done:
 const hd_method hd_method_ncut = {
     .text = {"ncut", "normalised cut by rotation",
              "Spectral clustering without K-means: the eigenvectors are rotated until each point "
-             "lies as near as can be to one of n_clusters axes, and the axis is its cluster."},
+             "is as close as possible to one of n_clusters axes, which is its cluster."},
     .options_size = sizeof(hd_spectral_options),
     .sections = sections,
     .takes_graph = true,

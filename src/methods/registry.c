@@ -91,9 +91,10 @@ done:
 }
 
 const huddle_option *hd_common_table(void) {
-    static const huddle_option table[] = {HD_RANGE_AUTO(hd_common, n_clusters, "auto", 1, INT32_MAX,
-                                                        "clusters to find; auto = by the eigengap"),
-                                          HD_SEED(hd_common, seed, "seed of everything random"),
-                                          {0}};
+    static const huddle_option table[] = {
+        HD_RANGE_AUTO(hd_common, n_clusters, "auto", 1, INT32_MAX,
+                      "number of clusters; auto: chosen by the eigengap"),
+        HD_SEED(hd_common, seed, "seed of the random numbers"),
+        {0}};
     return table;
 }

@@ -25,7 +25,7 @@ done:
 
 const hd_method hd_method_sc = {
     .text = {"sc", "spectral clustering",
-             "Joins each point to its nearest neighbours, embeds the graph by the first "
+             "Connects each point to its nearest neighbours, embeds the graph by the first "
              "eigenvectors of its normalised Laplacian and clusters the embedding by K-means."},
     .options_size = sizeof(hd_spectral_options),
     .sections = sections,

@@ -412,9 +412,10 @@ const hd_method hd_method_spls = {
          .title = "shrunk patterns of a linear subspace (reconstruction)",
          .reconstruction = true,
          .summary =
-             "A reconstruction of a method whose text is not at hand: finds a linear subspace and "
+             "A reconstruction of a method whose publication was not available: finds a linear "
+             "subspace and "
              "points in it together, the points near their neighbours as in convex clustering, and "
-             "clusters those by K-means. Without the pull (gamma = 0) it is PCA."},
+             "clusters those by K-means. With gamma = 0 it is PCA."},
     .options_size = sizeof(spls_options),
     .sections = sections,
     .fit = fit_spls,

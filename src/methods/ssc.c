@@ -26,17 +26,18 @@ typedef struct ssc_options {
 static const huddle_option *guard_table(void) {
     static const huddle_option table[] = {
         HD_BOOL(ssc_options, guard, "true",
-                "with gamma auto: cluster the embedding itself where shrinking makes the clusters "
-                "much less even"),
+                "with gamma auto: cluster the embedding itself if shrinking makes the sizes of the "
+                "clusters much less even"),
         {0}};
     return table;
 }
 
 /* The graph W on the embedding has its own two options. */
 static const hd_rename shrink_knn_names[] = {
-    {"n_neighbors", "shrink_neighbors", "5", "neighbours of each row of the embedding in W"}, {0}};
+    {"n_neighbors", "shrink_neighbors", "5", "number of neighbours per row of the embedding"}, {0}};
 static const hd_rename shrink_weight_names[] = {
-    {"scale", "shrink_scale", "mean", "how distances in the embedding become weights of W"}, {0}};
+    {"scale", "shrink_scale", "mean", "how weights are computed from distances in the embedding"},
+    {0}};
 
 static const hd_section sections[] = {
     HD_SPECTRAL_SECTIONS,
@@ -253,9 +254,10 @@ done:
 
 const hd_method hd_method_ssc = {
     .text = {"ssc", "spectral shrunk clustering",
-             "Spectral clustering whose embedding is shrunk by a convex programme before K-means: "
+             "Spectral clustering whose embedding is shrunk by a convex program before K-means: "
              "neighbours in the embedding are pulled together until points of one cluster "
-             "coincide. This shrink step, not the clusters, comes with a proof of how near it is "
+             "coincide. The shrink step, not the clustering, comes with a certificate of how close "
+             "it is "
              "to its optimum."},
     .options_size = sizeof(ssc_options),
     .sections = sections,

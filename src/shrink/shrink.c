@@ -26,15 +26,16 @@ static huddle_option table[8];
  * when it is first asked for. */
 static void fill_table(void) {
     const huddle_option options[] = {
-        HD_REAL_AUTO(O, gamma, "auto", 0, 1e15, "strength of the pull; auto is n / n_clusters"),
-        HD_CHOICE(O, loss, "l21", losses, "what holds a row: its distance, or its square"),
-        HD_CHOICE(O, solver, "auto", hd_shrink_solver_names(), "how to shrink"),
+        HD_REAL_AUTO(O, gamma, "auto", 0, 1e15, "strength of shrinking; auto: n / n_clusters"),
+        HD_CHOICE(O, loss, "l21", losses,
+                  "data term: distances of rows (l21) or squared distances (l2)"),
+        HD_CHOICE(O, solver, "auto", hd_shrink_solver_names(), "algorithm of the shrink step"),
         HD_CHOICE(O, linear_solver, "auto", hd_shrink_linear_names(),
-                  "how to solve the linear systems"),
+                  "solver of its linear systems"),
         HD_REAL(O, gap, "1e-4", 1e-12, 1, "relative duality gap to stop at"),
-        HD_BOOL(O, snap, "true", "put each group of fused rows at one point"),
+        HD_BOOL(O, snap, "true", "move the rows of each fused group to one point"),
         HD_INT_AUTO(O, shrink_max_iter, "auto", 1, INT32_MAX,
-                    "most iterations of the shrink; auto suits the solver"),
+                    "maximum number of iterations of the shrink step; auto: depends on the solver"),
         {0}};
     _Static_assert(sizeof options == sizeof table, "every option has its place");
     memcpy(table, options, sizeof table);

@@ -23,7 +23,7 @@ A wrong name is refused with those there are, and so are options the engine does
   huddle: --engine abacus is not one of cpu
   [2]
   $ huddle predict moons.model moons --engine cpus
-  huddle: --engine: there is no 'cpus'; did you mean 'cpu'?
+  huddle: --engine: unknown value 'cpus'; did you mean 'cpu'?
   [2]
   $ huddle cluster moons --engine cpu:device=1
   huddle: engine 'cpu' takes no options, but 'device=1' was given
@@ -32,5 +32,5 @@ A wrong name is refused with those there are, and so are options the engine does
   huddle: --engine : is not one of cpu
   [2]
   $ huddle cluster --help | grep -A 1 -e --engine
-        --engine NAME         where to compute; NAME:OPTIONS if the engine takes options;
-                              cpu [cpu]
+        --engine NAME         compute engine; NAME:OPTIONS if it takes options; cpu [cpu]
+  

@@ -33,5 +33,5 @@ For programs.
   images None libpng
 
   $ huddle info
-  huddle: info needs DATA, or --formats
+  huddle: info: missing DATA or --formats
   [2]

@@ -3,31 +3,31 @@ Without words the tool says what it can do, on stderr, and that this was not eno
   $ huddle
   Usage: huddle COMMAND [OPTIONS] ...
   
-  Clusters points by spectral shrunk clustering and its relatives.
+  Clusters points by spectral shrunk clustering and related methods.
   
   Commands
     cluster DATA            cluster a data set and report the result
-    path DATA               shrink for every gamma, from exact fit to collapse
-    predict MODEL DATA      label new points by a saved model
+    path DATA               solve the shrink problem for a range of gamma
+    predict MODEL DATA      label new points with a saved model
     score TRUTH LABELS      compare labels with known classes
     experiment PLAN         run methods on data sets over grids of options and seeds
     paper DIR               run the published experiments on the data sets in a folder
-    info DATA               say what a file holds
+    info DATA               describe a data set
     convert IN OUT          write a data set in another format
-    generate KIND           make points of a known shape
-    methods                 list the methods
-    engines                 list the engines, the places to compute
-    options [METHOD]        list the options of a method, or of all
-    help [COMMAND]          say how to use the tool or a command
+    generate KIND           generate points of a known shape
+    methods                 list the clustering methods
+    engines                 list the compute engines
+    options [METHOD]        list the options of one method or of all
+    help [COMMAND]          show the help of the tool or of a command
   
   Options
-    -h, --help              print this and leave
-        --version           print the version and leave
+    -h, --help              print this help and exit
+        --version           print the version and exit
   
   Examples
     huddle cluster digits
     huddle cluster faces.mat -m ssc -c 40 -o labels.csv
-    huddle help cluster     every option of every method
+    huddle help cluster     the options of all methods
   [2]
   $ huddle 2>/dev/null
   [2]
@@ -40,7 +40,7 @@ The same on request is an answer.
   $ head -3 general
   Usage: huddle COMMAND [OPTIONS] ...
   
-  Clusters points by spectral shrunk clustering and its relatives.
+  Clusters points by spectral shrunk clustering and related methods.
 
 The version.
 
@@ -55,41 +55,41 @@ Help for a command, by three roads.
   $ cat info
   Usage: huddle info [OPTIONS] DATA
   
-  Say what a file holds.
+  Describe a data set.
   
   DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but HDF5
-  also packed by gzip), a folder of PGM or PNG images with one sub-folder a class, the
-  built-in set digits, or a generator: moons, rings, spirals, blobs, swissroll. Names inside
-  a container are found by habit (X, fea, data ... and y, gnd, labels ...) unless --x and
-  --y give them.
+  also compressed by gzip), a folder of PGM or PNG images with one subfolder per class, the
+  built-in data set digits, or a generator: moons, rings, spirals, blobs, swissroll. In a
+  container, arrays with conventional names (X, fea, data ... and y, gnd, labels ...) are
+  used unless --x and --y name others.
   
   Options
         --formats             list the file formats of this build instead
         --json                print JSON instead of text
   
   Input
-        --x NAME              the points: a name in a container, or columns of a table by
-                              name or position; repeat to stack parts
+        --x NAME              the points: an array of a container, or columns of a table, by
+                              name or position; repeat to concatenate parts
         --y NAME              the labels: likewise, or a file of labels, or none; repeat to
-                              stack parts
-        --transpose           samples stand in columns
+                              concatenate parts
+        --transpose           samples are columns, not rows
         --missing RULE        missing values of a table (empty, NA, ?): refuse them, drop
-                              their rows, or fill in the column's mean or median; error|
-                              drop|mean|median [error]
-        --encode              make features of a table's text columns, one for each text
-                              (one-hot)
-        --classes LIST        keep these classes, by their value in the file, such as
-                              11-36,40
-        --per-class N         keep the first N of each class
-        --n N                 points to generate [1000]
-        --noise NUMBER        noise of generated points; default: the kind's own
+                              their rows, or replace them by the mean or median of the
+                              column; error|drop|mean|median [error]
+        --encode              encode the text columns of a table as features, one per
+                              distinct text (one-hot)
+        --classes LIST        keep only these classes, given by their values in the file,
+                              such as 11-36,40
+        --per-class N         keep only the first N points of each class
+        --n N                 number of points to generate [1000]
+        --noise NUMBER        noise of generated points; default: depends on the generator
   
   Generators
-        --seed N              random stream of generated points [0]
+        --seed N              seed of generated points [0]
   
   Other options
-    -q, --quiet               no progress or talk on stderr
-    -h, --help                print this and leave
+    -q, --quiet               print no progress and no notes on stderr
+    -h, --help                print this help and exit
   
   Examples
     huddle info faces.mat
@@ -138,5 +138,5 @@ Mistakes get one sentence, a guess, and exit status 2.
   huddle: no command named 'clusters'; did you mean 'cluster'?
   [2]
   $ huddle --verbose
-  huddle: the first word is a command; see huddle help
+  huddle: a command must precede the options; see huddle help
   [2]

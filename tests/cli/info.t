@@ -6,7 +6,7 @@ What a file holds, for people and for programs.
   points    1797
   features  64
   classes   10: 0 1 2 3 4 5 6 7 8 9
-  labels    the 10 classes would set -c
+  labels    the 10 classes would determine -c
   image     8 x 8
   $ huddle info digits --json
   {
@@ -36,7 +36,7 @@ What a file holds, for people and for programs.
   points    50
   features  2
   classes   5: 0 1 2 3 4
-  labels    the 5 classes would set -c
+  labels    the 5 classes would determine -c
 
 CSV: names of columns, a column of words as labels.
 
@@ -47,7 +47,7 @@ CSV: names of columns, a column of words as labels.
   points    3
   features  2
   classes   2: cat dog
-  labels    kind, the only text column; its 2 values would set -c
+  labels    kind, the only text column; its 2 values would determine -c
   names     width, height, kind
   $ huddle info table.csv --y none --x width --x height --json
   {
@@ -68,7 +68,7 @@ CSV: names of columns, a column of words as labels.
       },
       {
         "name": "kind",
-        "role": "left out",
+        "role": "ignored",
         "reason": "it looks like labels, which are not wanted"
       }
     ]
@@ -79,7 +79,7 @@ CSV: names of columns, a column of words as labels.
   points    2
   features  2
   classes   1: cat
-  labels    kind, the only text column; its 1 value would set -c
+  labels    kind, the only text column; its 1 value would determine -c
   names     width, height, kind
 
 Containers: names by habit, or given.
@@ -101,7 +101,7 @@ Containers: names by habit, or given.
   points    8
   features  3
   classes   2: 0 1
-  labels    the 2 classes would set -c
+  labels    the 2 classes would determine -c
   names     fea, gnd
   $ huddle info columns.mat --json
   {
@@ -163,7 +163,7 @@ Where the points must be chosen, the names to choose from.
   file      parts.h5
   format    hdf5
   points    'test/data' and 'train/data' could both be the points
-  choose    --x NAME the points, --y NAME the labels; repeat to stack parts
+  select    --x NAME for the points, --y NAME for the labels; repeat to concatenate parts
   names     test/data (8 x 3), test/target (8), train/data (8 x 3), train/target (8)
   $ huddle info parts.h5 --json
   {
@@ -219,19 +219,19 @@ Texts that are all different are names of rows, not labels, unless they are aske
 
   $ (echo size,weight,name; for i in $(seq 30); do echo $((i + 7)),$((i * i)),n$i; done) > named.csv
   $ huddle info named.csv
-  huddle: warning: column 3 (name) is left out: names of rows, 30 different texts in 30 rows; --y name makes it the labels
+  huddle: warning: column 3 (name) is ignored: names of rows, 30 different texts in 30 rows; --y name makes it the labels
   file      named.csv
   format    csv
   points    30
   features  2
   classes   none
-  left out  name: names of rows, 30 different texts in 30 rows
+  ignored   name: names of rows, 30 different texts in 30 rows
   names     size, weight, name
   $ huddle info named.csv --y name | grep classes
   classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
   $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 'column 3 (name)'
-    warning    column 3 (name) is left out: names of rows, 30 different texts in 30 rows;
-               --y name makes it the labels
+    warning    column 3 (name) is ignored: names of rows, 30 different texts in 30 rows; --y
+               name makes it the labels
   $ head -21 named.csv > few.csv
   $ huddle info few.csv | grep classes
   classes   20: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...

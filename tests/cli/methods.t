@@ -12,17 +12,20 @@ What there is.
   $ huddle options kmeans
   kmeans: K-means
   
-    -c, --n-clusters N        clusters to find; auto = by the eigengap; auto or a whole
-                              number from 1, or a range such as 2-20 [auto]
-        --seed N              seed of everything random; a whole number from 0 [0]
+    -c, --n-clusters N        number of clusters; auto: chosen by the eigengap; auto or a
+                              whole number from 1, or a range such as 2-20 [auto]
+        --seed N              seed of the random numbers; a whole number from 0 [0]
         --prepare NAME        transformation of the points before distances are computed;
                               auto|none|standard|unit|center-rows|center-columns|pca:R|
                               whiten:R [none]
-        --n-init N            restarts; the best one is kept; a whole number from 1 [50]
-        --max-iter N          maximum iterations of a restart; a whole number from 1 [300]
-        --tol NUMBER          stop when the centres' squared moves sum to less than this
-                              part of the variance; a number from 0 [1e-4]
-        --init NAME           how to choose the first centres; k-means++|sample [k-means++]
+        --n-init N            number of restarts; the best one is kept; a whole number from
+                              1 [50]
+        --max-iter N          maximum number of iterations of a restart; a whole number from
+                              1 [300]
+        --tol NUMBER          stop when the squared moves of the centres sum to less than
+                              this fraction of the variance; a number from 0 [1e-4]
+        --init NAME           how the initial centres are chosen; k-means++|sample
+                              [k-means++]
 
 Options as JSON say what they take.
 
@@ -62,5 +65,5 @@ The manual page is clean roff, the completions clean shell.
   $ huddle completion fish > huddle.fish
   $ if command -v fish > /dev/null; then fish -n huddle.fish; fi
   $ huddle completion tcsh
-  huddle: no shell named 'tcsh'; there are bash, zsh, fish
+  huddle: no shell named 'tcsh'; choose bash, zsh or fish
   [2]

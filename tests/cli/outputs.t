@@ -60,13 +60,13 @@ that measures coverage must not begin a profile that it cannot finish.
 Folders that are not there are found out before the work.
 
   $ huddle cluster digits -m kmeans -o nowhere/labels.csv
-  huddle: nowhere/labels.csv: there is no folder 'nowhere'
+  huddle: nowhere/labels.csv: folder 'nowhere' does not exist
   [1]
   $ huddle cluster digits -m kmeans --save nowhere/model
-  huddle: nowhere/model: there is no folder 'nowhere'
+  huddle: nowhere/model: folder 'nowhere' does not exist
   [1]
   $ huddle convert digits nowhere/digits.csv
-  huddle: nowhere/digits.csv: there is no folder 'nowhere'
+  huddle: nowhere/digits.csv: folder 'nowhere' does not exist
   [1]
   $ mkdir folder.csv
   $ huddle convert digits folder.csv
@@ -76,23 +76,23 @@ Folders that are not there are found out before the work.
   huddle: before.csv: is not a folder
   [1]
   $ huddle cluster digits -m kmeans --dump nowhere/stages -q
-  huddle: nowhere/stages: there is no folder 'nowhere'
+  huddle: nowhere/stages: folder 'nowhere' does not exist
   [1]
 
 An output is none of the inputs.
 
   $ huddle cluster before.csv -m kmeans -o before.csv
-  huddle: before.csv: is an input too, and would be lost; write to another file
+  huddle: before.csv: is also an input and would be overwritten; choose another file
   [2]
   $ ln -s before.csv link.csv
   $ huddle cluster before.csv -m kmeans --save ./link.csv
-  huddle: ./link.csv: is an input too, and would be lost; write to another file
+  huddle: ./link.csv: is also an input and would be overwritten; choose another file
   [2]
   $ huddle cluster digits.csv --y before.csv -m kmeans -o before.csv
-  huddle: before.csv: is an input too, and would be lost; write to another file
+  huddle: before.csv: is also an input and would be overwritten; choose another file
   [2]
   $ huddle convert before.csv before.csv
-  huddle: before.csv: is an input too, and would be lost; write to another file
+  huddle: before.csv: is also an input and would be overwritten; choose another file
   [2]
   $ cmp digits.csv before.csv
 

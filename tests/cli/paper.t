@@ -126,7 +126,7 @@ them or 96.25 %, lies between two numbers of one decimal.
   $ /usr/bin/python3 halves.py
   True
 
-A BinAlpha file with digits is reduced to the letters; training and test parts are stacked.
+A BinAlpha file with digits is reduced to the letters; training and test parts are concatenated.
 
   $ cat > make.py <<'END'
   > import numpy as np
@@ -142,7 +142,7 @@ A BinAlpha file with digits is reduced to the letters; training and test parts a
   $ mkdir more && /usr/bin/python3 make.py
   $ huddle paper more -o more-out --n-init 1 -q | grep -E '^(BinAlpha|USPS)'
   BinAlpha: reduced to classes 11-36, the first 30 points of each
-  USPS: training and test parts are stacked
+  USPS: training and test parts are concatenated
   $ /usr/bin/python3 -c '
   > import json
   > print(sorted({(r["data"], r["n"], r["n_classes"]) for r in map(json.loads, open("more-out/results.jsonl"))}))'

@@ -62,8 +62,8 @@ What path cannot take.
   huddle: tree.json: the tree can be written as .csv or .npy
   [2]
   $ huddle path
-  huddle: path needs DATA; see huddle help path
+  huddle: path: missing DATA; see huddle help path
   [2]
   $ huddle path moons --n-gamma 0
-  huddle: --n-gamma = 0 is not a whole number from 1
+  huddle: --n-gamma = 0 is not a whole number of at least 1
   [2]

@@ -30,34 +30,34 @@ A table of three kinds with a shuffled number in every row, as in many copies of
   > rows = [[v.replace(".", ",") if isinstance(v, str) else v for v in row] for row in rows]
   > write("comma.csv", rows, [1, 2, 3, 4, 6], delimiter=";")'
 
-Row numbers are left out, which is said, and --x brings them back.
+Row numbers are ignored, with a note, and --x brings them back.
 
   $ huddle info id.csv
-  huddle: column 1 (Id) is left out: row numbers 1 .. 150; name it in --x to use it
+  huddle: column 1 (Id) is ignored: row numbers 1 .. 150; name it in --x to use it
   file      id.csv
   format    csv
   points    150
   features  4
   classes   3: setosa versicolor virginica
-  labels    species, a conventional name for labels; its 3 values would set -c
-  left out  Id: row numbers 1 .. 150
+  labels    species, a conventional name for labels; its 3 values would determine -c
+  ignored   Id: row numbers 1 .. 150
   names     Id, sepal_length, sepal_width, petal_length, petal_width, species
   $ huddle cluster plain.csv -q | grep -E 'scores' > expected
   $ for table in id shuffled unnamed empty bare; do
-  >   huddle info $table.csv -q | grep -E 'features|left out'
+  >   huddle info $table.csv -q | grep -E 'features|ignored'
   >   huddle cluster $table.csv -q | grep scores | cmp - expected
   > done
   features  4
-  left out  Id: row numbers 1 .. 150
+  ignored   Id: row numbers 1 .. 150
   features  4
-  left out  Id: row numbers, a different one in every row
+  ignored   Id: row numbers, a different one in every row
   features  4
-  left out  Unnamed: 0: row numbers, a different one in every row
+  ignored   Unnamed: 0: row numbers, a different one in every row
   features  4
-  left out  column 1: row numbers, a different one in every row
+  ignored   column 1: row numbers, a different one in every row
   features  4
-  left out  column 1: row numbers 1 .. 150
-  $ huddle info id.csv --x 1-5 | grep -E 'features|left'
+  ignored   column 1: row numbers 1 .. 150
+  $ huddle info id.csv --x 1-5 | grep -E 'features|ignored'
   features  5
   $ huddle info id.csv --json -q | /usr/bin/python3 -c '
   > import json, sys
@@ -65,25 +65,25 @@ Row numbers are left out, which is said, and --x brings them back.
   > print(r["label_column"])
   > for c in r["columns"][:2] + r["columns"][5:]: print(c)'
   species
-  {'name': 'Id', 'role': 'left out', 'reason': 'row numbers 1 .. 150'}
+  {'name': 'Id', 'role': 'ignored', 'reason': 'row numbers 1 .. 150'}
   {'name': 'sepal_length', 'role': 'feature'}
   {'name': 'species', 'role': 'label', 'reason': 'a conventional name for labels'}
 
-Label leak: a column that maps one to one onto the labels is left out with a warning.
+Label leak: a column that maps one to one onto the labels is ignored with a warning.
 
   $ huddle info two.csv --y species
-  huddle: warning: column 5 (target) is left out: it maps one to one onto the labels; name it in --x to use it
+  huddle: warning: column 5 (target) is ignored: it maps one to one onto the labels; name it in --x to use it
   file      two.csv
   format    csv
   points    150
   features  4
   classes   3: setosa versicolor virginica
-  labels    species, chosen by --y; its 3 values would set -c
-  left out  target: it maps one to one onto the labels
+  labels    species, chosen by --y; its 3 values would determine -c
+  ignored   target: it maps one to one onto the labels
   names     sepal_length, sepal_width, petal_length, petal_width, target, species
   $ huddle cluster two.csv --y species -q | grep scores | cmp - expected
   $ huddle cluster two.csv --y species -q | grep -A1 warning
-    warning    column 5 (target) is left out: it maps one to one onto the labels; name it in
+    warning    column 5 (target) is ignored: it maps one to one onto the labels; name it in
                --x to use it
   $ huddle cluster two.csv --y target -q | grep scores | cmp - expected
   $ huddle info two.csv --y species --x 1-5 | grep features
@@ -94,8 +94,8 @@ Which column became the labels and why, and what set -c.
   $ (echo day,city,sun,rain; for i in $(seq 60); do
   >   echo 2024-$((i % 12 + 1))-$((i % 28 + 1)),c$((i % 28)),$((i % 7)).5,$((i % 11)); done) > city.csv
   $ huddle cluster city.csv -m kmeans -q | sed -n '3,5p'
-    labels     city, the only text column; its 28 values set -c
-    left out   day: dates
+    labels     city, the only text column; its 28 values determine -c
+    ignored    day: dates
     method     kmeans, 28 clusters
   $ huddle cluster city.csv -m kmeans -c 2 -q | grep labels
     labels     city, the only text column
@@ -109,13 +109,13 @@ Dates never become classes.
   classes   none
   $ cut -d, -f1,3- city.csv > days.csv
   $ huddle info days.csv
-  huddle: column 1 (day) is left out: dates
+  huddle: column 1 (day) is ignored: dates
   file      days.csv
   format    csv
   points    60
   features  2
   classes   none
-  left out  day: dates
+  ignored   day: dates
   names     day, sun, rain
   $ huddle info days.csv --x day
   huddle: days.csv: line 2, column 1 (day): '2024-2-2' is a date, and dates are not read as numbers
@@ -171,7 +171,7 @@ Rows that are dropped keep their place among the labels.
   gaps.csv: 3 points, 2 features, 2 classes
   
   --
-    warning    2 of 5 rows left out because a value is missing: rows 2, 3
+    warning    2 of 5 rows dropped because a value is missing: rows 2, 3
   $ tr '\n' ' ' < labels.txt | tr 01 ab
   a -b -b b a  (no-eol)
   $ huddle cluster gaps.csv --missing drop -m kmeans -q --json | tr -d ' \n' | grep -o '"dropped_rows":[^]]*]'
@@ -183,7 +183,7 @@ Rows that are dropped keep their place among the labels.
   huddle: digits: missing = mean is for tables (CSV, TSV) only
   [1]
   $ huddle info moons --missing mean
-  huddle: moons: --missing is for files
+  huddle: moons: --missing applies only to files
   [2]
   $ huddle info gaps.csv --missing guess
   huddle: --missing guess is not one of error|drop|mean|median
@@ -242,13 +242,13 @@ Whole numbers that are nearly all different are no labels, whatever their column
 
   $ (echo a,b,label; for i in $(seq 60); do echo $((i % 7)).5,$((i % 11)),$((i * 37 % 61)); done) > many.csv
   $ huddle info many.csv
-  huddle: warning: column 3 (label) is left out: 60 different numbers in 60 rows are too many for labels; --y label makes it the labels
+  huddle: warning: column 3 (label) is ignored: 60 different numbers in 60 rows are too many for labels; --y label makes it the labels
   file      many.csv
   format    csv
   points    60
   features  2
   classes   none
-  left out  label: 60 different numbers in 60 rows are too many for labels
+  ignored   label: 60 different numbers in 60 rows are too many for labels
   names     a, b, label
   $ huddle cluster many.csv -m kmeans -c 2 -q | grep -E 'scores|classes'
   [1]
@@ -257,10 +257,10 @@ Whole numbers that are nearly all different are no labels, whatever their column
   $ huddle info many.csv -q --x a --x b | grep classes
   classes   none
   $ sed 's/label/label,kind/; 2,$s/$/,u/; 3~2s/u$/v/' many.csv > many2.csv
-  $ huddle info many2.csv -q | grep -E 'classes|labels|left'
+  $ huddle info many2.csv -q | grep -E 'classes|labels|ignored'
   classes   2: u v
-  labels    kind, the only text column; its 2 values would set -c
-  left out  label: 60 different numbers in 60 rows are too many for labels
+  labels    kind, the only text column; its 2 values would determine -c
+  ignored   label: 60 different numbers in 60 rows are too many for labels
 
 A model's features are found by name only: '2' and '1-3' are no positions.
 
@@ -325,10 +325,10 @@ Encoded columns: labels do not depend on the other rows, and --encode need not b
 Values cannot be filled in from the rows to predict.
 
   $ huddle predict model.h5 gaps.csv --missing mean
-  huddle: --missing mean would fill in the mean of the new rows, so that a label depends on the other rows; predict has --missing drop
+  huddle: --missing mean would use the mean of the new rows, so that a label would depend on the other rows; predict accepts --missing drop
   [2]
   $ huddle predict model.h5 gaps.csv --missing median
-  huddle: --missing median would fill in the median of the new rows, so that a label depends on the other rows; predict has --missing drop
+  huddle: --missing median would use the median of the new rows, so that a label would depend on the other rows; predict accepts --missing drop
   [2]
   $ huddle predict model.h5 gaps.csv
   huddle: gaps.csv: line 3, column 2 (b): the value is missing; --missing drop leaves such rows out
@@ -337,17 +337,17 @@ Values cannot be filled in from the rows to predict.
 Months, quarters, times and dates in eight digits.
 
   $ for day in 2020-01 Jan-20 20-Jan 2020Q1 12:30:00; do
-  >   (echo when,a,b; for i in $(seq 9); do echo $day,$i.5,$((i % 3)); done) | huddle info /dev/stdin -q | grep left
+  >   (echo when,a,b; for i in $(seq 9); do echo $day,$i.5,$((i % 3)); done) | huddle info /dev/stdin -q | grep ignored
   > done
-  left out  when: dates
-  left out  when: dates
-  left out  when: dates
-  left out  when: dates
-  left out  when: times
+  ignored   when: dates
+  ignored   when: dates
+  ignored   when: dates
+  ignored   when: dates
+  ignored   when: times
   $ (echo Date,code,b; for i in $(seq 12); do echo 202001$((i + 10)),202001$((i + 10)),$((i % 3)); done) > compact.csv
-  $ huddle info compact.csv -q | grep -E 'features|left'
+  $ huddle info compact.csv -q | grep -E 'features|ignored'
   features  2
-  left out  Date: dates
+  ignored   Date: dates
   $ (echo country,2020-01,2020-02; for i in $(seq 9); do echo c$((i % 3)),$i.5,$((i % 3)); done) | huddle info /dev/stdin -q | grep names
   names     country, 2020-01, 2020-02
 
@@ -366,12 +366,12 @@ The header of a table of texts.
 With --y none nothing is said of labels that are not read.
 
   $ huddle info two.csv --y none
-  huddle: column 6 (species) is left out: it says the same as column 5 (target), which looks like labels
+  huddle: column 6 (species) is ignored: it maps one to one onto column 5 (target), which looks like labels
   file      two.csv
   format    csv
   points    150
   features  4
   classes   none
-  left out  target: it looks like labels, which are not wanted
-  left out  species: it says the same as column 5 (target), which looks like labels
+  ignored   target: it looks like labels, which are not wanted
+  ignored   species: it maps one to one onto column 5 (target), which looks like labels
   names     sepal_length, sepal_width, petal_length, petal_width, target, species

@@ -1,16 +1,16 @@
 The command line is wrong: one sentence, exit status 2, nothing on stdout.
 
   $ huddle cluster
-  huddle: cluster needs DATA; see huddle help cluster
+  huddle: cluster: missing DATA; see huddle help cluster
   [2]
   $ huddle cluster digits moons
-  huddle: cluster has no use for 'moons'; see huddle help cluster
+  huddle: cluster: unexpected argument 'moons'; see huddle help cluster
   [2]
   $ huddle score only.txt
-  huddle: score needs LABELS; see huddle help score
+  huddle: score: missing LABELS; see huddle help score
   [2]
   $ huddle convert digits
-  huddle: convert needs OUT; see huddle help convert
+  huddle: convert: missing OUT; see huddle help convert
   [2]
   $ huddle cluster digits --n-neighbours 5
   huddle: cluster has no option --n-neighbours; did you mean --n-neighbors?
@@ -64,13 +64,13 @@ Values that can never be right.
   huddle: prepare = pca:0 is not one of *none|standard|unit* (glob)
   [2]
   $ huddle cluster digits -m kmean
-  huddle: --method: there is no 'kmean'; did you mean 'kmeans'?
+  huddle: --method: unknown value 'kmean'; did you mean 'kmeans'?
   [2]
   $ huddle cluster digits -m spectral
   huddle: --method spectral is not one of *kmeans* (glob)
   [2]
   $ huddle cluster digits -m kmeans --n-threads 0
-  huddle: --n-threads = 0 is not a whole number from 1
+  huddle: --n-threads = 0 is not a whole number of at least 1
   [2]
   $ huddle cluster digits -m kmeans --n-threads 2000
   huddle: n_threads = 2000 is outside [1, 1024]
@@ -79,13 +79,13 @@ Values that can never be right.
   huddle: --engine quantum is not one of cpu* (glob)
   [2]
   $ huddle cluster digits --per-class 0
-  huddle: --per-class = 0 is not a whole number from 1
+  huddle: --per-class = 0 is not a whole number of at least 1
   [2]
   $ huddle cluster moons --n ten
-  huddle: --n = ten is not a whole number from 1
+  huddle: --n = ten is not a whole number of at least 1
   [2]
   $ huddle cluster moons --noise -1
-  huddle: --noise = -1 is not a number from 0
+  huddle: --noise = -1 is not a number of at least 0
   [2]
   $ huddle generate moon
   huddle: no kind named 'moon'; did you mean 'moons'?
@@ -100,10 +100,10 @@ Options of another method, and flags that mean nothing here.
   huddle: method kmeans has no option --gamma; see huddle options kmeans
   [2]
   $ huddle cluster digits --n 100
-  huddle: digits: --n is for generators
+  huddle: digits: --n applies only to generators
   [2]
   $ huddle cluster moons --transpose
-  huddle: moons: --transpose is for files
+  huddle: moons: --transpose applies only to files
   [2]
 
 Outputs of a kind that does not exist are refused before the work.

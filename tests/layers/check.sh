@@ -1,14 +1,14 @@
 #!/bin/sh
-# Reads the #include lines below include/, src/, report/, experiment/, app/ and engines/ and fails, with
-# file and line, if a layer includes a header that it must not include:
+# Reads the #include lines below include/, src/, report/, experiment/, cli/, app/ and engines/ and
+# fails, with file and line, if a layer includes a header that it must not include:
 #
-#     base < matrix < archive < stages < fit < methods < model < report < experiment < app; engines
+#     base < matrix < archive < stages < fit < methods < model < report < experiment, cli < app; engines
 #
 # Stages do not include each other. io, the readers and writers, is a library of its own: nothing else
 # in src/ includes it, and it includes base, matrix and archive only. Public headers include only
-# public headers. Reports, experiments and the tool include only public headers, their
-# own and those of the system; besides these, experiments include report/page.h, and the tool
-# includes any header of report/ and experiment/.
+# public headers. Reports, experiments and the tool include only public headers, their own and those
+# of the system; besides these, experiments and cli, the command-line layer, include report/page.h and
+# report/text.h, and the tool includes any header of report/, experiment/ and cli/.
 #
 #     check.sh [ROOT]        checks the project in ROOT, or the one this script belongs to
 #     check.sh --self-test   checks, in a temporary folder, that violations are detected
@@ -16,7 +16,7 @@ set -eu
 
 check() {
     # Without sources there is nothing to check, which is an error.
-    files=$(cd "$1" && find include src report experiment app engines -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
+    files=$(cd "$1" && find include src report experiment cli app engines -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
     if [ -z "$files" ]; then
         echo "layers: no sources under $1" >&2
         return 1
@@ -37,6 +37,7 @@ check() {
         rank["huddle"] = 8 # the header that includes all others
         rank["report"] = 9
         rank["experiment"] = 10
+        rank["cli"] = 10
         rank["app"] = 11
         # Public headers that are not named after a folder.
         room["version"] = "base"
@@ -83,7 +84,7 @@ check() {
         first = target
         sub(/\/.*$/, "", first)
         public = target ~ /^huddle\/[^\/]*\.h$/
-        outer = first == "report" || first == "experiment"
+        outer = first == "report" || first == "experiment" || first == "cli"
         internal = target ~ /\// && !public && first in rank
 
         if (target ~ /(^|\/)\.\.?\// || target ~ /^(src|include|app|tests)\//)
@@ -96,10 +97,11 @@ check() {
         } else if (internal && outer) {
             if (!(target in exists))
                 wrong("includes " target ", which does not exist")
-            else if (!sees(here, first) || (here == "experiment" && first == "report" &&
-                                            target != "report/page.h"))
+            else if (!sees(here, first) || (rank[here] == 10 && first == "report" &&
+                                            target !~ /^report\/(page|text)\.h$/))
                 wrong(here " must not see " first " (" target ")")
-        } else if (internal && (top == "app" || top == "report" || top == "experiment"))
+        } else if (internal && (top == "app" || top == "report" || top == "experiment" ||
+                               top == "cli"))
             wrong(top " must not include internal headers of the library (" target ")")
         else if (internal && top == "include")
             wrong("a public header must not include an internal one (" target ")")
@@ -151,12 +153,13 @@ self_test() {
     printf '#include "huddle/io.h"\n#include "base/own.h"\n' >>"$root/src/io/own.c"
     printf '#include "huddle/graph.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
     printf '#include "huddle/io.h"\n#include "huddle/model.h"\n' >"$root/include/huddle/huddle.h"
-    mkdir -p "$root/report" "$root/experiment"
+    mkdir -p "$root/report" "$root/experiment" "$root/cli"
     echo '#include <huddle/base.h>' | tee "$root/report/page.h" >"$root/report/own.h"
     echo '#include "report/page.h"' | tee "$root/report/own.c" >"$root/experiment/own.c"
-    echo '#include <huddle/base.h>' >"$root/experiment/own.h"
+    echo '#include <huddle/base.h>' | tee "$root/cli/own.h" >"$root/experiment/own.h"
+    echo '#include "report/page.h"' >"$root/cli/own.c"
     echo '#include "own.h"' >"$root/app/own.c"
-    printf '#include "report/own.h"\n#include "experiment/own.h"\n' >>"$root/app/own.c"
+    printf '#include "%s/own.h"\n' report experiment cli >>"$root/app/own.c"
     echo '#include <huddle/huddle.h>' >"$root/app/own.h"
     echo '  #  include "methods.inc"' >>"$root/src/methods/own.c"
     echo '// a comment may say #include "model/own.h"' >>"$root/src/base/own.c"
@@ -187,13 +190,17 @@ self_test() {
     trial report/own.c '#include "experiment/own.h"' 'report must not see experiment'
     trial experiment/own.c '#include "report/own.h"' 'experiment must not see report'
     trial experiment/own.c '#include "model/own.h"' 'experiment must not include internal headers'
+    trial experiment/own.c '#include "cli/own.h"' 'experiment must not see cli'
+    trial cli/own.c '#include "experiment/own.h"' 'cli must not see experiment'
+    trial cli/own.c '#include "report/own.h"' 'cli must not see report'
+    trial cli/own.c '#include "base/own.h"' 'cli must not include internal headers'
     trial src/model/own.c '#include "report/own.h"' 'model must not see report'
     trial include/huddle/model.h '#include "huddle/report.h"' 'model must not see report'
     trial app/own.c '#include "report/absent.h"' 'includes report/absent.h, which does not exist'
     mkdir "$root/src/attic"
     echo '#include <stdio.h>' >"$root/src/attic/own.c"
     expect 'src/attic/own.c:1: no layer is known for attic' 'an unknown folder'
-    rm -r "$root/src" "$root/include" "$root/app" "$root/report" "$root/experiment"
+    rm -r "$root/src" "$root/include" "$root/app" "$root/report" "$root/experiment" "$root/cli"
     expect 'no sources' 'an empty project'
     echo "layers: self-test passed"
 }

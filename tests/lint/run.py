@@ -77,7 +77,7 @@ def jobs_of(build, wanted, deep):
     generated = os.path.join(build, "generated")
     include = [f"-I{folder}" for folder in (".", "include", "src", os.path.relpath(generated, ROOT))]
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
-                             "src/*.c", "app/*.c", "report/*.c", "experiment/*.c"], cwd=ROOT, check=True, text=True,
+                             "src/*.c", "cli/*.c", "app/*.c", "report/*.c", "experiment/*.c"], cwd=ROOT, check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split()
     for name in sorted(set(listed)):
         if wanted and name not in wanted or not os.path.isfile(os.path.join(ROOT, name)):

@@ -184,7 +184,7 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    names = tracked("src/*.[ch]", "include/*.h", "app/*.[ch]", "report/*.[ch]", "experiment/*.[ch]",
+    names = tracked("src/*.[ch]", "include/*.h", "cli/*.[ch]", "app/*.[ch]", "report/*.[ch]", "experiment/*.[ch]",
                     "engines/*.[ch]", "tests/*.[ch]", "bench/*.[ch]")
     if sys.argv[1:] == ["--report"]:
         report(names)

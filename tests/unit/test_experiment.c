@@ -5,7 +5,7 @@
 #include "experiment/failure.h"
 #include "experiment/plan.h"
 #include "experiment/store.h"
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>

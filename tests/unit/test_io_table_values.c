@@ -135,7 +135,7 @@ static void missing_values_are_named_dropped_or_filled(void **state) {
         assert_int_equal(data.n_dropped, 1);
         assert_int_equal(data.dropped[0], 1);
         assert_memory_equal(data.labels, ((int32_t[]){0, 0, 1}), 12);
-        assert_non_null(strstr(said, "1 of 4 rows left out because a value is missing: row 2"));
+        assert_non_null(strstr(said, "1 of 4 rows dropped because a value is missing: row 2"));
         huddle_data_free(&data);
         assert_ok(read_text(text, &(huddle_read_options){.missing = "mean"}, &data));
         assert_values(&data, 4, 2, (double[]){4, 2, 5, 5, 9, 4, 1, 9});
@@ -219,7 +219,7 @@ static void encoded_texts_do_not_reveal_the_labels(void **state) {
         text = grow(text, "%d.5,c%d,%d\n", i % 7, i % 3, i % 3);
     assert_ok(read_text(text, &(huddle_read_options){.encode = true}, &data));
     assert_int_equal(data.points.d, 1);
-    assert_non_null(strstr(said, "warning: column 2 (city) is left out: it maps one to one"));
+    assert_non_null(strstr(said, "warning: column 2 (city) is ignored: it maps one to one"));
     huddle_data_free(&data);
     text = grow(NULL, "a,city\n");
     for (int i = 0; i < 300; i++)

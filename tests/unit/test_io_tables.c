@@ -78,7 +78,7 @@ static void row_numbers_are_left_out(void **state) {
             fail_msg("case %zu has %lld features", k, (long long)data.points.d);
         assert_int_equal(strstr(said, "row numbers") != NULL, cases[k].left_out);
         assert_int_equal(column_of(&data, cases[k].at)->role,
-                         cases[k].left_out ? HUDDLE_COLUMN_LEFT_OUT : HUDDLE_COLUMN_FEATURE);
+                         cases[k].left_out ? HUDDLE_COLUMN_IGNORED : HUDDLE_COLUMN_FEATURE);
         double shift = data.points.shift != NULL ? data.points.shift[0] : 0;
         if (cases[k].left_out)
             assert_close((double)data.points.values[2] + shift, 1.5, 0);
@@ -126,7 +126,7 @@ static void headers_may_lack_one_name(void **state) {
     assert_ok(read_text("\"a\",\"b\"\n\"Mazda\",1.5,2\n\"Fiat\",3,4\n", NULL, &data));
     assert_values(&data, 2, 2, (double[]){1.5, 2, 3, 4});
     assert_string_equal(data.features[0], "a");
-    assert_non_null(strstr(said, "column 1 is left out: names of rows"));
+    assert_non_null(strstr(said, "column 1 is ignored: names of rows"));
     huddle_data_free(&data);
     assert_ok(read_text("a,b,\n1.5,2\n3,4\n", NULL, &data));
     assert_values(&data, 2, 2, (double[]){1.5, 2, 3, 4});
@@ -157,13 +157,13 @@ static void columns_that_reveal_the_labels_are_left_out(void **state) {
     assert_string_equal(data.features[2], "constant");
     assert_close((double)data.points.values[3 * 4 + 0], 4.25, 0);
     assert_close((double)data.points.values[3 * 3 + 1], 1, 0);
-    assert_non_null(strstr(said, "warning: column 2 (target) is left out: it maps one to one"));
-    assert_non_null(strstr(said, "warning: column 3 (code) is left out: it maps one to one"));
+    assert_non_null(strstr(said, "warning: column 2 (target) is ignored: it maps one to one"));
+    assert_non_null(strstr(said, "warning: column 3 (code) is ignored: it maps one to one"));
     assert_int_equal(column_of(&data, 4)->role, HUDDLE_COLUMN_LABEL);
     huddle_data_free(&data);
     assert_ok(read_text(text, &(huddle_read_options){.y = target, .n_y = 1}, &data));
     assert_int_equal(data.points.d, 3); /* of texts too */
-    assert_int_equal(column_of(&data, 4)->role, HUDDLE_COLUMN_LEFT_OUT);
+    assert_int_equal(column_of(&data, 4)->role, HUDDLE_COLUMN_IGNORED);
     huddle_data_free(&data);
     const char *all[] = {"width", "target"};
     assert_ok(
@@ -193,7 +193,7 @@ static void labels_are_explained(void **state) {
     assert_ok(read_text(text, NULL, &data));
     assert_int_equal(data.n_classes, 4);
     assert_string_equal(column_of(&data, 2)->reason, "the only text column whose values repeat");
-    assert_int_equal(column_of(&data, 0)->role, HUDDLE_COLUMN_LEFT_OUT);
+    assert_int_equal(column_of(&data, 0)->role, HUDDLE_COLUMN_IGNORED);
     huddle_data_free(&data);
 }
 
@@ -267,7 +267,7 @@ static void dates_never_become_classes(void **state) {
     assert_null(data.labels);
     assert_int_equal(data.points.d, 2);
     assert_string_equal(column_of(&data, 0)->reason, "dates");
-    assert_non_null(strstr(said, "column 1 (day) is left out: dates"));
+    assert_non_null(strstr(said, "column 1 (day) is ignored: dates"));
     huddle_data_free(&data);
     assert_refused(read_text(text, &(huddle_read_options){.x = x, .n_x = 1}, &data), HUDDLE_FORMAT,
                    "'2024-01-01' is a date");
@@ -288,8 +288,8 @@ static void numbers_that_differ_in_every_row_are_no_labels(void **state) {
     assert_ok(read_text(text, NULL, &data));
     assert_null(data.labels);
     assert_int_equal(data.points.d, 2);
-    assert_int_equal(column_of(&data, 2)->role, HUDDLE_COLUMN_LEFT_OUT);
-    assert_non_null(strstr(said, "warning: column 3 (target) is left out: 30 different numbers in "
+    assert_int_equal(column_of(&data, 2)->role, HUDDLE_COLUMN_IGNORED);
+    assert_non_null(strstr(said, "warning: column 3 (target) is ignored: 30 different numbers in "
                                  "30 rows are too many for labels; y = \"target\" makes"));
     huddle_data_free(&data);
     assert_ok(read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));

@@ -1,4 +1,4 @@
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdarg.h>

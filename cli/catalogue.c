@@ -1,14 +1,14 @@
-#include "catalogue.h"
+#include "cli/catalogue.h"
 
-#include "talk.h"
-#include "text.h"
+#include "cli/messages.h"
+#include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static struct {
     catalogue_of_methods made;
-    huddle_model **models; /* they hold the tables */
+    huddle_model **models; /* own the tables */
     const char **short_names;
 } store;
 
@@ -43,7 +43,7 @@ static void load_methods(void) {
         made->names[i] = made->methods[i]->name;
         huddle_status status = huddle_model_new(made->names[i], &store.models[i]);
         if (status != HUDDLE_OK)
-            exit(failed_call(status, NULL));
+            exit(failed("%s", huddle_last_error()));
         made->tables[i] = huddle_model_options(store.models[i]);
     }
 }
@@ -79,7 +79,7 @@ static option_rank rank_of(const catalogue_option *entry) {
     return OF_OTHER_METHODS;
 }
 
-/* By rank, and within one in the order of the tables: a stable insertion sort. */
+/* By rank, within a rank in the order of the tables: insertion sort, because it is stable. */
 static void sort_options(catalogue_option *options) {
     for (int i = 0; options[i].name != NULL; i++) {
         catalogue_option moving = options[i];
@@ -135,7 +135,7 @@ void catalogue_free(void) {
 }
 
 const char *const *method_names(void) {
-    /* Not by way of catalogue(): a list of names needs no models. */
+    /* Not from catalogue(): a list of names needs no models. */
     const huddle_method_text *const *methods = huddle_methods();
     size_t n = 0;
     if (store.short_names != NULL)
@@ -168,7 +168,7 @@ const char *option_value(const huddle_option *option) {
 }
 
 void option_default(const catalogue_option *entry, char *text, size_t size) {
-    /* The tool knows the labels, so it knows better than the table. */
+    /* The tool replaces the library's default where it knows the classes. */
     if (strcmp(entry->name, "n_clusters") == 0) {
         snprintf(text, size, "the number of classes if the data have labels, else auto");
         return;

@@ -1,14 +1,14 @@
-/* Small things about text. */
-#ifndef HUDDLE_APP_TEXT_H
-#define HUDDLE_APP_TEXT_H
+/* Text on a terminal: line breaks, widths, plurals. */
+#ifndef HUDDLE_CLI_TEXT_H
+#define HUDDLE_CLI_TEXT_H
 
-#include "experiment/text.h"
+#include "report/text.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* Columns that --help and summaries keep to. */
+/* Maximum width of --help and summaries, in columns. */
 enum { PAGE_WIDTH = 90 };
 
 /* Prints text in lines of at most PAGE_WIDTH columns, all but the first indented. `column` is

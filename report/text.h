@@ -1,6 +1,6 @@
-/* Text helpers that experiments and the tool share. */
-#ifndef HUDDLE_EXPERIMENT_TEXT_H
-#define HUDDLE_EXPERIMENT_TEXT_H
+/* Text helpers of reports, experiments and the tool. */
+#ifndef HUDDLE_REPORT_TEXT_H
+#define HUDDLE_REPORT_TEXT_H
 
 #include <stddef.h>
 

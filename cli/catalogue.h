@@ -1,7 +1,7 @@
-/* Every method with its options, merged: an option that several methods have, and mean the same
- * by, is one entry. */
-#ifndef HUDDLE_APP_CATALOGUE_H
-#define HUDDLE_APP_CATALOGUE_H
+/* The options of all methods, merged: an option that several methods have with the same meaning is
+ * one entry. */
+#ifndef HUDDLE_CLI_CATALOGUE_H
+#define HUDDLE_CLI_CATALOGUE_H
 
 #include <huddle/model.h>
 
@@ -28,34 +28,34 @@ typedef struct catalogue_of_methods {
     catalogue_option *options;    /* by rank; ends with a NULL name */
 } catalogue_of_methods;
 
-/* Made when first asked for. Leaves with a sentence if that fails. */
+/* Built by the first call. Ends the program with a message if that fails. */
 const catalogue_of_methods *catalogue(void);
 void catalogue_free(void);
 
 /* The names of all methods; ends with NULL. */
 const char *const *method_names(void);
 
-/* The next option from here on that belongs to `methods` ("*": all of them; NULL: none), or the
+/* The first option at or after `from` that belongs to `methods` (a method, or "*" for all), or the
  * end of the list. */
 const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods);
 
-/* All of them in turn. */
+/* Loops over the options of `methods`; NULL: none. */
 #define FOR_EACH_OPTION(option, methods)                                                           \
     for (const catalogue_option *option = catalogue_first(methods); option->name != NULL;          \
          option = catalogue_next(option + 1, methods))
 const catalogue_option *catalogue_first(const char *methods);
 
-/* n_clusters as the tool's flag: n-clusters, and its letter, or 0. */
+/* The flag of an option (n-clusters for n_clusters), and its letter or 0. */
 void option_flag(const char *name, char *flag, size_t size);
 char option_letter(const char *name);
 
-/* What stands for an option's value in --help: N, NUMBER, true|false ... */
+/* The placeholder of an option's value in --help: N, NUMBER, BOOL, NAME. */
 const char *option_value(const huddle_option *option);
 
-/* "default 5", "default unit; kmeans: none" ... as the tool uses it. */
+/* The default as --help shows it: "5", or "unit; kmeans: none" if methods differ. */
 void option_default(const catalogue_option *option, char *text, size_t size);
 
-/* "sc, ssc". */
+/* The names of the methods that have the option: "sc, ssc". */
 void option_owners(const catalogue_option *option, char *text, size_t size);
 
 #endif

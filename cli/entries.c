@@ -1,13 +1,13 @@
-#include "entries.h"
+#include "cli/entries.h"
 
-#include "talk.h"
-#include "text.h"
+#include "cli/messages.h"
+#include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void make_flag_entry(const char *group, const app_flag *flag, app_entry *out) {
-    *out = (app_entry){.letter = flag->letter,
+static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *out) {
+    *out = (cli_entry){.letter = flag->letter,
                        .value = flag->value,
                        .choices = flag->choices == NULL ? NULL : flag->choices(),
                        .kind = flag->kind,
@@ -22,10 +22,10 @@ static void make_flag_entry(const char *group, const app_flag *flag, app_entry *
         append_text(out->help, sizeof out->help, " [%s]", default_text);
 }
 
-void method_entry(const huddle_option *option, app_entry *out) {
+void method_entry(const huddle_option *option, cli_entry *out) {
     static const char *const booleans[] = {"true", "false", NULL};
     char allowed[512];
-    *out = (app_entry){.of_method = true,
+    *out = (cli_entry){.of_method = true,
                        .letter = option_letter(option->name),
                        .value = option_value(option),
                        .choices = option->type == HUDDLE_OPTION_BOOL ? booleans : option->choices,
@@ -40,14 +40,15 @@ static void name_group(const catalogue_option *option, char *text, size_t size) 
     if (option->rank == OF_EVERY_METHOD)
         snprintf(text, size, "Options of every method");
     else if (option->rank == OF_DEFAULT_METHOD)
-        snprintf(text, size, "Options of %s, the default method; see also huddle options METHOD",
+        snprintf(text, size,
+                 "Options of %s, the default method; for other methods see huddle options METHOD",
                  huddle_default_method());
     else
         snprintf(text, size, "Options of other methods only");
 }
 
 /* `methods`: the methods whose options the command takes, or "*" for all. */
-static void make_option_entry(const catalogue_option *option, const char *methods, app_entry *out) {
+static void make_option_entry(const catalogue_option *option, const char *methods, cli_entry *out) {
     char allowed[512], value[256], owners[200] = "";
     method_entry(option->option, out);
     if (strcmp(methods, "*") == 0)
@@ -59,13 +60,17 @@ static void make_option_entry(const catalogue_option *option, const char *method
         append_text(owners, sizeof owners, ": ");
     }
     huddle_option_allowed(option->option, allowed, sizeof allowed);
-    option_default(option, value, sizeof value);
+    /* The defaults of other methods are of no interest to a command that runs one method. */
+    if (strcmp(methods, "*") == 0 || strcmp(option->name, "n_clusters") == 0)
+        option_default(option, value, sizeof value);
+    else
+        snprintf(value, sizeof value, "%s", option->option->default_text);
     snprintf(out->help, sizeof out->help, "%s%s; %s [%s]", owners, option->option->help, allowed,
              value);
 }
 
 /* True if the command has a flag of this name, which then replaces the option. */
-static bool has_flag(const app_entry *entries, int count, const char *name) {
+static bool has_flag(const cli_entry *entries, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (!entries[i].of_method && strcmp(entries[i].name, name) == 0)
             return true;
@@ -73,15 +78,15 @@ static bool has_flag(const app_entry *entries, int count, const char *name) {
 }
 
 /* True if the command sets this option itself. */
-static bool is_settled(const app_command *command, const char *name) {
-    return command->settled != NULL && strcmp(command->settled, name) == 0;
+static bool is_fixed(const cli_command *command, const char *name) {
+    return command->fixed_option != NULL && strcmp(command->fixed_option, name) == 0;
 }
 
 /* An upper bound on the number of entries. */
-static int count_entries(const app_command *command) {
+static int count_entries(const cli_command *command) {
     int count = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             count++;
     FOR_EACH_OPTION(option, command->methods)
     count++;
@@ -89,23 +94,23 @@ static int count_entries(const app_command *command) {
 }
 
 /* Options of methods come after the command's first group of flags. */
-app_entry *command_entries(const app_command *command, int *count) {
-    app_entry *entries = must(calloc((size_t)count_entries(command) + 1, sizeof *entries));
+cli_entry *command_entries(const cli_command *command, int *count) {
+    cli_entry *entries = must(calloc((size_t)count_entries(command) + 1, sizeof *entries));
     int n = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++) {
-        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             make_flag_entry(group->title, flag, &entries[n++]);
         if (group != command->groups)
             continue;
         FOR_EACH_OPTION(option, command->methods)
-        if (!has_flag(entries, n, option->flag) && !is_settled(command, option->name))
+        if (!has_flag(entries, n, option->flag) && !is_fixed(command, option->name))
             make_option_entry(option, command->methods, &entries[n++]);
     }
     *count = n;
     return entries;
 }
 
-void entry_names(const app_entry *entry, char *text, size_t size) {
+void entry_names(const cli_entry *entry, char *text, size_t size) {
     if (entry->letter != '\0')
         snprintf(text, size, "-%c, --%s", entry->letter, entry->name);
     else
@@ -114,7 +119,7 @@ void entry_names(const app_entry *entry, char *text, size_t size) {
         append_text(text, size, " %s", entry->value);
 }
 
-void command_sentence(const app_command *command, char *text, size_t size) {
+void command_sentence(const cli_command *command, char *text, size_t size) {
     char first = command->summary[0];
     if (first >= 'a' && first <= 'z')
         first = (char)(first - 'a' + 'A');

@@ -1,12 +1,13 @@
-/* Flags of a command and options of methods as entries of one type, for everything that lists them:
- * --help, the man page, Markdown and the shell completions. */
-#ifndef HUDDLE_APP_ENTRIES_H
-#define HUDDLE_APP_ENTRIES_H
+/* Flags of a command and options of methods as entries of one type, for all documents that list
+ * them:
+ * --help, the manual page, Markdown and the shell completions. */
+#ifndef HUDDLE_CLI_ENTRIES_H
+#define HUDDLE_CLI_ENTRIES_H
 
-#include "catalogue.h"
-#include "command.h"
+#include "cli/catalogue.h"
+#include "cli/command.h"
 
-typedef struct app_entry {
+typedef struct cli_entry {
     char group[256];            /* "Input", "Options of sc, ssc" */
     bool of_method;             /* an option of methods, not a flag of the command */
     char letter;                /* of the short form, or 0 */
@@ -16,18 +17,18 @@ typedef struct app_entry {
     flag_kind kind;
     bool repeats;
     char help[1024]; /* with the values it takes and its default */
-} app_entry;
+} cli_entry;
 
 /* All entries of a command, group by group; freed by free(). */
-app_entry *command_entries(const app_command *command, int *count);
+cli_entry *command_entries(const cli_command *command, int *count);
 
 /* The entry of an option as one method defines it. */
-void method_entry(const huddle_option *option, app_entry *out);
+void method_entry(const huddle_option *option, cli_entry *out);
 
 /* "-o, --output FILE", or "    --x NAME", aligned with it. */
-void entry_names(const app_entry *entry, char *text, size_t size);
+void entry_names(const cli_entry *entry, char *text, size_t size);
 
 /* The command's summary as a sentence: "Convert a data set to another format." */
-void command_sentence(const app_command *command, char *text, size_t size);
+void command_sentence(const cli_command *command, char *text, size_t size);
 
 #endif

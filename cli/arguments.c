@@ -1,8 +1,8 @@
-#include "arguments.h"
+#include "cli/arguments.h"
 
-#include "catalogue.h"
-#include "talk.h"
-#include "text.h"
+#include "cli/catalogue.h"
+#include "cli/messages.h"
+#include "cli/text.h"
 
 #include <ctype.h>
 #include <huddle/base.h>
@@ -10,45 +10,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding ------------------------------------------------------------------------------ */
+/* ---- lookup ------------------------------------------------------------------------------- */
 
-static const app_flag *find_flag(const app_command *command, const char *name, size_t length) {
+static const cli_flag *find_flag(const cli_command *command, const char *name, size_t length) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             if (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0)
                 return flag;
     return NULL;
 }
 
-static const app_flag *find_letter(const app_command *command, char letter) {
+static const cli_flag *find_letter(const cli_command *command, char letter) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             if (flag->letter == letter)
                 return flag;
     return NULL;
 }
 
-static const char *find_option(const app_command *command, const char *name, size_t length) {
+static const char *find_option(const cli_command *command, const char *name, size_t length) {
     FOR_EACH_OPTION(option, command->methods)
     if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
         return option->name;
     return NULL;
 }
 
-static const char *find_option_letter(const app_command *command, char letter) {
+static const char *find_option_letter(const cli_command *command, char letter) {
     FOR_EACH_OPTION(option, command->methods)
     if (option->letter == letter)
         return option->name;
     return NULL;
 }
 
-static int unknown_flag(const app_command *command, const char *word, size_t length) {
+static int unknown_flag(const cli_command *command, const char *word, size_t length) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
-        for (const app_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
+        for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
             huddle_suggest_name(name, flag->name, &distance, &best);
     FOR_EACH_OPTION(option, command->methods)
     huddle_suggest_name(name, option->flag, &distance, &best);
@@ -70,7 +70,7 @@ static bool is_number(const char *text, double min, bool whole) {
     return number >= min;
 }
 
-static int wrong_choice(const app_flag *flag, const char *value) {
+static int wrong_choice(const cli_flag *flag, const char *value) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
     char names[256] = "";
@@ -79,15 +79,17 @@ static int wrong_choice(const app_flag *flag, const char *value) {
         append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : "|", *choice);
     }
     if (best != NULL)
-        return usage_error("--%s: there is no '%s'; did you mean '%s'?", flag->name, value, best);
+        return usage_error("--%s: unknown value '%s'; did you mean '%s'?", flag->name, value, best);
     return usage_error("--%s %s is not one of %s", flag->name, value, names);
 }
 
-static int check_value(const app_flag *flag, const char *value) {
+static int check_value(const cli_flag *flag, const char *value) {
     if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
-        return usage_error("--%s = %s is not a whole number from %g", flag->name, value, flag->min);
+        return usage_error("--%s = %s is not a whole number of at least %g", flag->name, value,
+                           flag->min);
     if (flag->kind == FLAG_NUMBER && !is_number(value, flag->min, false))
-        return usage_error("--%s = %s is not a number from %g", flag->name, value, flag->min);
+        return usage_error("--%s = %s is not a number of at least %g", flag->name, value,
+                           flag->min);
     if (flag->kind == FLAG_CHOICE) {
         size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);
         for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
@@ -100,15 +102,15 @@ static int check_value(const app_flag *flag, const char *value) {
     return EXIT_DONE;
 }
 
-static int add_setting(app_arguments *out, const app_flag *flag, const char *option,
+static int add_setting(cli_arguments *out, const cli_flag *flag, const char *option,
                        const char *value) {
     if (flag != NULL && check_value(flag, value) != EXIT_DONE)
         return EXIT_USAGE;
-    out->settings[out->n_settings++] = (app_setting){flag, option, value};
+    out->settings[out->n_settings++] = (cli_setting){flag, option, value};
     return EXIT_DONE;
 }
 
-/* ---- words -------------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------ */
 
 /* The words not yet read. */
 typedef struct reader {
@@ -116,10 +118,10 @@ typedef struct reader {
     char **words;
 } reader;
 
-static int read_long(reader *in, app_arguments *out) {
+static int read_long(reader *in, cli_arguments *out) {
     const char *word = in->words[in->at++] + 2, *equals = strchr(word, '=');
     size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
-    const app_flag *flag = find_flag(out->command, word, length);
+    const cli_flag *flag = find_flag(out->command, word, length);
     const char *option = flag == NULL ? find_option(out->command, word, length) : NULL;
     if (flag == NULL && option == NULL)
         return unknown_flag(out->command, word, length);
@@ -137,9 +139,9 @@ static int read_long(reader *in, app_arguments *out) {
 }
 
 /* -c10, -c 10, or several switches and then at most one that takes a value. */
-static int read_letters(reader *in, app_arguments *out) {
+static int read_letters(reader *in, cli_arguments *out) {
     for (const char *letter = in->words[in->at++] + 1; *letter != '\0'; letter++) {
-        const app_flag *flag = find_letter(out->command, *letter);
+        const cli_flag *flag = find_letter(out->command, *letter);
         const char *option = flag == NULL ? find_option_letter(out->command, *letter) : NULL;
         if (flag == NULL && option == NULL)
             return usage_error("%s has no option -%c; see huddle help %s", out->command->name,
@@ -157,7 +159,7 @@ static int read_letters(reader *in, app_arguments *out) {
     return EXIT_DONE;
 }
 
-static int read_words(reader *in, app_arguments *out) {
+static int read_words(reader *in, cli_arguments *out) {
     bool only_operands = false;
     while (in->at < in->count) {
         char *word = in->words[in->at];
@@ -179,26 +181,27 @@ static int read_words(reader *in, app_arguments *out) {
 }
 
 /* The k-th word of "TRUTH LABELS". */
-static void operand_name(const app_command *command, int k, char *name, size_t size) {
+static void operand_name(const cli_command *command, int k, char *name, size_t size) {
     const char *start = command->operands;
     for (; k > 0 && strchr(start, ' ') != NULL; k--)
         start = strchr(start, ' ') + 1;
     snprintf(name, size, "%.*s", (int)strcspn(start, " "), start);
 }
 
-static int check_operands(const app_arguments *arguments) {
-    const app_command *command = arguments->command;
+static int check_operands(const cli_arguments *arguments) {
+    const cli_command *command = arguments->command;
     char name[32];
     operand_name(command, arguments->n_operands, name, sizeof name);
-    if (arguments->n_operands < command->least)
-        return usage_error("%s needs %s; see huddle help %s", command->name, name, command->name);
-    if (arguments->n_operands > command->most)
-        return usage_error("%s has no use for '%s'; see huddle help %s", command->name,
-                           arguments->operands[command->most], command->name);
+    if (arguments->n_operands < command->min_operands)
+        return usage_error("%s: missing %s; see huddle help %s", command->name, name,
+                           command->name);
+    if (arguments->n_operands > command->max_operands)
+        return usage_error("%s: unexpected argument '%s'; see huddle help %s", command->name,
+                           arguments->operands[command->max_operands], command->name);
     return EXIT_DONE;
 }
 
-int arguments_parse(const app_command *command, int count, char **words, app_arguments *out) {
+int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *out) {
     reader in = {0, count, words};
     size_t letters = 1;
     for (int i = 0; i < count; i++)
@@ -212,36 +215,36 @@ int arguments_parse(const app_command *command, int count, char **words, app_arg
     return check_operands(out);
 }
 
-void arguments_free(app_arguments *arguments) {
+void arguments_free(cli_arguments *arguments) {
     free(arguments->operands);
     free(arguments->settings);
-    *arguments = (struct app_arguments){0};
+    *arguments = (struct cli_arguments){0};
 }
 
-/* ---- asking ------------------------------------------------------------------------------- */
+/* ---- access ------------------------------------------------------------------------------- */
 
-static bool is_named(const app_setting *setting, const char *name) {
+static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
 }
 
-const char *argument(const app_arguments *arguments, const char *name) {
+const char *argument(const cli_arguments *arguments, const char *name) {
     for (int i = arguments->n_settings - 1; i >= 0; i--)
         if (is_named(&arguments->settings[i], name))
             return arguments->settings[i].value;
     return NULL;
 }
 
-int64_t argument_count(const app_arguments *arguments, const char *name, int64_t default_value) {
+int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);
     return text == NULL ? default_value : strtoll(text, NULL, 10);
 }
 
-double argument_number(const app_arguments *arguments, const char *name, double default_value) {
+double argument_number(const cli_arguments *arguments, const char *name, double default_value) {
     const char *text = argument(arguments, name);
     return text == NULL ? default_value : strtod(text, NULL);
 }
 
-const char **argument_all(const app_arguments *arguments, const char *name, int64_t *count) {
+const char **argument_all(const cli_arguments *arguments, const char *name, int64_t *count) {
     const char **all = must(calloc((size_t)arguments->n_settings + 1, sizeof *all));
     *count = 0;
     for (int i = 0; i < arguments->n_settings; i++)

@@ -1,0 +1,82 @@
+#include "json.h"
+
+#include "cli/text.h"
+#include "report/page.h"
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void print_value(const json_t *value, int indent);
+
+static void print_real(double number) {
+    char text[40];
+    huddle_format_real(number, text, sizeof text);
+    fputs(text, stdout);
+    if (strpbrk(text, ".e") == NULL)
+        fputs(".0", stdout);
+}
+
+static void print_object(const json_t *object, int indent) {
+    const char *key;
+    json_t *member;
+    bool first = true;
+    if (json_object_size(object) == 0) {
+        fputs("{}", stdout);
+        return;
+    }
+    /* The macro does not accept a const object, although it does not change it. */
+    json_object_foreach((json_t *)(uintptr_t)object, key, member) {
+        json_t *name = json_string(key);
+        printf("%s%*s", first ? "{\n" : ",\n", indent + 2, "");
+        print_value(name, 0);
+        fputs(": ", stdout);
+        print_value(member, indent + 2);
+        json_decref(name);
+        first = false;
+    }
+    printf("\n%*s}", indent, "");
+}
+
+/* Arrays of arrays or objects have one line per element. */
+static void print_array(const json_t *array, int indent) {
+    size_t n = json_array_size(array);
+    json_t *head = json_array_get(array, 0);
+    bool lines = json_is_array(head) || json_is_object(head);
+    fputc('[', stdout);
+    for (size_t i = 0; i < n; i++) {
+        if (lines)
+            printf("%s\n%*s", i == 0 ? "" : ",", indent + 2, "");
+        else if (i > 0)
+            fputs(", ", stdout);
+        print_value(json_array_get(array, i), indent + 2);
+    }
+    if (lines)
+        printf("\n%*s", indent, "");
+    fputc(']', stdout);
+}
+
+static void print_value(const json_t *value, int indent) {
+    if (json_is_object(value))
+        print_object(value, indent);
+    else if (json_is_array(value))
+        print_array(value, indent);
+    else if (json_is_real(value))
+        print_real(json_real_value(value));
+    else
+        json_dumpf(value, stdout, JSON_ENCODE_ANY);
+}
+
+void print_json(const json_t *value) {
+    print_value(value, 0);
+    fputc('\n', stdout);
+}
+
+json_t *scores_json(const huddle_scores *scores) {
+    return json_pack("{s:f, s:f, s:f, s:f}", "acc", scores->acc, "nmi", scores->nmi, "ari",
+                     scores->ari, "purity", scores->purity);
+}
+
+json_t *text_json(const char *text) {
+    return must(page_text(text));
+}

@@ -1,0 +1,18 @@
+/* JSON on stdout, and JSON values that several commands print. */
+#ifndef HUDDLE_APP_JSON_H
+#define HUDDLE_APP_JSON_H
+
+#include <huddle/metrics.h>
+#include <jansson.h>
+
+/* Prints a value and a line feed to stdout: one line per member of an object, arrays of plain
+ * values on one line, numbers with the fewest digits that read back as the same number. */
+void print_json(const json_t *value);
+
+/* {acc, nmi, ari, purity}. */
+json_t *scores_json(const huddle_scores *scores);
+
+/* A string; bytes that are not UTF-8 become question marks. */
+json_t *text_json(const char *text);
+
+#endif

@@ -1,0 +1,126 @@
+#include "session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+/* There is one session in a process, and a signal handler has no argument to find it by. */
+static struct {
+    huddle_context *context;
+    json_t *warnings; /* receives warnings, or NULL */
+} session;
+
+static atomic_int interrupted; /* set by the signal handler, read by all threads */
+
+/* ---- messages of the library --------------------------------------------------------------- */
+
+static void on_log(void *user, huddle_log_level level, huddle_warning_code code, const char *text) {
+    (void)user;
+    (void)code;
+    if (level == HUDDLE_LOG_WARNING && session.warnings != NULL)
+        json_array_append_new(session.warnings, json_string(text));
+    else
+        note("%s%s", level == HUDDLE_LOG_WARNING ? "warning: " : "", text);
+}
+
+/* A result other than 0 cancels the computation. */
+static int on_progress(void *user, const char *stage, double done, double total) {
+    (void)user;
+    show_progress(stage, done, total);
+    return interrupted;
+}
+
+void session_collect_warnings(json_t *warnings) {
+    session.warnings = warnings;
+}
+
+int failed_call(huddle_status status, const char *source) {
+    const char *message = huddle_last_error();
+    if (status == HUDDLE_CANCELLED || session_cancelled())
+        return failed("cancelled");
+    if (source == NULL || strncmp(message, source, strlen(source)) == 0)
+        return failed("%s", message);
+    return failed("%s: %s", source, message);
+}
+
+/* ---- Ctrl-C -------------------------------------------------------------------------------- */
+
+/* The first signal asks the computation to stop. A second one, at least a second later, ends the
+ * process at once by the default action. Earlier ones are ignored because some programs send the
+ * same signal twice: to the process and to its group. */
+static void on_signal(int number) {
+    static struct timespec first;
+    struct timespec now;
+    int saved = errno; /* the interrupted code may be about to read it */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    errno = saved;
+    if (!interrupted) {
+        interrupted = 1;
+        first = now;
+        huddle_context_cancel(session.context);
+        return;
+    }
+    if (now.tv_sec > first.tv_sec + 1) {
+        struct sigaction action = {.sa_handler = SIG_DFL};
+        sigaction(number, &action, NULL);
+        raise(number);
+    }
+}
+
+bool session_cancelled(void) {
+    return interrupted != 0;
+}
+
+/* Signals that the parent process ignores, as nohup does with SIGHUP, stay ignored. */
+static void set_signal_handler(void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler}, before;
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
+
+/* ---- begin and end ------------------------------------------------------------------------- */
+
+static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
+    const char *engine = argument(arguments, "engine"), *threads = argument(arguments, "n-threads");
+    huddle_status status = HUDDLE_OK;
+    int64_t n = argument_count(arguments, "n-threads", HUDDLE_AUTO);
+    if (threads != NULL)
+        status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);
+    if (status == HUDDLE_OK && engine != NULL)
+        status = huddle_context_set_engine(context, engine);
+    return status;
+}
+
+huddle_context *session_begin(const cli_arguments *arguments, int *result) {
+    huddle_context *context = NULL;
+    huddle_status status = huddle_context_new(&context);
+    if (status != HUDDLE_OK) {
+        *result = failed_call(status, NULL);
+        return NULL;
+    }
+    if (configure_context(context, arguments) != HUDDLE_OK) {
+        *result = usage_error("%s", huddle_last_error());
+        huddle_context_free(context);
+        return NULL;
+    }
+    messages_set_quiet(argument(arguments, "quiet") != NULL);
+    session.context = context;
+    huddle_context_set_log(context, on_log, NULL);
+    huddle_context_set_progress(context, on_progress, NULL);
+    set_signal_handler(on_signal);
+    return context;
+}
+
+void session_end(huddle_context *context) {
+    messages_set_quiet(false);
+    /* The handler uses the context, so it is removed first. */
+    if (context != NULL)
+        set_signal_handler(SIG_DFL);
+    memset(&session, 0, sizeof session);
+    huddle_context_free(context);
+}

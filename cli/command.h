@@ -1,0 +1,68 @@
+/* Commands as tables: name, operands, flags, texts, and the function that runs it. The parser,
+ * --help, the manual page, the shell completions and the Markdown pages are all derived from these
+ * tables, so that they cannot contradict each other. */
+#ifndef HUDDLE_CLI_COMMAND_H
+#define HUDDLE_CLI_COMMAND_H
+
+#include <stdbool.h>
+
+/* Exit statuses. */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+typedef enum flag_kind {
+    FLAG_END = 0, /* end of a table */
+    FLAG_SWITCH,  /* takes no value */
+    FLAG_TEXT,
+    FLAG_FILE,
+    FLAG_FOLDER,
+    FLAG_COUNT,  /* a whole number, at least `min` */
+    FLAG_NUMBER, /* a number, at least `min` */
+    FLAG_CHOICE  /* one of choices() */
+} flag_kind;
+
+typedef struct cli_flag {
+    const char *name; /* "per-class", for --per-class */
+    char letter;      /* 'o', for -o as well; or 0 */
+    flag_kind kind;
+    const char *value; /* placeholder of the value in --help: "FILE" */
+    double min;
+    bool repeats; /* may be given several times; all values are used */
+    const char *const *(*choices)(void);
+    bool takes_options;               /* CHOICE: NAME:OPTIONS is accepted as well */
+    const char *default_text;         /* the default in --help, or NULL */
+    const char *(*get_default)(void); /* the same as a function, or NULL */
+    const char *help;                 /* a phrase without a full stop */
+} cli_flag;
+
+typedef struct flag_group {
+    const char *title;
+    const cli_flag *flags; /* NULL: end of the list */
+} flag_group;
+
+struct cli_arguments;
+
+typedef struct cli_command {
+    const char *name;
+    const char *operands; /* "IN OUT", as in the usage line */
+    int min_operands, max_operands;
+    const char *summary;               /* one line, no full stop */
+    const char *text;                  /* paragraphs, separated by empty lines; or NULL */
+    const char *const *(*words)(void); /* operands to complete besides files; or NULL */
+    const flag_group *groups;
+    const char *methods;      /* accepts the options of this method, "*": of all; or NULL */
+    const char *fixed_option; /* one of them that the command sets itself; or NULL */
+    bool hidden;              /* not listed by huddle --help */
+    const char *const *examples;
+    int (*run)(const struct cli_arguments *arguments);
+} cli_command;
+
+/* All commands in the order of --help; ends with NULL. Defined by the tool. */
+extern const cli_command *const commands[];
+
+/* The command of that name; NULL, after a message, if there is none. */
+const cli_command *find_command(const char *name);
+
+/* The names of all commands; ends with NULL. */
+const char *const *command_names(void);
+
+#endif

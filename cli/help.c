@@ -1,0 +1,70 @@
+#include "cli/help.h"
+
+#include "cli/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRY_COLUMN = 28 };
+
+void print_entry(const cli_entry *entry) {
+    char names[128];
+    entry_names(entry, names, sizeof names);
+    int column = 2 + (int)strlen(names);
+    printf("  %s", names);
+    if (column + 2 > ENTRY_COLUMN) {
+        printf("\n");
+        column = 0;
+    }
+    printf("%*s", ENTRY_COLUMN - column, "");
+    print_wrapped(stdout, entry->help, ENTRY_COLUMN, ENTRY_COLUMN);
+}
+
+static void print_entries(const cli_command *command) {
+    int count;
+    cli_entry *entries = command_entries(command, &count);
+    const char *group = "";
+    for (int i = 0; i < count; i++) {
+        if (strcmp(entries[i].group, group) != 0)
+            printf("\n%s\n", entries[i].group);
+        group = entries[i].group;
+        print_entry(&entries[i]);
+    }
+    free(entries);
+}
+
+void print_command_help(const cli_command *command) {
+    char sentence[256];
+    printf("Usage: huddle %s [OPTIONS]%s%s\n\n", command->name,
+           command->operands[0] == '\0' ? "" : " ", command->operands);
+    command_sentence(command, sentence, sizeof sentence);
+    print_wrapped(stdout, sentence, 0, 0);
+    if (command->text != NULL) {
+        putchar('\n');
+        print_wrapped(stdout, command->text, 0, 0);
+    }
+    print_entries(command);
+    if (command->examples != NULL)
+        printf("\nExamples\n");
+    for (const char *const *line = command->examples; line != NULL && *line != NULL; line++)
+        printf("  %s\n", *line);
+}
+
+void print_general_help(FILE *file) {
+    fprintf(file,
+            "Usage: huddle COMMAND [OPTIONS] ...\n\n"
+            "Clusters points by spectral shrunk clustering and related methods.\n\nCommands\n");
+    for (const cli_command *const *entry = commands; *entry != NULL; entry++)
+        if (!(*entry)->hidden) {
+            char usage[64];
+            snprintf(usage, sizeof usage, "%s %s", (*entry)->name, (*entry)->operands);
+            fprintf(file, "  %-24s%s\n", usage, (*entry)->summary);
+        }
+    fprintf(file, "\nOptions\n"
+                  "  -h, --help              print this help and exit\n"
+                  "      --version           print the version and exit\n"
+                  "\nExamples\n"
+                  "  huddle cluster digits\n"
+                  "  huddle cluster faces.mat -m ssc -c 40 -o labels.csv\n"
+                  "  huddle help cluster     the options of all methods\n");
+}

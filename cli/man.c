@@ -1,0 +1,96 @@
+/* The manual page in roff, from the same tables as --help. */
+#include "cli/documents.h"
+
+#include "cli/entries.h"
+
+#include <huddle/base.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Dashes of options are not hyphens, and a line must not begin like a request. */
+static void print_roff(const char *text) {
+    if (*text == '.' || *text == '\'')
+        printf("\\&");
+    for (; *text != '\0'; text++) {
+        if (*text == '-' || *text == '\\')
+            putchar('\\');
+        if (strncmp(text, "\n\n", 2) == 0) {
+            printf("\n.PP\n");
+            text++;
+        } else
+            putchar(*text);
+        if (*text == '|') /* a list may be broken here */
+            printf("\\:");
+    }
+}
+
+static void print_line(const char *request, const char *text) {
+    printf("%s", request);
+    print_roff(text);
+    printf("\n");
+}
+
+static void print_entry_roff(const cli_entry *entry) {
+    printf(".TP\n");
+    if (entry->letter != '\0')
+        printf("\\fB\\-%c\\fR, ", entry->letter);
+    printf("\\fB\\-\\-");
+    print_roff(entry->name);
+    printf("\\fR");
+    if (entry->value != NULL)
+        printf(" \\fI%s\\fR", entry->value);
+    printf("\n");
+    print_line("", entry->help);
+}
+
+static void print_entries_roff(const cli_command *command) {
+    int count;
+    cli_entry *entries = command_entries(command, &count);
+    const char *group = "";
+    for (int i = 0; i < count; i++) {
+        if (strcmp(entries[i].name, "help") == 0)
+            continue;
+        if (strcmp(entries[i].group, group) != 0)
+            printf(".PP\n.I \"%s\"\n", entries[i].group);
+        group = entries[i].group;
+        print_entry_roff(&entries[i]);
+    }
+    free(entries);
+}
+
+static void print_command_roff(const cli_command *command) {
+    char sentence[256], usage[256];
+    snprintf(usage, sizeof usage, "huddle %s [OPTIONS] %s", command->name, command->operands);
+    print_line(".SS ", usage);
+    command_sentence(command, sentence, sizeof sentence);
+    print_line("", sentence);
+    if (command->text != NULL)
+        print_line(".PP\n", command->text);
+    print_entries_roff(command);
+    if (command->examples == NULL)
+        return;
+    printf(".PP\n.I Examples\n.PP\n.nf\n");
+    for (const char *const *line = command->examples; *line != NULL; line++)
+        print_line("", *line);
+    printf(".fi\n");
+}
+
+void print_man_page(void) {
+    printf(".TH HUDDLE 1 \"\" \"huddle %s\" \"User Commands\"\n", huddle_version());
+    printf(
+        ".ad l\n.SH NAME\nhuddle \\- spectral shrunk clustering and related methods\n"
+        ".SH SYNOPSIS\n.B huddle\n.I COMMAND\n[\\fIOPTIONS\\fR] ...\n.SH DESCRIPTION\n"
+        "Clusters points, scores the result and predicts new points. Results are written to "
+        "standard output or to the file given by \\fB\\-o\\fR; messages and progress are written "
+        "to standard error unless \\fB\\-q\\fR is given. \\fB\\-\\-json\\fR prints one JSON "
+        "object. An output file is replaced only when the new one is complete. A long option may "
+        "be written \\fB\\-\\-name value\\fR or "
+        "\\fB\\-\\-name=value\\fR.\n.SH COMMANDS\n");
+    for (const cli_command *const *command = commands; *command != NULL; command++)
+        print_command_roff(*command);
+    printf(
+        ".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe command failed or was cancelled; a message "
+        "on standard error gives the reason.\n.TP\n2\nThe command line is not valid.\n");
+}

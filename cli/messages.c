@@ -1,0 +1,150 @@
+#include "cli/messages.h"
+
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The state of the one stderr of the process. Messages are printed by one thread at a time: the
+ * library calls its log and progress functions under a lock. */
+static struct {
+    bool quiet, terminal;
+    bool has_bar;    /* the cursor is at the end of a progress bar */
+    char stage[32];  /* the stage whose progress was shown last */
+    double began;    /* when it began */
+    double not_till; /* earliest time of the next progress line */
+} state;
+
+double clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+__attribute__((format(printf, 1, 0))) static void print_message(const char *format,
+                                                                va_list arguments) {
+    clear_progress();
+    fputs("huddle: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+int failed(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(format, arguments);
+    va_end(arguments);
+    return EXIT_FAILED;
+}
+
+int usage_error(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(format, arguments);
+    va_end(arguments);
+    return EXIT_USAGE;
+}
+
+void note(const char *format, ...) {
+    va_list arguments;
+    if (state.quiet)
+        return;
+    va_start(arguments, format);
+    print_message(format, arguments);
+    va_end(arguments);
+}
+
+void *must(void *pointer) {
+    if (pointer == NULL)
+        exit(failed("no memory"));
+    return pointer;
+}
+
+int close_output(void) {
+    /* stdio remembers that an earlier write failed, but not why. Writing once more sets errno. */
+    bool lost = ferror(stdout) != 0;
+    errno = 0;
+    if (lost)
+        (void)(putchar('\n') == EOF || fflush(stdout) != 0);
+    /* A full disk may be reported by nothing before fclose(). */
+    if (fclose(stdout) != 0 || lost)
+        return failed("standard output: %s", errno == 0 ? "cannot be written" : strerror(errno));
+    return EXIT_DONE;
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+/* Seconds between two progress lines where stderr is not a terminal, and how long a stage must have
+ * run before its first one: short runs leave no lines in log files. */
+static const double line_interval = 1;
+
+void messages_set_quiet(bool quiet) {
+    clear_progress();
+    memset(&state, 0, sizeof state);
+    state.quiet = quiet;
+    state.terminal = isatty(STDERR_FILENO) == 1;
+    state.not_till = clock_seconds() + line_interval;
+}
+
+void clear_progress(void) {
+    if (state.has_bar)
+        fputs("\r\033[K", stderr); /* to the first column; erase to the end of the line */
+    state.has_bar = false;
+}
+
+/* "12 s", "3 min 20 s", "2 h 5 min". */
+static void format_duration(double seconds, char *text, size_t size) {
+    long s = (long)(seconds + 0.5);
+    if (s < 60)
+        snprintf(text, size, "%ld s", s);
+    else if (s < 3600)
+        snprintf(text, size, "%ld min %ld s", s / 60, s % 60);
+    else
+        snprintf(text, size, "%ld h %ld min", s / 3600, s % 3600 / 60);
+}
+
+static void draw_bar(double share, double rate, double remaining) {
+    enum { CELLS = 30 };
+    char bar[CELLS + 1], duration[32];
+    for (int i = 0; i < CELLS; i++)
+        bar[i] = i < (int)(share * CELLS) ? '#' : '-';
+    bar[CELLS] = '\0';
+    format_duration(remaining, duration, sizeof duration);
+    fprintf(stderr, "\r%-8s [%s] %3.0f %%  %.3g/s  %s left\033[K", state.stage, bar, 100 * share,
+            rate, duration);
+    fflush(stderr);
+    state.has_bar = true;
+}
+
+void show_progress(const char *stage, double done, double total) {
+    double now = clock_seconds();
+    if (state.quiet)
+        return;
+    if (strncmp(state.stage, stage, sizeof state.stage - 1) != 0) {
+        clear_progress();
+        snprintf(state.stage, sizeof state.stage, "%s", stage);
+        state.began = now;
+    }
+    /* The remaining time assumes that the rest is as fast as what is done. */
+    double share = total > 0 && done < total ? done / total : 1, spent = now - state.began;
+    double remaining = share > 0 ? spent * (1 - share) / share : 0;
+    if (done <= 0 || spent <= 0)
+        return;
+    if (state.terminal && done >= total)
+        clear_progress();
+    else if (state.terminal)
+        draw_bar(share, done / spent, remaining);
+    else if (now >= state.not_till && spent >= line_interval && done < total) {
+        char duration[32];
+        format_duration(remaining, duration, sizeof duration);
+        fprintf(stderr, "huddle: %s %.0f %%, %s left\n", stage, 100 * share, duration);
+        state.not_till = now + line_interval;
+    }
+}

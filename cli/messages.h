@@ -1,0 +1,33 @@
+/* Messages of the tool on stderr: errors, notes and progress; and failures of stdout. */
+#ifndef HUDDLE_CLI_MESSAGES_H
+#define HUDDLE_CLI_MESSAGES_H
+
+#include <stdbool.h>
+
+/* Print "huddle: " and the message, and return the exit status: EXIT_FAILED, EXIT_USAGE. */
+int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints "huddle: " and the message unless messages are off. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Returns the pointer; if it is NULL, prints a message and ends the program. */
+void *must(void *pointer);
+
+/* Switches notes and progress off (-q) or on. Errors are always printed. */
+void messages_set_quiet(bool quiet);
+
+/* Shows that `done` of `total` units of a stage are finished: as a bar on a terminal, elsewhere as
+ * a line per second. */
+void show_progress(const char *stage, double done, double total);
+
+/* Removes the progress bar from the terminal, if there is one. */
+void clear_progress(void);
+
+/* Time in seconds of a clock that is never set back. */
+double clock_seconds(void);
+
+/* Flushes and closes stdout. Returns EXIT_FAILED, after a message, if output was lost. */
+int close_output(void);
+
+#endif
