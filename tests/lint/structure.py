@@ -185,7 +185,7 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     names = tracked("src/*.[ch]", "include/*.h", "cli/*.[ch]", "app/*.[ch]", "report/*.[ch]", "experiment/*.[ch]",
-                    "engines/*.[ch]", "tests/*.[ch]", "bench/*.[ch]")
+                    "engines/*.[ch]", "cli/*.[ch]", "tests/*.[ch]", "bench/*.[ch]")
     if sys.argv[1:] == ["--report"]:
         report(names)
         return 0

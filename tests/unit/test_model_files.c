@@ -1,0 +1,334 @@
+/* model: files that are damaged, of other versions or with wrong entries; typed results. */
+#include "model/model.h"
+#include "unit/model_fits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static char *read_bytes(const char *path, long *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = ftell(file);
+    rewind(file);
+    char *bytes = malloc((size_t)*size);
+    assert_int_equal(fread(bytes, 1, (size_t)*size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static void write_bytes(const char *path, const char *bytes, long size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(bytes, 1, (size_t)size, file);
+    fclose(file);
+}
+
+/* Damage in a place that a zip archive does not use, such as a time stamp, may go unnoticed: then
+ * the model must be the one that was saved. */
+static void refused_or_unchanged(const char *path, const huddle_model *model, int64_t *refused) {
+    huddle_model *loaded;
+    char *before, *after;
+    if (huddle_model_load(path, &loaded) != HUDDLE_OK) {
+        assert_null(loaded);
+        assert_non_null(strstr(huddle_last_error(), "model.huddle: "));
+        ++*refused;
+        return;
+    }
+    same_labels(model, loaded);
+    assert_ok(huddle_model_info_json(model, &before));
+    assert_ok(huddle_model_info_json(loaded, &after));
+    /* Up to the peak memory, which grows while the program runs. */
+    assert_memory_equal(before, after, (size_t)(strstr(before, "\"peak_bytes\"") - before));
+    huddle_free(before);
+    huddle_free(after);
+    huddle_model_free(loaded);
+}
+
+static void damaged_models_are_refused(void **state) {
+    (void)state;
+    char path[256];
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("ssc", &x), *loaded;
+    long size;
+    int64_t tried = 0, refused = 0;
+    snprintf(path, sizeof path, "%s/model.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    char *bytes = read_bytes(path, &size);
+    for (long cut = 0; cut < size; cut += size / 50 + 1) {
+        write_bytes(path, bytes, cut);
+        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "model.huddle: ");
+    }
+    write_bytes(path, "not a model at all", 18);
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "this is not a Huddle model");
+    /* One byte at a time, all over the file. */
+    for (long at = 0; at < size; at += size / 500 + 1, tried++) {
+        bytes[at] ^= 0x10;
+        write_bytes(path, bytes, size);
+        refused_or_unchanged(path, model, &refused);
+        bytes[at] ^= 0x10;
+    }
+    assert_true(refused > 0.98 * (double)tried);
+    snprintf(path, sizeof path, "%s/absent.huddle", test_directory());
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_IO, "absent.huddle");
+    assert_refused(huddle_model_save(model, "/nowhere/model"), HUDDLE_IO, "/nowhere/model");
+    free(bytes);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+static void models_of_other_versions_are_refused(void **state) {
+    (void)state;
+    static const char old[] = "\x89HDF\r\n\x1a\n ... huddle model v1\n01234567";
+    static const char later[] = "{\"format\": \"huddle model\", \"version\": 99}";
+    static const char other[] = "{\"format\": \"something else\", \"version\": 3}";
+    char path[256];
+    huddle_model *loaded;
+    hd_zip_writer zip = {0};
+    snprintf(path, sizeof path, "%s/other.huddle", test_directory());
+    write_bytes(path, old, sizeof old - 1);
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_UNSUPPORTED,
+                   "other.huddle: a model of Huddle 0.1 (HDF5); fit it again with this version");
+    assert_ok(hd_zip_create(path, &zip));
+    assert_ok(
+        hd_zip_close(&zip, hd_zip_add(&zip, "model.json", HD_ZIP_STORED, later, sizeof later - 1)));
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_UNSUPPORTED, "another version");
+    assert_ok(hd_zip_create(path, &zip));
+    assert_ok(
+        hd_zip_close(&zip, hd_zip_add(&zip, "model.json", HD_ZIP_STORED, other, sizeof other - 1)));
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "this is not a Huddle model");
+    assert_ok(hd_zip_create(path, &zip));
+    assert_ok(
+        hd_zip_close(&zip, hd_zip_add(&zip, "other.json", HD_ZIP_STORED, other, sizeof other - 1)));
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "it contains no model.json");
+}
+
+/* Copies the archive entry by entry, except one: left out, or with its content replaced. */
+static void copy_archive(const char *from, const char *to, const char *except, const char *content,
+                         int64_t size) {
+    hd_zip zip;
+    hd_zip_writer copy = {0};
+    assert_ok(hd_zip_open(from, &zip));
+    assert_ok(hd_zip_create(to, &copy));
+    for (int64_t k = 0; k < zip.count; k++) {
+        const hd_zip_entry *entry = &zip.entries[k];
+        char *bytes;
+        if (strcmp(entry->name, except) == 0) {
+            if (content != NULL)
+                assert_ok(hd_zip_add(&copy, entry->name, HD_ZIP_STORED, content, size));
+            continue;
+        }
+        assert_ok(hd_zip_read(&zip, entry, &bytes));
+        assert_ok(hd_zip_add(&copy, entry->name, HD_ZIP_STORED, bytes, entry->size));
+        huddle_free(bytes);
+    }
+    assert_ok(hd_zip_close(&copy, HUDDLE_OK));
+    hd_zip_free(&zip);
+}
+
+/* The array without its last row. */
+static char *shorten_array(const hd_zip *zip, const hd_zip_entry *entry, int64_t *size) {
+    hd_npy npy;
+    char *bytes, *header, type[16], *shorter;
+    int64_t length;
+    assert_ok(hd_npy_read(zip, entry, &npy, &bytes));
+    snprintf(type, sizeof type, "<%c%d", npy.kind, (int)npy.width % 10);
+    int64_t left = npy.bytes - npy.bytes / npy.dims[0];
+    npy.dims[0]--;
+    assert_ok(hd_npy_header(type, npy.rank, npy.dims, &header, &length));
+    *size = length + left;
+    shorter = malloc((size_t)*size);
+    memcpy(shorter, header, (size_t)length);
+    memcpy(shorter + length, bytes, (size_t)left);
+    huddle_free(header);
+    huddle_free(bytes);
+    return shorter;
+}
+
+/* Every entry of an archive whose checksums are right: missing, empty, of another shape or type. */
+static void models_with_wrong_entries_are_refused(void **state) {
+    (void)state;
+    static const int64_t dims[] = {2, 3, 1};
+    static const double numbers[6] = {0};
+    char path[256], wrong[256], *header;
+    int64_t length;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model = fitted("ssc", &x), *loaded;
+    hd_zip zip;
+    snprintf(path, sizeof path, "%s/whole.huddle", test_directory());
+    snprintf(wrong, sizeof wrong, "%s/wrong.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(hd_npy_header("<f8", 3, dims, &header, &length));
+    char *cube = malloc((size_t)length + sizeof numbers);
+    memcpy(cube, header, (size_t)length);
+    memcpy(cube + length, numbers, sizeof numbers);
+    assert_ok(hd_zip_open(path, &zip));
+    for (int64_t k = 0; k < zip.count; k++) {
+        const char *name = zip.entries[k].name;
+        copy_archive(path, wrong, name, NULL, 0);
+        assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, name);
+        copy_archive(path, wrong, name, "", 0);
+        assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, "wrong.huddle: ");
+        copy_archive(path, wrong, name, cube, length + (int64_t)sizeof numbers);
+        assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, "wrong.huddle: ");
+        if (strcmp(name, "model.json") == 0)
+            continue;
+        int64_t size;
+        char *shorter = shorten_array(&zip, &zip.entries[k], &size);
+        copy_archive(path, wrong, name, shorter, size);
+        assert_refused(huddle_model_load(wrong, &loaded), HUDDLE_FORMAT, "wrong.huddle: ");
+        free(shorter);
+    }
+    hd_zip_free(&zip);
+    free(cube);
+    huddle_free(header);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* ---- typed results ------------------------------------------------------------------------- */
+
+/* What a loaded model reports is what the fitted one did. */
+static void typed_results_survive_a_file(void **state) {
+    (void)state;
+    char path[256];
+    huddle_points x = arcs(0.3, 2);
+    huddle_model *model = fitted("ssc", &x), *loaded;
+    snprintf(path, sizeof path, "%s/typed.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(huddle_model_load(path, &loaded));
+    const huddle_shrink_info *a = huddle_model_shrink_info(model),
+                             *b = huddle_model_shrink_info(loaded);
+    assert_memory_equal(&a->gamma, &b->gamma, sizeof a->gamma);
+    assert_true(a->dual > 0);
+    assert_memory_equal(&a->dual, &b->dual, sizeof a->dual);
+    assert_string_equal(a->solver, b->solver);
+    assert_int_equal(a->stop, b->stop);
+    assert_int_equal(a->n_history, b->n_history);
+    assert_memory_equal(a->history_dual, b->history_dual,
+                        (size_t)a->n_history * sizeof *a->history_dual);
+    assert_string_equal(huddle_model_knn_info(model)->solver,
+                        huddle_model_knn_info(loaded)->solver);
+    assert_int_equal(huddle_model_connect_info(model)->after,
+                     huddle_model_connect_info(loaded)->after);
+    assert_string_equal(huddle_model_embed_info(model)->verified,
+                        huddle_model_embed_info(loaded)->verified);
+    assert_int_equal(huddle_model_embed_info(model)->n_products,
+                     huddle_model_embed_info(loaded)->n_products);
+    const huddle_kmeans_info *k = huddle_model_kmeans_info(loaded);
+    assert_int_equal(k->n_restarts, 5);
+    assert_memory_equal(k->inertias, huddle_model_kmeans_info(model)->inertias,
+                        5 * sizeof *k->inertias);
+    assert_non_null(huddle_model_prepare_info(loaded));
+    assert_null(huddle_model_rotation_info(loaded));
+    assert_null(huddle_model_alternation_info(loaded));
+    assert_null(huddle_model_choice(loaded));
+    assert_null(huddle_model_scores(loaded));
+    huddle_model_free(model);
+    huddle_model_free(loaded);
+    huddle_points_free(&x);
+}
+
+/* A rotation has results of its own; a range has trials; no stage, no info. */
+static void methods_report_what_they_did(void **state) {
+    (void)state;
+    huddle_points x = arcs(0.03, 1);
+    huddle_model *model;
+    int32_t count;
+    assert_ok(huddle_model_new("ncut", &model));
+    assert_null(huddle_model_kmeans_info(model)); /* not fitted */
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2-4"));
+    assert_ok(huddle_model_set_option(model, "n_init", "4"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    const huddle_rotation_info *rotation = huddle_model_rotation_info(model);
+    const huddle_alternation_info *turns = huddle_model_alternation_info(model);
+    assert_null(huddle_model_kmeans_info(model));
+    assert_int_equal(rotation->n_restarts, 4);
+    assert_close(rotation->objective, rotation->objectives[rotation->best], 0);
+    assert_close(rotation->objective, turns->objective[turns->n_history - 1], 0);
+    assert_int_equal(rotation->n_iter, turns->n_iter);
+    const huddle_trial *trials = huddle_model_trials(model, &count);
+    assert_int_equal(count, 3);
+    assert_int_equal(trials[1].n_clusters, 3);
+    assert_close(trials[model->fit.clusters.n_clusters - 2].inertia, rotation->objective, 0);
+    assert_ok(huddle_model_score(NULL, model, &x));
+    assert_true(huddle_model_scores(model)->ncut >= 0);
+    huddle_model_free(model);
+    model = fitted("kmeans", &x);
+    assert_null(huddle_model_knn_info(model));
+    assert_null(huddle_model_embed_info(model));
+    assert_null(huddle_model_shrink_info(model));
+    assert_null(huddle_model_trials(model, &count));
+    assert_int_equal(count, 0);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+static void lose_centre(hd_fit *fit) {
+    huddle_free(fit->prepared.preparation.centre);
+    fit->prepared.preparation.centre = NULL;
+}
+
+static void lose_scale(hd_fit *fit) {
+    huddle_free(fit->graph.scale.local);
+    fit->graph.scale.local = NULL;
+}
+
+static void lose_eigenvectors(hd_fit *fit) {
+    huddle_dense_free(&fit->embedding.f.vectors);
+}
+
+static void lose_landmark_vectors(hd_fit *fit) {
+    huddle_dense_free(&fit->embedding.landmark_map);
+}
+
+static void claim_more_clusters(hd_fit *fit) {
+    fit->clusters.n_clusters = N + 1;
+}
+
+static void impossible_models_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *prepare;
+        void (*spoil)(hd_fit *fit);
+    } cases[] = {{"kmeans", "pca:1", lose_centre},
+                 {"sc", "none", lose_scale},
+                 {"llc", "none", lose_eigenvectors},
+                 {"lsc", "none", lose_landmark_vectors},
+                 {"ncut", "none", claim_more_clusters}};
+    char path[256];
+    huddle_points x = arcs(0.03, 1);
+    snprintf(path, sizeof path, "%s/impossible.huddle", test_directory());
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        huddle_model *model, *loaded;
+        assert_ok(huddle_model_new(cases[k].method, &model));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        assert_ok(huddle_model_set_option(model, "prepare", cases[k].prepare));
+        assert_ok(huddle_model_fit(NULL, model, &x));
+        assert_ok(huddle_model_save(model, path));
+        assert_ok(huddle_model_load(path, &loaded));
+        /* The report is then that of the file, whatever becomes of the fit. */
+        cases[k].spoil(&loaded->fit);
+        assert_ok(huddle_model_save(loaded, path));
+        huddle_model_free(loaded);
+        assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "its sizes do not agree");
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged_models_are_refused),
+        cmocka_unit_test(models_of_other_versions_are_refused),
+        cmocka_unit_test(models_with_wrong_entries_are_refused),
+        cmocka_unit_test(typed_results_survive_a_file),
+        cmocka_unit_test(methods_report_what_they_did),
+        cmocka_unit_test(impossible_models_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
