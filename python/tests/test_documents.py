@@ -1,4 +1,4 @@
-"""What the documents show runs; stubs and version are current."""
+"""The examples of the documentation run; generated files and the version are up to date."""
 import os
 import pathlib
 import re
@@ -36,7 +36,7 @@ def test_example_runs(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"shrinking.png", "path.png"}
 
 
-def test_stubs_are_current():
+def test_stubs_and_list_of_estimators_are_up_to_date():
     done = subprocess.run([sys.executable, str(ROOT / "python" / "make_stubs.py"), "--check"],
                           capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
