@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 OK, INVALID, NO_MEMORY, IO, FORMAT, UNSUPPORTED, NUMERIC, CANCELLED, INTERNAL = range(9)
 AUTO = -1
-LOG_WARNING = 0
 
 
 def _candidates():
@@ -369,13 +368,13 @@ def call(context, function, *arguments):
 class Context:
     """Threads, engine, progress and warnings of one computation.
 
-    n_threads = AUTO uses all threads that are available. `warnings` lists the warnings that the
-    library has logged, as pairs of the name of the code and the text.
+    n_threads = AUTO uses all threads that are available. `messages` lists what the library has
+    logged, as pairs of the name of the warning code ("none" if it is no warning) and the text.
     """
 
     def __init__(self, n_threads=AUTO, progress=None, engine="cpu"):
         self.handle = c_void_p()
-        self.warnings = []
+        self.messages = []
         self.callback_error = None
         names = [name for name, _ in engines()]
         if not isinstance(engine, str) or engine.partition(":")[0] not in names:
@@ -384,7 +383,7 @@ class Context:
         check(lib.huddle_context_set_threads(self.handle, n_threads))
         check(lib.huddle_context_set_engine(self.handle, engine.encode()))
         # ctypes does not keep callbacks alive: they are freed with this object, after the handle.
-        self._log_callback = LogFunction(_log_function(self.warnings))
+        self._log_callback = LogFunction(_log_function(self.messages))
         lib.huddle_context_set_log(self.handle, self._log_callback, None)
         if progress is not None:
             self._progress_callback = ProgressFunction(self._progress_function(progress))
@@ -399,6 +398,10 @@ class Context:
                 return 1
         return report_progress
 
+    @property
+    def warnings(self):
+        return [(code, text) for code, text in self.messages if code != "none"]
+
     def cancel(self):
         lib.huddle_context_cancel(self.handle)
 
@@ -409,13 +412,12 @@ class Context:
 
 
 def _log_function(found):
-    """Return a callback that appends warnings to a list.
+    """Return a callback that appends messages to a list.
 
     It must not refer to the Context: the cycle would keep that alive until the next collection.
     """
     def log(_, level, code, text):
-        if level == LOG_WARNING:
-            found.append((lib.huddle_warning_name(code).decode(), text.decode(errors="replace")))
+        found.append((lib.huddle_warning_name(code).decode(), text.decode(errors="replace")))
     return log
 
 

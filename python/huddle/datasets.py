@@ -132,7 +132,9 @@ def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
     options.x, options.y = ctypes.cast(xs, POINTER(c_char_p)), ctypes.cast(ys, POINTER(c_char_p))
     context = Context()
     read = _read(context, path, options)
-    issue_warnings([(code, f"{os.fspath(path)}: {text}") for code, text in context.warnings],
+    # Messages about columns that are left out are no warnings in the library, but a program that
+    # reads a file without looking at it should know of them.
+    issue_warnings([(code, f"{os.fspath(path)}: {text}") for code, text in context.messages],
                    stacklevel=2)
     return read
 
