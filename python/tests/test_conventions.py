@@ -1,4 +1,4 @@
-"""scikit-learn's conventions: its own checks, and what they leave out."""
+"""Conventions of scikit-learn: its own checks, and some that these do not include."""
 import copy
 import inspect
 import pickle
@@ -45,7 +45,7 @@ def test_every_option_is_a_keyword(estimator):
         assert f"{name} : " in estimator.__doc__
 
 
-def test_defaults_are_the_tools():
+def test_defaults():
     assert inspect.signature(SpectralShrunkClustering).parameters["gamma"].default == "auto"
     assert inspect.signature(SpectralShrunkClustering).parameters["snap"].default is True
     assert inspect.signature(KMeans).parameters["n_init"].default == 50
@@ -157,7 +157,7 @@ def test_orders_strides_and_precisions_give_the_same_labels(estimator):
     wide[:, :128:2] = X
     tall = np.zeros((800, 64), np.float32)
     tall[::2] = X
-    # Pixels are whole numbers: float64, integers and sparse matrices hold the same values.
+    # Pixels are integers, which float32 represents exactly.
     for same in (np.asfortranarray(X), wide[:, :128:2], tall[::2], X[::-1][::-1],
                  X.astype(np.float64), np.asfortranarray(X, np.float64),
                  wide.astype(float)[:, :128:2], X.astype(int), X.tolist()):
@@ -174,7 +174,7 @@ def test_inputs_are_not_changed():
     assert np.array_equal(X, before)
 
 
-def test_float32_is_looked_at_in_place():
+def test_float32_is_not_copied():
     from huddle._library import Context
     from huddle._points import PointsView
     X, _ = load_digits()
@@ -234,6 +234,6 @@ def test_range_of_clusters(blobs):
         SpectralShrunkClustering(range(2, 8, 2)).fit(blobs[0])
 
 
-def test_all_is_there():
+def test_all_names_exist():
     for name in huddle.__all__:
         assert hasattr(huddle, name)

@@ -44,7 +44,7 @@ def test_wrong_names_are_refused(wrong, points):
         huddle.KMeans(3, engine=wrong).fit(points)
 
 
-def test_options_are_passed_on(points):
+def test_options_are_passed_to_the_engine(points):
     with pytest.raises(ValueError, match="engine 'cpu' takes no options, but 'fast' was given"):
         huddle.KMeans(3, engine="cpu:fast").fit(points)
 

@@ -1,4 +1,4 @@
-"""The same data and the same seed give the same labels from Python, the tool and C."""
+"""Python, the tool and C return the same labels for the same data and seed."""
 import io
 import os
 import pathlib
@@ -17,13 +17,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def find_tool():
-    """The tool: $HUDDLE_TOOL, beside the library, in bin/ beside its folder, or on the PATH."""
+    """Find the tool: $HUDDLE_TOOL, beside the library, in bin/ beside its folder, or on the PATH."""
     folder = pathlib.Path(_library.library_path).absolute().parent
     for place in (os.environ.get("HUDDLE_TOOL"), folder / "huddle", folder.parent / "bin" / "huddle",
                   shutil.which("huddle")):
         if place is not None and os.access(place, os.X_OK):
             return str(place)
-    pytest.skip("the tool was not found; name it in HUDDLE_TOOL")
+    pytest.skip("the tool was not found; set HUDDLE_TOOL to its path")
 
 
 @pytest.fixture(scope="module")
