@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import huddle
+from huddle import _options
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -37,6 +38,9 @@ def test_example_runs(tmp_path):
 
 
 def test_stubs_and_list_of_estimators_are_up_to_date():
+    solvers = next(p for p in _options.stage_parameters("shrink") if p.name == "linear_solver")
+    if "cholmod" not in solvers.choices:
+        pytest.skip("the stubs list the solvers of a complete build")
     done = subprocess.run([sys.executable, str(ROOT / "python" / "make_stubs.py"), "--check"],
                           capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
