@@ -1,15 +1,16 @@
 #!/usr/bin/python3
-"""The Python package: overhead of a call, memory, and speed beside scikit-learn.
+"""Overhead and memory of the Python package, and its speed compared to scikit-learn.
 
     bench/python.py [--bytes 1e9] [DATA]
 
-DATA is a file of points; by default USPS from the folder $HUDDLE_DATA, or clustered synthetic
-points of its size if it is not set. Three measurements:
+DATA is a file of points. The default is USPS in the folder $HUDDLE_DATA, or synthetic clusters of the
+same size if there is no such file. The measurements:
 
-    overhead   time of fit() beyond the C time, on data of the size of the digits, over many runs
-    memory     growth of peak memory while K-means runs on a large float32 array, in its own process
-    fit        SpectralShrunkClustering(prepare="none") beside scikit-learn's SpectralClustering with
-               the same number of neighbours, with its default and its other eigen_solvers
+    overhead   time of fit() in addition to that of the C library, on the digits, of many runs
+    memory     growth of the peak memory while K-means runs on a large float32 array, in a process
+               of its own
+    fit        SpectralShrunkClustering(prepare="none") and scikit-learn's SpectralClustering with
+               the same number of neighbours and each of its eigen_solvers
 """
 import argparse
 import os
@@ -37,15 +38,15 @@ def measure_overhead():
     for name, make in (("KMeans(10, n_init=1)", lambda: KMeans(10, n_init=1)),
                        ("SpectralShrunkClustering(10, prepare='none')",
                         lambda: SpectralShrunkClustering(10, prepare="none"))):
-        beyond = []
+        overheads = []
         for _ in range(31):
             model = make()
-            began = time.perf_counter()
+            start = time.perf_counter()
             model.fit(X)
-            seconds = time.perf_counter() - began
-            beyond.append(seconds - model.info_["seconds"]["total"])
-        print(f"overhead  {name}: least {1e3 * min(beyond):.2f} ms, "
-              f"median {1e3 * statistics.median(beyond):.2f} ms beyond the C time")
+            seconds = time.perf_counter() - start
+            overheads.append(seconds - model.info_["seconds"]["total"])
+        print(f"overhead  {name}: minimum {1e3 * min(overheads):.2f} ms, "
+              f"median {1e3 * statistics.median(overheads):.2f} ms")
 
 
 def peak_bytes():
@@ -53,12 +54,12 @@ def peak_bytes():
 
 
 def measure_memory(size):
-    """Runs in its own process, which is started with --memory-child."""
-    words = [sys.executable, __file__, "--memory-child", "--bytes", str(size)]
-    print(subprocess.run(words, check=True, capture_output=True, text=True).stdout, end="")
+    """Measure in a new process, since the peak of a process never decreases."""
+    command = [sys.executable, __file__, "--memory-child", "--bytes", str(size)]
+    print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="")
 
 
-def memory_child(size):
+def run_memory_child(size):
     d = 64
     n = int(size / 4 / d)
     X = np.empty((n, d), np.float32)
@@ -71,12 +72,12 @@ def memory_child(size):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         KMeans(8, n_init=1, max_iter=2, init="sample").fit(X)
-    grown = peak_bytes() - before
-    print(f"memory    array {X.nbytes / 1e9:.2f} GB, peak before {before / 1e9:.2f} GB, grew by "
-          f"{grown / 1e9:.3f} GB: {grown / X.nbytes:.3f} of a second copy")
+    growth = peak_bytes() - before
+    print(f"memory    array {X.nbytes / 1e9:.2f} GB, peak before {before / 1e9:.2f} GB, growth "
+          f"{growth / 1e9:.3f} GB, {growth / X.nbytes:.3f} of the array")
 
 
-def points(path):
+def load_points(path):
     folder = os.environ.get("HUDDLE_DATA")
     if path is None and folder and os.path.exists(os.path.join(folder, "USPS.h5")):
         path = os.path.join(folder, "USPS.h5")
@@ -93,7 +94,8 @@ def points(path):
     return os.path.basename(path), X, y
 
 
-def timed(model, X, repeats):
+def time_fit(model, X, repeats):
+    """Return the smallest wall and CPU times of several fits."""
     best = None
     for _ in range(repeats):
         wall, cpu = time.perf_counter(), time.process_time()
@@ -106,32 +108,32 @@ def timed(model, X, repeats):
 
 
 def measure_fit(path):
-    name, X, y = points(path)
+    name, X, y = load_points(path)
     clusters = len(np.unique(y)) if y is not None else 10
     print(f"fit       {name}, {X.shape[0]} x {X.shape[1]}, {clusters} clusters, 5 neighbours")
 
-    def line(who, wall, cpu, model):
+    def print_row(name, wall, cpu, model):
         score = f"  ACC {accuracy(y, model.labels_):.3f}" if y is not None else ""
-        print(f"  {who:28} {wall:7.2f} s wall {cpu:7.2f} s CPU{score}", flush=True)
+        print(f"  {name:28} {wall:7.2f} s wall {cpu:7.2f} s CPU{score}", flush=True)
 
     ours = SpectralShrunkClustering(clusters, prepare="none")
-    wall, cpu = timed(ours, X, 5)
-    line("huddle SSC", wall, cpu, ours)
-    rivals = {}
+    wall, cpu = time_fit(ours, X, 5)
+    print_row("huddle SSC", wall, cpu, ours)
+    times = {}
     for solver, repeats in (("arpack", 2), ("lobpcg", 2), ("amg", 2)):
         theirs = SklearnSpectralClustering(clusters, affinity="nearest_neighbors", n_neighbors=5,
                                            eigen_solver=solver, random_state=0, n_jobs=-1)
         try:
-            rivals[solver] = timed(theirs, X, repeats)
+            times[solver] = time_fit(theirs, X, repeats)
         except (ImportError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-            print(f"  scikit-learn {solver:15} did not run: {error}")
+            print(f"  scikit-learn {solver:15} failed: {error}")
             continue
-        line(f"scikit-learn {solver}", *rivals[solver], theirs)
-    fastest = min(rivals, key=lambda solver: rivals[solver][0])
-    default = rivals["arpack"]
-    print(f"  faster than the default (arpack) {default[0] / wall:.1f} times in wall time, "
-          f"{default[1] / cpu:.1f} in CPU time; than the fastest ({fastest}) "
-          f"{rivals[fastest][0] / wall:.1f} and {rivals[fastest][1] / cpu:.1f}")
+        print_row(f"scikit-learn {solver}", *times[solver], theirs)
+    fastest = min(times, key=lambda solver: times[solver][0])
+    default = times["arpack"]
+    print(f"  speedup over the default (arpack): {default[0] / wall:.1f} in wall time, "
+          f"{default[1] / cpu:.1f} in CPU time; over the fastest ({fastest}): "
+          f"{times[fastest][0] / wall:.1f} and {times[fastest][1] / cpu:.1f}")
 
 
 def main():
@@ -141,7 +143,7 @@ def main():
     parser.add_argument("data", nargs="?")
     arguments = parser.parse_args()
     if arguments.memory_child:
-        memory_child(arguments.bytes)
+        run_memory_child(arguments.bytes)
         return
     measure_overhead()
     measure_memory(arguments.bytes)

@@ -1,7 +1,7 @@
-"""Builds the C libraries with cmake and puts them, with the tool, into the package.
+"""Builds the C libraries with CMake and copies them into the package.
 
-The version is that of include/huddle/version.h. HUDDLE_BUILD names a build folder to take the
-libraries from, instead of building them.
+The version is that of include/huddle/version.h. If HUDDLE_BUILD is set to a build folder, the
+libraries are taken from there instead.
 """
 import os
 import pathlib
@@ -20,6 +20,7 @@ except ImportError:  # before setuptools 70
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
+LIBRARIES = {"libhuddle", "libhuddle-io", "libhuddle-report"}
 
 
 def version():
@@ -27,8 +28,8 @@ def version():
     return re.search(r'define HUDDLE_VERSION +"(.*)"', header).group(1)
 
 
-def build_library(folder):
-    """Configures and builds the library and the tool there."""
+def build_libraries(folder):
+    """Configure and build in this folder."""
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     subprocess.run(["cmake", "-S", str(ROOT), "-B", str(folder), *generator,
                     "-DCMAKE_BUILD_TYPE=Release", "-DHUDDLE_TESTS=OFF", "-DHUDDLE_BENCH=OFF",
@@ -37,34 +38,37 @@ def build_library(folder):
                    check=True)
 
 
-def install_library(build, target):
-    """Puts the libraries under their run-time names, and the tool, into target."""
+def copy_libraries(build, target):
+    """Copy the installed libraries to target, under the names that they are loaded by."""
     with tempfile.TemporaryDirectory() as prefix:
         subprocess.run(["cmake", "--install", str(build), "--prefix", prefix], check=True,
                        stdout=subprocess.DEVNULL)
         installed = pathlib.Path(prefix)
         # The run-time names, such as libhuddle.so.0.2, are links to the files with the full version.
         libraries = sorted(p for p in installed.glob("lib/**/libhuddle*.so.*") if p.is_symlink())
-        for source in (*libraries, installed / "bin" / "huddle"):
+        found = {source.name.partition(".")[0] for source in libraries}
+        if found != LIBRARIES:
+            raise RuntimeError(f"{build} installs {sorted(found)}, not {sorted(LIBRARIES)}")
+        for source in libraries:
             place = target / source.relative_to(installed)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source.resolve(), place)
 
 
-class BuildWithLibrary(build_py):
+class BuildWithLibraries(build_py):
     def run(self):
         super().run()
         target = pathlib.Path(self.build_lib) / "huddle" / "native"
         if os.environ.get("HUDDLE_BUILD"):
-            install_library(os.environ["HUDDLE_BUILD"], target)
+            copy_libraries(os.environ["HUDDLE_BUILD"], target)
             return
         with tempfile.TemporaryDirectory() as build:
-            build_library(build)
-            install_library(build, target)
+            build_libraries(build)
+            copy_libraries(build, target)
 
 
 class PlatformWheel(bdist_wheel):
-    """For any Python 3 of this platform: the library knows nothing of Python."""
+    """A wheel for any Python 3 of this platform: the libraries do not use Python's C API."""
 
     def finalize_options(self):
         super().finalize_options()
@@ -74,10 +78,10 @@ class PlatformWheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
-class WithLibrary(Distribution):
+class PlatformDistribution(Distribution):
     def has_ext_modules(self):
         return True
 
 
-setup(version=version(), distclass=WithLibrary,
-      cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
+setup(version=version(), distclass=PlatformDistribution,
+      cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": PlatformWheel})

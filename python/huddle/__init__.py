@@ -6,23 +6,15 @@
 >>> SpectralShrunkClustering(n_clusters=2).fit_predict(X).shape
 (500,)
 """
-from . import datasets, metrics
-from ._estimators import (SPLS, DiscriminativeKMeans, KMeans, LandmarkSpectralClustering,
-                          LDAKMeans, LDASpectralClustering, LocalLearningClustering,
-                          NormalizedCuts, PCAKMeans, PCASpectralClustering,
-                          SelfTuningSpectralClustering, SpectralClustering,
-                          SpectralShrunkClustering)
+from . import _estimators, datasets, metrics
+from ._estimators import *
 from ._functions import ShrinkResult, knn_graph, shrink, spectral_embedding
-from ._library import Cancelled, HuddleError
-from ._library import engines
+from ._library import Cancelled, HuddleError, engines
 from ._library import version as _version
 from ._path import ClusterPath, cluster_path
 from ._report import report
 
 __version__ = _version()
-__all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans",
-           "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering",
-           "LocalLearningClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering",
-           "LandmarkSpectralClustering", "DiscriminativeKMeans", "knn_graph", "spectral_embedding", "shrink",
-           "ShrinkResult", "cluster_path", "ClusterPath", "report", "engines", "HuddleError", "Cancelled",
-           "datasets", "metrics"]
+__all__ = ["knn_graph", "spectral_embedding", "shrink", "ShrinkResult", "cluster_path",
+           "ClusterPath", "report", "engines", "HuddleError", "Cancelled", "datasets", "metrics"]
+__all__ += _estimators.__all__

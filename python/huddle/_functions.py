@@ -1,54 +1,61 @@
-"""The stages alone: neighbour graph, embedding, shrinking."""
+"""Single stages of the methods as functions: neighbour graph, embedding, shrinking."""
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from ctypes import byref, c_double, pointer
+from typing import Literal
 
 import numpy as np
-import scipy.sparse
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, spmatrix
 from sklearn.utils import check_array
 
 from ._library import (Csr, Embedding, EmbedInfo, Neighbors, Scale, ShrinkInfo, Shrunk, call, check,
                        lib)
 from ._options import stage_options, stage_parameters
 from ._points import PointsView, copy_csr, copy_dense, copy_values, csr_view, dense_view
-from ._running import running, seed_of
+from ._running import random_seed, running_context
 from ._signature import with_options
+from ._warnings import issue_warnings
 
 __all__ = ["knn_graph", "spectral_embedding", "shrink", "ShrinkResult"]
 
-EVERY_POINT = 1  # clusters that connect=True is told of: one component
+# The C function joins components until there are n_clusters of them; connect=True joins all.
+_ONE_COMPONENT = 1
+
+# A function issues warnings with the location of its caller: one level for the function itself, one
+# for the wrapper of with_options().
+_CALLER = 3
 
 
 def points_array(x):
-    """Points as the estimators take them."""
+    """Return points as the estimators accept them."""
     return check_array(x, accept_sparse="csr", dtype=[np.float64, np.float32])
 
 
 def graph_array(matrix, n, name):
-    """A square matrix of n rows, sparse or dense, in double precision."""
+    """Return a sparse or dense square matrix in double precision; n rows unless n is None."""
     matrix = check_array(matrix, accept_sparse="csr", dtype=np.float64)
     if matrix.shape[0] != matrix.shape[1] or (n is not None and matrix.shape[0] != n):
-        wanted = "square" if n is None else f"{n} x {n}"
-        raise ValueError(f"{name} must be {wanted}, not {matrix.shape[0]} x {matrix.shape[1]}")
+        expected = "square" if n is None else f"{n} x {n}"
+        raise ValueError(f"{name} must be {expected}, not {matrix.shape[0]} x {matrix.shape[1]}")
     return matrix
 
 
-def _distances(neighbors):
-    """The lists as a sparse matrix of distances, a row a list."""
+def _copy_distances(neighbors):
+    """Return the neighbour lists as a sparse matrix of distances, one row per list."""
     check(lib.huddle_neighbors_fetch(byref(neighbors)))
     count = neighbors.n * neighbors.k
     index = copy_values(neighbors.index, count, np.int32)
     distance = copy_values(neighbors.distance, count, np.float64)
     offsets = np.arange(neighbors.n + 1, dtype=np.int64) * neighbors.k
-    graph = scipy.sparse.csr_matrix((distance, index, offsets), shape=(neighbors.n, neighbors.n))
+    graph = csr_matrix((distance, index, offsets), shape=(neighbors.n, neighbors.n))
     graph.sort_indices()
     return graph
 
 
-def _weigh(context, points, neighbors, options, connect):
+def _weighted_graph(context, points, neighbors, options, connect):
+    """Return the weighted graph of neighbour lists, with one component if connect is set."""
     weight, knn = stage_options("weight", options), stage_options("knn", options)
     graph, scale, mean = Csr(), Scale(), c_double()
     try:
@@ -60,7 +67,7 @@ def _weigh(context, points, neighbors, options, connect):
              byref(graph), byref(scale))
         if connect:
             bridges = stage_options("connect", {"connect": True})
-            bridges.n_clusters, bridges.metric = EVERY_POINT, knn.metric
+            bridges.n_clusters, bridges.metric = _ONE_COMPONENT, knn.metric
             call(context, lib.huddle_graph_connect, context.handle, byref(points.struct),
                  byref(bridges), byref(scale), byref(graph), None)
         return copy_csr(graph)
@@ -70,20 +77,22 @@ def _weigh(context, points, neighbors, options, connect):
 
 
 @with_options(stage_parameters("knn") + stage_parameters("weight"))
-def knn_graph(X, n_neighbors=5, *, mode="weights", connect=False, **options):
-    """The graph of nearest neighbours, exact.
+def knn_graph(X: ArrayLike | spmatrix, n_neighbors: int = 5, *,
+              mode: Literal["weights", "distance"] = "weights", connect: bool = False,
+              **options) -> csr_matrix:
+    """Compute the graph of exact nearest neighbours.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
     n_neighbors : int, default=5
-        Neighbours of each point, itself not counted.
+        Number of neighbours of each point, without the point itself.
     mode : {"weights", "distance"}, default="weights"
-        A symmetric graph of weights that joins two points if either is among the other's nearest;
-        or the lists themselves, a row of distances a point, as
-        ``affinity="precomputed_nearest_neighbors"`` takes them.
+        "weights" returns a symmetric graph in which two points are joined if either is a nearest
+        neighbour of the other. "distance" returns the distances to the neighbours, one row per
+        point, as ``affinity="precomputed_nearest_neighbors"`` accepts them.
     connect : bool, default=False
-        Join the components of the weighted graph by their shortest bridges.
+        Join the components of the weighted graph by the shortest edges between them.
     {parameters}
 
     Returns
@@ -99,51 +108,61 @@ def knn_graph(X, n_neighbors=5, *, mode="weights", connect=False, **options):
            [0., 1., 0.]])
     """
     if mode not in ("weights", "distance"):
-        raise ValueError(f"mode = {mode!r} is neither 'weights' nor 'distance'")
+        raise ValueError(f"mode = {mode!r} is not one of 'weights', 'distance'")
     x = points_array(X)
-    options.update(n_neighbors=n_neighbors, seed=seed_of(options["random_state"]))
+    options.update(n_neighbors=n_neighbors, seed=random_seed(options["random_state"]))
     knn, neighbors = stage_options("knn", options), Neighbors()
-    stage_options("weight", options)
+    stage_options("weight", options)  # invalid values are reported before the search
     knn.seed = options["seed"]
-    with running(options["n_jobs"], options["progress"], options["engine"]) as context:
+    with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
         points = PointsView(context, x)
         try:
             call(context, lib.huddle_graph_knn, context.handle, byref(points.struct), byref(knn),
                  byref(neighbors), None)
             if mode == "distance":
-                return _distances(neighbors)
-            return _weigh(context, points, neighbors, options, connect)
+                return _copy_distances(neighbors)
+            return _weighted_graph(context, points, neighbors, options, connect)
         finally:
             lib.huddle_neighbors_free(byref(neighbors))
 
 
-def _warn_stop(what, info, residual):
+def _embedding_warnings(context, info):
+    """Return the warnings of an embedding: those logged, and one for an early stop.
+
+    The library logs the latter in methods only, since huddle_embed() returns it as data.
+    """
     stop = lib.huddle_stop_name(info.stop).decode()
-    if stop in ("max_iter", "stalled"):
-        warnings.warn(f"the {what} stopped ({stop}) after {info.n_iter} iterations at a "
-                      f"{residual}", ConvergenceWarning, stacklevel=4)
-    return stop
+    if stop not in ("max_iter", "stalled"):
+        return context.warnings
+    return [*context.warnings,
+            ("not_converged", f"the embedding stopped ({stop}) after {info.n_iter} iterations at a "
+                              f"residual of {info.residual:.2g}")]
 
 
 @with_options([p for p in stage_parameters("embed") if p.name != "seed"])
-def spectral_embedding(A, n_components=8, *, return_eigenvalues=False, **options):
-    """The first eigenvectors of a graph's normalised Laplacian, verified.
+def spectral_embedding(A: ArrayLike | spmatrix, n_components: int = 8, *,
+                       return_eigenvalues: bool = False, **options
+                       ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the first eigenvectors of the normalised Laplacian of a graph.
+
+    The result is verified to contain the eigenvectors of the smallest eigenvalues; a warning is
+    issued if that fails.
 
     Parameters
     ----------
     A : array or sparse matrix of shape (n_samples, n_samples)
-        Symmetric, with weights that are not negative.
+        Symmetric graph with non-negative weights.
     n_components : int, default=8
-        Eigenvectors to find, the trivial ones included.
+        Number of eigenvectors, including the trivial ones.
     return_eigenvalues : bool, default=False
-        Return the eigenvalues too.
+        Whether to return the eigenvalues too.
     {parameters}
 
     Returns
     -------
     embedding : ndarray of shape (n_samples, n_components)
     eigenvalues : ndarray
-        Ascending, at least ``n_components``; if ``return_eigenvalues``.
+        At least ``n_components``, in ascending order. Only if ``return_eigenvalues``.
 
     Examples
     --------
@@ -156,12 +175,12 @@ def spectral_embedding(A, n_components=8, *, return_eigenvalues=False, **options
     view, _keep = csr_view(graph_array(A, None, "A"))
     options["n_components"] = n_components
     embed, out, info = stage_options("embed", options), Embedding(), EmbedInfo()
-    embed.seed = seed_of(options["random_state"])
+    embed.seed = random_seed(options["random_state"])
     try:
-        with running(options["n_jobs"], options["progress"], options["engine"]) as context:
+        with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
             call(context, lib.huddle_embed, context.handle, byref(view), byref(embed), byref(out),
                  byref(info))
-        _warn_stop("embedding", info, f"residual of {info.residual:.2g}")
+        issue_warnings(_embedding_warnings(context, info), stacklevel=_CALLER)
         embedding = copy_dense(out.rows)
         if not return_eigenvalues:
             return embedding
@@ -172,28 +191,28 @@ def spectral_embedding(A, n_components=8, *, return_eigenvalues=False, **options
 
 @dataclasses.dataclass
 class ShrinkResult:
-    """What :func:`shrink` found, and how near the optimum it is proven to be."""
+    """The result of :func:`shrink` and its certificate."""
 
-    G: np.ndarray
-    """The shrunk rows, like F."""
-    groups: np.ndarray
-    """The group of fused rows that each row belongs to, numbered from 0 by the first member."""
+    G: NDArray[np.float64]
+    """The shrunk rows, of the shape of F."""
+    groups: NDArray[np.int32]
+    """Group of fused rows of each row, numbered from 0 in the order of their first rows."""
     n_groups: int
     objective: float
     dual: float
-    """The optimum is at least this."""
+    """Lower bound of the optimal objective."""
     gap: float
-    """(objective - dual) / objective."""
+    """Relative duality gap, (objective - dual) / objective."""
     gamma: float
-    """The number used."""
+    """The value that was used."""
     n_iter: int
     stop: str
-    """converged, exact, max_iter, stalled or rounding; only the first two mean that the gap asked
-    for was reached."""
+    """"converged", "exact", "max_iter", "stalled" or "rounding". Only with the first two is the gap
+    at most the one requested."""
     solver: str
     seconds: float
-    history: np.ndarray
-    """A row an iteration: objective, dual and seconds, the best so far."""
+    history: NDArray[np.float64]
+    """Objective, dual and seconds after each iteration, one per row; the best values so far."""
 
 
 def _history(info):
@@ -202,28 +221,29 @@ def _history(info):
 
 
 @with_options(stage_parameters("shrink"))
-def shrink(F, W, gamma="auto", *, start=None, **options):
-    """Pulls the rows of F together along the graph W, and proves how near that is to the optimum.
+def shrink(F: ArrayLike, W: ArrayLike | spmatrix, gamma: float | str = "auto", *,
+           start: ArrayLike | None = None, **options) -> ShrinkResult:
+    """Solve the shrink problem, and bound the distance of the result from the optimum.
 
-    Minimises ``sum_i ||g_i - f_i|| + gamma * sum_ij w_ij ||g_i - g_j||`` over G, every edge taken
-    once. With ``loss="l2"`` the first term is ``||G - F||**2``: plain convex clustering, of any
-    points.
+    Minimises ``sum_i ||g_i - f_i|| + gamma * sum_ij w_ij ||g_i - g_j||`` over G, where the second
+    sum counts every edge once. With ``loss="l2"`` the first term is ``||G - F||**2``, which is
+    convex clustering of arbitrary points.
 
     Parameters
     ----------
     F : array-like of shape (n_samples, n_components)
     W : array or sparse matrix of shape (n_samples, n_samples)
-        Symmetric, with weights that are not negative; the diagonal is ignored.
+        Symmetric graph with non-negative weights; the diagonal is ignored.
     gamma : float or "auto", default="auto"
-        Strength of the pull; "auto" is n_samples / n_components.
-    start : array-like like F, optional
-        A first guess of G.
+        Weight of the second term; "auto" is n_samples / n_components.
+    start : array-like of the shape of F, optional
+        Initial value of G.
     {parameters}
 
     Returns
     -------
     result : ShrinkResult
-        With ``G``, ``groups``, ``gap``, ``objective`` and more.
+        ``G``, ``groups``, ``gap``, ``objective`` and other fields.
 
     Examples
     --------
@@ -240,21 +260,23 @@ def shrink(F, W, gamma="auto", *, start=None, **options):
     w, _keep_w = csr_view(graph_array(W, keep_f.shape[0], "W"))
     options["gamma"] = gamma
     problem, out, info = stage_options("shrink", options), Shrunk(), ShrinkInfo()
-    problem.seed = seed_of(options["random_state"])
+    problem.seed = random_seed(options["random_state"])
     if start is not None:
         first, _keep_first = dense_view(check_array(start, dtype=np.float64))
         if _keep_first.shape != keep_f.shape:
-            raise ValueError(f"start must be {f.rows} x {f.cols} like F")
+            raise ValueError(f"start must be {f.rows} x {f.cols} like F, "
+                             f"not {first.rows} x {first.cols}")
         problem.start = pointer(first)
     try:
-        with running(options["n_jobs"], options["progress"], options["engine"]) as context:
+        with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
             call(context, lib.huddle_shrink, context.handle, byref(f), byref(w), byref(problem),
                  byref(out), byref(info))
-        stop = _warn_stop("shrinking", info, f"gap of {info.gap:.2g}, not {problem.gap:.2g}")
+        issue_warnings(context.warnings, stacklevel=_CALLER)
         return ShrinkResult(
             G=copy_dense(out.g), groups=copy_values(out.group, f.rows, np.int32),
             n_groups=out.n_groups, objective=info.objective, dual=info.dual, gap=info.gap,
-            gamma=info.gamma, n_iter=info.n_iter, stop=stop, solver=info.solver.decode(),
+            gamma=info.gamma, n_iter=info.n_iter,
+            stop=lib.huddle_stop_name(info.stop).decode(), solver=info.solver.decode(),
             seconds=info.seconds, history=_history(info))
     finally:
         lib.huddle_shrunk_free(byref(out))

@@ -1,8 +1,9 @@
-"""The shared library: finding it, its structs, its functions, its errors.
+"""The ctypes binding of libhuddle: loading, structs, functions, errors and contexts.
 
-Nothing here knows of NumPy or scikit-learn. The library is looked for in $HUDDLE_LIBRARY, in the
-folder native/ beside this file (a wheel), in the source tree's build/, and where the system keeps
-libraries.
+This module does not depend on NumPy or scikit-learn. The library is searched for in
+$HUDDLE_LIBRARY, in the folder native/ beside this file (a wheel), in build/ of the source tree, and
+in the system's library folders. libhuddle-io and libhuddle-report are loaded from the same folder
+when they are first needed.
 """
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ import pathlib
 import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_double, c_float, c_int,
                     c_int32, c_int64, c_size_t, c_uint64, c_void_p)
+from typing import NamedTuple
 
 OK, INVALID, NO_MEMORY, IO, FORMAT, UNSUPPORTED, NUMERIC, CANCELLED, INTERNAL = range(9)
 AUTO = -1
@@ -46,17 +48,24 @@ def _load():
         except OSError as error:
             tried.append(f"{path} ({error})")
     raise ImportError("libhuddle.so was not found; tried " + ", ".join(tried) +
-                      ". Build it with ./dev build, or name it in HUDDLE_LIBRARY.")
+                      ". Build it with ./dev build, or set HUDDLE_LIBRARY to its path.")
 
 
 lib, library_path = _load()
 
 
 @functools.lru_cache(maxsize=None)
-def io_library():
-    """libhuddle-io, the readers of data files: it is installed beside libhuddle."""
-    folder, name = os.path.split(library_path)
-    return ctypes.CDLL(os.path.join(folder, name.replace("libhuddle", "libhuddle-io", 1)))
+def companion_library(name):
+    """Load libhuddle-io or libhuddle-report from the folder of libhuddle, with the same suffix."""
+    folder, file = os.path.split(library_path)
+    _, _, suffix = file.partition(".so")
+    tried = []
+    for candidate in dict.fromkeys((f"{name}.so{suffix}", f"{name}.so")):
+        try:
+            return ctypes.CDLL(os.path.join(folder, candidate))
+        except OSError as error:
+            tried.append(str(error))
+    raise ImportError(f"{name}.so was not found: " + "; ".join(tried))
 
 
 class Points(Structure):
@@ -190,6 +199,7 @@ class PathChoice(Structure):
     _fields_ = [("level", c_int32), ("gamma", c_double), ("n_found", c_int32)]
 
 
+# huddle_log_function (user, level, code, text) and huddle_progress_function.
 LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_int, c_char_p)
 ProgressFunction = CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_double)
 
@@ -215,6 +225,7 @@ _declare("huddle_context_cancel", c_void_p, result=None)
 _declare("huddle_option_allowed", POINTER(Option), ctypes.c_char_p, c_size_t, result=None)
 _declare("huddle_options_set", POINTER(Option), c_void_p, c_char_p, c_char_p)
 _declare("huddle_stop_name", c_int, result=c_char_p)
+_declare("huddle_warning_name", c_int, result=c_char_p)
 _declare("huddle_methods", result=POINTER(POINTER(MethodText)))
 _declare("huddle_points_from_double", c_void_p, c_int64, c_int64, POINTER(c_double), c_int64,
          c_int64, POINTER(Points))
@@ -258,20 +269,20 @@ _declare("huddle_shrink_path", c_void_p, POINTER(Dense), POINTER(Csr), POINTER(P
          POINTER(Path))
 _declare("huddle_path_labels", c_void_p, POINTER(Path), POINTER(Dense), c_int32, POINTER(c_int32),
          POINTER(PathChoice))
-for _name, _made in (("dense", Dense), ("csr", Csr), ("neighbors", Neighbors)):
-    _declare(f"huddle_{_name}_fetch", POINTER(_made))
-for _name, _made in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
+for _name, _struct in (("dense", Dense), ("csr", Csr), ("neighbors", Neighbors)):
+    _declare(f"huddle_{_name}_fetch", POINTER(_struct))
+for _name, _struct in (("neighbors", Neighbors), ("csr", Csr), ("scale", Scale),
                        ("embedding", Embedding), ("shrunk", Shrunk), ("shrink_info", ShrinkInfo),
                        ("path", Path)):
-    _declare(f"huddle_{_name}_free", POINTER(_made), result=None)
+    _declare(f"huddle_{_name}_free", POINTER(_struct), result=None)
 
 
 class HuddleError(RuntimeError):
-    """A failure that fits none of Python's own classes."""
+    """An error for which Python has no exception class of its own."""
 
 
 class Cancelled(HuddleError):
-    """A progress callback asked to stop."""
+    """The computation was cancelled by its progress function."""
 
 
 _CLASSES = {INVALID: ValueError, NO_MEMORY: MemoryError, IO: OSError, FORMAT: ValueError,
@@ -279,23 +290,23 @@ _CLASSES = {INVALID: ValueError, NO_MEMORY: MemoryError, IO: OSError, FORMAT: Va
 
 
 def error_of(status):
-    """The exception for a status, with the sentence of the thread that failed."""
+    """Return the exception for a status, with the message of this thread's last failure."""
     text = lib.huddle_last_error().decode(errors="replace")
     return _CLASSES.get(status, HuddleError)(text)
 
 
 def check(status):
-    """Raises unless the status is OK."""
+    """Raise the exception for a status other than OK."""
     if status != OK:
         raise error_of(status)
 
 
 class _Call:
-    """One call made by a thread of its own, for the main thread to wait for."""
+    """A call that is made by a thread of its own while the main thread waits."""
 
     def __init__(self, function, arguments):
         self._function, self._arguments = function, arguments
-        self._claim = threading.Lock()  # held by whoever decided whether the call is made
+        self._claim = threading.Lock()  # acquired by the first of run() and abandon()
         self._done = threading.Event()
         self.error = None
 
@@ -312,27 +323,28 @@ class _Call:
             self._done.set()
 
     def wait(self):
-        # Woken now and then, in case a signal was delivered to another thread than this one.
+        # The timeout is for signals that the system delivers to another thread: Python handles
+        # them in the main thread only, once it runs again.
         while not self._done.wait(.1):
             pass
 
     def abandon(self):
-        """Makes sure that the call is over, or never begins."""
+        """Wait until the call has returned, or prevent it if it has not begun."""
         if self._claim.acquire(blocking=False):
             return
         while not self._done.is_set():
             try:
                 self._done.wait(.1)
-            except BaseException:  # a second Ctrl-C: the call still looks at our arrays
+            except BaseException:  # a second Ctrl-C: the call still reads our arrays
                 pass
 
 
 def call(context, function, *arguments):
-    """Calls a long-running function so that Ctrl-C ends it.
+    """Call a long-running function so that Ctrl-C cancels it.
 
-    ctypes lets go of the interpreter lock during the call, but Python delivers signals to the main
-    thread only, and not while that is inside C. So there the call is made by another thread, and
-    the main one waits where it can be interrupted.
+    ctypes releases the interpreter lock during the call, but Python handles signals in the main
+    thread only, and not while that is inside a C function. So if this is the main thread, another
+    thread makes the call, and this one waits where it can be interrupted.
     """
     if threading.current_thread() is not threading.main_thread():
         status = function(*arguments)
@@ -347,36 +359,48 @@ def call(context, function, *arguments):
             job.abandon()
             raise
         error = job.error
-    if isinstance(error, Cancelled) and context.interruption is not None:
-        raise context.interruption
+    if isinstance(error, Cancelled) and context.callback_error is not None:
+        raise context.callback_error
     if error is not None:
         raise error
 
 
 class Context:
-    """Threads, engine and progress of one computation; n_threads AUTO is all there are."""
+    """Threads, engine, progress and warnings of one computation.
+
+    n_threads = AUTO uses all threads that are available. `messages` lists what the library has
+    logged, as pairs of the name of the warning code ("none" if it is no warning) and the text.
+    """
 
     def __init__(self, n_threads=AUTO, progress=None, engine="cpu"):
         self.handle = c_void_p()
-        self.interruption = None
+        self.messages = []
+        self.callback_error = None
         names = [name for name, _ in engines()]
         if not isinstance(engine, str) or engine.partition(":")[0] not in names:
             raise ValueError(f"engine = {engine!r} is not one of {', '.join(names)}")
         check(lib.huddle_context_new(ctypes.byref(self.handle)))
         check(lib.huddle_context_set_threads(self.handle, n_threads))
         check(lib.huddle_context_set_engine(self.handle, engine.encode()))
+        # ctypes does not keep callbacks alive: they are freed with this object, after the handle.
+        self._log_callback = LogFunction(_log_function(self.messages))
+        lib.huddle_context_set_log(self.handle, self._log_callback, None)
         if progress is not None:
-            self._callback = ProgressFunction(self._report(progress))
-            lib.huddle_context_set_progress(self.handle, self._callback, None)
+            self._progress_callback = ProgressFunction(self._progress_function(progress))
+            lib.huddle_context_set_progress(self.handle, self._progress_callback, None)
 
-    def _report(self, progress):
-        def report(_, stage, done, total):
+    def _progress_function(self, progress):
+        def report_progress(_, stage, done, total):
             try:
                 return 1 if progress(stage.decode(), done, total) else 0
-            except BaseException as error:  # must not cross C
-                self.interruption = error
+            except BaseException as error:  # an exception cannot pass through C; call() raises it
+                self.callback_error = error
                 return 1
-        return report
+        return report_progress
+
+    @property
+    def warnings(self):
+        return [(code, text) for code, text in self.messages if code != "none"]
 
     def cancel(self):
         lib.huddle_context_cancel(self.handle)
@@ -387,25 +411,47 @@ class Context:
             lib.huddle_context_free(handle)
 
 
-def version():
+def _log_function(found):
+    """Return a callback that appends messages to a list.
+
+    It must not refer to the Context: the cycle would keep that alive until the next collection.
+    """
+    def log(_, level, code, text):
+        found.append((lib.huddle_warning_name(code).decode(), text.decode(errors="replace")))
+    return log
+
+
+class Method(NamedTuple):
+    """A method of the library."""
+    name: str
+    title: str
+    summary: str
+
+
+def version() -> str:
+    """Return the version of the library."""
     return lib.huddle_version().decode()
 
 
-def engines():
-    """Names and summaries of the places to compute; the first is the default."""
-    table, found = lib.huddle_engines(), []
+def _read_table(table):
+    """Return the entries of an array of pointers that ends with NULL."""
+    found = []
     while table[len(found)]:
-        text = table[len(found)].contents
-        found.append((text.name.decode(), text.summary.decode()))
+        found.append(table[len(found)].contents)
     return found
+
+
+def engines() -> list[tuple[str, str]]:
+    """Return the names and descriptions of the engines of this build; the first is the default.
+
+    >>> engines()[0][0]
+    'cpu'
+    """
+    return [(text.name.decode(), text.summary.decode())
+            for text in _read_table(lib.huddle_engines())]
 
 
 def methods():
-    """Names, titles and summaries of all methods."""
-    table, found = lib.huddle_methods(), []
-    index = 0
-    while table[index]:
-        text = table[index].contents
-        found.append((text.name.decode(), text.title.decode(), text.summary.decode()))
-        index += 1
-    return found
+    """Return all methods of the library."""
+    return [Method(text.name.decode(), text.title.decode(), text.summary.decode())
+            for text in _read_table(lib.huddle_methods())]

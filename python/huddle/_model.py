@@ -1,4 +1,4 @@
-"""A fitted model of the library as a Python object that can be pickled and copied."""
+"""A huddle_model of the library as a Python object that can be pickled and copied."""
 from __future__ import annotations
 
 import ctypes
@@ -11,49 +11,57 @@ import numpy as np
 
 from . import _library
 from ._library import Array, lib
-from ._options import as_text
+from ._options import option_text
 from ._points import PointsView, copy_array, csr_view
 
 
 class Model:
-    """One method with its options; owns a huddle_model."""
+    """A method with its options and, after fit(), its results. Owns a huddle_model.
+
+    The pickled state is the content of a model file: a zip archive of NPY arrays and model.json, as
+    ``huddle cluster --save`` writes it.
+    """
 
     def __init__(self, method, options):
         self.handle = c_void_p()
         _library.check(lib.huddle_model_new(method.encode(), byref(self.handle)))
         for name, value in options.items():
             _library.check(lib.huddle_model_set_option(self.handle, name.encode(),
-                                                as_text(value).encode()))
+                                                       option_text(value).encode()))
 
-    def give_graph(self, graph):
+    def set_graph(self, graph):
+        """Set a graph, similarities or distances to use instead of points; copied."""
         view, _keep = csr_view(graph)
         _library.check(lib.huddle_model_set_graph(self.handle, byref(view)))
 
-    def name_features(self, names):
-        """Names for warnings and the report."""
+    def set_feature_names(self, names):
+        """Set the feature names that warnings and reports use."""
         texts = (c_char_p * len(names))(*(str(name).encode() for name in names))
         _library.check(lib.huddle_model_set_feature_names(self.handle, len(names), texts))
 
     def fit(self, context, x):
+        """Fit to points, or to the graph if x is None."""
         points = PointsView(context, x) if x is not None else None
         _library.call(context, lib.huddle_model_fit, context.handle, self.handle,
                       byref(points.struct) if points is not None else None)
 
     def predict(self, context, x):
+        """Return the labels of new points."""
         points = PointsView(context, x, model=self)
         labels = np.empty(points.struct.n, np.int32)
         _library.call(context, lib.huddle_model_predict, context.handle, self.handle,
                       byref(points.struct), labels.ctypes.data_as(POINTER(c_int32)))
         return labels
 
-    def get(self, name):
-        """A copy of an array of the fit, or None if the method made no such thing."""
+    def array(self, name):
+        """Return a copy of an array of the fit, or None if the method has no such array."""
         view = Array()
         if lib.huddle_model_array(self.handle, name.encode(), byref(view)) != _library.OK:
             return None
         return copy_array(view)
 
     def info(self):
+        """Return all results that are not arrays, with the options, as a dict."""
         text = c_void_p()
         _library.check(lib.huddle_model_info_json(self.handle, byref(text)))
         try:
@@ -62,10 +70,12 @@ class Model:
             lib.huddle_free(text)
 
     def save(self, path):
+        """Write a model file."""
         _library.check(lib.huddle_model_save(self.handle, os.fsencode(path)))
 
     @classmethod
     def load(cls, path):
+        """Return the model of a file that save() or the tool wrote."""
         model = cls.__new__(cls)
         model.handle = c_void_p()
         _library.check(lib.huddle_model_load(os.fsencode(path), byref(model.handle)))
@@ -83,11 +93,8 @@ class Model:
             path = os.path.join(folder, "model")
             with open(path, "wb") as file:
                 file.write(state["file"])
-            self.handle = type(self).load(path)._release()
-
-    def _release(self):
-        handle, self.handle = self.handle, None
-        return handle
+            loaded = type(self).load(path)
+        self.handle, loaded.handle = loaded.handle, None
 
     def __del__(self):
         handle, self.handle = getattr(self, "handle", None), None

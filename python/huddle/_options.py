@@ -1,17 +1,26 @@
-"""The library's option tables as Python sees them: one description, read at import."""
+"""The option tables of the library as Python objects.
+
+The tables are read when the package is imported: names, defaults, allowed values and help texts of
+all keyword arguments come from them and are not repeated in Python.
+"""
 from __future__ import annotations
 
 import ctypes
 import dataclasses
 from ctypes import byref, c_void_p
 
+import numpy as np
+
 from . import _library
 from ._library import Option, lib
+
+_ANNOTATIONS = {Option.INT: "int", Option.SEED: "int", Option.REAL: "float", Option.BOOL: "bool",
+                Option.RULE: "str", Option.RANGE: "int | tuple[int, int] | range | str"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """One option of a method."""
+    """One option of a method or a stage."""
     name: str
     kind: int
     default: object
@@ -19,6 +28,15 @@ class Parameter:
     help: str
     auto: bool
     choices: tuple
+
+    @property
+    def annotation(self):
+        """The Python type of the option's values, as source text."""
+        if self.kind != Option.CHOICE:
+            takes_word = self.auto and self.kind != Option.RANGE
+            return _ANNOTATIONS[self.kind] + (" | str" if takes_word else "")
+        words = ", ".join(f'"{choice}"' for choice in self.choices)
+        return f"Literal[{words}]" + (" | bool" if "true" in self.choices else "")
 
 
 def _default(option):
@@ -48,7 +66,7 @@ def _choices(option):
 
 
 def table_parameters(table):
-    """The options of a table, in its order."""
+    """Return the options of a table, in its order."""
     found, index = [], 0
     while table[index].type != Option.END:
         option = table[index]
@@ -60,12 +78,12 @@ def table_parameters(table):
 
 
 def stage_parameters(stage):
-    """The options of a stage: knn, weight, connect, embed, shrink or path."""
+    """Return the options of a stage: knn, weight, connect, embed, shrink or path."""
     return table_parameters(getattr(lib, f"huddle_{stage}_options_table")())
 
 
-def parameters(method):
-    """The options of a method."""
+def method_parameters(method):
+    """Return the options of a method."""
     handle = c_void_p()
     _library.check(lib.huddle_model_new(method.encode(), byref(handle)))
     try:
@@ -75,23 +93,23 @@ def parameters(method):
 
 
 def stage_options(stage, values):
-    """The options struct of a stage with those values set that its table knows."""
+    """Return the options struct of a stage, with those of the values that its table contains."""
     options = getattr(lib, f"huddle_{stage}_defaults")()
     table = getattr(lib, f"huddle_{stage}_options_table")()
     known = {p.name for p in table_parameters(table)}
     for name, value in values.items():
         if name in known:
             _library.check(lib.huddle_options_set(table, byref(options), name.encode(),
-                                                  as_text(value).encode()))
+                                                  option_text(value).encode()))
     return options
 
 
-def as_text(value):
-    """A Python value as the text that the library reads."""
-    if isinstance(value, (bool,)) or type(value).__name__ == "bool_":
+def option_text(value):
+    """Convert a Python value to the text that the library parses."""
+    if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, range) and value.step != 1:
-        raise ValueError(f"{value} is not a range of all whole numbers between two")
+        raise ValueError(f"{value} must have a step of 1")
     if isinstance(value, (tuple, range)) and len(value) >= 2:
         return f"{value[0]}-{value[-1]}"
     return str(value)

@@ -1,69 +1,72 @@
-"""The shrink problem for every gamma, from exact fit to collapse."""
+"""The shrink problem for a range of gamma, from no shrinking to collapse."""
 from __future__ import annotations
 
 import dataclasses
 from ctypes import POINTER, byref, c_double, c_int32
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import spmatrix
 from sklearn.utils import check_array
 
-from . import _options
 from ._functions import graph_array, points_array
 from ._library import Path, PathChoice, call, lib
 from ._model import Model
-from ._options import stage_options
+from ._options import method_parameters, stage_options
 from ._points import copy_dense, copy_values, csr_view, dense_view
-from ._running import running, seed_of
+from ._running import random_seed, running_context
 from ._signature import with_options
 
 __all__ = ["cluster_path", "ClusterPath"]
 
-# Of the method's options those that a path has no use for.
-_NOT_OF_A_PATH = {"seed", "gamma", "guard", "affinity", "n_init", "init",
+# Options of the method that do not apply to a path.
+_UNUSED_OPTIONS = {"seed", "gamma", "guard", "affinity", "n_init", "init",
                   "kmeans_max_iter", "kmeans_tol"}
-_PARAMETERS = [p for p in _options.parameters("ssc") if p.name not in _NOT_OF_A_PATH]
+_PARAMETERS = [p for p in method_parameters("ssc") if p.name not in _UNUSED_OPTIONS]
 
-_MOST_ROWS = 500  # that plot() draws
+_MAX_ROWS = 500  # rows that plot() draws
 
 
 @dataclasses.dataclass
 class ClusterPath:
-    """The levels of a path, by ascending gamma, and the tree that they make."""
+    """The levels of a path in ascending order of gamma, and the tree of their fusions."""
 
-    gammas: np.ndarray
-    n_groups: np.ndarray
-    """Groups of fused rows at each level."""
-    groups: np.ndarray
-    """A row a level: the group of each point."""
-    objective: np.ndarray
-    dual: np.ndarray
-    gap: np.ndarray
-    linkage: np.ndarray
-    """A row a fusion, as in SciPy's linkages: what fuses (two), at which gamma, how many points.
-    Trees that remain apart at the top never fuse; they are joined at ten times the last gamma,
-    which makes n - 1 rows that :mod:`scipy.cluster.hierarchy` takes and draws."""
+    gammas: NDArray[np.float64]
+    n_groups: NDArray[np.int32]
+    """Number of groups of fused rows at each level."""
+    groups: NDArray[np.int32]
+    """Group of each point, one row per level."""
+    objective: NDArray[np.float64]
+    dual: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    linkage: NDArray[np.float64]
+    """One row per fusion, in the format of SciPy's linkage matrices: the two clusters that fuse,
+    gamma, and the number of points. Trees that are still separate at the last level are joined at
+    ten times its gamma, so that there are n - 1 rows, as :mod:`scipy.cluster.hierarchy` expects."""
     gamma_fit: float
-    """Up to here nothing moves."""
+    """The largest gamma at which G = F is known to be optimal."""
     gamma_up: float
-    """From here on every component of W is one point."""
-    labels: np.ndarray
-    """Clusters read off the path, without K-means."""
+    """From this gamma on every component of W is a single point."""
+    labels: NDArray[np.int32]
+    """Clusters that were read from the path, without K-means."""
     gamma: float
-    """Where they were read; 0 if no level has as many groups."""
-    embedding: np.ndarray
-    """F: what was shrunk."""
-    shrunk: list | None
-    """G of every level, if ``keep_shrunk``."""
+    """The level that the labels come from; 0 if no level has enough groups."""
+    embedding: NDArray[np.float64]
+    """The embedding that was shrunk, F."""
+    shrunk: list[NDArray[np.float64]] | None
+    """G of every level, if ``keep_shrunk`` was set."""
 
-    def plot(self, ax=None, kind="auto"):
-        """Draws the path with matplotlib.
+    def plot(self, ax: Any = None, kind: Literal["auto", "groups", "rows"] = "auto") -> Any:
+        """Plot the path with matplotlib.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
         kind : {"auto", "groups", "rows"}
-            The number of groups over gamma; or the rows of G along their main direction, which
-            needs ``keep_shrunk=True``. "auto" draws the rows if they were kept.
+            "groups" plots the number of groups against gamma, "rows" the first principal component
+            of the rows of G, which requires ``keep_shrunk=True``. "auto" plots the rows if they are
+            available.
 
         Returns
         -------
@@ -72,11 +75,11 @@ class ClusterPath:
         try:
             from matplotlib import pyplot
         except ImportError as error:
-            raise ImportError("plot() needs matplotlib") from error
+            raise ImportError("plot() requires matplotlib") from error
         if kind not in ("auto", "groups", "rows"):
-            raise ValueError(f"kind = {kind!r} is none of 'auto', 'groups', 'rows'")
+            raise ValueError(f"kind = {kind!r} is not one of 'auto', 'groups', 'rows'")
         if kind == "rows" and self.shrunk is None:
-            raise ValueError("kind = 'rows' needs a path made with keep_shrunk=True")
+            raise ValueError("kind = 'rows' requires a path made with keep_shrunk=True")
         if ax is None:
             ax = pyplot.subplots()[1]
         if kind == "groups" or self.shrunk is None:
@@ -94,26 +97,26 @@ class ClusterPath:
     def _plot_rows(self, ax):
         from matplotlib import cm
         n = len(self.labels)
-        some = np.unique(np.linspace(0, n - 1, min(n, _MOST_ROWS)).astype(int))
+        sample = np.unique(np.linspace(0, n - 1, min(n, _MAX_ROWS)).astype(int))
         centred = self.embedding - self.embedding.mean(axis=0)
         direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
-        heights = np.stack([g[some] @ direction for g in self.shrunk])
-        colours = cm.tab10(self.labels[some] % 10)
+        heights = np.stack([g[sample] @ direction for g in self.shrunk])
+        colours = cm.tab10(self.labels[sample] % 10)
         for row, colour in zip(heights.T, colours):
             ax.plot(self.gammas, row, color=colour, linewidth=.5, alpha=.6)
-        ax.set_ylabel("rows of G, main direction")
+        ax.set_ylabel("rows of G, first principal component")
 
 
 def _embed(context, x, n_clusters, options):
-    """F and W as the estimator would make them; it need not shrink."""
+    """Return F and W as the estimator computes them. With gamma = 0 the shrink step is trivial."""
     settings = {p.name: options[p.name] for p in _PARAMETERS if p.name in options}
     model = Model("ssc", {**settings, "n_clusters": n_clusters, "gamma": 0, "n_init": 1,
                           "seed": options["seed"]})
     model.fit(context, x)
-    return model.get("embedding"), model.get("shrink_graph")
+    return model.array("embedding"), model.array("shrink_graph")
 
 
-def _levels(path, name, dtype=np.float64):
+def _level_values(path, name, dtype=np.float64):
     return np.array([getattr(path.levels[k], name) for k in range(path.n_levels)], dtype)
 
 
@@ -131,63 +134,67 @@ def _linkage(path):
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
-def _result(context, path, f, embedding, n_clusters):
+def _copy_path(context, path, f, embedding, n_clusters):
+    """Return a path of the library as a ClusterPath, with labels for n_clusters clusters."""
     labels, choice = np.empty(path.n, np.int32), PathChoice()
     call(context, lib.huddle_path_labels, context.handle, byref(path), byref(f), n_clusters,
          labels.ctypes.data_as(POINTER(c_int32)), byref(choice))
     groups = copy_values(path.groups, path.n_levels * path.n, np.int32)
     shrunk = [copy_dense(path.shrunk[k]) for k in range(path.n_levels)] if path.shrunk else None
     return ClusterPath(
-        gammas=_levels(path, "gamma"), n_groups=_levels(path, "n_groups", np.int32),
-        groups=groups.reshape(path.n_levels, path.n), objective=_levels(path, "objective"),
-        dual=_levels(path, "dual"), gap=_levels(path, "gap"), linkage=_linkage(path),
+        gammas=_level_values(path, "gamma"), n_groups=_level_values(path, "n_groups", np.int32),
+        groups=groups.reshape(path.n_levels, path.n), objective=_level_values(path, "objective"),
+        dual=_level_values(path, "dual"), gap=_level_values(path, "gap"), linkage=_linkage(path),
         gamma_fit=path.gamma_fit, gamma_up=path.gamma_up, labels=labels, gamma=choice.gamma,
         embedding=embedding, shrunk=shrunk)
 
 
-def _follow(context, embedding, graph, n_clusters, options):
+def _solve_path(context, embedding, graph, n_clusters, options):
+    """Solve the shrink problem for every level."""
     f, _keep_f = dense_view(embedding)
     w, _keep_w = csr_view(graph)
-    walk, path = stage_options("path", options), Path()
-    walk.shrink = stage_options("shrink", options)
-    walk.shrink.n_clusters, walk.shrink.seed = n_clusters, options["seed"]
+    settings, path = stage_options("path", options), Path()
+    settings.shrink = stage_options("shrink", options)
+    settings.shrink.n_clusters, settings.shrink.seed = n_clusters, options["seed"]
     if options["gammas"] is not None:
         grid = np.ascontiguousarray(options["gammas"], np.float64).ravel()
-        walk.n_gamma, walk.gammas = len(grid), grid.ctypes.data_as(POINTER(c_double))
+        settings.n_gamma, settings.gammas = len(grid), grid.ctypes.data_as(POINTER(c_double))
     try:
-        call(context, lib.huddle_shrink_path, context.handle, byref(f), byref(w), byref(walk),
+        call(context, lib.huddle_shrink_path, context.handle, byref(f), byref(w), byref(settings),
              byref(path))
-        return _result(context, path, f, embedding, n_clusters)
+        return _copy_path(context, path, f, embedding, n_clusters)
     finally:
         lib.huddle_path_free(byref(path))
 
 
 @with_options(_PARAMETERS)
-def cluster_path(X=None, n_clusters="auto", *, F=None, W=None, n_gamma=30, gammas=None,
-                 keep_shrunk=False, **options):
-    """Solves the shrink problem for every gamma between no shrinking and collapse.
+def cluster_path(X: ArrayLike | spmatrix | None = None, n_clusters: int | str = "auto", *,
+                 F: ArrayLike | None = None, W: ArrayLike | spmatrix | None = None,
+                 n_gamma: int = 30, gammas: ArrayLike | None = None, keep_shrunk: bool = False,
+                 **options) -> ClusterPath:
+    """Solve the shrink problem for a range of gamma, from no shrinking to collapse.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Points; they are embedded as :class:`SpectralShrunkClustering` would.
+    X : array-like or sparse matrix of shape (n_samples, n_features), optional
+        Points, which are embedded as by :class:`SpectralShrunkClustering`.
     n_clusters : int or "auto", default="auto"
-        Clusters to read off, and with X the columns of the embedding; "auto" is the eigengap's
-        choice, with F its columns.
+        Number of clusters to read from the path. With X it is also the number of columns of the
+        embedding, and "auto" chooses it by the eigengap; with F, "auto" is its number of columns.
     F, W : array of shape (n_samples, n_components), matrix of shape (n_samples, n_samples)
-        What to shrink and along which graph, instead of X; see :func:`shrink`.
+        Rows to shrink and the graph, instead of X; see :func:`shrink`.
     n_gamma : int, default=30
-        Levels, evenly spaced in log gamma.
+        Number of levels, evenly spaced in log gamma.
     gammas : array-like, optional
-        The levels themselves, ascending.
+        Values of gamma, in ascending order, instead of ``n_gamma`` levels.
     keep_shrunk : bool, default=False
-        Keep G of every level.
+        Whether to keep G of every level.
     {parameters}
 
     Returns
     -------
     path : ClusterPath
-        With ``gammas``, ``n_groups``, ``groups``, ``linkage``, ``labels`` and ``plot()``.
+        ``gammas``, ``n_groups``, ``groups``, ``linkage``, ``labels``, ``plot()`` and other fields.
 
     Examples
     --------
@@ -199,10 +206,10 @@ def cluster_path(X=None, n_clusters="auto", *, F=None, W=None, n_gamma=30, gamma
     (12, (12, 150))
     """
     if (X is None) == (F is None) or (F is None) != (W is None):
-        raise ValueError("cluster_path needs either X, or F and W")
-    options.update(seed=seed_of(options["random_state"]), n_gamma=n_gamma, gammas=gammas,
+        raise ValueError("cluster_path requires either X, or both F and W")
+    options.update(seed=random_seed(options["random_state"]), n_gamma=n_gamma, gammas=gammas,
                    keep_shrunk=keep_shrunk)
-    with running(options["n_jobs"], options["progress"], options["engine"]) as context:
+    with running_context(options["n_jobs"], options["progress"], options["engine"]) as context:
         if X is not None:
             F, W = _embed(context, points_array(X), n_clusters, options)
             n_clusters = F.shape[1]
@@ -210,4 +217,4 @@ def cluster_path(X=None, n_clusters="auto", *, F=None, W=None, n_gamma=30, gamma
             F = check_array(F, dtype=np.float64)
             W = graph_array(W, F.shape[0], "W")
             n_clusters = F.shape[1] if n_clusters == "auto" else int(n_clusters)
-        return _follow(context, F, W, n_clusters, options)
+        return _solve_path(context, F, W, n_clusters, options)

@@ -1,4 +1,8 @@
-"""NumPy and SciPy arrays as the library's containers, without copies where none is needed."""
+"""Conversion between NumPy or SciPy arrays and the containers of the library.
+
+A view is a struct of the library that refers to the memory of an array, which must be kept alive
+beside it. Inputs are copied only if their type or layout requires it; results are always copied.
+"""
 from __future__ import annotations
 
 import ctypes
@@ -15,9 +19,9 @@ def _pointer(array, kind):
 
 
 def _sorted_parts(matrix, dtype):
-    """Offsets, columns and values of a sparse matrix, columns ascending and none twice."""
+    """Return offsets, columns and values of a sparse matrix in canonical CSR format."""
     if matrix.shape[1] > np.iinfo(np.int32).max:
-        raise ValueError(f"{matrix.shape[1]} columns are beyond 32 bits")
+        raise ValueError(f"{matrix.shape[1]} columns are too many for 32-bit indices")
     matrix = matrix.tocsr()
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -28,22 +32,22 @@ def _sorted_parts(matrix, dtype):
 
 
 class PointsView:
-    """Points that look at an array (float32 with whole rows) or own a rounded copy (float64).
+    """Points that refer to a float32 array with contiguous rows, or own a rounded float64 array.
 
-    `keep` holds what the view looks at for as long as the view lives. With `model`, float64
-    values are rounded as those the model was fitted to.
+    `keep` are the arrays that the view refers to. With `model`, float64 values are rounded relative
+    to the same shift as the points that the model was fitted to.
     """
 
     def __init__(self, context, x, model=None):
         self.struct, self.keep, self._owned = Points(), [], False
         if scipy.sparse.issparse(x):
-            self._sparse(x)
+            self._view_sparse(x)
         elif x.dtype == np.float32:
-            self._single(x)
+            self._view_single(x)
         else:
-            self._double(context, x, model)
+            self._round_double(context, x, model)
 
-    def _single(self, x):
+    def _view_single(self, x):
         if x.strides[1] != 4 or x.strides[0] % 4 or x.strides[0] < 4 * x.shape[1]:
             x = np.ascontiguousarray(x)
         self.keep.append(x)
@@ -51,20 +55,20 @@ class PointsView:
         self.struct.stride = x.strides[0] // 4
         self.struct.values = _pointer(x, c_float)
 
-    def _double(self, context, x, model):
+    def _round_double(self, context, x, model):
         if x.strides[0] % 8 or x.strides[1] % 8:
             x = np.ascontiguousarray(x)
-        where = (context.handle, *x.shape, _pointer(x, c_double), x.strides[0] // 8,
-                 x.strides[1] // 8)
+        source = (context.handle, *x.shape, _pointer(x, c_double), x.strides[0] // 8,
+                  x.strides[1] // 8)
         length = c_int64(0)
         shift = lib.huddle_model_shift(model.handle, byref(length)) if model is not None else None
         if length.value == x.shape[1]:
-            check(lib.huddle_points_from_double_shifted(*where, shift, byref(self.struct)))
+            check(lib.huddle_points_from_double_shifted(*source, shift, byref(self.struct)))
         else:
-            check(lib.huddle_points_from_double(*where, byref(self.struct)))
+            check(lib.huddle_points_from_double(*source, byref(self.struct)))
         self._owned = True
 
-    def _sparse(self, x):
+    def _view_sparse(self, x):
         parts = _sorted_parts(x, np.float32)
         self.keep.extend(parts)
         self.struct.n, self.struct.d = x.shape
@@ -78,15 +82,15 @@ class PointsView:
 
 
 def dense_view(x):
-    """A huddle_dense that looks at a float64 array; the array must be kept alive."""
+    """Return a huddle_dense that refers to a float64 array, and the array to keep alive."""
     x = np.ascontiguousarray(x, np.float64)
     return Dense(x.shape[0], x.shape[1], x.shape[1], _pointer(x, c_double)), x
 
 
 def csr_view(matrix):
-    """A huddle_csr that looks at a matrix, and what must be kept alive beside it.
+    """Return a huddle_csr that refers to a matrix, and the arrays to keep alive.
 
-    Entries of a sparse matrix that are stored zeros stay: among distances they are duplicates.
+    Zeros that a sparse matrix stores are kept: as distances they belong to equal points.
     """
     if scipy.sparse.issparse(matrix):
         parts = _sorted_parts(matrix, np.float64)
@@ -100,7 +104,7 @@ def csr_view(matrix):
 
 
 def copy_values(pointer, count, dtype):
-    """A NumPy copy of `count` numbers at a pointer."""
+    """Return a NumPy copy of `count` numbers at a pointer."""
     out = np.empty(count, dtype)
     if count:
         ctypes.memmove(out.ctypes.data, pointer, out.nbytes)
@@ -108,31 +112,32 @@ def copy_values(pointer, count, dtype):
 
 
 def copy_csr(struct):
-    """A SciPy copy of a huddle_csr, fetched from the engine that keeps it if need be."""
+    """Return a SciPy copy of a huddle_csr, which may be in the memory of an engine."""
     check(lib.huddle_csr_fetch(byref(struct)))
     offsets = copy_values(struct.offsets, struct.rows + 1, np.int64)
     count = int(offsets[-1])
     columns = copy_values(struct.columns, count, np.int32)
-    # SciPy wants both in one type; it would check what is known to be right.
+    # SciPy needs indptr and indices of one type. Setting them directly skips the checks of its
+    # constructor, which would read the whole matrix.
     narrow = count <= np.iinfo(np.int32).max
-    made = scipy.sparse.csr_matrix((struct.rows, struct.cols), dtype=np.float64)
-    made.indptr = offsets.astype(np.int32) if narrow else offsets
-    made.indices = columns if narrow else columns.astype(np.int64)
-    made.data = copy_values(struct.values, count, np.float64)
-    made.has_sorted_indices = True
-    made.has_canonical_format = True
-    return made
+    matrix = scipy.sparse.csr_matrix((struct.rows, struct.cols), dtype=np.float64)
+    matrix.indptr = offsets.astype(np.int32) if narrow else offsets
+    matrix.indices = columns if narrow else columns.astype(np.int64)
+    matrix.data = copy_values(struct.values, count, np.float64)
+    matrix.has_sorted_indices = True
+    matrix.has_canonical_format = True
+    return matrix
 
 
 def copy_dense(struct):
-    """A NumPy copy of a huddle_dense, fetched from the engine that keeps it if need be."""
+    """Return a NumPy copy of a huddle_dense, which may be in the memory of an engine."""
     check(lib.huddle_dense_fetch(byref(struct)))
     flat = copy_values(struct.values, struct.rows * struct.stride, np.float64)
     return flat.reshape(struct.rows, struct.stride)[:, :struct.cols]
 
 
 def copy_array(view):
-    """A NumPy or SciPy copy of an array inside a model."""
+    """Return a NumPy or SciPy copy of an array of a model."""
     if view.type == Array.CSR:
         return copy_csr(Csr(view.rows, view.cols, view.offsets, view.columns,
                             ctypes.cast(view.values, POINTER(c_double))))

@@ -2,11 +2,9 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import functools
 import inspect
 import os
-import pathlib
 from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_int32, c_void_p
 
 import numpy as np
@@ -15,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _library
 from ._points import PointsView
-from ._running import running
+from ._running import running_context
 
 __all__ = ["report"]
 
@@ -32,35 +30,16 @@ class _ReportOptions(Structure):
                 ("commands", POINTER(_Command)), ("n_commands", c_int32), ("details", c_char_p)]
 
 
-def _candidates():
-    """libhuddle-report: beside libhuddle, with the same suffix if it has one."""
-    path = _library.library_path
-    if os.path.sep in path:
-        place = pathlib.Path(path)
-        suffix = place.name.partition(".so")[2]
-        yield str(place.with_name(f"libhuddle-report.so{suffix}"))
-        yield str(place.with_name("libhuddle-report.so"))
-    else:
-        yield path.replace("libhuddle", "libhuddle-report")
-
-
-@functools.cache
-def _load():
-    """The functions of libhuddle-report; loaded when the first page is written."""
-    tried = []
-    for path in _candidates():
-        try:
-            lib = ctypes.CDLL(path)
-        except OSError as error:
-            tried.append(str(error))
-            continue
-        lib.huddle_report_defaults.argtypes = []
-        lib.huddle_report_defaults.restype = _ReportOptions
-        lib.huddle_report_write.argtypes = [c_void_p, c_void_p, POINTER(_library.Points),
-                                            POINTER(_ReportOptions), c_char_p]
-        lib.huddle_report_write.restype = ctypes.c_int
-        return lib
-    raise ImportError("libhuddle-report.so was not found: " + "; ".join(tried))
+@functools.lru_cache(maxsize=None)
+def _report_library():
+    """Load libhuddle-report and declare its functions."""
+    lib = _library.companion_library("libhuddle-report")
+    lib.huddle_report_defaults.argtypes = []
+    lib.huddle_report_defaults.restype = _ReportOptions
+    lib.huddle_report_write.argtypes = [c_void_p, c_void_p, POINTER(_library.Points),
+                                        POINTER(_ReportOptions), c_char_p]
+    lib.huddle_report_write.restype = ctypes.c_int
+    return lib
 
 
 def _encode(text):
@@ -68,7 +47,7 @@ def _encode(text):
 
 
 def _set_classes(options, y, n):
-    """Known classes as numbers and names."""
+    """Set the known classes, as numbers and names."""
     y = np.asarray(y).ravel()
     if y.shape[0] != n:
         raise ValueError(f"y has {y.shape[0]} values, but the model was fitted to {n} points")
@@ -78,7 +57,7 @@ def _set_classes(options, y, n):
     options.classes = codes.ctypes.data_as(POINTER(c_int32))
     options.n_classes = len(names)
     options.class_names = texts
-    options.keep_classes = codes, texts  # alive as long as the options are
+    options.keep_classes = codes, texts  # the options refer to them
 
 
 def _statement(model, values):
@@ -86,7 +65,7 @@ def _statement(model, values):
 
 
 def _set_commands(options, model):
-    """Python expressions that make the estimator: as given, and with every option."""
+    """Set the Python expressions that construct the estimator: as given, and with all options."""
     parameters = inspect.signature(type(model)).parameters
     given = {name: value for name, value in model.get_params(deep=False).items()
              if name not in ("n_jobs", "progress") and value is not parameters[name].default
@@ -95,7 +74,7 @@ def _set_commands(options, model):
             for name, value in model.info_["options"].items()}
     lines = (_Command * 2)(
         (b"As given", _statement(model, given).encode()),
-        (b"With every option", _statement(model, full).encode()))
+        (b"With all options", _statement(model, full).encode()))
     options.commands = lines
     options.n_commands = len(lines)
     options.keep_commands = lines
@@ -108,7 +87,7 @@ def _equal(a, b):
 
 
 def _points_of(model, X):
-    """The validated points to show, or None: X, or what the model was fitted to."""
+    """Return the validated points: X, or by default what the model was fitted to, or None."""
     fitted = getattr(model, "_fit_X", None)
     if X is None:
         return fitted
@@ -121,10 +100,10 @@ def _points_of(model, X):
 def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = None, *,
            source: str | None = None, image_shape: tuple[int, int] | None = None,
            follow_path: bool = True) -> None:
-    """Writes an HTML page that shows the clusters of a fitted model and how they were found.
+    """Write an HTML page about a fitted model: its clusters, plots, convergence and options.
 
-    The page is one file that loads nothing from the network. The model is only read; it is not
-    fitted again.
+    The page is one file that loads nothing from the network. The model is not fitted again, and the
+    command-line tool is not needed.
 
     Parameters
     ----------
@@ -136,13 +115,13 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
         pickled and loaded model no longer has; then the page omits what needs the points
         themselves: images, and for some methods the scatter plot of the points.
     y : array-like of shape (n_samples,), optional
-        Known classes of the points, of any type, to score the labels against.
+        Known classes of the points, as numbers or strings, to score the labels against.
     title : str, optional
         The heading of the page. By default the source, or the name of the method.
     source : str, optional
         The name of the data.
     image_shape : tuple of two int, optional
-        Height and width in pixels, if each row of X is a grey image, stored row by row.
+        Height and width in pixels, if each row of X is a greyscale image, stored row by row.
     follow_path : bool
         Whether to animate the shrinking for a range of gamma, if the method shrinks. The shrink
         problem is then solved for each of these values, which takes longer than the shrink step
@@ -159,7 +138,7 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     >>> report(model, path, y=y, title="Handwritten digits", image_shape=(8, 8))
     """
     check_is_fitted(model)
-    points, lib = _points_of(model, X), _load()
+    points, lib = _points_of(model, X), _report_library()
     options = lib.huddle_report_defaults()
     options.title, options.source = _encode(title), _encode(source)
     options.follow_path = follow_path
@@ -168,7 +147,7 @@ def report(model, path: str | os.PathLike, X=None, y=None, title: str | None = N
     if y is not None:
         _set_classes(options, y, model.labels_.shape[0])
     _set_commands(options, model)
-    with running(model.n_jobs, model.progress) as context:
+    with running_context(model.n_jobs, model.progress, model.engine) as context:
         view = None
         if points is not None and not model._is_pairwise():
             view = PointsView(context, points, model=model._model)

@@ -1,4 +1,4 @@
-"""Threads, engine and progress as Python's users ask for them."""
+"""Contexts made from the parameters random_state, n_jobs, engine and progress."""
 from __future__ import annotations
 
 import contextlib
@@ -10,26 +10,27 @@ from sklearn.utils import check_random_state
 from ._library import AUTO, Context
 
 
-def threads(n_jobs):
-    """The library's n_threads for scikit-learn's n_jobs.
+def thread_count(n_jobs):
+    """Convert n_jobs of scikit-learn to n_threads of the library.
 
-    All threads the process may use are the library's own count; inside a worker of joblib one is
-    enough, for there are others.
+    The library counts the available threads itself, except in a worker of joblib: there it uses
+    one, since the other workers use the others.
     """
     if n_jobs == -1:
         return AUTO if joblib.effective_n_jobs(2) > 1 else 1
     return joblib.effective_n_jobs(n_jobs)
 
 
-def seed_of(random_state):
-    """The library's seed: a number as it is, else one drawn."""
+def random_seed(random_state):
+    """Return the seed for the library: random_state if it is a number, otherwise one drawn from it.
+    """
     if isinstance(random_state, numbers.Integral) and random_state >= 0:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class Bar:
-    """Progress on the terminal: tqdm if there is one, else a line a stage."""
+class ProgressBar:
+    """Progress on the terminal: a bar of tqdm if it is installed, otherwise one line per stage."""
 
     def __init__(self):
         self._stage, self._bar = None, None
@@ -59,11 +60,11 @@ class Bar:
 
 
 @contextlib.contextmanager
-def running(n_jobs, progress, engine):
-    """A context of the library for the length of a computation."""
-    bar = Bar() if progress is True else None
+def running_context(n_jobs, progress, engine):
+    """Provide a context for the duration of a computation."""
+    bar = ProgressBar() if progress is True else None
     try:
-        yield Context(threads(n_jobs), bar if bar is not None else progress or None, engine)
+        yield Context(thread_count(n_jobs), bar if bar is not None else progress or None, engine)
     finally:
         if bar is not None:
             bar.close()

@@ -1,59 +1,76 @@
-"""Signatures and documentation made from the library's option tables."""
+"""Signatures and docstrings made from the option tables of the library."""
 from __future__ import annotations
 
 import functools
 import inspect
 import textwrap
+from typing import NamedTuple
 
-# What Python calls as scikit-learn does, with the type for stubs: the table has seed and n_threads.
+
+class CommonParameter(NamedTuple):
+    """A parameter of every estimator and function that is not in an option table."""
+    default: object
+    values: str
+    annotation: str
+    help: str
+
+
+# scikit-learn's names for the library's seed and n_threads, and the other settings of a context.
 COMMON = {
-    "random_state": (0, "int, RandomState instance or None",
-                     "Seed of everything random. The same seed gives the same labels."),
-    "n_jobs": (-1, "int or None",
-               "Threads; -1 for all the process may use. Results do not depend on it."),
-    "engine": ("cpu", "str",
-               "Where to compute: a name of huddle.engines(), followed by a colon and options if "
-               "the engine takes any."),
-    "progress": (None, "bool, callable or None",
-                 "Called as progress(stage, done, total), returning True to cancel; True for a bar "
-                 "(with tqdm if it is installed)."),
+    "random_state": CommonParameter(
+        0, "int, RandomState instance or None", "int | np.random.RandomState | None",
+        "Seed of the random number generator. Equal seeds give equal labels."),
+    "n_jobs": CommonParameter(
+        -1, "int or None", "int | None",
+        "Number of threads; -1 uses all that are available to the process. Results do not depend "
+        "on it."),
+    "engine": CommonParameter(
+        "cpu", "str", "str",
+        "Where to compute: a name from huddle.engines(), followed by a colon and options if the "
+        "engine takes any."),
+    "progress": CommonParameter(
+        None, "bool, callable or None", "bool | Callable[[str, float, float], object] | None",
+        "A function that is called as progress(stage, done, total) and returns True to cancel; "
+        "True shows a progress bar (of tqdm if it is installed)."),
 }
 
 
-def _lines(name, allowed, default, text):
-    yield f"{name} : {allowed}, default={default!r}"
+def _entry(name, values, default, text):
+    yield f"{name} : {values}, default={default!r}"
     yield from textwrap.wrap(text, 92, initial_indent="    ", subsequent_indent="    ")
 
 
-def document(target, parameters):
-    """Puts the tables' text where the docstring says {parameters}."""
+def parameters_text(parameters):
+    """Return the "Parameters" section of a docstring: the options, then the common parameters."""
     lines = []
     for p in parameters:
-        lines += _lines(p.name, p.allowed, p.default, p.help[0].upper() + p.help[1:] + ".")
-    for name, (default, allowed, text) in COMMON.items():
-        lines += _lines(name, allowed, default, text)
-    target.__doc__ = inspect.cleandoc(target.__doc__).replace("{parameters}", "\n".join(lines))
+        lines += _entry(p.name, p.allowed, p.default, p.help[0].upper() + p.help[1:] + ".")
+    for name, common in COMMON.items():
+        lines += _entry(name, common.values, common.default, common.help)
+    return "\n".join(lines)
 
 
-def keywords(parameters):
-    """Keyword-only parameters for the options, then the common ones."""
-    found = [inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default)
-             for p in parameters]
-    return found + [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row[0])
-                    for name, row in COMMON.items()]
+def keyword_parameters(parameters):
+    """Return keyword-only parameters of a signature: the options, then the common parameters."""
+    described = [(p.name, p.default, p.annotation) for p in parameters]
+    described += [(name, common.default, common.annotation) for name, common in COMMON.items()]
+    return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
+                              annotation=annotation) for name, default, annotation in described]
 
 
 def with_options(parameters):
-    """Gives a function that takes **options the signature and the text of these options.
+    """Give a function that takes **options the signature and the help texts of these options.
 
-    A function that names an option itself has it in its own place.
+    An option that the function names itself keeps its place in the function's signature. The text
+    {parameters} in the docstring is replaced by the descriptions of the others.
     """
     def decorate(function):
-        own = [p for p in inspect.signature(function).parameters.values()
+        declared = inspect.signature(function)
+        own = [p for p in declared.parameters.values()
                if p.kind is not inspect.Parameter.VAR_KEYWORD]
         named = {p.name for p in own}
         added = [p for p in parameters if p.name not in named]
-        signature = inspect.Signature(own + keywords(added))
+        signature = declared.replace(parameters=own + keyword_parameters(added))
 
         @functools.wraps(function)
         def call(*args, **kwargs):
@@ -62,8 +79,8 @@ def with_options(parameters):
             return function(*bound.args, **bound.kwargs)
 
         call.__signature__ = signature
-        call.parameters = added
-        document(call, added)
+        call.__doc__ = inspect.cleandoc(function.__doc__).replace("{parameters}",
+                                                                  parameters_text(added))
         return call
 
     return decorate

@@ -1,18 +1,19 @@
-"""The embedded digits, generators, and files of any format the library reads."""
+"""The bundled digits, generators of synthetic points, and readers for data files."""
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
-import warnings
 from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64,
-                    c_uint64)
+                    c_uint64, c_void_p)
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from ._library import AUTO, Context, LogFunction, Points, check, io_library, lib
+from ._library import AUTO, Context, Points, check, companion_library
 from ._points import copy_values
+from ._warnings import issue_warnings
 
 __all__ = ["load_digits", "load_file", "make_moons", "make_rings", "make_spirals", "make_blobs",
            "make_swissroll"]
@@ -41,7 +42,18 @@ class _ReadOptions(Structure):
                 ("hints_as_flags", c_bool)]
 
 
-def _points(points):
+@functools.lru_cache(maxsize=None)
+def _io_library():
+    """Load libhuddle-io and declare its functions."""
+    lib = companion_library("libhuddle-io")
+    lib.huddle_data_read.argtypes = [c_void_p, c_char_p, POINTER(_ReadOptions), POINTER(_Data)]
+    lib.huddle_data_read.restype = c_int
+    lib.huddle_data_free.argtypes = [POINTER(_Data)]
+    lib.huddle_data_free.restype = None
+    return lib
+
+
+def _copy_points(points):
     if not points.offsets:
         flat = copy_values(points.values, points.n * points.stride, np.float32)
         x = flat.reshape(points.n, points.stride)[:, :points.d]
@@ -55,27 +67,25 @@ def _points(points):
                                    shape=(points.n, points.d))
 
 
-def _texts(names):
+def _copy_labels(data):
+    """Return the labels with the values that they have in the file, or None."""
+    if not data.labels:
+        return None
+    classes = [data.classes[k].decode() for k in range(data.n_classes)]
+    values = np.array([int(c) for c in classes]) if data.classes_numeric else np.array(classes)
+    return values[copy_values(data.labels, data.points.n, np.int32)]
+
+
+def _encode_names(names):
     names = [names] if isinstance(names, str) else list(names or [])
     return (c_char_p * len(names))(*(name.encode() for name in names)), len(names)
 
 
-def _read(source, options, said=None):
-    data, context = _Data(), Context()
-    log = LogFunction(lambda user, level, code, text: said.append(text.decode(errors="replace")))
-    if said is not None:
-        lib.huddle_context_set_log(context.handle, log, None)
-    io = io_library()
+def _read(context, source, options):
+    data, io = _Data(), _io_library()
     check(io.huddle_data_read(context.handle, os.fsencode(source), byref(options), byref(data)))
     try:
-        x, y = _points(data.points), None
-        if data.labels:
-            index = copy_values(data.labels, data.points.n, np.int32)
-            classes = [data.classes[k].decode() for k in range(data.n_classes)]
-            values = np.array([int(c) for c in classes]) if data.classes_numeric \
-                else np.array(classes)
-            y = values[index]
-        return x, y
+        return _copy_points(data.points), _copy_labels(data)
     finally:
         io.huddle_data_free(byref(data))
 
@@ -84,72 +94,76 @@ def load_file(path: str | os.PathLike, *, x: str | list[str] | None = None,
               y: str | list[str] | None = None, transpose: bool = False,
               classes: str | None = None, per_class: int = 0, missing: str = "error",
               encode: bool = False) -> tuple[Any, np.ndarray | None]:
-    """Points and labels (None if there are none) of a file, as ``huddle cluster`` would read it.
+    """Read points and labels from a file, as ``huddle cluster`` does.
 
-    What was left out of a table (row numbers, dates, columns that give the labels away, rows with
-    missing values) is said in a warning.
+    A warning is issued for everything that is left out of a table: row numbers, dates, columns that
+    determine the labels, and rows with missing values.
 
     Parameters
     ----------
     path : str or path-like
+        The file, or a folder of images.
     x, y : str or list of str, optional
-        Names inside a container, stacked in order, or columns of a table; conventional names are
-        found if not given.
+        Names of variables in a container, which are stacked in this order, or columns of a table.
+        By default, variables and columns with conventional names are used.
     transpose : bool
-        Samples stand in columns.
+        Whether the samples are the columns of the array.
     classes : str, optional
-        Keep these classes, such as ``"11-36,40"``.
+        Keep only these classes, such as ``"11-36,40"``.
     per_class : int
-        Keep the first so many of each class; 0 keeps all.
+        Keep only the first points of each class, at most this many; 0 keeps all.
     missing : {"error", "drop", "mean", "median"}
-        Missing values of a table: refuse them, drop their rows, or fill in the column's mean or
-        median.
+        Missing values of a table: raise an error, drop their rows, or replace them by the mean or
+        the median of the column.
     encode : bool
-        Make features of a table's text columns, one for each text.
+        Whether to encode text columns of a table, as one feature per distinct text.
 
     Returns
     -------
     X : ndarray of float32, or CSR matrix
-    y : ndarray or None
+    y : ndarray, or None if the file has no labels
     """
     options = _ReadOptions(transpose=transpose, per_class=per_class, noise=AUTO,
                            missing=str(missing).encode(), encode=encode)
     if classes is not None:
         options.classes = str(classes).encode()
-    xs, options.n_x = _texts(x)
-    ys, options.n_y = _texts(y)
+    xs, options.n_x = _encode_names(x)
+    ys, options.n_y = _encode_names(y)
     options.x, options.y = ctypes.cast(xs, POINTER(c_char_p)), ctypes.cast(ys, POINTER(c_char_p))
-    said = []
-    read = _read(path, options, said)
-    for text in said:
-        warnings.warn(f"{os.fspath(path)}: {text}", UserWarning, stacklevel=2)
+    context = Context()
+    read = _read(context, path, options)
+    # Messages about columns that are left out are no warnings in the library, but a program that
+    # reads a file without looking at it should know of them.
+    issue_warnings([(code, f"{os.fspath(path)}: {text}") for code, text in context.messages],
+                   stacklevel=2)
     return read
 
 
 def load_digits(*, return_X_y: bool = True) -> Any:
-    """1797 handwritten digits of 8 x 8 pixels, and what they are.
+    """Return 1797 images of handwritten digits, of 8 x 8 pixels, and the digits that they show.
 
     >>> X, y = load_digits()
     >>> X.shape
     (1797, 64)
     """
-    x, y = _read("digits", _ReadOptions(noise=AUTO))
+    x, y = _read(Context(), "digits", _ReadOptions(noise=AUTO))
     return (x, y) if return_X_y else x
 
 
-def _generator(kind, text):
+def _make_generator(kind, text):
     def make(n: int = 1000, *, noise: float | None = None,
              random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
         options = _ReadOptions(n=n, noise=AUTO if noise is None else noise, seed=random_state)
-        return _read(kind, options)
+        return _read(Context(), kind, options)
     make.__name__ = f"make_{kind}"
-    make.__doc__ = (f"{text}: points of shape (n, d) and their classes.\n\n"
-                    "``noise=None`` is the kind's own.")
+    make.__qualname__ = make.__name__
+    make.__doc__ = (f"{text}: return points of shape (n, d) and their classes.\n\n"
+                    "``noise=None`` is the default noise of this generator.")
     return make
 
 
-make_moons = _generator("moons", "Two half circles")
-make_rings = _generator("rings", "Concentric rings")
-make_spirals = _generator("spirals", "Arms of a spiral")
-make_blobs = _generator("blobs", "Round clouds")
-make_swissroll = _generator("swissroll", "A rolled sheet")
+make_moons = _make_generator("moons", "Two half circles")
+make_rings = _make_generator("rings", "Concentric rings")
+make_spirals = _make_generator("spirals", "Arms of a spiral")
+make_blobs = _make_generator("blobs", "Round clouds")
+make_swissroll = _make_generator("swissroll", "A rolled sheet")

@@ -1,7 +1,8 @@
 #!/bin/sh
-# check_leaks.sh BUILD: one life of every estimator and function, from fit to deletion, with the
-# library of BUILD, which is built with the address sanitizer. The interpreter and its other modules
-# leak at exit; only what the library allocated counts. That a leak would be seen is tried first.
+# check_leaks.sh BUILD: creates, uses and deletes every estimator and calls every function with the
+# library of BUILD, which is built with the address sanitizer, and looks for leaks. The interpreter
+# and other modules leak at exit, so only allocations of the library count. A deliberate leak first
+# shows that the check works.
 set -eu
 build=$(cd "$1" && pwd)
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,10 +10,10 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 runtime=$(ldd "$build/libhuddle.so" | awk '/libasan/ { print $3 }')
-[ -n "$runtime" ] || { echo "$build/libhuddle.so has no address sanitizer in it" >&2; exit 1; }
+[ -n "$runtime" ] || { echo "$build/libhuddle.so is not built with the address sanitizer" >&2; exit 1; }
 
-# leaks MODE: prints the reports that pass through the library. Leaks do not decide the exit code,
-# any other finding of the sanitizers does.
+# leaks MODE: prints the leaks whose stack includes the library. Leaks do not set the exit code; other
+# findings of the sanitizers do.
 leaks() {
     LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=exitcode=0 PYTHONMALLOC=malloc \
         PYTHONPATH="$source/python" HUDDLE_LIBRARY="$build/libhuddle.so" \
@@ -22,7 +23,7 @@ leaks() {
 }
 
 seen=$(leaks leak)
-[ -n "$seen" ] || { echo "a leak made on purpose was not seen" >&2; exit 1; }
+[ -n "$seen" ] || { echo "the deliberate leak was not found" >&2; exit 1; }
 found=$(leaks cycle)
 [ -z "$found" ] || { printf '%s\n' "$found" >&2; echo "the library leaks" >&2; exit 1; }
 echo "no leak"

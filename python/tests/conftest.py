@@ -1,6 +1,6 @@
-"""The blobs of the tests lie apart, of which the library warns: that is no news."""
+"""Warnings that are expected in many tests, whose clusters are far apart, are ignored."""
 
 
 def pytest_configure(config):
-    for beginning in ("the graph ha", "the eigengap at"):
-        config.addinivalue_line("filterwarnings", f"ignore:{beginning}:UserWarning")
+    for prefix in ("the graph ha", "the eigengap at"):
+        config.addinivalue_line("filterwarnings", f"ignore:{prefix}:UserWarning")

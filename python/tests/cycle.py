@@ -1,4 +1,4 @@
-"""One full life of every estimator and function, or a leak on purpose; run by check_leaks.sh.
+"""Creates, uses and deletes every estimator, or leaks on purpose; run by check_leaks.sh.
 
     cycle.py cycle|leak
 """
@@ -17,19 +17,19 @@ from huddle._estimators import ESTIMATORS
 from huddle.datasets import make_blobs
 
 
-def refuse(call):
+def expect_failure(call):
     try:
         call()
     except Exception:
         return
-    sys.exit("a failure was expected")
+    sys.exit("the call should have failed")
 
 
 def leak():
     huddle._library.lib.huddle_model_new(b"ssc", ctypes.byref(ctypes.c_void_p()))
 
 
-def cycle():
+def use_everything():
     warnings.simplefilter("ignore")
     X, y = make_blobs(150)
     for estimator in ESTIMATORS:
@@ -38,19 +38,19 @@ def cycle():
         pickle.loads(pickle.dumps(model)).predict(X)
         with tempfile.TemporaryDirectory() as folder:
             huddle.report(model, os.path.join(folder, "page.html"), y=y, image_shape=(1, X.shape[1]))
-            refuse(lambda: huddle.report(model, os.path.join(folder, "absent", "page.html")))
+            expect_failure(lambda: huddle.report(model, os.path.join(folder, "absent", "page.html")))
         del model
-        refuse(lambda: estimator(0).fit(X))
-        refuse(lambda: estimator(5, progress=lambda *words: True).fit(np.tile(X, (50, 1))))
+        expect_failure(lambda: estimator(0).fit(X))
+        expect_failure(lambda: estimator(5, progress=lambda *values: True).fit(np.tile(X, (50, 1))))
     W = huddle.knn_graph(X, connect=True)
     huddle.SpectralClustering(5, affinity="precomputed").fit(W)
     huddle.shrink(huddle.spectral_embedding(W, 5), W, 10.0)
     huddle.cluster_path(X, 5, n_gamma=4, keep_shrunk=True)
-    refuse(lambda: huddle.shrink(X, -W))
+    expect_failure(lambda: huddle.shrink(X, -W))
     huddle.metrics.scores(y, y)
     gc.collect()
 
 
 if __name__ == "__main__":
-    {"cycle": cycle, "leak": leak}[sys.argv[1]]()
+    {"cycle": use_everything, "leak": leak}[sys.argv[1]]()
     print("cycle done")

@@ -1,4 +1,4 @@
-/* labels FILE METHOD N_CLUSTERS SEED: prints the labels that the C library gives, one a line. */
+/* labels FILE METHOD N_CLUSTERS SEED: prints the labels of the C library, one per line. */
 #include <huddle/huddle.h>
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-"""scikit-learn's conventions: its own checks, and what they leave out."""
+"""Conventions of scikit-learn: its own checks, and some that these do not include."""
 import copy
 import inspect
 import pickle
@@ -18,7 +18,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import huddle
 from huddle import KMeans, SpectralClustering, SpectralShrunkClustering
+from huddle._clusterer import ATTRIBUTES
 from huddle._estimators import ESTIMATORS
+from huddle._signature import COMMON
 from huddle.datasets import load_digits, make_blobs
 
 
@@ -36,15 +38,14 @@ def test_sklearn_checks(estimator, check):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_option_is_a_keyword(estimator):
     names = list(inspect.signature(estimator).parameters)
-    assert names[0] == "n_clusters"
-    assert names[-4:] == ["random_state", "n_jobs", "engine", "progress"]
+    assert names[0] == "n_clusters" and names[-4:] == list(COMMON)
     assert "seed" not in names and "n_threads" not in names
     assert list(estimator().get_params()) == sorted(names)
     for name in names:
         assert f"{name} : " in estimator.__doc__
 
 
-def test_defaults_are_the_tools():
+def test_defaults():
     assert inspect.signature(SpectralShrunkClustering).parameters["gamma"].default == "auto"
     assert inspect.signature(SpectralShrunkClustering).parameters["snap"].default is True
     assert inspect.signature(KMeans).parameters["n_init"].default == 50
@@ -83,7 +84,11 @@ def test_attributes(estimator, blobs):
     assert set(model.labels_) == set(range(5))
     assert model.n_clusters_ == 5 and model.n_features_in_ == X.shape[1]
     assert model.cluster_centers_.shape[0] == 5
-    assert isinstance(model.n_iter_, int) and isinstance(model.warnings_, list)
+    assert isinstance(model.n_iter_, int)
+    assert isinstance(model.warnings_, list) and isinstance(model.warning_codes_, list)
+    assert len(model.warnings_) == len(model.warning_codes_)
+    present = {name for name in ATTRIBUTES if hasattr(model, name)}
+    assert present == set(estimator._attributes) - {"feature_names_in_"}
     if hasattr(model, "affinity_matrix_"):
         difference = model.affinity_matrix_ - model.affinity_matrix_.T
         assert abs(difference).max() == 0 and model.embedding_.shape[0] == 200
@@ -152,7 +157,7 @@ def test_orders_strides_and_precisions_give_the_same_labels(estimator):
     wide[:, :128:2] = X
     tall = np.zeros((800, 64), np.float32)
     tall[::2] = X
-    # Pixels are whole numbers: float64, integers and sparse matrices hold the same values.
+    # Pixels are integers, which float32 represents exactly.
     for same in (np.asfortranarray(X), wide[:, :128:2], tall[::2], X[::-1][::-1],
                  X.astype(np.float64), np.asfortranarray(X, np.float64),
                  wide.astype(float)[:, :128:2], X.astype(int), X.tolist()):
@@ -169,7 +174,7 @@ def test_inputs_are_not_changed():
     assert np.array_equal(X, before)
 
 
-def test_float32_is_looked_at_in_place():
+def test_float32_is_not_copied():
     from huddle._library import Context
     from huddle._points import PointsView
     X, _ = load_digits()
@@ -225,10 +230,10 @@ def test_range_of_clusters(blobs):
     assert SpectralShrunkClustering((2, 7)).fit(blobs[0]).n_clusters_ == 5
     assert SpectralShrunkClustering("2-7").fit(blobs[0]).n_clusters_ == 5
     assert SpectralShrunkClustering().fit(blobs[0]).n_clusters_ == 5
-    with pytest.raises(ValueError, match="all whole numbers"):
+    with pytest.raises(ValueError, match="step of 1"):
         SpectralShrunkClustering(range(2, 8, 2)).fit(blobs[0])
 
 
-def test_all_is_there():
+def test_all_names_exist():
     for name in huddle.__all__:
         assert hasattr(huddle, name)

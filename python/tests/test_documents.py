@@ -1,4 +1,4 @@
-"""What the documents show runs; stubs and version are current."""
+"""The examples of the documentation run; generated files and the version are up to date."""
 import os
 import pathlib
 import re
@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import huddle
+from huddle import _options
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -36,7 +37,10 @@ def test_example_runs(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"shrinking.png", "path.png"}
 
 
-def test_stubs_are_current():
+def test_stubs_and_list_of_estimators_are_up_to_date():
+    solvers = next(p for p in _options.stage_parameters("shrink") if p.name == "linear_solver")
+    if "cholmod" not in solvers.choices:
+        pytest.skip("the stubs list the solvers of a complete build")
     done = subprocess.run([sys.executable, str(ROOT / "python" / "make_stubs.py"), "--check"],
                           capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr

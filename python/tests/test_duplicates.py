@@ -1,4 +1,4 @@
-"""Data in which points occur several times: rounded measurements, categories, sparse counts."""
+"""Data with equal points: rounded measurements, categories, sparse counts."""
 import pickle
 
 import numpy as np
@@ -76,7 +76,7 @@ def test_attributes_have_a_row_for_every_point():
     assert (again.predict(X) == model.labels_).all()
 
 
-def test_points_that_all_differ_say_nothing():
+def test_distinct_points_are_not_counted():
     X, _ = make_blobs(200, centers=CENTRES, random_state=0)
     assert "n_distinct" not in SpectralClustering(3).fit(X).info_
 

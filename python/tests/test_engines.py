@@ -1,19 +1,17 @@
-"""engine=: where to compute."""
-import inspect
-
+"""The parameter engine of estimators and functions."""
 import numpy as np
 import pytest
 
 import huddle
-from huddle import _estimators
+from huddle._estimators import ESTIMATORS
 from huddle.datasets import make_blobs
 
-ESTIMATORS = [value for name, value in vars(huddle).items()
-              if inspect.isclass(value) and issubclass(value, _estimators._Clusterer)]
 CALLS = [lambda X, engine: huddle.knn_graph(X, 5, engine=engine),
          lambda X, engine: huddle.spectral_embedding(huddle.knn_graph(X, 5), 3, engine=engine),
          lambda X, engine: huddle.shrink(X, huddle.knn_graph(X, 5), engine=engine),
-         lambda X, engine: huddle.cluster_path(X, 3, n_gamma=4, engine=engine)]
+         lambda X, engine: huddle.cluster_path(X, 3, n_gamma=4, engine=engine),
+         lambda X, engine: huddle.cluster_path(F=X, W=huddle.knn_graph(X, 5), n_gamma=4,
+                                               engine=engine)]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +44,7 @@ def test_wrong_names_are_refused(wrong, points):
         huddle.KMeans(3, engine=wrong).fit(points)
 
 
-def test_options_are_passed_on(points):
+def test_options_are_passed_to_the_engine(points):
     with pytest.raises(ValueError, match="engine 'cpu' takes no options, but 'fast' was given"):
         huddle.KMeans(3, engine="cpu:fast").fit(points)
 
@@ -57,3 +55,10 @@ def test_predicting_uses_the_engine(points):
     np.testing.assert_array_equal(fitted.set_params(engine="cpu").predict(points), labels)
     with pytest.raises(ValueError, match="is not one of cpu"):
         fitted.set_params(engine="abacus").predict(points)
+
+
+def test_reporting_uses_the_engine(points, tmp_path):
+    fitted = huddle.KMeans(3).fit(points)
+    huddle.report(fitted.set_params(engine="cpu"), tmp_path / "page.html")
+    with pytest.raises(ValueError, match="is not one of cpu"):
+        huddle.report(fitted.set_params(engine="abacus"), tmp_path / "page.html")

@@ -1,4 +1,4 @@
-"""The stages alone, the path, the page."""
+"""The functions for single stages, and the path."""
 import inspect
 
 import numpy as np
@@ -20,7 +20,7 @@ def moons():
     return make_moons(300)
 
 
-def test_functions_have_the_tables_keywords():
+def test_functions_have_the_options_as_keywords():
     names = list(inspect.signature(shrink).parameters)
     assert names[:3] == ["F", "W", "gamma"] and "gap" in names and "loss" in names
     assert "knn_solver" in inspect.signature(knn_graph).parameters
@@ -121,8 +121,16 @@ def test_shrink_refuses_and_warns():
         shrink(X, np.ones((5, 5)))
     with pytest.raises(ValueError, match="start"):
         shrink(X, knn_graph(X), start=X[:5])
-    with pytest.warns(ConvergenceWarning, match="max_iter"):
+    with pytest.warns(ConvergenceWarning, match="max_iter") as issued:
         shrink(X, knn_graph(X), 1.0, shrink_max_iter=1, gap=1e-10)
+    assert [warning.filename for warning in issued] == [__file__]
+
+
+def test_embedding_warns():
+    A = knn_graph(load_digits()[0], connect=True)
+    with pytest.warns(ConvergenceWarning, match="embedding stopped .max_iter.") as issued:
+        spectral_embedding(A, 10, embed_max_iter=1, tol=1e-10, embed_solver="chebyshev")
+    assert {warning.filename for warning in issued} == {__file__}
 
 
 def test_path(moons):

@@ -1,4 +1,4 @@
-"""The binding's structs are those of the headers, to the byte."""
+"""The structs and constants of the binding are those of the C headers."""
 import ctypes
 import pathlib
 import shutil
@@ -39,7 +39,8 @@ def test_every_struct_is_listed():
 def test_layout(tmp_path):
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
-    lines = ["#include <huddle/huddle.h>", "#include <huddle/report.h>", "#include <stdio.h>", "int main(void) {"]
+    lines = ["#include <huddle/huddle.h>", "#include <huddle/report.h>", "#include <stdio.h>",
+             "int main(void) {"]
     expected = []
     for name, struct in STRUCTS.items():
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
@@ -60,11 +61,13 @@ def test_layout(tmp_path):
 def test_enumerations(tmp_path):
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
-    values = {"HUDDLE_INVALID": _library.INVALID, "HUDDLE_CANCELLED": _library.CANCELLED,
-              "HUDDLE_INTERNAL": _library.INTERNAL, "HUDDLE_AUTO": _library.AUTO,
-              "HUDDLE_OPTION_RANGE": _library.Option.RANGE,
-              "HUDDLE_OPTION_CHOICE": _library.Option.CHOICE,
-              "HUDDLE_ARRAY_CSR": _library.Array.CSR, "HUDDLE_ARRAY_I32": _library.Array.I32}
+    values = {f"HUDDLE_{name}": getattr(_library, name) for name in (
+        "OK", "INVALID", "NO_MEMORY", "IO", "FORMAT", "UNSUPPORTED", "NUMERIC", "CANCELLED",
+        "INTERNAL", "AUTO")}
+    for prefix, struct in (("OPTION", _library.Option), ("ARRAY", _library.Array)):
+        values.update({f"HUDDLE_{prefix}_{name}": value for name, value in vars(struct).items()
+                       if name.isupper() and isinstance(value, int)})
+    assert len(values) == 23
     checks = [f'_Static_assert({name} == {value}, "{name}");' for name, value in values.items()]
     (tmp_path / "values.c").write_text("\n".join(["#include <huddle/huddle.h>", *checks, ""]))
     subprocess.run(["cc", "-std=c11", "-fsyntax-only", f"-I{ROOT / 'include'}",

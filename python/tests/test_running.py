@@ -1,4 +1,4 @@
-"""Ctrl-C, the interpreter lock, progress."""
+"""Ctrl-C, the interpreter lock, progress, and freeing of objects."""
 import gc
 import os
 import signal
@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -16,11 +17,11 @@ import huddle
 from huddle import KMeans, SpectralShrunkClustering
 from huddle.datasets import load_digits, make_blobs
 
-# Long enough on any machine: it is always cut short.
+# A fit that takes too long on any machine; the tests cancel it.
 ENDLESS = dict(n_clusters=300, n_init=100000, prepare="none")
 
 
-def run_python(text, **options):
+def start_python(text, **options):
     return subprocess.Popen([sys.executable, "-u", "-c", textwrap.dedent(text)],
                             stdout=subprocess.PIPE, text=True, env=dict(os.environ), **options)
 
@@ -39,7 +40,7 @@ INTERRUPTED = """
     except KeyboardInterrupt:
         print("interrupted", time.time())
     labels = KMeans(10, n_init=2).fit_predict(X)
-    print("sound", len(set(labels)), threading.active_count())
+    print("fitted", len(set(labels)), threading.active_count())
 """
 
 
@@ -48,8 +49,8 @@ INTERRUPTED = """
     "SpectralShrunkClustering(10, n_init=10000000).fit(np.tile(X, (20, 1)) "
     "+ np.random.default_rng(0).random((20 * 1797, 64), np.float32))",
 ])
-def test_ctrl_c_stops_within_half_a_second_and_leaves_python_sound(call):
-    process = run_python(INTERRUPTED.format(call=call))
+def test_ctrl_c_stops_within_half_a_second_and_later_fits_work(call):
+    process = start_python(INTERRUPTED.format(call=call))
     watchdog = threading.Timer(60, process.kill)
     watchdog.start()
     try:
@@ -58,9 +59,9 @@ def test_ctrl_c_stops_within_half_a_second_and_leaves_python_sound(call):
         assert process.poll() is None
         sent = time.time()
         process.send_signal(signal.SIGINT)
-        word, when = process.stdout.readline().split()
-        assert word == "interrupted" and float(when) - sent < .5
-        assert process.stdout.readline() == "sound 10 1\n"
+        event, when = process.stdout.readline().split()
+        assert event == "interrupted" and float(when) - sent < .5
+        assert process.stdout.readline() == "fitted 10 1\n"
         assert process.wait(20) == 0
     finally:
         watchdog.cancel()
@@ -71,25 +72,25 @@ def test_ctrl_c_stops_within_half_a_second_and_leaves_python_sound(call):
 
 def test_other_threads_run_during_a_fit():
     X, _ = load_digits()
-    turns, stop = [0], threading.Event()
+    count, stop = [0], threading.Event()
 
-    def turn():
+    def increment():
         while not stop.is_set():
-            turns[0] += 1
+            count[0] += 1
             time.sleep(.001)
 
-    thread = threading.Thread(target=turn)
+    thread = threading.Thread(target=increment)
     thread.start()
     try:
-        before = turns[0]
-        began = time.perf_counter()
+        before = count[0]
+        start = time.perf_counter()
         KMeans(50, n_init=300).fit(X)
-        seconds = time.perf_counter() - began
-        made = turns[0] - before
+        seconds = time.perf_counter() - start
+        increments = count[0] - before
     finally:
         stop.set()
         thread.join()
-    assert made > 50 * seconds
+    assert increments > 50 * seconds
 
 
 def test_fits_in_threads_agree():
@@ -108,12 +109,12 @@ def test_fits_in_threads_agree():
     assert all(np.array_equal(result, expected) for result in results)
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     X, _ = load_digits()
-    told = []
-    SpectralShrunkClustering(10, progress=lambda *words: told.append(words) and None).fit(X)
-    stages = {stage for stage, _, _ in told}
-    assert len(stages) >= 3 and all(0 <= done <= total for _, done, total in told)
+    calls = []
+    SpectralShrunkClustering(10, progress=lambda *values: calls.append(values)).fit(X)
+    stages = {stage for stage, _, _ in calls}
+    assert len(stages) >= 3 and all(0 <= done <= total for _, done, total in calls)
 
 
 @pytest.mark.parametrize("in_thread", [False, True])
@@ -123,7 +124,7 @@ def test_progress_can_cancel(in_thread):
 
     def fit():
         try:
-            KMeans(**ENDLESS, progress=lambda *words: True).fit(X)
+            KMeans(**ENDLESS, progress=lambda *values: True).fit(X)
         except huddle.Cancelled as error:
             seen.append(error)
 
@@ -136,22 +137,22 @@ def test_progress_can_cancel(in_thread):
     assert len(seen) == 1
 
 
-def test_an_exception_of_the_callback_comes_out():
+def test_exceptions_of_the_callback_are_raised():
     X, _ = load_digits()
 
-    def complain(stage, done, total):
+    def fail(stage, done, total):
         raise LookupError(stage)
 
     with pytest.raises(LookupError):
-        KMeans(**ENDLESS, progress=complain).fit(X)
+        KMeans(**ENDLESS, progress=fail).fit(X)
 
 
 class FakeBar:
-    made = []
+    instances = []
 
     def __init__(self, total, desc, leave):
         self.total, self.desc, self.n, self.closed = total, desc, 0, False
-        FakeBar.made.append(self)
+        FakeBar.instances.append(self)
 
     def update(self, more):
         self.n += more
@@ -167,7 +168,7 @@ def test_tqdm_is_used(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", module)
     X, _ = make_blobs(3000)
     SpectralShrunkClustering(5, progress=True).fit(X)
-    assert FakeBar.made and all(bar.closed and bar.n <= bar.total for bar in FakeBar.made)
+    assert FakeBar.instances and all(bar.closed and bar.n <= bar.total for bar in FakeBar.instances)
 
 
 def test_progress_without_tqdm(monkeypatch, capsys):
@@ -191,3 +192,14 @@ def test_models_are_freed():
         assert len(freed) == 2
     finally:
         huddle._model.lib.huddle_model_free = real
+
+
+def test_contexts_are_freed_without_garbage_collection():
+    gc.disable()
+    try:
+        context = huddle._library.Context()
+        reference = weakref.ref(context)
+        del context
+        assert reference() is None
+    finally:
+        gc.enable()

@@ -1,4 +1,5 @@
-"""The same data and the same seed give the same labels from Python, the tool and C."""
+"""Python, the tool and C return the same labels for the same data and seed."""
+import io
 import os
 import pathlib
 import shutil
@@ -7,21 +8,22 @@ import subprocess
 import numpy as np
 import pytest
 
-from huddle import _library
+from huddle import _library, datasets
 from huddle._estimators import ESTIMATORS
+from huddle._model import Model
 from huddle.datasets import load_digits
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def find_tool():
-    """The tool: $HUDDLE_TOOL, beside the library, in bin/ beside its folder, or on the PATH."""
+    """Find the tool: $HUDDLE_TOOL, beside the library, in bin/ beside its folder, or on the PATH."""
     folder = pathlib.Path(_library.library_path).absolute().parent
     for place in (os.environ.get("HUDDLE_TOOL"), folder / "huddle", folder.parent / "bin" / "huddle",
                   shutil.which("huddle")):
         if place is not None and os.access(place, os.X_OK):
             return str(place)
-    pytest.skip("the tool was not found; name it in HUDDLE_TOOL")
+    pytest.skip("the tool was not found; set HUDDLE_TOOL to its path")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,7 @@ def c_program(tmp_path_factory):
     program = tmp_path_factory.mktemp("program") / "labels"
     subprocess.run(["cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT / 'include'}",
                     str(pathlib.Path(__file__).parent / "labels.c"), _library.library_path,
-                    _library.io_library()._name,
+                    datasets._io_library()._name,
                     f"-Wl,-rpath,{pathlib.Path(_library.library_path).parent}", "-o", str(program)],
                    check=True)
     return program
@@ -60,11 +62,30 @@ def test_same_labels(estimator, seed, points, c_program, tmp_path):
     assert np.array_equal(np.array(words, np.int32), here)
 
 
-def test_a_model_saved_by_the_tool_predicts_the_same(points, tmp_path):
-    from huddle._model import Model
-    subprocess.run([find_tool(), "cluster", str(points), "-c", "6", "--save",
-                    str(tmp_path / "model"), "--quiet"], check=True)
+@pytest.fixture(scope="module")
+def saved_model(points, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model"
+    subprocess.run([find_tool(), "cluster", str(points), "-c", "6", "--save", str(path), "--quiet"],
+                   check=True)
+    return path
+
+
+def test_a_model_saved_by_the_tool_predicts_the_same(points, saved_model):
     X = np.load(points)
     here = ESTIMATORS[0](6).fit(X)
-    there = Model.load(str(tmp_path / "model"))
+    there = Model.load(saved_model)
     assert np.array_equal(there.predict(_library.Context(), X[:50] + .1), here.predict(X[:50] + .1))
+
+
+def test_model_files_are_archives_that_numpy_opens(points, saved_model):
+    here = ESTIMATORS[0](6).fit(np.load(points))
+    for file in (saved_model, io.BytesIO(here._model.__getstate__()["file"])):
+        with np.load(file) as arrays:
+            stored = [arrays[name] for name in arrays.files if not name.endswith(".json")]
+        assert any(np.array_equal(array.ravel(), here.labels_) for array in stored)
+
+
+def test_other_model_files_are_refused(tmp_path):
+    (tmp_path / "model").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500))
+    with pytest.raises((ValueError, NotImplementedError), match="model"):
+        Model.load(tmp_path / "model")

@@ -1,4 +1,4 @@
-"""Tables read by load_file(), and the warning that names a feature with nearly all the variance."""
+"""Tables read by load_file(), and the warning about a feature with nearly all the variance."""
 import warnings
 
 import numpy as np

@@ -1,0 +1,215 @@
+"""The base class of all estimators: fit, predict and the fitted attributes."""
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import spmatrix
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ._model import Model
+from ._running import random_seed, running_context
+from ._warnings import issue_warnings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before scikit-learn 1.6
+    def validate_data(estimator, X, **options):
+        return estimator._validate_data(X, **options)
+
+
+class Attribute(NamedTuple):
+    """The description of a fitted attribute: in docstrings, and as a type in stubs."""
+    values: str
+    annotation: str
+    help: str
+
+
+# All fitted attributes in the order of the documentation. Docstrings and stubs are made from this.
+ATTRIBUTES = {
+    "labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
+                         "Cluster of each point, 0 .. n_clusters_ - 1."),
+    "n_clusters_": Attribute("int", "int", "Number of clusters, as given or as chosen."),
+    "embedding_": Attribute("ndarray of shape (n_samples, n_components)", "NDArray[np.float64]",
+                            "The embedding, F."),
+    "eigenvalues_": Attribute("ndarray", "NDArray[np.float64]",
+                              "Eigenvalues that belong to the embedding, in ascending order; at "
+                              "least one per column."),
+    "affinity_matrix_": Attribute("sparse matrix of shape (n_samples, n_samples)", "csr_matrix",
+                                  "The neighbour graph."),
+    "shrunk_": Attribute("ndarray of shape (n_samples, n_components)", "NDArray[np.float64]",
+                         "The embedding after the shrink step, G."),
+    "gap_": Attribute("float", "float",
+                      "Relative duality gap of the shrink step: its objective is proven to be "
+                      "within this of the optimum."),
+    "objective_": Attribute("float", "float", "Objective of the shrink step."),
+    "labels_from_": Attribute("str", "str",
+                              '"shrunk", or "embedding" if the option guard discarded the shrink '
+                              "step. In that case the labels are not those of the step that gap_ "
+                              "and objective_ describe, and a warning is issued."),
+    "cluster_centers_": Attribute("ndarray of shape (n_clusters, n_components)",
+                                  "NDArray[np.float64]",
+                                  "Cluster centres, in the coordinates that the last step of the "
+                                  "method clustered: prepared points, projected points, embedding "
+                                  "or shrunk embedding."),
+    "inertia_": Attribute("float", "float",
+                          "Sum of squared distances to the nearest cluster centre, in the same "
+                          "coordinates."),
+    "n_iter_": Attribute("int", "int",
+                         "Number of iterations: of the shrink step if the method has one, "
+                         "otherwise of the last step."),
+    "warnings_": Attribute("list of str", "list[str]", "Texts of the warnings of the fit."),
+    "warning_codes_": Attribute("list of str", "list[str]",
+                                'Codes of these warnings, such as "not_converged".'),
+    "info_": Attribute("dict", "dict[str, Any]",
+                       "All results and options of the fit, as in the output of "
+                       "``huddle cluster --json``."),
+    "n_features_in_": Attribute("int", "int", "Number of features seen during fit."),
+    "feature_names_in_": Attribute("ndarray of shape (n_features_in_,)", "NDArray[np.object_]",
+                                   "Names of the features, if X has names that are all strings."),
+}
+
+
+class _FittedArray:
+    """An attribute that copies an array of the fitted model when it is first accessed."""
+
+    def __init__(self, name, is_column=False):
+        self._name, self._is_column = name, is_column
+
+    def __set_name__(self, owner, attribute):
+        self._attribute = attribute
+
+    def __get__(self, estimator, owner):
+        if estimator is None:
+            return self
+        model = vars(estimator).get("_model")
+        found = model.array(self._name) if model is not None else None
+        if found is None:
+            raise AttributeError(f"{owner.__name__} has no {self._attribute}"
+                                 + (" before fit()" if model is None else ""))
+        found = found[:, 0] if self._is_column else found
+        vars(estimator)[self._attribute] = found
+        return found
+
+
+class Clusterer(ClusterMixin, BaseEstimator):
+    """Base class of the estimators. A subclass has a method and the method's options."""
+
+    cluster_centers_ = _FittedArray("centres")
+    eigenvalues_ = _FittedArray("eigenvalues", is_column=True)
+    affinity_matrix_ = _FittedArray("graph")
+    embedding_ = _FittedArray("embedding")
+    shrunk_ = _FittedArray("shrunk")
+
+    _pairwise_affinities = ("precomputed", "precomputed_nearest_neighbors", "distances")
+
+    def _is_pairwise(self):
+        return getattr(self, "affinity", "features") in self._pairwise_affinities
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_pairwise()
+        return tags
+
+    def _more_tags(self):  # before scikit-learn 1.6
+        return {"pairwise": self._is_pairwise(), "preserves_dtype": []}
+
+    def _options(self, n):
+        options = {p.name: getattr(self, p.name) for p in self._parameters}
+        options["seed"] = random_seed(self.random_state)
+        clusters = self.n_clusters
+        # scikit-learn's checks expect this message; the library's would come after the conversion.
+        if isinstance(clusters, numbers.Integral) and clusters > n:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={clusters}.")
+        return options
+
+    def _validate(self, X, reset):
+        return validate_data(self, X, reset=reset, accept_sparse="csr",
+                             dtype=[np.float64, np.float32])
+
+    def fit(self, X: ArrayLike | spmatrix, y: object = None) -> Self:
+        """Cluster X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples)
+            for a precomputed ``affinity``. A float32 array in C order is not copied.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._validate(X, reset=True)
+        model = Model(self._method, self._options(X.shape[0]))
+        if hasattr(self, "feature_names_in_"):
+            model.set_feature_names(self.feature_names_in_)
+        with running_context(self.n_jobs, self.progress, self.engine) as context:
+            if self._is_pairwise():
+                # Passed as a graph, distances and similarities keep double precision.
+                model.set_graph(_check_square(X))
+                model.fit(context, None)
+            else:
+                model.fit(context, X)
+        self._model = model
+        self._fit_X = X  # not a copy; for report()
+        self._set_results()
+        issue_warnings(zip(self.warning_codes_, self.warnings_), stacklevel=2)
+        return self
+
+    def __getstate__(self):
+        # The model contains what predict() needs of the points.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_fit_X"}
+
+    def _set_results(self):
+        """Set the attributes that are not arrays, and discard the arrays of an earlier fit."""
+        for name, value in vars(Clusterer).items():
+            if isinstance(value, _FittedArray):
+                vars(self).pop(name, None)
+        info = self._model.info()
+        self.info_ = info
+        self.labels_ = self._model.array("labels")[:, 0]
+        self.n_clusters_ = info["n_clusters"]
+        self.warnings_ = info["warnings"]
+        self.warning_codes_ = info["warning_codes"]
+        self.inertia_ = info["kmeans"]["inertia"]
+        self.n_iter_ = info["kmeans"]["n_iter"]
+        if "shrink" in info:
+            self.gap_ = info["shrink"]["gap"]
+            self.objective_ = info["shrink"]["objective"]
+            self.labels_from_ = "embedding" if info["shrink"]["guarded"] else "shrunk"
+            self.n_iter_ = info["shrink"]["n_iter"]
+
+    def predict(self, X: ArrayLike | spmatrix) -> NDArray[np.int32]:
+        """Assign new points to the clusters.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        with running_context(self.n_jobs, self.progress, self.engine) as context:
+            return self._model.predict(context, X)
+
+    def fit_predict(self, X: ArrayLike | spmatrix, y: object = None) -> NDArray[np.int32]:
+        """Cluster X and return ``labels_``."""
+        return self.fit(X).labels_
+
+
+def _check_square(X):
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f"a precomputed matrix must be square, not {X.shape[0]} x {X.shape[1]}")
+    return X
