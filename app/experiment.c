@@ -2,6 +2,7 @@
 #include "experiment/experiment.h"
 #include "commands.h"
 
+#include "engines.h"
 #include "experiment_flags.h"
 #include "json.h"
 #include "session.h"
@@ -71,6 +72,7 @@ const cli_flag experiment_flags[] = {
      .kind = FLAG_SWITCH,
      .help = "do not share graphs, embeddings or components between cells; shows what sharing "
              "saves"},
+    ENGINE_FLAG,
     {0}};
 
 static const cli_flag output_flags[] = {

@@ -4,6 +4,6 @@
 
 #include "cli/command.h"
 
-extern const cli_flag experiment_flags[]; /* --n-threads, --alone */
+extern const cli_flag experiment_flags[]; /* --n-threads, --alone, --engine */
 
 #endif
