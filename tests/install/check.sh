@@ -60,6 +60,6 @@ package=$(dirname "$(find "$scratch/usr" -path '*/huddle/__init__.py')")
 import sys, huddle
 from huddle import _library
 assert _library.library_path.startswith(sys.argv[1]), _library.library_path
-from huddle import datasets
-assert _library.io_library()._name.startswith(sys.argv[1]), _library.io_library()
+for name in ("libhuddle-io", "libhuddle-report"):
+    assert _library.companion_library(name)._name.startswith(sys.argv[1]), name
 print("python", huddle.__version__, huddle.KMeans(2).fit_predict([[0.0], [1.0]]))' "$scratch/usr")
