@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-extern const hd_method hd_method_farthest;
+extern const hd_method hd_method_of_the_page;
 
 enum { N = 90, D = 3, C = 3 };
 
@@ -24,16 +24,16 @@ static huddle_status fit_and_predict(void *argument) {
     hd_fit fit = {.d = D, .rows = {.n = N}};
     hd_fit_job job = {.x = x};
     int32_t labels[N];
-    void *options = malloc(hd_method_farthest.options_size);
-    huddle_status status = hd_method_options(&hd_method_farthest, &table);
+    void *options = malloc(hd_method_of_the_page.options_size);
+    huddle_status status = hd_method_options(&hd_method_of_the_page, &table);
     if (status == HUDDLE_OK) {
         huddle_options_default(table, options);
         assert_ok(huddle_options_set(table, options, "n_clusters", "2-4"));
         assert_ok(huddle_options_set(table, options, "first_row", "5"));
-        status = hd_method_farthest.fit(NULL, &job, options, &fit);
+        status = hd_method_of_the_page.fit(NULL, &job, options, &fit);
     }
     if (status == HUDDLE_OK)
-        status = hd_method_farthest.predict(NULL, &fit, options, x, labels);
+        status = hd_method_of_the_page.predict(NULL, &fit, options, x, labels);
     for (int64_t i = 0; i < N && status == HUDDLE_OK; i++) {
         assert_int_equal(fit.clusters.n_clusters, C);
         assert_int_equal(labels[i], fit.clusters.labels[i]);
