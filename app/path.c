@@ -6,7 +6,6 @@
 #include "output.h"
 #include "report.h"
 #include "report/arrays.h"
-#include "report/page.h"
 #include "session.h"
 
 #include <huddle/path.h>
@@ -144,40 +143,35 @@ static int write_files(const gamma_walk *walk) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-static json_t *levels_json(const huddle_path *path) {
-    json_t *levels = json_array();
-    for (int32_t i = 0; i < path->n_levels; i++) {
-        const huddle_path_level *level = &path->levels[i];
-        json_array_append_new(
-            levels,
-            json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma", page_real(level->gamma),
-                      "objective", page_real(level->objective), "dual", page_real(level->dual),
-                      "gap", page_real(level->gap), "groups", level->n_groups, "n_iter",
-                      level->n_iter, "stop", huddle_stop_name(level->stop)));
-    }
-    return levels;
+static huddle_report_walk report_walk(const gamma_walk *walk) {
+    return (huddle_report_walk){&walk->path, walk->labels, walk->n_clusters, walk->choice,
+                                walk->seconds};
 }
 
-/* What --json prints: the info of the fit up to the shrinking, then that of the path. */
+/* What --json prints: the source and the scores, then the info of the path. NULL after a message.
+ */
 static json_t *path_json(const gamma_walk *walk) {
     static const char *const kept[] = {"file",  "n",         "d",      "graph",
                                        "embed", "n_classes", "scores", "warnings"};
-    json_t *fit = fitting_json(&walk->fit), *report = json_object();
+    huddle_report_walk shown = report_walk(walk);
+    char *text = NULL;
+    huddle_status status = huddle_report_path_json(walk->fit.model, &shown, &text);
+    if (status != HUDDLE_OK) {
+        (void)failed_call(status, walk->fit.source);
+        return NULL;
+    }
+    json_t *path = must(json_loads(text, 0, NULL)), *fit = fitting_json(&walk->fit);
+    json_t *report = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
         if (json_object_get(fit, kept[i]) != NULL)
             json_object_set(report, kept[i], json_object_get(fit, kept[i]));
-    json_t *seconds = json_object_get(fit, "seconds");
-    double total = json_number_value(json_object_get(seconds, "total")) + walk->seconds;
-    json_object_set_new(report, "seconds",
-                        json_pack("{s:f, s:f}", "path", walk->seconds, "total", total));
-    json_object_set_new(report, "n_clusters", json_integer(walk->n_clusters));
-    json_object_set_new(report, "gamma_fit", page_real(walk->path.gamma_fit));
-    json_object_set_new(report, "gamma_up", page_real(walk->path.gamma_up));
-    json_object_set_new(report, "levels", levels_json(&walk->path));
-    json_object_set_new(report, "fusions", json_integer((json_int_t)walk->path.n_fusions));
-    json_object_set_new(report, "choice",
-                        json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
-                                  page_real(walk->choice.gamma), "n_found", walk->choice.n_found));
+    json_object_update_missing(report, path);
+    /* Unlike the library, the tool has read the data, which takes time too. */
+    double total = json_number_value(json_object_get(json_object_get(fit, "seconds"), "total"));
+    json_object_set_new(json_object_get(report, "seconds"), "total",
+                        json_real(total + walk->seconds));
+    huddle_free(text);
+    json_decref(path);
     json_decref(fit);
     return report;
 }
@@ -187,9 +181,8 @@ static int write_page(const gamma_walk *walk) {
     if (page == NULL)
         return EXIT_DONE;
     json_t *report = path_json(walk);
-    huddle_report_walk shown = {&walk->path, walk->labels, walk->n_clusters, walk->choice,
-                                walk->seconds};
-    int result = report_path(&walk->fit, &shown, report, page);
+    huddle_report_walk shown = report_walk(walk);
+    int result = report == NULL ? EXIT_FAILED : report_path(&walk->fit, &shown, report, page);
     json_decref(report);
     return result;
 }
@@ -239,6 +232,8 @@ static int print_result(const gamma_walk *walk) {
         return EXIT_DONE;
     }
     json_t *report = path_json(walk);
+    if (report == NULL)
+        return EXIT_FAILED;
     print_json(report);
     json_decref(report);
     return EXIT_DONE;

@@ -81,10 +81,11 @@ json_t *report_levels_json(const huddle_path *path) {
     for (int32_t i = 0; i < path->n_levels; i++) {
         const huddle_path_level *level = &path->levels[i];
         page_append(levels,
-                    json_pack("{s:o, s:o, s:o, s:i, s:i, s:s}", "gamma", page_real(level->gamma),
-                              "objective", page_real(level->objective), "gap",
-                              page_real(level->gap), "groups", level->n_groups, "n_iter",
-                              level->n_iter, "stop", huddle_stop_name(level->stop)));
+                    json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma",
+                              page_real(level->gamma), "objective", page_real(level->objective),
+                              "dual", page_real(level->dual), "gap", page_real(level->gap),
+                              "groups", level->n_groups, "n_iter", level->n_iter, "stop",
+                              huddle_stop_name(level->stop)));
     }
     return levels;
 }

@@ -55,6 +55,10 @@ void page_set(json_t *object, const char *name, json_t *value) {
         n_failures++;
 }
 
+unsigned long page_failures(void) {
+    return n_failures;
+}
+
 report_page *page_new(const char *title, const char *subtitle) {
     report_page *page = calloc(1, sizeof *page);
     if (page == NULL)

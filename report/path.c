@@ -3,26 +3,34 @@
 
 #include <math.h>
 
-/* The model's info up to where shrinking begins, then what is known of the path. */
-static huddle_status describe_path(report_run *run, const huddle_report_walk *walk) {
+/* The info of the path: that of the model up to where shrinking begins, then that of the levels.
+ * What follows in the model's info is about a fit whose labels are not used. */
+static json_t *path_info(const json_t *model_info, const huddle_report_walk *walk) {
     static const char *const kept[] = {"file", "n", "d", "graph", "embed", "warnings"};
-    json_t *fit = run->info;
-    double total = report_number(json_object_get(fit, "seconds"), "total");
-    run->info = json_object();
+    double total = report_number(json_object_get(model_info, "seconds"), "total");
+    json_t *info = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (json_object_get(fit, kept[i]) != NULL)
-            page_set(run->info, kept[i], json_incref(json_object_get(fit, kept[i])));
-    json_decref(fit);
+        if (json_object_get(model_info, kept[i]) != NULL)
+            page_set(info, kept[i], json_incref(json_object_get(model_info, kept[i])));
     page_set(
-        run->info, "seconds",
+        info, "seconds",
         json_pack("{s:f, s:o}", "path", walk->seconds, "total", page_real(total + walk->seconds)));
-    page_set(run->info, "n_clusters", json_integer(walk->n_clusters));
-    page_set(run->info, "gamma_fit", page_real(walk->path->gamma_fit));
-    page_set(run->info, "gamma_up", page_real(walk->path->gamma_up));
-    page_set(run->info, "levels", report_levels_json(walk->path));
-    page_set(run->info, "choice",
+    page_set(info, "n_clusters", json_integer(walk->n_clusters));
+    page_set(info, "gamma_fit", page_real(walk->path->gamma_fit));
+    page_set(info, "gamma_up", page_real(walk->path->gamma_up));
+    page_set(info, "levels", report_levels_json(walk->path));
+    page_set(info, "fusions", json_integer((json_int_t)walk->path->n_fusions));
+    page_set(info, "choice",
              json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
                        page_real(walk->choice.gamma), "n_found", walk->choice.n_found));
+    return info;
+}
+
+/* Replaces the info of the model by that of the path. */
+static huddle_status describe_path(report_run *run, const huddle_report_walk *walk) {
+    json_t *model_info = run->info;
+    run->info = path_info(model_info, walk);
+    json_decref(model_info);
     return run->info == NULL ? report_no_memory() : HUDDLE_OK;
 }
 
@@ -122,4 +130,25 @@ huddle_status huddle_report_write_path(huddle_context *context, const huddle_mod
 done:
     report_free(&run);
     return status;
+}
+
+huddle_status huddle_report_path_json(const huddle_model *model, const huddle_report_walk *walk,
+                                      char **json) {
+    char *text = NULL;
+    *json = NULL;
+    if (model == NULL || huddle_model_labels(model, NULL) == NULL)
+        return report_invalid("the model is not fitted");
+    huddle_status status = check_walk(walk, model);
+    if (status == HUDDLE_OK)
+        status = huddle_model_info_json(model, &text);
+    if (status != HUDDLE_OK)
+        return status;
+    unsigned long failures = page_failures();
+    json_t *model_info = json_loads(text, 0, NULL), *info = path_info(model_info, walk);
+    if (model_info != NULL && page_failures() == failures)
+        *json = json_dumps(info, 0);
+    json_decref(info);
+    json_decref(model_info);
+    huddle_free(text);
+    return *json == NULL ? report_no_memory() : HUDDLE_OK;
 }

@@ -201,14 +201,18 @@ done:
     return status;
 }
 
+bool paper_note(const paper_found *found, int s, char *text, size_t size) {
+    bool unusable = found->file[s] != NULL && found->entry[s] == NULL;
+    snprintf(text, size, "%s%s", unusable ? "not used; " : "", found->note[s]);
+    return text[0] != '\0';
+}
+
 json_t *paper_notes(const paper_found *found) {
     json_t *notes = json_array();
     for (int s = 0; s < PAPER_SETS; s++) {
-        bool unusable = found->file[s] != NULL && found->entry[s] == NULL;
-        if (unusable || found->note[s][0] != '\0')
-            json_array_append_new(notes,
-                                  json_sprintf("%s: %s%s", paper_sets[s].name,
-                                               unusable ? "not used; " : "", found->note[s]));
+        char note[PAPER_NOTE_SIZE];
+        if (paper_note(found, s, note, sizeof note))
+            json_array_append_new(notes, json_sprintf("%s: %s", paper_sets[s].name, note));
     }
     return notes;
 }

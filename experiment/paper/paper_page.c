@@ -109,11 +109,11 @@ static void add_summary(report_page *page, const paper *p) {
 }
 
 static void add_notes(report_page *page, const paper *p) {
-    json_t *notes = paper_notes(&p->found), *rows = json_array(), *text;
-    size_t index;
-    json_array_foreach(notes, index, text) {
-        const char *all = json_string_value(text), *colon = strstr(all, ": ");
-        page_append(rows, json_pack("[s#, s]", all, (int)(colon - all), colon + 2));
+    json_t *rows = json_array();
+    for (int s = 0; s < PAPER_SETS; s++) {
+        char note[PAPER_NOTE_SIZE];
+        if (paper_note(&p->found, s, note, sizeof note))
+            page_append(rows, json_pack("[s, o]", paper_sets[s].name, page_text(note)));
     }
     page_add(
         page_section(
@@ -122,7 +122,6 @@ static void add_notes(report_page *page, const paper *p) {
         "table",
         json_pack("{s:[{s:s}, {s:s, s:s}], s:o}", "columns", "label", "data", "label", "note",
                   "type", "text", "rows", rows));
-    json_decref(notes);
 }
 
 static void add_figures(report_page *page, char *const svg[2]) {
