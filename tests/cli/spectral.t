@@ -120,10 +120,10 @@ Threads change nothing here either.
   $ cmp labels.npy one.npy
   $ cmp labels.npy three.npy
 
-kmeans has no use for a graph.
+kmeans does not accept a graph.
 
   $ huddle cluster moons --n 400 -m kmeans --graph out/A.npz
-  huddle: out/A.npz: method kmeans has no use for a graph
+  huddle: out/A.npz: method kmeans does not accept a graph
   [2]
 
 A graph of another size.
