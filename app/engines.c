@@ -20,6 +20,7 @@ const char *const *engine_names(void) {
     return names;
 }
 
+/* The first engine is the default. */
 static json_t *engines_json(void) {
     json_t *list = json_array();
     for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++)

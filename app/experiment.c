@@ -22,6 +22,7 @@ static char *default_output(const char *file) {
     return name;
 }
 
+/* results.csv and the page are written from all records, also if this run has computed none. */
 static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    experiment *e) {
     huddle_status status = experiment_run_file(context, arguments->operands[0], e);
@@ -51,6 +52,7 @@ static int run_experiment(const cli_arguments *arguments) {
     huddle_context *context = session_begin(arguments, &result);
     if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
+    /* The tables must not begin in the line of the progress bar. */
     clear_progress();
     if (result == EXIT_DONE)
         print_results(&e, argument(arguments, "json") != NULL);

@@ -40,6 +40,7 @@ static int print_csv(huddle_context *context, const huddle_data *data) {
     return result;
 }
 
+/* To a file in the format of its ending, or as CSV to stdout. */
 static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
     if (path == NULL)
         return print_csv(context, data);
@@ -52,6 +53,7 @@ static int write_data(huddle_context *context, const huddle_data *data, const ch
     return EXIT_DONE;
 }
 
+/* Other commands take files where this one takes a kind, so the parser does not check it. */
 static int check_kind(const char *kind) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* Missing and changed data sets, on stderr before the run, which may take hours. */
 static void print_notes(const paper_found *found) {
     json_t *notes = paper_notes(found), *text;
     size_t index;

@@ -28,7 +28,8 @@ typedef struct gamma_walk {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough. */
+/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough. F and
+ * W are those of cluster -m ssc. */
 static int configure_fit(gamma_walk *walk) {
     static const char *const fixed[][2] = {{"gamma", "0"}, {"n_init", "1"}};
     if (argument(walk->fit.arguments, "gamma") != NULL)
@@ -78,6 +79,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     if (status != HUDDLE_OK)
         return status;
     walk->labels = must(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
+    /* The scores of the fit are those of K-means on F; the path has labels of its own. */
     status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
                                 walk->labels, &walk->choice);
     if (status == HUDDLE_OK && walk->fit.has_scores)
@@ -86,6 +88,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     return status;
 }
 
+/* The fit provides F and W, and its time is part of the total. */
 static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
@@ -121,6 +124,7 @@ static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *
 static huddle_status write_tree(const huddle_path *path, const char *file) {
     huddle_dense linkage = {0};
     huddle_status status = huddle_path_linkage(path, &linkage);
+    /* The ending was checked before the computation. */
     bool npy = strcasecmp(file + strlen(file) - 4, ".npy") == 0;
     if (status == HUDDLE_OK)
         status = npy ? huddle_dense_write_npy(file, &linkage) : write_linkage_csv(&linkage, file);
@@ -128,6 +132,7 @@ static huddle_status write_tree(const huddle_path *path, const char *file) {
     return status;
 }
 
+/* The tree, then the labels. */
 static int write_files(const gamma_walk *walk) {
     const char *tree = argument(walk->fit.arguments, "output");
     const char *labels = argument(walk->fit.arguments, "labels");
@@ -193,6 +198,7 @@ static void print_choice(const gamma_walk *walk) {
         printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", walk->n_clusters,
                plural(walk->n_clusters), choice->n_found, choice->gamma);
     else
+        /* Too few large groups at every gamma: the labels are those of the level that has most. */
         printf("\n  no level has %d large groups; the maximum is %d\n", walk->n_clusters,
                choice->n_found);
     if (walk->fit.has_scores)
@@ -210,6 +216,8 @@ static void print_ends(const huddle_path *path) {
         printf("exact fit at every gamma: rows connected by the graph coincide already\n\n");
 }
 
+/* One line per gamma; an asterisk marks the level that the labels come from, and levels that did
+ * not converge show why. */
 static void print_path(const gamma_walk *walk) {
     const huddle_path *path = &walk->path;
     printf("%s: %lld points; ", walk->fit.source, (long long)path->n);

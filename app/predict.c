@@ -22,7 +22,8 @@ typedef struct prediction {
 
 /* ---- the model's features ----------------------------------------------------------------- */
 
-/* The names of the features that the model was fitted to; an empty array if they are unknown. */
+/* The names of the features that the model was fitted to; an empty array if they are unknown.
+ * Models that were fitted to arrays have no names of features. */
 static json_t *model_features(const huddle_model *model) {
     char *text = NULL;
     if (huddle_model_info_json(model, &text) != HUDDLE_OK)
@@ -48,7 +49,8 @@ static bool are_distinct(const json_t *features) {
     return distinct;
 }
 
-/* A row's label must not depend on the other rows of its file. */
+/* A row's label must not depend on the other rows of its file. Both would make the features of a
+ * row depend on the file it is in. */
 static int check_flags(const prediction *p, bool named) {
     const char *missing = argument(p->arguments, "missing");
     if (missing != NULL && (strcmp(missing, "mean") == 0 || strcmp(missing, "median") == 0))
@@ -92,6 +94,7 @@ static int read_features(prediction *p, const char *source) {
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
+/* The model is loaded first: it determines which columns are read. */
 static int predict(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     huddle_status status = huddle_model_load(model, &p->model);
@@ -109,6 +112,8 @@ static int predict(prediction *p) {
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
+/* With known classes the labels are scored: a model that is applied to labelled data is being
+ * tested. */
 static int print_report(const prediction *p) {
     int64_t n = p->data.points.n;
     json_t *labels = json_array();

@@ -21,6 +21,8 @@ static bool is_repeated(const cli_entry *entries, int i) {
 
 /* ---- bash --------------------------------------------------------------------------------- */
 
+/* Values are completed where they are known: choices and folders. For other options bash falls
+ * through to the completion of files. */
 static void print_bash_values(const cli_entry *entry) {
     if (entry->choices == NULL && entry->kind != FLAG_FOLDER)
         return;
@@ -37,6 +39,7 @@ static void print_bash_values(const cli_entry *entry) {
     printf(" -- \"$current\"); return ;;\n");
 }
 
+/* One branch of the case statement: words of operands or option names, then values. */
 static void print_bash_command(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
@@ -92,6 +95,7 @@ static void print_zsh_text(const char *text) {
     }
 }
 
+/* '*--name[help]:VALUE:action', see zshcompsys(1); the asterisk allows repetition. */
 static void print_zsh_spec(const cli_entry *entry, const char *dashes, const char *name) {
     printf(" \\\n        '%s%s%s[", entry->repeats ? "*" : "", dashes, name);
     print_zsh_text(entry->help);
@@ -152,6 +156,7 @@ static void print_zsh(void) {
 
 /* ---- fish --------------------------------------------------------------------------------- */
 
+/* In single quotes, where fish knows two escapes only. */
 static void print_fish_text(const char *text) {
     putchar('\'');
     for (; *text != '\0'; text++) {
@@ -162,6 +167,7 @@ static void print_fish_text(const char *text) {
     putchar('\'');
 }
 
+/* -x: a value and no files; -r -F: a value that is a file. */
 static void print_fish_entry(const char *condition, const cli_entry *entry) {
     printf("complete -c huddle -n '%s' -l %s", condition, entry->name);
     if (entry->letter != '\0')

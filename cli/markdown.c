@@ -38,6 +38,7 @@ static void print_flag_tables(const cli_command *command) {
     free(entries);
 }
 
+/* One section per command. */
 static void print_command_markdown(const cli_command *command) {
     char sentence[256];
     command_sentence(command, sentence, sizeof sentence);
@@ -116,6 +117,7 @@ static void print_matrix(const catalogue_of_methods *all) {
     }
 }
 
+/* Every meaning of an option, with the methods that have it. */
 static void print_meanings(const char *name) {
     FOR_EACH_OPTION(entry, "*") {
         char owners[512], allowed[512];

@@ -122,6 +122,8 @@ static const double max_path_bytes = 1e9;
  * Returns how many, at most levels + 1. */
 static int32_t space_gammas(double low, double high, double used, int32_t levels, double *gammas) {
     int32_t count = 0;
+    /* The gamma of the run is a level of its own, so that the page can show the very G of the
+     * result. */
     bool placed = !(used > 0);
     if (used > 0) {
         low = fmin(low, used);
@@ -173,6 +175,7 @@ huddle_status report_follow_path(report_run *run) {
         "As gamma grows they move together and fuse into groups, until each component of the graph "
         "is a single point.";
     const huddle_array *f = &run->embedding;
+    /* NAN for a method that does not shrink. */
     double used = report_number(json_object_get(run->info, "shrink"), "gamma");
     huddle_path path = {0};
     huddle_status status = HUDDLE_OK;

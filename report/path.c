@@ -34,12 +34,14 @@ static huddle_status describe_path(report_run *run, const huddle_report_walk *wa
     return run->info == NULL ? report_no_memory() : HUDDLE_OK;
 }
 
+/* The facts at the top are drawn by the page itself, from the info. */
 static void add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
     page_add(section, "walk", json_pack("{s:O}", "report", run->info));
     report_add_warnings(run, section);
 }
 
+/* If no level has enough groups, no gamma is marked. */
 static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
                                "they move together and fuse "
@@ -56,6 +58,7 @@ static void add_tree(report_run *run, const huddle_path *path) {
              report_tree_json(run, path));
 }
 
+/* One row per gamma, in the order of the columns below. */
 static json_t *level_rows(const huddle_path *path) {
     json_t *rows = json_array();
     for (int32_t i = 0; i < path->n_levels; i++) {
@@ -79,6 +82,7 @@ static void add_levels(report_run *run, const huddle_report_walk *walk) {
                        "marked", walk->choice.level));
 }
 
+/* A path of another model, or labels that do not belong to it, would index beyond arrays later. */
 static huddle_status check_walk(const huddle_report_walk *walk, const huddle_model *model) {
     int64_t n = 0;
     if (walk == NULL || walk->path == NULL || walk->labels == NULL)

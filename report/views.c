@@ -9,6 +9,7 @@
 
 /* ---- coordinates -------------------------------------------------------------------------- */
 
+/* Points are single precision: enough for a plot, and what the preparations take. */
 huddle_status report_dense_points(huddle_context *context, const huddle_dense *x,
                                   const int64_t *rows, int64_t count, huddle_points *points) {
     if (rows == NULL)
@@ -44,6 +45,7 @@ huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
     return status;
 }
 
+/* All columns have the same span, that of the widest, so that distances are not distorted. */
 report_grid report_grid_of(const huddle_points *x) {
     report_grid grid = {.span = 0};
     for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++) {
@@ -60,6 +62,7 @@ report_grid report_grid_of(const huddle_points *x) {
     return grid;
 }
 
+/* 16 bits are finer than the pixels of any screen. Columns beyond those of x are constant. */
 void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32_t cols,
                           uint16_t *steps) {
     for (int64_t i = 0; i < x->n; i++)
@@ -101,6 +104,7 @@ static huddle_status make_sample_view(const report_run *run, const huddle_points
     uint16_t *steps = NULL;
     huddle_status status = HUDDLE_OK;
     TRY(huddle_points_take(projected, run->rows, run->count, &taken));
+    /* A plot needs two coordinates. */
     int32_t cols = taken.d < 2 ? 2 : taken.d < MAX_COMPONENTS ? (int32_t)taken.d : MAX_COMPONENTS;
     size_t count = (size_t)run->count * (size_t)cols;
     report_grid grid = report_grid_of(&taken);
