@@ -76,6 +76,7 @@ static int check_given(huddle_status status, const char *path) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
 }
 
+/* The model copies what it needs, so the file's matrix is freed at once. */
 static int read_graph(fitting *fit, const char *path) {
     huddle_csr graph = {0};
     huddle_status status = huddle_csr_read(fit->context, path, &graph);
@@ -200,6 +201,7 @@ static void add_read_seconds(json_t *report, double read) {
     json_t *old = json_object_get(report, "seconds");
     json_t *seconds = json_pack("{s:f}", "read", read);
     double total = json_number_value(json_object_get(old, "total")) + read;
+    /* Members keep the order in which they are set: reading comes first. */
     json_object_update(seconds, old);
     json_object_set_new(seconds, "total", json_real(total));
     json_object_set_new(report, "seconds", seconds);

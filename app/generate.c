@@ -71,6 +71,7 @@ static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
+    /* The name has no ending to determine a format. */
     if (path != NULL && strcmp(path, "/dev/stdout") == 0)
         path = NULL; /* the default */
     if (result == EXIT_DONE)

@@ -26,6 +26,7 @@ static json_t *info_json(const huddle_data *data) {
     return report;
 }
 
+/* The first classes only; --json has all. */
 static void print_classes(const huddle_data *data) {
     enum { MAX_SHOWN = 12 };
     if (data->labels == NULL) {
@@ -159,6 +160,7 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     char reason[1024];
     huddle_listing listing = {0};
     snprintf(reason, sizeof reason, "%s", huddle_last_error());
+    /* With --x the user has chosen, so the reader's message about that choice is the answer. */
     bool choose = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
                   huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
                   !listing.has_points;

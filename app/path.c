@@ -45,8 +45,10 @@ static int configure_fit(gamma_walk *walk) {
 static int configure_path(gamma_walk *walk) {
     const cli_arguments *arguments = walk->fit.arguments;
     const huddle_option *table = huddle_shrink_options_table();
+    /* n_gamma is an option of the path, not of the method, so it is a flag of this command. */
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
+    /* G of every level is large and only the page shows it. */
     walk->options.keep_shrunk = argument(arguments, "report") != NULL;
     if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
                                              levels) != HUDDLE_OK)
@@ -71,6 +73,7 @@ static huddle_status solve_path(gamma_walk *walk) {
         status = huddle_model_array(walk->fit.model, "shrink_graph", &w);
     if (status != HUDDLE_OK)
         return status;
+    /* Views of the model's arrays: F of n x c and W of n x n. */
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
     walk->n_clusters = (int32_t)f.cols;

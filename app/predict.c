@@ -72,6 +72,7 @@ static int read_features(prediction *p, const char *source) {
     huddle_status status = HUDDLE_OK;
     json_t *features = model_features(p->model);
     int64_t count = (int64_t)json_array_size(features);
+    /* --x means that the user has chosen the columns, in the order of the features. */
     bool named = argument(p->arguments, "x") == NULL && are_distinct(features);
     int result = check_flags(p, named);
     if (result != EXIT_DONE || !named) {
@@ -103,6 +104,7 @@ static int predict(prediction *p) {
     int result = read_features(p, source);
     if (result != EXIT_DONE)
         return result;
+    /* The time of the prediction alone, without reading. */
     double began = clock_seconds();
     p->labels = must(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     status = huddle_model_predict(p->context, p->model, &p->data.points, p->labels);

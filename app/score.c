@@ -140,6 +140,7 @@ static void print_scores(const huddle_scores *scores) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
+/* Prints scores and table, as text or as one JSON object. */
 static int compare(const cli_arguments *arguments, const labelling *truth,
                    const labelling *labels) {
     const char *source = arguments->operands[1];

@@ -88,6 +88,7 @@ static void set_signal_handler(void (*handler)(int)) {
 static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
     const char *engine = argument(arguments, "engine"), *threads = argument(arguments, "n-threads");
     huddle_status status = HUDDLE_OK;
+    /* Counts have 64 bits on the command line, threads 32 in the library. */
     int64_t n = argument_count(arguments, "n-threads", HUDDLE_AUTO);
     if (threads != NULL)
         status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);

@@ -117,6 +117,7 @@ static void print_zsh_spec(const cli_entry *entry, const char *dashes, const cha
     printf("'");
 }
 
+/* Operands come last: known words and files. */
 static void print_zsh_command(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
@@ -211,6 +212,7 @@ static void print_fish(void) {
 
 /* ---- shells ------------------------------------------------------------------------------- */
 
+/* The shells and the functions that print their scripts. */
 static const struct {
     const char *name;
     void (*print)(void);

@@ -109,8 +109,7 @@ huddle_status experiment_list_cells(experiment *e) {
         n_points += experiment_grid_size(e, k);
     e->cells = calloc((size_t)(e->n_data * n_seeds * n_points) + 1, sizeof *e->cells);
     TRY_POINTER(e->cells);
-    /* Data sets outermost and seeds next: cells that share graphs and embeddings follow each other,
-     * so that a cache lives briefly. */
+    /* The order of results.csv and of the page. The order of computation is another (run.c). */
     for (int i = 0; i < e->n_data; i++)
         for (int s = 0; s < n_seeds; s++)
             for (int k = 0; k < n_entries; k++)
