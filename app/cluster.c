@@ -54,6 +54,7 @@ static int write_page(const fitting *fit) {
     return page == NULL ? EXIT_DONE : report_cluster(fit, page);
 }
 
+/* The progress bar is on stderr, which may be the same terminal. */
 static int print_result(const fitting *fit) {
     json_t *report = fitting_json(fit);
     if (report == NULL)
@@ -103,6 +104,7 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
+/* Every output is optional: without flags the command prints a summary only. */
 static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+/* Reads with the input flags, so that a conversion can also select columns, classes or rows. */
 static int run_convert(const cli_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
     int result = output_check_ending(target, "data", data_endings);

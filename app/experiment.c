@@ -33,6 +33,7 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
     return status;
 }
 
+/* Tables for people, or everything for programs. */
 static void print_results(const experiment *e, bool json) {
     if (!json) {
         experiment_print(e, stdout);
@@ -43,6 +44,7 @@ static void print_results(const experiment *e, bool json) {
     json_decref(report);
 }
 
+/* Results are printed only if the run is complete; what was computed before a failure is in OUT. */
 static int run_experiment(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     char *own = output == NULL ? default_output(arguments->operands[0]) : NULL;

@@ -126,6 +126,7 @@ static int read_files(fitting *fit) {
     return result;
 }
 
+/* Reads everything, then hands the names of features to the model, which saves them for predict. */
 int fitting_read(fitting *fit) {
     double began = clock_seconds();
     fit->warnings = json_array();
@@ -157,6 +158,7 @@ const huddle_points *fitting_points(const fitting *fit) {
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
+/* Scores are computed where the classes are known; the labels never depend on them. */
 static int score_labels(fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
@@ -171,6 +173,7 @@ static int score_labels(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
+/* A cancelled computation may have been complete already; its result is not used either. */
 int fitting_fit(fitting *fit) {
     /* The summary prints the warnings that the model keeps. With --json they also go to stderr,
      * where a person may see them. */

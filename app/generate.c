@@ -67,6 +67,8 @@ static int check_kind(const char *kind) {
     return usage_error("no kind named '%s'; see huddle help generate", kind);
 }
 
+/* Generated points are read like any data set, so that seed, noise and number mean the same
+ * everywhere. */
 static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);

@@ -97,6 +97,7 @@ static void print_name(const char *name, bool first, bool last, int *column) {
     printf("%s%s", name, last ? "\n" : ", ");
 }
 
+/* One line per fact, with the names in a column of ten characters. */
 static void print_info(const huddle_data *data) {
     const huddle_points *points = &data->points;
     int column = 0;
@@ -226,6 +227,7 @@ static int print_formats(bool json) {
     return EXIT_DONE;
 }
 
+/* Without a file, --formats still has something to report. */
 static int run_info(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     if (argument(arguments, "formats") != NULL)

@@ -42,6 +42,7 @@ typedef struct input_columns {
     bool by_name;
 } input_columns;
 
+/* Translates the input flags to the options of the library's reader, which has the same names. */
 static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                         input_columns columns, const huddle_model *model, huddle_data *data,
                         huddle_status *status) {
@@ -89,6 +90,7 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
     return result;
 }
 
+/* For commands that have nothing to add to the reader's message. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;

@@ -18,6 +18,8 @@ static void print_real(double number) {
         fputs(".0", stdout);
 }
 
+/* Not json_dumpf(): its indentation breaks every array into lines, and its numbers have 17 digits.
+ * */
 static void print_object(const json_t *object, int indent) {
     const char *key;
     json_t *member;

@@ -17,6 +17,7 @@ const cli_command *const commands[] = {
     &generate_command,   &methods_command, &engines_command,    &options_command,
     &help_command,       &man_command,     &completion_command, NULL};
 
+/* --help and --version are the only options without a command. */
 static int run(int count, char **words) {
     /* Without a command there is nothing to do, which is a usage error. */
     if (count < 2) {

@@ -42,6 +42,7 @@ static json_t *bound_json(const huddle_option *option, double bound) {
     return real ? json_real(bound) : json_integer((json_int_t)bound);
 }
 
+/* Everything that a program needs to build a form or to check a value. */
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
@@ -119,6 +120,7 @@ static int find_method(const char *name) {
     return -1;
 }
 
+/* All methods without an operand, in the order of the registry. */
 static int run_options(const cli_arguments *arguments) {
     int method = -1;
     if (arguments->n_operands == 1) {

@@ -75,6 +75,7 @@ static bool same_file(const char *a, const char *b) {
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
+/* Replacing an input is nearly always a mistake, and the data would be gone. */
 int output_check_not_input(const cli_arguments *arguments, const char *path) {
     /* Flags whose values are files that the command reads. */
     static const char *const inputs[] = {"y", "graph", "embedding"};

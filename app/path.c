@@ -195,6 +195,7 @@ static int write_page(const gamma_walk *walk) {
     return result;
 }
 
+/* Which level the labels come from, and their scores if the classes are known. */
 static void print_choice(const gamma_walk *walk) {
     const huddle_path_choice *choice = &walk->choice;
     if (choice->level >= 0)
@@ -252,6 +253,7 @@ static int print_result(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
+/* As in cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "labels", "report"};
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
@@ -266,6 +268,7 @@ static int check_arguments(const cli_arguments *arguments) {
     return result;
 }
 
+/* As cluster, with the path between the fit and the outputs. */
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);

@@ -148,6 +148,8 @@ static void print_labels(const prediction *p) {
     free(labels);
 }
 
+/* Labels go to stdout only if nothing else is asked for, so that a pipe receives either labels or
+ * JSON. */
 static int write_labels(const prediction *p) {
     const char *path = argument(p->arguments, "output");
     bool json = argument(p->arguments, "json") != NULL;
@@ -164,6 +166,7 @@ static int write_labels(const prediction *p) {
     return EXIT_DONE;
 }
 
+/* Nothing of the model changes, so that predicting twice gives the same labels. */
 static int run_predict(const cli_arguments *arguments) {
     prediction p = {.arguments = arguments};
     const char *path = argument(arguments, "output");

@@ -103,6 +103,8 @@ static int width_of(const labelling *l, int min_width) {
     return width;
 }
 
+/* Columns are as wide as the longest name or count, measured in columns of the terminal, not in
+ * bytes. */
 static void print_confusion(const labelling *truth, const labelling *labels,
                             const huddle_confusion *table) {
     char count[32];

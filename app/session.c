@@ -16,6 +16,8 @@ static atomic_int interrupted; /* set by the signal handler, read by all threads
 
 /* ---- messages of the library --------------------------------------------------------------- */
 
+/* Warnings are collected where a report will contain them; all other messages are printed at once.
+ */
 static void on_log(void *user, huddle_log_level level, huddle_warning_code code, const char *text) {
     (void)user;
     (void)code;
@@ -97,6 +99,7 @@ static huddle_status configure_context(huddle_context *context, const cli_argume
     return status;
 }
 
+/* A wrong engine or number of threads is an error of the command line; no memory is not. */
 huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     huddle_context *context = NULL;
     huddle_status status = huddle_context_new(&context);

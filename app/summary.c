@@ -131,6 +131,7 @@ static const char *separator(const json_t *object, const char *name) {
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
 }
 
+/* Four decimals: scores of 10,000 points differ in the fourth. */
 static void print_scores(const json_t *scores) {
     const char *name;
     json_t *value;
@@ -169,6 +170,7 @@ static void print_distinct(const json_t *report) {
     printf("; equal points have the same label\n");
 }
 
+/* Components and bridges show how far the graph was separated before clustering. */
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;

@@ -21,6 +21,7 @@ static const cli_flag *find_flag(const cli_command *command, const char *name, s
     return NULL;
 }
 
+/* Letters of flags; those of options are found by find_option_letter(). */
 static const cli_flag *find_letter(const cli_command *command, char letter) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
@@ -213,6 +214,7 @@ static int check_operands(const cli_arguments *arguments) {
     return EXIT_DONE;
 }
 
+/* Everything refers to the words of main(), which outlive the arguments. */
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *out) {
     reader in = {0, count, words};
     /* An upper bound on the settings: each takes at least one letter of the command line. */

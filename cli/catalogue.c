@@ -95,6 +95,8 @@ static void sort_options(catalogue_option *options) {
     }
 }
 
+/* Built on demand: most commands need no options of methods. The default method is added first, so
+ * that its texts and defaults are those of merged entries. */
 const catalogue_of_methods *catalogue(void) {
     if (store.models != NULL)
         return &store.made;
@@ -154,6 +156,7 @@ const char *const *method_names(void) {
     return store.short_names;
 }
 
+/* By type; choices follow in the help itself. */
 const char *option_value(const huddle_option *option) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:

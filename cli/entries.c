@@ -113,6 +113,7 @@ cli_entry *command_entries(const cli_command *command, int *count) {
     return entries;
 }
 
+/* Names without a letter are indented by the width of one, so that all long names are aligned. */
 void entry_names(const cli_entry *entry, char *text, size_t size) {
     if (entry->letter != '\0')
         snprintf(text, size, "-%c, --%s", entry->letter, entry->name);

@@ -8,6 +8,7 @@
 /* The column where the help of an option begins; longer names have a line of their own. */
 enum { ENTRY_COLUMN = 28 };
 
+/* Two columns; a name that is too long has its help on the next line. */
 void print_entry(const cli_entry *entry) {
     char names[128];
     entry_names(entry, names, sizeof names);

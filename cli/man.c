@@ -32,6 +32,7 @@ static void print_line(const char *request, const char *text) {
     printf("\n");
 }
 
+/* A tagged paragraph: the option in bold, its value in italics, the help below. */
 static void print_entry_roff(const cli_entry *entry) {
     printf(".TP\n");
     if (entry->letter != '\0')

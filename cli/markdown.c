@@ -73,6 +73,7 @@ void print_commands_markdown(void) {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
+/* One row per method; summaries are whole sentences. */
 static void print_methods_table(const catalogue_of_methods *all) {
     printf("\n| method | | what it does |\n|---|---|---|\n");
     for (int i = 0; i < all->n_methods; i++) {
@@ -131,6 +132,8 @@ static void print_meanings(const char *name) {
     }
 }
 
+/* One matrix of defaults, because most options belong to many methods; then the meaning of each
+ * option once. */
 void print_options_markdown(void) {
     const catalogue_of_methods *all = catalogue();
     printf("# Methods and their options\n\n"

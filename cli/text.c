@@ -9,6 +9,7 @@ static int piece_length(const char *text) {
     return text[length] == '|' ? length + 1 : length;
 }
 
+/* Greedy: each line takes as many words as fit. */
 void print_wrapped(FILE *file, const char *text, int indent, int column) {
     int start = column; /* no space before the first word of a line */
     bool space = false; /* one is due before the next piece */

@@ -78,6 +78,7 @@ static void format_tick(const chart_axis *axis, double value, char *text, size_t
         snprintf(text, size, "%g", fabs(value) < 1e-12 ? 0 : value);
 }
 
+/* Numbers may be omitted where panels share an axis. */
 static void draw_x_axis(const chart_panel *panel, bool numbers) {
     double values[MAX_TICKS], bottom = panel->y + panel->h;
     char text[32];
@@ -123,6 +124,7 @@ void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers) {
 
 /* ---- lines and marks ------------------------------------------------------------------------ */
 
+/* Points that are not finite are skipped, and the line continues behind them. */
 figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, const double *y,
                               const char *colour, double width) {
     figure_point *points = malloc((size_t)(n + 1) * sizeof *points);
@@ -190,6 +192,8 @@ static void draw_entry(figure *f, double x, double y, const legend_entry *entry)
                     entry->label);
 }
 
+/* Entries from left to right, in as many rows as they need; returns the box, so that the panels can
+ * begin below it. */
 figure_box chart_draw_legend(figure *f, figure_point at, double width, int n,
                              const legend_entry *entries) {
     double ascent = 1.1 * chart_text_size, row = 1.7 * chart_text_size;

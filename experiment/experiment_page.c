@@ -35,6 +35,7 @@ static json_t *oracle_row(const experiment *e, int data, int entry) {
                      make_percent(nmi.mean), make_percent(nmi.std), at_nmi);
 }
 
+/* The table that people look for first: one row per data set and method. */
 void add_oracle_section(report_page *page, const experiment *e) {
     static const char lead[] =
         "For each method, the grid point at which the restart with the smallest inertia scores "
@@ -122,6 +123,7 @@ done:
     return status;
 }
 
+/* From general to particular: counts, the best of each grid, all cells. */
 huddle_status experiment_write_page(const experiment *e, const char *file) {
     const char *name = json_string_value(json_object_get(e->plan, "name"));
     report_page *page = page_new(name == NULL ? e->file : name, "experiment");

@@ -122,6 +122,7 @@ double figure_text_width(figure *f, const char *text, double size, bool bold) {
     return extents.x_advance;
 }
 
+/* For tests of overlap: no label may cover another. */
 figure_box figure_text_box(figure *f, const figure_shape *text) {
     cairo_font_extents_t font;
     double width = figure_text_width(f, text->text == NULL ? "" : text->text, text->w, text->bold);

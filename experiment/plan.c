@@ -149,6 +149,7 @@ done:
     return status;
 }
 
+/* An option with a list of values is an axis of the grid. */
 static huddle_status check_grid(const char *file, const char *place, huddle_model *model,
                                 const json_t *entry) {
     huddle_status status = HUDDLE_OK;
@@ -221,6 +222,7 @@ done:
     return status;
 }
 
+/* A method may be given by its name alone. */
 static huddle_status check_methods(experiment *e) {
     huddle_status status = HUDDLE_OK;
     json_t *list = json_object_get(e->plan, "methods");
@@ -240,6 +242,7 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
+/* Duplicate members are refused: JSON does not define which of them counts. */
 huddle_status experiment_load_plan(const char *file, json_t **plan) {
     json_error_t error;
     *plan = NULL;

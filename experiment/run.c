@@ -205,6 +205,8 @@ static bool start_worker(work *w, worker *made) {
     return false;
 }
 
+/* The calling thread only watches, so that progress and cancellation work in the caller's thread.
+ * */
 static huddle_status run_workers(work *w, int wanted) {
     int n_started = 0;
     worker *workers = calloc((size_t)wanted + 1, sizeof *workers);
@@ -255,6 +257,7 @@ static huddle_status check_outcome(const work *w) {
     return done == e->n_cells ? HUDDLE_OK : experiment_no_memory();
 }
 
+/* Records are in e->cells and in the store when this returns, also after a failure. */
 static huddle_status compute_cells(huddle_context *context, experiment *e,
                                    const result_store *store) {
     huddle_status status = HUDDLE_OK;
@@ -279,6 +282,7 @@ done:
     return status;
 }
 
+/* The store is opened after the plan was checked: a wrong plan creates no folder. */
 huddle_status experiment_run_plan(huddle_context *context, const char *file, json_t *plan,
                                   experiment *e) {
     huddle_status status = HUDDLE_OK;

@@ -82,6 +82,7 @@ void experiment_print(const experiment *e, FILE *out) {
                 (long long)e->misses, (long long)e->hits);
 }
 
+/* Counts of this run, and the best point of each grid. */
 json_t *experiment_json(const experiment *e) {
     json_t *object =
         json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:{s:I, s:I}}", "plan",

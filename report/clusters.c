@@ -96,6 +96,7 @@ static json_t *confusion_json(const report_run *run) {
     return json_pack("{s:o, s:o, s:o}", "classes", classes, "clusters", clusters, "counts", rows);
 }
 
+/* Needs classes; without them the table is empty. */
 void report_add_confusion(report_run *run) {
     enum { MAX_SIDE = 120 }; /* a larger table cannot be read */
     const huddle_confusion *table = &run->confusion;

@@ -169,6 +169,7 @@ static huddle_status solve_path(const report_run *run, double used, huddle_path 
     return huddle_shrink_path(run->context, &f, &w, &options, path);
 }
 
+/* Costs several times the shrink step of the fit, so the caller can switch it off (follow_path). */
 huddle_status report_follow_path(report_run *run) {
     static const char lead[] =
         "The shrink step has one parameter, gamma. Up to gamma_fit the points of G are those of F. "

@@ -106,6 +106,7 @@ report_section *page_section(report_page *page, const char *id, const char *titl
     return section;
 }
 
+/* A block whose section is missing is freed: the page already counts as failed. */
 void page_add(report_section *section, const char *kind, json_t *block) {
     page_set(block, "kind", json_string(kind));
     if (section == NULL)
@@ -176,6 +177,7 @@ typedef struct html_buffer {
     bool failed;
 } html_buffer;
 
+/* Nothing is reported at the place of a failure: page_write() checks once. */
 static void append_bytes(html_buffer *out, const char *text, size_t size) {
     if (out->failed)
         return;

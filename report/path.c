@@ -70,6 +70,7 @@ static json_t *level_rows(const huddle_path *path) {
     return rows;
 }
 
+/* The row of the level that the labels come from is marked. */
 static void add_levels(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] =
         "Each level starts from the solution of the one before. The gap is "
@@ -98,6 +99,7 @@ static huddle_status check_walk(const huddle_report_walk *walk, const huddle_mod
     return HUDDLE_OK;
 }
 
+/* The same order as for a clustering: results, how they came about, how to repeat them. */
 static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) {
     /* The path goes through every gamma, and takes no labels from K-means. */
     static const char *const hidden[] = {"gamma", "n_init", NULL};

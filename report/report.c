@@ -171,6 +171,7 @@ huddle_status report_begin(report_run *run, const char *kind, const char *path) 
     return status == HUDDLE_OK ? read_info(run) : status;
 }
 
+/* Arrays are views of the model and are not freed. */
 huddle_status report_prepare(report_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(check_classes(run->options, run->n));

@@ -31,6 +31,7 @@ static bool is_planar(const huddle_points *x) {
     return x->d <= 2 && x->offsets == NULL && x->shift == NULL;
 }
 
+/* PCA by the library's preparation, of as many components as the page lets a reader choose from. */
 huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
                                huddle_preparation *plane) {
     huddle_prepare_options options = huddle_prepare_defaults();
@@ -141,6 +142,7 @@ done:
     return status;
 }
 
+/* F and G are double precision and are converted first. */
 static huddle_status make_dense_view(const report_run *run, const char *name, const char *title,
                                      const huddle_array *array, json_t **view) {
     huddle_dense rows = array_dense(array);
@@ -180,6 +182,7 @@ static huddle_status make_points_view(const report_run *run, json_t **view) {
     return run->x == NULL ? HUDDLE_OK : make_view(run, "X", "Points", run->x, view);
 }
 
+/* X, F and G, as far as the method has them. */
 static huddle_status make_views(report_run *run, json_t *views, json_t *warnings) {
     huddle_status status = HUDDLE_OK;
     json_t *view = NULL;

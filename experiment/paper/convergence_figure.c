@@ -93,6 +93,7 @@ static void draw_panel(const chart_panel *panel, const trace traces[N_TRACES], b
     }
 }
 
+/* Both panels of one data set: the objective above, the gap below. */
 static void draw_set(const paper *p, figure *f, const panel_layout *layout, int data,
                      trace traces[N_TRACES], double max_iter) {
     compare_traces(&traces[0], &traces[1]);

@@ -182,6 +182,8 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     huddle_data_free(&data);
 }
 
+/* Every data set is opened now, so that a file that cannot be used is reported before the run, not
+ * in its middle. */
 huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
     char **names = NULL;

@@ -12,6 +12,8 @@ enum { MARGIN = 16, LEFT = 52, RIGHT = 14, GAP_X = 36, MIN_PANEL = 190, MIN_WIDT
 /* The largest number of data sets in one row. */
 enum { MAX_COLUMNS = 5 };
 
+/* The height is known only after the legend has been laid out, because its rows depend on the font.
+ * */
 panel_layout paper_start_figure(figure *f, const char *name, const char *title, int n,
                                 double row_height, int n_legend, const legend_entry *legend) {
     /* Up to five data sets in one row, more in two rows of about equal length. */

@@ -70,6 +70,7 @@ static json_t *make_row(const paper *p, const char *metric, table_kind kind, int
     return row;
 }
 
+/* One of the three tables of a metric; its lead states what the labels were used for. */
 static void add_table(report_page *page, const paper *p, const char *metric, table_kind kind) {
     static const char *const leads[] = {
         ("The restart with the smallest inertia at the grid point that the labels choose, as in "

@@ -93,6 +93,7 @@ static json_t *make_traces(void) {
     return entry;
 }
 
+/* The order of the entries is that of the constants ENTRY_ in paper.h. */
 json_t *paper_plan(const paper_found *found, int n_init) {
     json_t *data = json_array(), *methods = json_array();
     for (int s = 0; s < PAPER_SETS; s++)

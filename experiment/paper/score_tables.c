@@ -144,6 +144,7 @@ static void write_prepared_table(FILE *out, const paper *p, const char *metric) 
     fputc('\n', out);
 }
 
+/* Each table is preceded by what the labels were used for, which decides how it may be read. */
 static void write_markdown(FILE *out, const paper *p, const char *metric) {
     fprintf(out,
             "# %s, per cent\n\n## The published protocol\n\n"
@@ -286,6 +287,7 @@ static void print_table(FILE *out, const paper *p, const metric_text *metric) {
     fputc('\n', out);
 }
 
+/* The short form for a terminal; the files have the deviations and grid points. */
 void paper_print(const paper *p, FILE *out) {
     json_t *notes = paper_notes(&p->found), *text;
     size_t index;
