@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The state of the one stderr of the process. Messages are printed by one thread at a time: the
- * library calls its log and progress functions under a lock. */
+/* The state of the one stderr of the process. The library calls log functions from one thread at a
+ * time and progress functions from the thread that called it. */
 static struct {
     bool quiet, terminal;
     bool has_bar;    /* the cursor is at the end of a progress bar */
