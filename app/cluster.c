@@ -21,6 +21,7 @@ static int check_outputs(const cli_arguments *arguments) {
     return result == EXIT_DONE ? output_check_folder(argument(arguments, "dump")) : result;
 }
 
+/* DATA is optional only if a graph or an embedding replaces it, which the parser cannot know. */
 static int check_operands(const cli_arguments *arguments) {
     if (arguments->n_operands == 1 || argument(arguments, "graph") != NULL ||
         argument(arguments, "embedding") != NULL)
@@ -28,6 +29,8 @@ static int check_operands(const cli_arguments *arguments) {
     return usage_error("cluster: missing DATA; see huddle help cluster");
 }
 
+/* Labels first: they are the result.
+ * */
 static int write_outputs(const fitting *fit) {
     const char *path = argument(fit->arguments, "output");
     const char *save = argument(fit->arguments, "save"), *dump = argument(fit->arguments, "dump");
@@ -45,11 +48,13 @@ static int write_outputs(const fitting *fit) {
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
 }
 
+/* After the files, because the page may compute a path of gamma, which takes time. */
 static int write_page(const fitting *fit) {
     const char *page = argument(fit->arguments, "report");
     return page == NULL ? EXIT_DONE : report_cluster(fit, page);
 }
 
+/* The progress bar is on stderr, which may be the same terminal. */
 static int print_result(const fitting *fit) {
     json_t *report = fitting_json(fit);
     if (report == NULL)
@@ -71,6 +76,8 @@ static int score_without_labels(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
+/* Mistakes in options and output names are found before the data are read. The summary is printed
+ * last, so that it never reports a result whose files could not be written. */
 static int run_cluster(const cli_arguments *arguments) {
     fitting fit = {.arguments = arguments};
     const char *method = argument(arguments, "method");
@@ -97,6 +104,7 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
+/* Every output is optional: without flags the command prints a summary only. */
 static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',

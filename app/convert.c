@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+/* Reads with the input flags, so that a conversion can also select columns, classes or rows. */
 static int run_convert(const cli_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
     int result = output_check_ending(target, "data", data_endings);
@@ -15,6 +16,7 @@ static int run_convert(const cli_arguments *arguments) {
         result = output_check_not_input(arguments, target);
     if (result == EXIT_DONE)
         result = output_check(target);
+    /* All checks precede reading, which may take long. */
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
@@ -25,6 +27,7 @@ static int run_convert(const cli_arguments *arguments) {
             result = failed_call(status, target);
     }
     if (result == EXIT_DONE) {
+        /* What was written, so that a wrong --x or --y is noticed. */
         char text[128];
         input_describe(&data, text, sizeof text);
         note("%s: %s", target, text);

@@ -37,6 +37,7 @@ static huddle_status write_vector(const huddle_array *array, const char *path) {
     return status;
 }
 
+/* Each type of array has one natural file: NPY for dense ones, SciPy's NPZ for sparse ones. */
 static huddle_status write_array(const huddle_array *array, bool is_vector, const char *path) {
     huddle_points points = array_points(array);
     huddle_dense dense = array_dense(array);
@@ -56,6 +57,7 @@ static huddle_status write_array(const huddle_array *array, bool is_vector, cons
     return HUDDLE_OK;
 }
 
+/* An existing folder is accepted; its files of the same names are replaced. */
 static int make_folder(const char *folder) {
     struct stat place;
     if (mkdir(folder, 0777) == 0)
@@ -76,6 +78,7 @@ static huddle_status dump_points(const fitting *fit, const char *folder) {
     return huddle_points_write_npy(path, points);
 }
 
+/* Arrays that the method does not have are skipped without a message: kmeans has no graph. */
 int fitting_dump(const fitting *fit, const char *folder) {
     const char *const *names = huddle_model_arrays(fit->model);
     int result = make_folder(folder);

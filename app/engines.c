@@ -12,6 +12,7 @@
 /* Capacity of the list of names. */
 enum { MAX_ENGINES = 64 };
 
+/* In the form of FLAG_CHOICE; built at each call, because engines are known at run time only. */
 const char *const *engine_names(void) {
     static const char *names[MAX_ENGINES + 1];
     const huddle_engine_text *const *engines = huddle_engines();
@@ -20,6 +21,7 @@ const char *const *engine_names(void) {
     return names;
 }
 
+/* The first engine is the default. */
 static json_t *engines_json(void) {
     json_t *list = json_array();
     for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++)

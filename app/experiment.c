@@ -23,6 +23,7 @@ static char *default_output(const char *file) {
     return name;
 }
 
+/* results.csv and the page are written from all records, also if this run has computed none. */
 static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    experiment *e) {
     huddle_status status = experiment_run_file(context, arguments->operands[0], e);
@@ -33,6 +34,7 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
     return status;
 }
 
+/* Tables for people, or everything for programs. */
 static void print_results(const experiment *e, bool json) {
     if (!json) {
         experiment_print(e, stdout);
@@ -43,6 +45,7 @@ static void print_results(const experiment *e, bool json) {
     json_decref(report);
 }
 
+/* Results are printed only if the run is complete; what was computed before a failure is in OUT. */
 static int run_experiment(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     char *own = output == NULL ? default_output(arguments->operands[0]) : NULL;
@@ -52,6 +55,7 @@ static int run_experiment(const cli_arguments *arguments) {
     huddle_context *context = session_begin(arguments, &result);
     if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
+    /* The tables must not begin in the line of the progress bar. */
     clear_progress();
     if (result == EXIT_DONE)
         print_results(&e, argument(arguments, "json") != NULL);

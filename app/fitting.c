@@ -39,7 +39,8 @@ const cli_flag compute_flags[] = {
 
 /* ---- the model ---------------------------------------------------------------------------- */
 
-/* A usage error: the method does not have this option. */
+/* A usage error: the method does not have this option. The command accepts the options of all
+ * methods, so the parser lets this one pass. */
 static int refuse_option(const fitting *fit, const cli_setting *setting) {
     const char *method = huddle_model_method(fit->model);
     char flag[64];
@@ -47,6 +48,7 @@ static int refuse_option(const fitting *fit, const cli_setting *setting) {
     return usage_error("method %s has no option --%s; see huddle options %s", method, flag, method);
 }
 
+/* Values are checked by the library as they are set: its messages name the option and the range. */
 int fitting_configure(fitting *fit, const char *method) {
     const cli_arguments *arguments = fit->arguments;
     huddle_status status = huddle_model_new(method, &fit->model);
@@ -74,6 +76,7 @@ static int check_given(huddle_status status, const char *path) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
 }
 
+/* The model copies what it needs, so the file's matrix is freed at once. */
 static int read_graph(fitting *fit, const char *path) {
     huddle_csr graph = {0};
     huddle_status status = huddle_csr_read(fit->context, path, &graph);
@@ -103,6 +106,7 @@ static int read_classes(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
 }
 
+/* The source in messages and reports is DATA if there is one, else the file that replaces it. */
 static int read_files(fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     const char *graph = argument(arguments, "graph");
@@ -122,9 +126,11 @@ static int read_files(fitting *fit) {
     return result;
 }
 
+/* Reads everything, then hands the names of features to the model, which saves them for predict. */
 int fitting_read(fitting *fit) {
     double began = clock_seconds();
     fit->warnings = json_array();
+    /* Warnings of the readers become part of the report, like those of the fit. */
     session_collect_warnings(fit->warnings);
     int result = read_files(fit);
     session_collect_warnings(NULL);
@@ -134,6 +140,7 @@ int fitting_read(fitting *fit) {
             check_given(huddle_model_set_feature_names(fit->model, fit->data.points.d,
                                                        (const char *const *)fit->data.features),
                         fit->source);
+    /* With known classes their number is the natural number of clusters, unless -c is given. */
     if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
         fit->data.labels == NULL)
         return result;
@@ -144,17 +151,20 @@ int fitting_read(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
+/* Labels of a graph's vertices may be known without any points. */
 const huddle_points *fitting_points(const fitting *fit) {
     return fit->data.points.values == NULL ? NULL : &fit->data.points;
 }
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
+/* Scores are computed where the classes are known; the labels never depend on them. */
 static int score_labels(fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
     if (fit->data.labels == NULL)
         return EXIT_DONE;
+    /* Possible if --graph and --y are files of their own. */
     if (n != fit->data.points.n)
         return failed("%s: %lld points, but %lld labels", fit->source, (long long)n,
                       (long long)fit->data.points.n);
@@ -163,6 +173,7 @@ static int score_labels(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
+/* A cancelled computation may have been complete already; its result is not used either. */
 int fitting_fit(fitting *fit) {
     /* The summary prints the warnings that the model keeps. With --json they also go to stderr,
      * where a person may see them. */
@@ -193,11 +204,14 @@ static void add_read_seconds(json_t *report, double read) {
     json_t *old = json_object_get(report, "seconds");
     json_t *seconds = json_pack("{s:f}", "read", read);
     double total = json_number_value(json_object_get(old, "total")) + read;
+    /* Members keep the order in which they are set: reading comes first. */
     json_object_update(seconds, old);
     json_object_set_new(seconds, "total", json_real(total));
     json_object_set_new(report, "seconds", seconds);
 }
 
+/* The library's info, with what only the tool knows: the source, the time for reading, the columns
+ * of the table, the scores. */
 json_t *fitting_json(const fitting *fit) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(fit->model, &text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The rules of huddle_read_options.missing. */
 static const char *const *missing_rules(void) {
     static const char *const rules[] = {"error", "drop", "mean", "median", NULL};
     return rules;
@@ -53,6 +54,7 @@ const cli_flag input_flags[] = {
      .help = "noise of generated points; default: depends on the generator"},
     {0}};
 
+/* Only for commands that run no method: methods have an option of the same name. */
 const cli_flag seeded_flags[] = {{.name = "seed",
                                   .kind = FLAG_COUNT,
                                   .value = "N",

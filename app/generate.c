@@ -40,6 +40,7 @@ static int print_csv(huddle_context *context, const huddle_data *data) {
     return result;
 }
 
+/* To a file in the format of its ending, or as CSV to stdout. */
 static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
     if (path == NULL)
         return print_csv(context, data);
@@ -52,6 +53,7 @@ static int write_data(huddle_context *context, const huddle_data *data, const ch
     return EXIT_DONE;
 }
 
+/* Other commands take files where this one takes a kind, so the parser does not check it. */
 static int check_kind(const char *kind) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -65,10 +67,13 @@ static int check_kind(const char *kind) {
     return usage_error("no kind named '%s'; see huddle help generate", kind);
 }
 
+/* Generated points are read like any data set, so that seed, noise and number mean the same
+ * everywhere. */
 static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
+    /* The name has no ending to determine a format. */
     if (path != NULL && strcmp(path, "/dev/stdout") == 0)
         path = NULL; /* the default */
     if (result == EXIT_DONE)

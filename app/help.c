@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/documents.h"
 
+/* A misspelt command is a usage error with a suggestion. */
 static int run_help(const cli_arguments *arguments) {
     if (argument(arguments, "markdown") != NULL) {
         print_commands_markdown();

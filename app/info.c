@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+/* Members that do not apply (image, nonzeros) are missing; n_classes is null without labels. */
 static json_t *info_json(const huddle_data *data) {
     json_t *names = json_array();
     for (int64_t i = 0; i < data->n_names; i++)
@@ -25,6 +26,7 @@ static json_t *info_json(const huddle_data *data) {
     return report;
 }
 
+/* The first classes only; --json has all. */
 static void print_classes(const huddle_data *data) {
     enum { MAX_SHOWN = 12 };
     if (data->labels == NULL) {
@@ -95,6 +97,7 @@ static void print_name(const char *name, bool first, bool last, int *column) {
     printf("%s%s", name, last ? "\n" : ", ");
 }
 
+/* One line per fact, with the names in a column of ten characters. */
 static void print_info(const huddle_data *data) {
     const huddle_points *points = &data->points;
     int column = 0;
@@ -112,6 +115,8 @@ static void print_info(const huddle_data *data) {
 
 /* ---- containers without a conventional name ------------------------------------------------- */
 
+/* The same members as info_json(), with null where the points are not known, and the shapes of the
+ * arrays. */
 static json_t *listing_json(const char *source, const huddle_listing *listing) {
     json_t *names = json_array(), *shapes = json_array();
     for (int64_t i = 0; i < listing->count; i++) {
@@ -125,9 +130,11 @@ static json_t *listing_json(const char *source, const huddle_listing *listing) {
                      listing->format, "n", "d", "n_classes", "names", names, "shapes", shapes);
 }
 
+/* The message of the reader begins with the file name, which has a line of its own here. */
 static void print_listing(const char *source, char *reason, const huddle_listing *listing) {
     size_t own = strlen(source);
     int column = 0;
+    /* "faces.mat: no array ..." -> "no array ...". */
     if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
         reason += own + 2;
     reason[strcspn(reason, ";")] = '\0'; /* the advice that follows is replaced by that below */
@@ -154,6 +161,7 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     char reason[1024];
     huddle_listing listing = {0};
     snprintf(reason, sizeof reason, "%s", huddle_last_error());
+    /* With --x the user has chosen, so the reader's message about that choice is the answer. */
     bool choose = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
                   huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
                   !listing.has_points;
@@ -184,6 +192,8 @@ static int print_data(const cli_arguments *arguments, const huddle_data *data) {
 
 /* ---- formats ------------------------------------------------------------------------------- */
 
+/* The library's table as it is; "present" is false for formats that need a library this build
+ * lacks. */
 static json_t *formats_json(void) {
     json_t *array = json_array();
     for (const huddle_format *f = huddle_formats(); f->name != NULL; f++)
@@ -217,6 +227,7 @@ static int print_formats(bool json) {
     return EXIT_DONE;
 }
 
+/* Without a file, --formats still has something to report. */
 static int run_info(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     if (argument(arguments, "formats") != NULL)
@@ -228,6 +239,7 @@ static int run_info(const cli_arguments *arguments) {
     huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
+    /* The status is needed: a container in which nothing is selected is described, not refused. */
     result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
     clear_progress();
     if (result == EXIT_DONE)

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --seed may be a flag or an option of a method; both have the same name. Values beyond 63 bits are
+ * valid seeds. */
 static uint64_t seed_of(const cli_arguments *arguments) {
     const char *text = argument(arguments, "seed");
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
+/* digits is built in but read like a file: it has a fixed number of points. */
 static bool is_generator(const char *source) {
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(*kind, source) == 0 && strcmp(source, "digits") != 0)
@@ -39,6 +42,7 @@ typedef struct input_columns {
     bool by_name;
 } input_columns;
 
+/* Translates the input flags to the options of the library's reader, which has the same names. */
 static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                         input_columns columns, const huddle_model *model, huddle_data *data,
                         huddle_status *status) {
@@ -59,6 +63,8 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
     options.x = columns.x;
     options.n_x = columns.n_x;
     options.y = y;
+    /* New points must be rounded relative to the same shift as those of the fit, see
+     * huddle/matrix.h. */
     if (model != NULL)
         options.shift = huddle_model_shift(model, &options.n_shift);
     *status = huddle_data_read(context, source, &options, data);
@@ -66,6 +72,7 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
     return EXIT_DONE;
 }
 
+/* Columns by name, for predict: their order and the presence of others do not matter. */
 int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                       const char *const *x, int64_t n_x, const huddle_model *model,
                       huddle_data *data, huddle_status *status) {
@@ -83,6 +90,7 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
     return result;
 }
 
+/* For commands that have nothing to add to the reader's message. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -131,6 +139,7 @@ json_t *input_columns_json(const huddle_data *data) {
     return columns;
 }
 
+/* Only tables have columns to report. */
 void input_add_json(const huddle_data *data, json_t *report) {
     char name[256];
     const huddle_column *label = input_label(data);
@@ -151,6 +160,8 @@ void input_add_json(const huddle_data *data, json_t *report) {
 
 /* ---- labels of all rows --------------------------------------------------------------------- */
 
+/* Files of labels have one label per row of the input, also for rows that --missing drop has
+ * removed. */
 int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
     *rows = n + data->n_dropped;
     int32_t *spread = must(calloc((size_t)*rows + 1, sizeof *spread));

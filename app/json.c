@@ -9,6 +9,7 @@
 
 static void print_value(const json_t *value, int indent);
 
+/* A real number stays one when it is read again: 1 is printed as 1.0. */
 static void print_real(double number) {
     char text[40];
     huddle_format_real(number, text, sizeof text);
@@ -17,6 +18,8 @@ static void print_real(double number) {
         fputs(".0", stdout);
 }
 
+/* Not json_dumpf(): its indentation breaks every array into lines, and its numbers have 17 digits.
+ * */
 static void print_object(const json_t *object, int indent) {
     const char *key;
     json_t *member;
@@ -77,6 +80,7 @@ json_t *scores_json(const huddle_scores *scores) {
                      scores->ari, "purity", scores->purity);
 }
 
+/* File names and column names may be in any encoding; JSON is UTF-8. */
 json_t *text_json(const char *text) {
     return must(page_text(text));
 }

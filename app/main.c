@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The order of --help: the work first, then data, then information about the tool. */
 const cli_command *const commands[] = {
     &cluster_command,    &path_command,    &predict_command,    &score_command,
     &experiment_command, &paper_command,   &info_command,       &convert_command,
     &generate_command,   &methods_command, &engines_command,    &options_command,
     &help_command,       &man_command,     &completion_command, NULL};
 
+/* --help and --version are the only options without a command. */
 static int run(int count, char **words) {
+    /* Without a command there is nothing to do, which is a usage error. */
     if (count < 2) {
         print_general_help(stderr);
         return EXIT_USAGE;
@@ -47,6 +50,7 @@ static int run(int count, char **words) {
 int main(int count, char **words) {
     int result = run(count, words);
     catalogue_free();
+    /* Lost output is a failure even if the command succeeded. */
     int closed = close_output();
     return result != EXIT_DONE ? result : closed;
 }

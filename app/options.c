@@ -15,6 +15,7 @@
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
+/* In the order of huddle_option_type. */
 static const char *type_name(huddle_option_type type) {
     static const char *const names[] = {"",     "int",    "seed", "real",
                                         "bool", "choice", "rule", "range"};
@@ -33,6 +34,7 @@ static json_t *default_json(const huddle_option *option) {
                                               : json_integer((json_int_t)number);
 }
 
+/* null: there is no bound. */
 static json_t *bound_json(const huddle_option *option, double bound) {
     bool real = option->type == HUDDLE_OPTION_REAL;
     if (!isfinite(bound) || (!real && bound >= INT32_MAX))
@@ -40,12 +42,14 @@ static json_t *bound_json(const huddle_option *option, double bound) {
     return real ? json_real(bound) : json_integer((json_int_t)bound);
 }
 
+/* Everything that a program needs to build a form or to check a value. */
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
     json_t *made =
         json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_name(option->type),
                   "default", default_json(option), "allowed", allowed);
+    /* Only numbers have bounds. */
     if (option->type == HUDDLE_OPTION_INT || option->type == HUDDLE_OPTION_REAL ||
         option->type == HUDDLE_OPTION_RANGE) {
         json_object_set_new(made, "min", bound_json(option, option->min));
@@ -88,6 +92,7 @@ static void print_options_json(int method) {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
+/* One method, in the form of --help. */
 static void print_options(int method) {
     const catalogue_of_methods *all = catalogue();
     cli_entry entry;
@@ -98,6 +103,7 @@ static void print_options(int method) {
     }
 }
 
+/* The index in the catalogue; -1 after a message. */
 static int find_method(const char *name) {
     const catalogue_of_methods *all = catalogue();
     const char *best = NULL;
@@ -114,6 +120,7 @@ static int find_method(const char *name) {
     return -1;
 }
 
+/* All methods without an operand, in the order of the registry. */
 static int run_options(const cli_arguments *arguments) {
     int method = -1;
     if (arguments->n_operands == 1) {

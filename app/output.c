@@ -21,6 +21,7 @@ static int check_parent(const char *path) {
     struct stat place;
     char folder[4096] = ".";
     size_t length = strlen(path);
+    /* The part before the last slash; "." if there is none, "/" for a file in the root. */
     while (length > 1 && path[length - 1] == '/')
         length--;
     while (length > 0 && path[length - 1] != '/')
@@ -34,6 +35,8 @@ static int check_parent(const char *path) {
     return EXIT_DONE;
 }
 
+/* Replacing an existing file needs the permission to change its folder, so that is what is checked.
+ * */
 int output_check(const char *path) {
     struct stat place;
     if (path == NULL)
@@ -64,13 +67,17 @@ int output_check_folder(const char *path) {
     return EXIT_DONE;
 }
 
+/* By device and inode: links and different spellings of a path are the same file. Pipes and devices
+ * cannot be overwritten. */
 static bool same_file(const char *a, const char *b) {
     struct stat first, second;
     return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
+/* Replacing an input is nearly always a mistake, and the data would be gone. */
 int output_check_not_input(const cli_arguments *arguments, const char *path) {
+    /* Flags whose values are files that the command reads. */
     static const char *const inputs[] = {"y", "graph", "embedding"};
     bool same = false;
     if (path == NULL)
@@ -88,6 +95,7 @@ int output_check_not_input(const cli_arguments *arguments, const char *path) {
     return EXIT_DONE;
 }
 
+/* Upper and lower case are equal, as for input files. */
 int output_check_ending(const char *path, const char *what, const char *const *endings) {
     char known[128] = "";
     if (path == NULL)

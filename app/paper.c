@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* Missing and changed data sets, on stderr before the run, which may take hours. */
 static void print_notes(const paper_found *found) {
     json_t *notes = paper_notes(found), *text;
     size_t index;
@@ -17,6 +18,7 @@ static void print_notes(const paper_found *found) {
     json_decref(notes);
 }
 
+/* The number of restarts is the only setting: everything else is the published protocol. */
 static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    paper *p) {
     huddle_status status = paper_find(context, arguments->operands[0], &p->found);
@@ -39,6 +41,7 @@ static void print_results(const paper *p, bool json) {
     json_decref(report);
 }
 
+/* As huddle experiment, with a generated plan. */
 static int run_paper(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     paper p = {.e = {.output = output == NULL ? "paper" : output,

@@ -6,7 +6,6 @@
 #include "output.h"
 #include "report.h"
 #include "report/arrays.h"
-#include "report/page.h"
 #include "session.h"
 
 #include <huddle/path.h>
@@ -29,7 +28,8 @@ typedef struct gamma_walk {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough. */
+/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough. F and
+ * W are those of cluster -m ssc. */
 static int configure_fit(gamma_walk *walk) {
     static const char *const fixed[][2] = {{"gamma", "0"}, {"n_init", "1"}};
     if (argument(walk->fit.arguments, "gamma") != NULL)
@@ -45,8 +45,10 @@ static int configure_fit(gamma_walk *walk) {
 static int configure_path(gamma_walk *walk) {
     const cli_arguments *arguments = walk->fit.arguments;
     const huddle_option *table = huddle_shrink_options_table();
+    /* n_gamma is an option of the path, not of the method, so it is a flag of this command. */
     const char *levels = argument(arguments, "n-gamma");
     walk->options = huddle_path_defaults();
+    /* G of every level is large and only the page shows it. */
     walk->options.keep_shrunk = argument(arguments, "report") != NULL;
     if (levels != NULL && huddle_options_set(huddle_path_options_table(), &walk->options, "n_gamma",
                                              levels) != HUDDLE_OK)
@@ -71,6 +73,7 @@ static huddle_status solve_path(gamma_walk *walk) {
         status = huddle_model_array(walk->fit.model, "shrink_graph", &w);
     if (status != HUDDLE_OK)
         return status;
+    /* Views of the model's arrays: F of n x c and W of n x n. */
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
     walk->n_clusters = (int32_t)f.cols;
@@ -79,6 +82,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     if (status != HUDDLE_OK)
         return status;
     walk->labels = must(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
+    /* The scores of the fit are those of K-means on F; the path has labels of its own. */
     status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
                                 walk->labels, &walk->choice);
     if (status == HUDDLE_OK && walk->fit.has_scores)
@@ -87,6 +91,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     return status;
 }
 
+/* The fit provides F and W, and its time is part of the total. */
 static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
@@ -122,6 +127,7 @@ static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *
 static huddle_status write_tree(const huddle_path *path, const char *file) {
     huddle_dense linkage = {0};
     huddle_status status = huddle_path_linkage(path, &linkage);
+    /* The ending was checked before the computation. */
     bool npy = strcasecmp(file + strlen(file) - 4, ".npy") == 0;
     if (status == HUDDLE_OK)
         status = npy ? huddle_dense_write_npy(file, &linkage) : write_linkage_csv(&linkage, file);
@@ -129,6 +135,7 @@ static huddle_status write_tree(const huddle_path *path, const char *file) {
     return status;
 }
 
+/* The tree, then the labels. */
 static int write_files(const gamma_walk *walk) {
     const char *tree = argument(walk->fit.arguments, "output");
     const char *labels = argument(walk->fit.arguments, "labels");
@@ -144,40 +151,35 @@ static int write_files(const gamma_walk *walk) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-static json_t *levels_json(const huddle_path *path) {
-    json_t *levels = json_array();
-    for (int32_t i = 0; i < path->n_levels; i++) {
-        const huddle_path_level *level = &path->levels[i];
-        json_array_append_new(
-            levels,
-            json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma", page_real(level->gamma),
-                      "objective", page_real(level->objective), "dual", page_real(level->dual),
-                      "gap", page_real(level->gap), "groups", level->n_groups, "n_iter",
-                      level->n_iter, "stop", huddle_stop_name(level->stop)));
-    }
-    return levels;
+static huddle_report_walk report_walk(const gamma_walk *walk) {
+    return (huddle_report_walk){&walk->path, walk->labels, walk->n_clusters, walk->choice,
+                                walk->seconds};
 }
 
-/* What --json prints: the info of the fit up to the shrinking, then that of the path. */
+/* What --json prints: the source and the scores, then the info of the path. NULL after a message.
+ */
 static json_t *path_json(const gamma_walk *walk) {
     static const char *const kept[] = {"file",  "n",         "d",      "graph",
                                        "embed", "n_classes", "scores", "warnings"};
-    json_t *fit = fitting_json(&walk->fit), *report = json_object();
+    huddle_report_walk shown = report_walk(walk);
+    char *text = NULL;
+    huddle_status status = huddle_report_path_json(walk->fit.model, &shown, &text);
+    if (status != HUDDLE_OK) {
+        (void)failed_call(status, walk->fit.source);
+        return NULL;
+    }
+    json_t *path = must(json_loads(text, 0, NULL)), *fit = fitting_json(&walk->fit);
+    json_t *report = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
         if (json_object_get(fit, kept[i]) != NULL)
             json_object_set(report, kept[i], json_object_get(fit, kept[i]));
-    json_t *seconds = json_object_get(fit, "seconds");
-    double total = json_number_value(json_object_get(seconds, "total")) + walk->seconds;
-    json_object_set_new(report, "seconds",
-                        json_pack("{s:f, s:f}", "path", walk->seconds, "total", total));
-    json_object_set_new(report, "n_clusters", json_integer(walk->n_clusters));
-    json_object_set_new(report, "gamma_fit", page_real(walk->path.gamma_fit));
-    json_object_set_new(report, "gamma_up", page_real(walk->path.gamma_up));
-    json_object_set_new(report, "levels", levels_json(&walk->path));
-    json_object_set_new(report, "fusions", json_integer((json_int_t)walk->path.n_fusions));
-    json_object_set_new(report, "choice",
-                        json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
-                                  page_real(walk->choice.gamma), "n_found", walk->choice.n_found));
+    json_object_update_missing(report, path);
+    /* Unlike the library, the tool has read the data, which takes time too. */
+    double total = json_number_value(json_object_get(json_object_get(fit, "seconds"), "total"));
+    json_object_set_new(json_object_get(report, "seconds"), "total",
+                        json_real(total + walk->seconds));
+    huddle_free(text);
+    json_decref(path);
     json_decref(fit);
     return report;
 }
@@ -187,19 +189,20 @@ static int write_page(const gamma_walk *walk) {
     if (page == NULL)
         return EXIT_DONE;
     json_t *report = path_json(walk);
-    huddle_report_walk shown = {&walk->path, walk->labels, walk->n_clusters, walk->choice,
-                                walk->seconds};
-    int result = report_path(&walk->fit, &shown, report, page);
+    huddle_report_walk shown = report_walk(walk);
+    int result = report == NULL ? EXIT_FAILED : report_path(&walk->fit, &shown, report, page);
     json_decref(report);
     return result;
 }
 
+/* Which level the labels come from, and their scores if the classes are known. */
 static void print_choice(const gamma_walk *walk) {
     const huddle_path_choice *choice = &walk->choice;
     if (choice->level >= 0)
         printf("\n  %d cluster%s from the %d large groups at gamma %.4g\n", walk->n_clusters,
                plural(walk->n_clusters), choice->n_found, choice->gamma);
     else
+        /* Too few large groups at every gamma: the labels are those of the level that has most. */
         printf("\n  no level has %d large groups; the maximum is %d\n", walk->n_clusters,
                choice->n_found);
     if (walk->fit.has_scores)
@@ -217,6 +220,8 @@ static void print_ends(const huddle_path *path) {
         printf("exact fit at every gamma: rows connected by the graph coincide already\n\n");
 }
 
+/* One line per gamma; an asterisk marks the level that the labels come from, and levels that did
+ * not converge show why. */
 static void print_path(const gamma_walk *walk) {
     const huddle_path *path = &walk->path;
     printf("%s: %lld points; ", walk->fit.source, (long long)path->n);
@@ -239,6 +244,8 @@ static int print_result(const gamma_walk *walk) {
         return EXIT_DONE;
     }
     json_t *report = path_json(walk);
+    if (report == NULL)
+        return EXIT_FAILED;
     print_json(report);
     json_decref(report);
     return EXIT_DONE;
@@ -246,6 +253,7 @@ static int print_result(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
+/* As in cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "labels", "report"};
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
@@ -260,6 +268,7 @@ static int check_arguments(const cli_arguments *arguments) {
     return result;
 }
 
+/* As cluster, with the path between the fit and the outputs. */
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);

@@ -22,7 +22,8 @@ typedef struct prediction {
 
 /* ---- the model's features ----------------------------------------------------------------- */
 
-/* The names of the features that the model was fitted to; an empty array if they are unknown. */
+/* The names of the features that the model was fitted to; an empty array if they are unknown.
+ * Models that were fitted to arrays have no names of features. */
 static json_t *model_features(const huddle_model *model) {
     char *text = NULL;
     if (huddle_model_info_json(model, &text) != HUDDLE_OK)
@@ -48,7 +49,8 @@ static bool are_distinct(const json_t *features) {
     return distinct;
 }
 
-/* A row's label must not depend on the other rows of its file. */
+/* A row's label must not depend on the other rows of its file. Both would make the features of a
+ * row depend on the file it is in. */
 static int check_flags(const prediction *p, bool named) {
     const char *missing = argument(p->arguments, "missing");
     if (missing != NULL && (strcmp(missing, "mean") == 0 || strcmp(missing, "median") == 0))
@@ -70,6 +72,7 @@ static int read_features(prediction *p, const char *source) {
     huddle_status status = HUDDLE_OK;
     json_t *features = model_features(p->model);
     int64_t count = (int64_t)json_array_size(features);
+    /* --x means that the user has chosen the columns, in the order of the features. */
     bool named = argument(p->arguments, "x") == NULL && are_distinct(features);
     int result = check_flags(p, named);
     if (result != EXIT_DONE || !named) {
@@ -92,6 +95,7 @@ static int read_features(prediction *p, const char *source) {
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
+/* The model is loaded first: it determines which columns are read. */
 static int predict(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     huddle_status status = huddle_model_load(model, &p->model);
@@ -100,6 +104,7 @@ static int predict(prediction *p) {
     int result = read_features(p, source);
     if (result != EXIT_DONE)
         return result;
+    /* The time of the prediction alone, without reading. */
     double began = clock_seconds();
     p->labels = must(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     status = huddle_model_predict(p->context, p->model, &p->data.points, p->labels);
@@ -109,6 +114,8 @@ static int predict(prediction *p) {
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
+/* With known classes the labels are scored: a model that is applied to labelled data is being
+ * tested. */
 static int print_report(const prediction *p) {
     int64_t n = p->data.points.n;
     json_t *labels = json_array();
@@ -141,6 +148,8 @@ static void print_labels(const prediction *p) {
     free(labels);
 }
 
+/* Labels go to stdout only if nothing else is asked for, so that a pipe receives either labels or
+ * JSON. */
 static int write_labels(const prediction *p) {
     const char *path = argument(p->arguments, "output");
     bool json = argument(p->arguments, "json") != NULL;
@@ -157,6 +166,7 @@ static int write_labels(const prediction *p) {
     return EXIT_DONE;
 }
 
+/* Nothing of the model changes, so that predicting twice gives the same labels. */
 static int run_predict(const cli_arguments *arguments) {
     prediction p = {.arguments = arguments};
     const char *path = argument(arguments, "output");

@@ -49,6 +49,7 @@ static void append_option(command_text *out, const char *name, const char *value
         append_word(out, "", value);
 }
 
+/* The command and its operands come first, because "--" is not needed then. */
 static void append_head(command_text *out, const cli_arguments *arguments) {
     append_word(out, "", "huddle");
     append_word(out, "", arguments->command->name);
@@ -89,7 +90,8 @@ static bool is_accepted(const cli_arguments *arguments, const char *option) {
     return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
 }
 
-/* The command line with every option of the method. */
+/* The command line with every option of the method. Defaults are spelt out, so that the line means
+ * the same where another version has other defaults. */
 static char *full_command(const fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     command_text out = {0};
@@ -135,7 +137,8 @@ static huddle_report_options data_options(const fitting *fit) {
     return options;
 }
 
-/* Writes the page of a clustering, or of a path if `walk` is not NULL. */
+/* Writes the page of a clustering, or of a path if `walk` is not NULL. The page contains both
+ * command lines, and what --json prints. */
 static int write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
                       const char *file) {
     huddle_report_options options = data_options(fit);

@@ -37,6 +37,7 @@ static huddle_status take_labels(huddle_context *context, const char *kind, labe
     return HUDDLE_OK;
 }
 
+/* Names of built-in data sets precede files, as they do for DATA. */
 static int read_labelling(huddle_context *context, const char *source, labelling *l) {
     huddle_status status;
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
@@ -50,6 +51,7 @@ static int read_labelling(huddle_context *context, const char *source, labelling
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
+/* The texts of the file for the numbers that the confusion table uses. */
 static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) {
     json_t *names = json_array();
     for (int64_t i = 0; i < n; i++)
@@ -57,6 +59,8 @@ static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) 
     return names;
 }
 
+/* match[j] is the class that cluster j is mapped to by the accuracy, null if there are more
+ * clusters than classes. */
 static json_t *confusion_json(const labelling *truth, const labelling *labels,
                               const huddle_confusion *table) {
     json_t *counts = json_array();
@@ -99,6 +103,8 @@ static int width_of(const labelling *l, int min_width) {
     return width;
 }
 
+/* Columns are as wide as the longest name or count, measured in columns of the terminal, not in
+ * bytes. */
 static void print_confusion(const labelling *truth, const labelling *labels,
                             const huddle_confusion *table) {
     char count[32];
@@ -106,6 +112,7 @@ static void print_confusion(const labelling *truth, const labelling *labels,
     for (int64_t i = 0; i < table->n_classes * table->n_clusters; i++)
         largest = table->counts[i] > largest ? table->counts[i] : largest;
     int digits = snprintf(count, sizeof count, "%lld", (long long)largest);
+    /* 5: the width of "class". */
     int left = width_of(truth, 5), width = width_of(labels, digits);
     int64_t *order = column_order(table);
     printf("\n%-*s  cluster\n%-*s", left, "", left, "class");
@@ -120,6 +127,7 @@ static void print_confusion(const labelling *truth, const labelling *labels,
         for (int64_t j = 0; j < table->n_clusters; j++) {
             int64_t cell = table->counts[i * table->n_clusters + order[j]];
             snprintf(count, sizeof count, "%lld", (long long)cell);
+            /* Zeros as dots, so that the diagonal stands out. */
             printf("  %*s", width, cell == 0 ? "." : count);
         }
         printf("\n");
@@ -134,11 +142,13 @@ static void print_scores(const huddle_scores *scores) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
+/* Prints scores and table, as text or as one JSON object. */
 static int compare(const cli_arguments *arguments, const labelling *truth,
                    const labelling *labels) {
     const char *source = arguments->operands[1];
     huddle_scores scores;
     huddle_confusion table = {0};
+    /* The i-th labels of both files belong to the same point; nothing else connects them. */
     if (truth->n != labels->n)
         return failed("%s: %lld labels, but %s has %lld", source, (long long)labels->n,
                       arguments->operands[0], (long long)truth->n);

@@ -16,6 +16,8 @@ static atomic_int interrupted; /* set by the signal handler, read by all threads
 
 /* ---- messages of the library --------------------------------------------------------------- */
 
+/* Warnings are collected where a report will contain them; all other messages are printed at once.
+ */
 static void on_log(void *user, huddle_log_level level, huddle_warning_code code, const char *text) {
     (void)user;
     (void)code;
@@ -88,6 +90,7 @@ static void set_signal_handler(void (*handler)(int)) {
 static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
     const char *engine = argument(arguments, "engine"), *threads = argument(arguments, "n-threads");
     huddle_status status = HUDDLE_OK;
+    /* Counts have 64 bits on the command line, threads 32 in the library. */
     int64_t n = argument_count(arguments, "n-threads", HUDDLE_AUTO);
     if (threads != NULL)
         status = huddle_context_set_threads(context, n > INT32_MAX ? INT32_MAX : (int32_t)n);
@@ -96,6 +99,7 @@ static huddle_status configure_context(huddle_context *context, const cli_argume
     return status;
 }
 
+/* A wrong engine or number of threads is an error of the command line; no memory is not. */
 huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     huddle_context *context = NULL;
     huddle_status status = huddle_context_new(&context);

@@ -12,6 +12,7 @@ static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
 }
 
+/* NAN if the member is missing, which makes every comparison below false. */
 static double number(const json_t *object, const char *name) {
     const json_t *value = json_object_get(object, name);
     return json_is_number(value) ? json_number_value(value) : NAN;
@@ -22,6 +23,7 @@ static const char *text_of(const json_t *object, const char *name) {
     return text == NULL ? "" : text;
 }
 
+/* Data that consist of a graph have no features. */
 static void print_title(const json_t *report) {
     double n = number(report, "n"), d = number(report, "d");
     printf("%s: %.0f point%s", text_of(report, "file"), n, plural((int64_t)n));
@@ -33,6 +35,7 @@ static void print_title(const json_t *report) {
     printf("\n\n");
 }
 
+/* "prepared by" only if the points were changed. */
 static void print_method(const json_t *report) {
     double c = number(report, "n_clusters");
     const char *rule = text_of(json_object_get(report, "prepare"), "rule");
@@ -49,6 +52,7 @@ static void print_choice(const json_t *report) {
     const json_t *choice = json_object_get(report, "choice"), *best = json_array_get(choice, 0);
     if (best == NULL)
         return;
+    /* selftune-sc chooses by the alignment of eigenvectors, all others by the eigengap. */
     bool aligned = json_object_get(best, "alignment") != NULL;
     const char *score = aligned ? "alignment" : "relative_gap";
     int digits = aligned ? 4 : 2;
@@ -127,6 +131,7 @@ static const char *separator(const json_t *object, const char *name) {
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
 }
 
+/* Four decimals: scores of 10,000 points differ in the fourth. */
 static void print_scores(const json_t *scores) {
     const char *name;
     json_t *value;
@@ -138,6 +143,7 @@ static void print_scores(const json_t *scores) {
     printf("\n");
 }
 
+/* 200 sizes at most: more are of no use to a reader, and --json has all of them. */
 static void print_sizes(const json_t *sizes) {
     char text[4096] = "";
     size_t n = json_array_size(sizes);
@@ -164,6 +170,7 @@ static void print_distinct(const json_t *report) {
     printf("; equal points have the same label\n");
 }
 
+/* Components and bridges show how far the graph was separated before clustering. */
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;
@@ -174,11 +181,13 @@ static void print_graph(const json_t *graph) {
            plural((int64_t)components));
     if (bridges > 0)
         printf(" after adding %.0f bridge%s", bridges, plural((int64_t)bridges));
+    /* An approximate search reports its recall; an exact one has 1. */
     if (recall < 1)
         printf(", recall %.3f", recall);
     printf("\n");
 }
 
+/* Numbers that a solver does not report are omitted. */
 static void print_embedding(const json_t *embed) {
     if (embed == NULL)
         return;
@@ -225,6 +234,7 @@ static void print_shrink(const json_t *shrink) {
     print_certificate(shrink);
 }
 
+/* The stages in the order in which they ran, the total last. */
 static void print_seconds(const json_t *seconds) {
     const char *stage;
     json_t *value;
@@ -266,6 +276,7 @@ static void print_warnings(const json_t *warnings) {
     }
 }
 
+/* From the same JSON that --json prints, so that both report the same numbers. */
 void print_summary(const json_t *report) {
     print_title(report);
     print_columns(report, "label");

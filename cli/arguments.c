@@ -12,6 +12,7 @@
 
 /* ---- lookup ------------------------------------------------------------------------------- */
 
+/* Names are compared by length and text, because --name=value has no end of text after the name. */
 static const cli_flag *find_flag(const cli_command *command, const char *name, size_t length) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
@@ -20,6 +21,7 @@ static const cli_flag *find_flag(const cli_command *command, const char *name, s
     return NULL;
 }
 
+/* Letters of flags; those of options are found by find_option_letter(). */
 static const cli_flag *find_letter(const cli_command *command, char letter) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
@@ -28,6 +30,7 @@ static const cli_flag *find_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
+/* The name in the library (n_clusters) of an option of a method (--n-clusters). */
 static const char *find_option(const cli_command *command, const char *name, size_t length) {
     FOR_EACH_OPTION(option, command->methods)
     if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
@@ -42,6 +45,7 @@ static const char *find_option_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
+/* Flags of the command and options of its methods are equal candidates for the suggestion. */
 static int unknown_flag(const cli_command *command, const char *word, size_t length) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -60,6 +64,8 @@ static int unknown_flag(const cli_command *command, const char *word, size_t len
 
 /* ---- values ------------------------------------------------------------------------------- */
 
+/* strtod() alone would accept leading blanks, inf and nan. Counts are digits only and fit in 64
+ * bits. */
 static bool is_number(const char *text, double min, bool whole) {
     char *end;
     double number = strtod(text, &end);
@@ -70,6 +76,7 @@ static bool is_number(const char *text, double min, bool whole) {
     return number >= min;
 }
 
+/* Suggests a similar choice; lists all of them only if none is similar. */
 static int wrong_choice(const cli_flag *flag, const char *value) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -83,6 +90,7 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
     return usage_error("--%s %s is not one of %s", flag->name, value, names);
 }
 
+/* Values of flags are checked here, values of options by the library when they are set. */
 static int check_value(const cli_flag *flag, const char *value) {
     if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
         return usage_error("--%s = %s is not a whole number of at least %g", flag->name, value,
@@ -91,6 +99,7 @@ static int check_value(const cli_flag *flag, const char *value) {
         return usage_error("--%s = %s is not a number of at least %g", flag->name, value,
                            flag->min);
     if (flag->kind == FLAG_CHOICE) {
+        /* Of NAME:OPTIONS only the name is known here. */
         size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);
         for (const char *const *choice = flag->choices(); *choice != NULL; choice++)
             if (strlen(*choice) == length && strncmp(value, *choice, length) == 0)
@@ -102,6 +111,7 @@ static int check_value(const cli_flag *flag, const char *value) {
     return EXIT_DONE;
 }
 
+/* There is room for every letter of the command line (arguments_parse), so this cannot overflow. */
 static int add_setting(cli_arguments *out, const cli_flag *flag, const char *option,
                        const char *value) {
     if (flag != NULL && check_value(flag, value) != EXIT_DONE)
@@ -118,6 +128,7 @@ typedef struct reader {
     char **words;
 } reader;
 
+/* --name value, --name=value, or a switch. */
 static int read_long(reader *in, cli_arguments *out) {
     const char *word = in->words[in->at++] + 2, *equals = strchr(word, '=');
     size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
@@ -159,6 +170,7 @@ static int read_letters(reader *in, cli_arguments *out) {
     return EXIT_DONE;
 }
 
+/* Options and operands may be mixed; "--" ends the options, and "-" alone is an operand. */
 static int read_words(reader *in, cli_arguments *out) {
     bool only_operands = false;
     while (in->at < in->count) {
@@ -188,6 +200,7 @@ static void operand_name(const cli_command *command, int k, char *name, size_t s
     snprintf(name, size, "%.*s", (int)strcspn(start, " "), start);
 }
 
+/* The first missing operand, or the first superfluous one, is named. */
 static int check_operands(const cli_arguments *arguments) {
     const cli_command *command = arguments->command;
     char name[32];
@@ -201,8 +214,10 @@ static int check_operands(const cli_arguments *arguments) {
     return EXIT_DONE;
 }
 
+/* Everything refers to the words of main(), which outlive the arguments. */
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *out) {
     reader in = {0, count, words};
+    /* An upper bound on the settings: each takes at least one letter of the command line. */
     size_t letters = 1;
     for (int i = 0; i < count; i++)
         letters += strlen(words[i]);
@@ -210,6 +225,7 @@ int arguments_parse(const cli_command *command, int count, char **words, cli_arg
     out->operands = must(calloc((size_t)count + 1, sizeof *out->operands));
     out->settings = must(calloc(letters, sizeof *out->settings));
     int result = read_words(&in, out);
+    /* --help is accepted without operands. */
     if (result != EXIT_DONE || argument(out, "help") != NULL)
         return result;
     return check_operands(out);
@@ -227,6 +243,7 @@ static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
 }
 
+/* From the end: the last of several values is used. */
 const char *argument(const cli_arguments *arguments, const char *name) {
     for (int i = arguments->n_settings - 1; i >= 0; i--)
         if (is_named(&arguments->settings[i], name))

@@ -19,6 +19,7 @@ void option_flag(const char *name, char *flag, size_t size) {
             *c = '-';
 }
 
+/* The only option that is needed often enough for a letter; the other letters are of flags. */
 char option_letter(const char *name) {
     return strcmp(name, "n_clusters") == 0 ? 'c' : '\0';
 }
@@ -30,6 +31,7 @@ static int count_bits(uint64_t bits) {
     return count;
 }
 
+/* Methods publish their options through models, so one model per method is kept. */
 static void load_methods(void) {
     catalogue_of_methods *made = &store.made;
     made->methods = huddle_methods();
@@ -56,6 +58,7 @@ static catalogue_option *find_option(catalogue_option *options, const huddle_opt
     return options;
 }
 
+/* Bits of a 64-bit word are enough for the methods of a build. */
 static void add_table(int method) {
     for (const huddle_option *row = store.made.tables[method]; row->type != HUDDLE_OPTION_END;
          row++) {
@@ -70,6 +73,7 @@ static void add_table(int method) {
     }
 }
 
+/* Options of every method come first in --help, then those of the default method. */
 static option_rank rank_of(const catalogue_option *entry) {
     if (count_bits(entry->methods) == store.made.n_methods)
         return OF_EVERY_METHOD;
@@ -91,10 +95,13 @@ static void sort_options(catalogue_option *options) {
     }
 }
 
+/* Built on demand: most commands need no options of methods. The default method is added first, so
+ * that its texts and defaults are those of merged entries. */
 const catalogue_of_methods *catalogue(void) {
     if (store.models != NULL)
         return &store.made;
     load_methods();
+    /* The number of entries is at most that of all rows of all tables. */
     size_t rows = 1;
     for (int i = 0; i < store.made.n_methods; i++)
         for (const huddle_option *row = store.made.tables[i]; row->type != HUDDLE_OPTION_END; row++)
@@ -118,6 +125,7 @@ const catalogue_option *catalogue_next(const catalogue_option *from, const char 
     return from;
 }
 
+/* NULL is a command without options of methods: the loop ends at once. */
 const catalogue_option *catalogue_first(const char *methods) {
     static const catalogue_option none = {0};
     return methods == NULL ? &none : catalogue_next(catalogue()->options, methods);
@@ -148,6 +156,7 @@ const char *const *method_names(void) {
     return store.short_names;
 }
 
+/* By type; choices follow in the help itself. */
 const char *option_value(const huddle_option *option) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:
@@ -167,6 +176,8 @@ const char *option_value(const huddle_option *option) {
     return "";
 }
 
+/* Methods may have different defaults for the same option; the first is that of the default method.
+ * */
 void option_default(const catalogue_option *entry, char *text, size_t size) {
     /* The tool replaces the library's default where it knows the classes. */
     if (strcmp(entry->name, "n_clusters") == 0) {

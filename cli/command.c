@@ -8,6 +8,7 @@
 /* Capacity of the list of names; the tool has 15 commands. */
 enum { MAX_COMMANDS = 64 };
 
+/* For completions, in the form that FLAG_CHOICE and operands have. */
 const char *const *command_names(void) {
     static const char *names[MAX_COMMANDS + 1];
     for (int i = 0; i < MAX_COMMANDS && commands[i] != NULL; i++)
@@ -15,6 +16,7 @@ const char *const *command_names(void) {
     return names;
 }
 
+/* There are few commands: a linear search also finds the nearest name for the message. */
 const cli_command *find_command(const char *name) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;

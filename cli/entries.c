@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The choices and the default follow the help, as those of options do. */
 static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *out) {
     *out = (cli_entry){.letter = flag->letter,
                        .value = flag->value,
@@ -22,6 +23,7 @@ static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *
         append_text(out->help, sizeof out->help, " [%s]", default_text);
 }
 
+/* An option as one method defines it, for huddle options METHOD. */
 void method_entry(const huddle_option *option, cli_entry *out) {
     static const char *const booleans[] = {"true", "false", NULL};
     char allowed[512];
@@ -36,6 +38,7 @@ void method_entry(const huddle_option *option, cli_entry *out) {
              option->default_text);
 }
 
+/* Headings of --help where a command accepts the options of all methods. */
 static void name_group(const catalogue_option *option, char *text, size_t size) {
     if (option->rank == OF_EVERY_METHOD)
         snprintf(text, size, "Options of every method");
@@ -110,6 +113,7 @@ cli_entry *command_entries(const cli_command *command, int *count) {
     return entries;
 }
 
+/* Names without a letter are indented by the width of one, so that all long names are aligned. */
 void entry_names(const cli_entry *entry, char *text, size_t size) {
     if (entry->letter != '\0')
         snprintf(text, size, "-%c, --%s", entry->letter, entry->name);
@@ -120,6 +124,7 @@ void entry_names(const cli_entry *entry, char *text, size_t size) {
 }
 
 void command_sentence(const cli_command *command, char *text, size_t size) {
+    /* Summaries are phrases in lower case, as lists show them. */
     char first = command->summary[0];
     if (first >= 'a' && first <= 'z')
         first = (char)(first - 'a' + 'A');

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The column where the help of an option begins; longer names have a line of their own. */
 enum { ENTRY_COLUMN = 28 };
 
+/* Two columns; a name that is too long has its help on the next line. */
 void print_entry(const cli_entry *entry) {
     char names[128];
     entry_names(entry, names, sizeof names);
@@ -20,6 +22,7 @@ void print_entry(const cli_entry *entry) {
     print_wrapped(stdout, entry->help, ENTRY_COLUMN, ENTRY_COLUMN);
 }
 
+/* A heading precedes the first entry of each group; entries come group by group. */
 static void print_entries(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
@@ -33,6 +36,7 @@ static void print_entries(const cli_command *command) {
     free(entries);
 }
 
+/* Usage, description, options by group, examples: the order of most manual pages. */
 void print_command_help(const cli_command *command) {
     char sentence[256];
     printf("Usage: huddle %s [OPTIONS]%s%s\n\n", command->name,
@@ -50,6 +54,7 @@ void print_command_help(const cli_command *command) {
         printf("  %s\n", *line);
 }
 
+/* To stdout if it was asked for, to stderr if the command line is empty. */
 void print_general_help(FILE *file) {
     fprintf(file,
             "Usage: huddle COMMAND [OPTIONS] ...\n\n"

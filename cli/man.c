@@ -32,6 +32,7 @@ static void print_line(const char *request, const char *text) {
     printf("\n");
 }
 
+/* A tagged paragraph: the option in bold, its value in italics, the help below. */
 static void print_entry_roff(const cli_entry *entry) {
     printf(".TP\n");
     if (entry->letter != '\0')
@@ -50,6 +51,7 @@ static void print_entries_roff(const cli_command *command) {
     cli_entry *entries = command_entries(command, &count);
     const char *group = "";
     for (int i = 0; i < count; i++) {
+        /* The same for every command: of no interest in a manual page. */
         if (strcmp(entries[i].name, "help") == 0)
             continue;
         if (strcmp(entries[i].group, group) != 0)
@@ -60,6 +62,7 @@ static void print_entries_roff(const cli_command *command) {
     free(entries);
 }
 
+/* A subsection per command: one page for the whole tool, as there is one program. */
 static void print_command_roff(const cli_command *command) {
     char sentence[256], usage[256];
     snprintf(usage, sizeof usage, "huddle %s [OPTIONS] %s", command->name, command->operands);
@@ -78,6 +81,7 @@ static void print_command_roff(const cli_command *command) {
 }
 
 void print_man_page(void) {
+    /* No date, so that the page of a version is the same for every build. */
     printf(".TH HUDDLE 1 \"\" \"huddle %s\" \"User Commands\"\n", huddle_version());
     printf(
         ".ad l\n.SH NAME\nhuddle \\- spectral shrunk clustering and related methods\n"

@@ -38,6 +38,7 @@ static void print_flag_tables(const cli_command *command) {
     free(entries);
 }
 
+/* One section per command. */
 static void print_command_markdown(const cli_command *command) {
     char sentence[256];
     command_sentence(command, sentence, sizeof sentence);
@@ -72,6 +73,7 @@ void print_commands_markdown(void) {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
+/* One row per method; summaries are whole sentences. */
 static void print_methods_table(const catalogue_of_methods *all) {
     printf("\n| method | | what it does |\n|---|---|---|\n");
     for (int i = 0; i < all->n_methods; i++) {
@@ -116,6 +118,7 @@ static void print_matrix(const catalogue_of_methods *all) {
     }
 }
 
+/* Every meaning of an option, with the methods that have it. */
 static void print_meanings(const char *name) {
     FOR_EACH_OPTION(entry, "*") {
         char owners[512], allowed[512];
@@ -129,6 +132,8 @@ static void print_meanings(const char *name) {
     }
 }
 
+/* One matrix of defaults, because most options belong to many methods; then the meaning of each
+ * option once. */
 void print_options_markdown(void) {
     const catalogue_of_methods *all = catalogue();
     printf("# Methods and their options\n\n"

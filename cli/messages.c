@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The state of the one stderr of the process. Messages are printed by one thread at a time: the
- * library calls its log and progress functions under a lock. */
+/* The state of the one stderr of the process. The library calls log functions from one thread at a
+ * time and progress functions from the thread that called it. */
 static struct {
     bool quiet, terminal;
     bool has_bar;    /* the cursor is at the end of a progress bar */
@@ -85,6 +85,7 @@ int close_output(void) {
  * run before its first one: short runs leave no lines in log files. */
 static const double line_interval = 1;
 
+/* Also starts a new state: nothing of an earlier computation is shown again. */
 void messages_set_quiet(bool quiet) {
     clear_progress();
     memset(&state, 0, sizeof state);
@@ -110,6 +111,7 @@ static void format_duration(double seconds, char *text, size_t size) {
         snprintf(text, size, "%ld h %ld min", s / 3600, s % 3600 / 60);
 }
 
+/* Redrawn in place; the escape sequence erases the rest of a longer line before it. */
 static void draw_bar(double share, double rate, double remaining) {
     enum { CELLS = 30 };
     char bar[CELLS + 1], duration[32];
@@ -123,6 +125,7 @@ static void draw_bar(double share, double rate, double remaining) {
     state.has_bar = true;
 }
 
+/* Each stage has its own rate, so a new stage starts its own clock. */
 void show_progress(const char *stage, double done, double total) {
     double now = clock_seconds();
     if (state.quiet)

@@ -9,6 +9,7 @@ static int piece_length(const char *text) {
     return text[length] == '|' ? length + 1 : length;
 }
 
+/* Greedy: each line takes as many words as fit. */
 void print_wrapped(FILE *file, const char *text, int indent, int column) {
     int start = column; /* no space before the first word of a line */
     bool space = false; /* one is due before the next piece */
@@ -18,6 +19,7 @@ void print_wrapped(FILE *file, const char *text, int indent, int column) {
             column = start = indent;
             text += strspn(text, "\n");
         }
+        /* A piece that is wider than a line is not broken. */
         int length = piece_length(text);
         if (column > start && column + space + length > PAGE_WIDTH) {
             fprintf(file, "\n%*s", indent, "");
@@ -49,10 +51,12 @@ static int point_width(uint32_t c) {
     return 1;
 }
 
+/* Decodes UTF-8; what is not valid is counted, not refused. */
 int text_width(const char *text) {
     int width = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
         uint32_t c = *p++;
+        /* Continuation bytes after this one, from the first byte. */
         int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;
         c = more > 0 ? c & (0x3Fu >> more) : c;
         for (; more > 0 && (*p & 0xC0) == 0x80; more--)

@@ -15,6 +15,7 @@ static double clock_seconds(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Monotonic: a clock that is set during a run of hours must not make times negative. */
 double wall_seconds(void) {
     return clock_seconds(CLOCK_MONOTONIC);
 }
@@ -61,6 +62,7 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
 enum { N_METRICS = 4 };
 static const char *const metric_names[N_METRICS] = {"acc", "nmi", "ari", "purity"};
 
+/* In the order of metric_names. */
 static void list_metrics(const huddle_scores *scores, double values[N_METRICS]) {
     values[0] = scores->acc;
     values[1] = scores->nmi;
@@ -73,6 +75,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
                                 json_t *record) {
     huddle_array starts = {0};
     double sum[N_METRICS] = {0}, squares[N_METRICS] = {0}, values[N_METRICS];
+    /* Kept on request only (cell_fit), because they take n_init times the memory of the labels. */
     if (huddle_model_array(model, "start_labels", &starts) != HUDDLE_OK)
         starts = (huddle_array){.rows = 1, .values = huddle_model_labels(model, NULL)};
     for (int64_t r = 0; r < starts.rows; r++) {
@@ -103,6 +106,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
     return HUDDLE_OK;
 }
 
+/* The scores of the labels, which are those of the restart with the smallest inertia. */
 static huddle_status add_scores(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_scores scores;
@@ -121,6 +125,7 @@ static huddle_status add_scores(const huddle_model *model, const huddle_data *da
 
 /* ---- what the plan asks to keep ------------------------------------------------------------- */
 
+/* What the plan's member "keep" lists. */
 static bool is_kept(const experiment_cell *cell, const char *name) {
     for (size_t i = 0; i < json_array_size(cell->keep); i++)
         if (strcmp(json_string_value(json_array_get(cell->keep, i)), name) == 0)
@@ -209,6 +214,8 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     return status;
 }
 
+/* Always returns a record unless cancelled: that of a failed cell contains the message, so that the
+ * others go on and the failure can be read afterwards. */
 json_t *cell_fit(huddle_context *context, huddle_cache *cache, const experiment *e,
                  const experiment_cell *cell) {
     huddle_model *model = NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The grid of an entry is the Cartesian product of its lists; without lists it is one point. */
 int experiment_grid_size(const experiment *e, int entry) {
     const char *name;
     json_t *values;
@@ -16,6 +17,7 @@ int experiment_grid_size(const experiment *e, int entry) {
     return (int)size;
 }
 
+/* Values of a plan may depend on the data ("n/c"), so they become text only here, per data set. */
 static void set_value(json_t *settings, const char *name, const json_t *value,
                       const huddle_data *data) {
     char text[128];
@@ -47,8 +49,11 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
     const huddle_data *data = &e->data[cell->data].data;
     json_t *settings = json_object(), *value;
     const char *name;
+    /* With labels the number of clusters is taken as known, as publications do; options and grids
+     * of the entry may still replace it. */
     if (data->labels != NULL)
         json_object_set_new(settings, "n_clusters", json_sprintf("%d", data->n_classes));
+    /* n_init of the plan is for all methods, and some of them have no restarts. */
     if (n_init != NULL && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
         set_value(settings, "n_init", n_init, data);
     json_object_foreach(json_object_get(entry, "options"), name, value) {
@@ -62,6 +67,8 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
 /* The key covers everything that the cell's numbers depend on. */
 static void set_key(const experiment *e, const huddle_model *model, experiment_cell *cell) {
     char text[8192], value[128];
+    /* The version is included because a release may change numbers; all options are included, also
+     * those with defaults, because a release may change those too. */
     snprintf(text, sizeof text, "%s;%s;%s;", huddle_version(), e->data[cell->data].fingerprint,
              huddle_model_method(model));
     for (const huddle_option *o = huddle_model_options(model); o->type != HUDDLE_OPTION_END; o++)
@@ -72,6 +79,8 @@ static void set_key(const experiment *e, const huddle_model *model, experiment_c
     plan_make_key(text, cell->key);
 }
 
+/* Sets up one cell. A model is made only to check its settings and to read back all options for the
+ * key; the fit makes its own. */
 static huddle_status make_cell(const experiment *e, experiment_cell *cell) {
     huddle_status status = HUDDLE_OK;
     huddle_model *model = NULL;
@@ -100,6 +109,7 @@ huddle_status experiment_list_cells(experiment *e) {
         n_points += experiment_grid_size(e, k);
     e->cells = calloc((size_t)(e->n_data * n_seeds * n_points) + 1, sizeof *e->cells);
     TRY_POINTER(e->cells);
+    /* The order of results.csv and of the page. The order of computation is another (run.c). */
     for (int i = 0; i < e->n_data; i++)
         for (int s = 0; s < n_seeds; s++)
             for (int k = 0; k < n_entries; k++)

@@ -28,6 +28,7 @@ double chart_x(const chart_panel *panel, double value) {
     return panel->x + panel->w * axis_fraction(&panel->x_axis, value);
 }
 
+/* y grows downwards in figures and upwards in charts. */
 double chart_y(const chart_panel *panel, double value) {
     return panel->y + panel->h * (1 - axis_fraction(&panel->y_axis, value));
 }
@@ -50,6 +51,8 @@ static int log_step(const chart_axis *axis, double length, double room) {
     return step;
 }
 
+/* Multiples of the step within the axis. The tolerance keeps a tick at an end that rounding has
+ * moved. */
 static int place_ticks(const chart_axis *axis, double length, double room,
                        double values[MAX_TICKS]) {
     int count = 0;
@@ -67,6 +70,7 @@ static int place_ticks(const chart_axis *axis, double length, double room,
     return count;
 }
 
+/* Powers of ten beyond four characters are written with an exponent. */
 static void format_tick(const chart_axis *axis, double value, char *text, size_t size) {
     if (axis->log && (value < 0.009 || value > 1001))
         snprintf(text, size, "1e%d", (int)lround(log10(value)));
@@ -74,6 +78,7 @@ static void format_tick(const chart_axis *axis, double value, char *text, size_t
         snprintf(text, size, "%g", fabs(value) < 1e-12 ? 0 : value);
 }
 
+/* Numbers may be omitted where panels share an axis. */
 static void draw_x_axis(const chart_panel *panel, bool numbers) {
     double values[MAX_TICKS], bottom = panel->y + panel->h;
     char text[32];
@@ -94,6 +99,7 @@ static void draw_x_axis(const chart_panel *panel, bool numbers) {
                        (figure_point){panel->x + panel->w, bottom}, chart_ink_light, 0.8);
 }
 
+/* Grid lines take the place of ticks. */
 static void draw_y_axis(const chart_panel *panel, bool numbers) {
     double values[MAX_TICKS];
     char text[32];
@@ -110,6 +116,7 @@ static void draw_y_axis(const chart_panel *panel, bool numbers) {
     }
 }
 
+/* The y axis first, so that its grid lines are below the x axis. */
 void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers) {
     draw_y_axis(panel, y_numbers);
     draw_x_axis(panel, x_numbers);
@@ -117,6 +124,7 @@ void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers) {
 
 /* ---- lines and marks ------------------------------------------------------------------------ */
 
+/* Points that are not finite are skipped, and the line continues behind them. */
 figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, const double *y,
                               const char *colour, double width) {
     figure_point *points = malloc((size_t)(n + 1) * sizeof *points);
@@ -126,6 +134,7 @@ figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, 
     for (int i = 0; i < n && points != NULL; i++)
         if (isfinite(x[i]) && isfinite(y[i]))
             points[count++] = (figure_point){chart_x(panel, x[i]), chart_y(panel, y[i])};
+    /* Callers set properties of the line, so there must be one even without memory. */
     figure_shape *line = points == NULL
                              ? figure_add_segment(panel->figure, (figure_point){0, 0},
                                                   (figure_point){0, 0}, colour, width)
@@ -147,6 +156,7 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
                            mark->colour, 0.9)
             ->dash = 2.5;
         double width = figure_text_width(f, mark->label, mark_size, false);
+        /* Centred above the mark if there is room, else moved right of the label before it. */
         double start = fmax(fmin(at - width / 2, right - width), used);
         figure_add_text(f, (figure_point){start, panel->y - 3}, mark_size, mark->colour,
                         ANCHOR_START, "%s", mark->label);
@@ -182,6 +192,8 @@ static void draw_entry(figure *f, double x, double y, const legend_entry *entry)
                     entry->label);
 }
 
+/* Entries from left to right, in as many rows as they need; returns the box, so that the panels can
+ * begin below it. */
 figure_box chart_draw_legend(figure *f, figure_point at, double width, int n,
                              const legend_entry *entries) {
     double ascent = 1.1 * chart_text_size, row = 1.7 * chart_text_size;

@@ -29,6 +29,7 @@ static void write_field(FILE *out, const char *text) {
     fputc('"', out);
 }
 
+/* One row per cell. Options are one field, because every method has others. */
 static void write_row(FILE *out, const experiment *e, const experiment_cell *cell) {
     char options[1024] = "", number[40];
     const char *name;
@@ -48,12 +49,15 @@ static void write_row(FILE *out, const experiment *e, const experiment_cell *cel
     write_field(out, record_text(cell->record, "prepare"));
     for (int i = 0; number_columns[i] != NULL; i++) {
         double x = record_number(cell->record, number_columns[i]);
+        /* The shortest text that reads back as the same number; empty if there is none. */
         huddle_format_real(x, number, sizeof number);
         fprintf(out, ",%s", isfinite(x) ? number : "");
     }
     fprintf(out, ",%s\n", record_text(cell->record, "version"));
 }
 
+/* Written from all records, also those of earlier runs, whenever a run ends: the file is derived
+ * and results.jsonl is the original. */
 huddle_status experiment_write_csv(const experiment *e) {
     huddle_status status = HUDDLE_OK;
     char *text = NULL;

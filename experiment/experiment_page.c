@@ -22,6 +22,8 @@ static json_t *make_percent(double value) {
                      json_sprintf("%.1f", shown_percent(value)));
 }
 
+/* One row of the table of best points. ACC and NMI may have their best at different grid points, so
+ * both are named. */
 static json_t *oracle_row(const experiment *e, int data, int entry) {
     char at_acc[256] = "", at_nmi[256] = "", title[128];
     grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
@@ -33,6 +35,7 @@ static json_t *oracle_row(const experiment *e, int data, int entry) {
                      make_percent(nmi.mean), make_percent(nmi.std), at_nmi);
 }
 
+/* The table that people look for first: one row per data set and method. */
 void add_oracle_section(report_page *page, const experiment *e) {
     static const char lead[] =
         "For each method, the grid point at which the restart with the smallest inertia scores "
@@ -46,12 +49,14 @@ void add_oracle_section(report_page *page, const experiment *e) {
         page_append(columns, make_column(labels[i], NULL));
     for (int i = 0; i < e->n_data; i++)
         for (int k = 0; k < experiment_entry_count(e); k++)
+            /* Without labels there are no scores and no row. */
             if (grid_oracle(e, i, k, "acc").cell != NULL)
                 page_append(rows, oracle_row(e, i, k));
     page_add(page_section(page, "best", "Best of each grid", lead), "table",
              json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
 }
 
+/* One row of the table of all cells; the cells must be in the order of the columns below. */
 static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     const json_t *r = cell->record;
     char text[256], title[128];
@@ -88,6 +93,8 @@ void add_cells_section(report_page *page, const experiment *e) {
              json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
 }
 
+/* The large numbers at the top. CPU time is that of all records, also of those that earlier runs
+ * have computed. */
 static void add_facts(report_page *page, const experiment *e) {
     double seconds = 0;
     for (int i = 0; i < e->n_cells; i++)
@@ -101,6 +108,8 @@ static void add_facts(report_page *page, const experiment *e) {
                        json_sprintf("%.1f s", seconds), "label", "of CPU time"));
 }
 
+/* The message names the file that was asked for, because page_write() does not know which flag it
+ * came from. */
 huddle_status experiment_finish_page(const experiment *e, report_page *page, const char *file) {
     huddle_status status = HUDDLE_OK;
     char *path = experiment_path(e, "index.html");
@@ -114,6 +123,7 @@ done:
     return status;
 }
 
+/* From general to particular: counts, the best of each grid, all cells. */
 huddle_status experiment_write_page(const experiment *e, const char *file) {
     const char *name = json_string_value(json_object_get(e->plan, "name"));
     report_page *page = page_new(name == NULL ? e->file : name, "experiment");

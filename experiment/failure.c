@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Messages contain file names; longer ones are cut off. */
 enum { MESSAGE_SIZE = 1024 };
 
 huddle_status experiment_fail(huddle_status status, const char *format, ...) {
@@ -15,6 +16,8 @@ huddle_status experiment_fail(huddle_status status, const char *format, ...) {
     return huddle_set_error(status, message);
 }
 
+/* Readers of the library begin their messages with the file name, other functions do not: the name
+ * is added where it is missing. Cancellation is not about a file. */
 huddle_status experiment_fail_about(huddle_status status, const char *about) {
     const char *message = huddle_last_error();
     if (status == HUDDLE_OK || status == HUDDLE_CANCELLED ||

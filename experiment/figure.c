@@ -30,7 +30,8 @@ void figure_free(figure *f) {
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-/* Takes over what the shape points to. */
+/* Takes over what the shape points to. Without memory a scratch shape is returned, so that callers
+ * need not check each shape; the status is reported when the figure is rendered. */
 static figure_shape *add_shape(figure *f, figure_shape shape) {
     if (f->count == f->capacity) {
         int capacity = f->capacity == 0 ? 256 : 2 * f->capacity;
@@ -77,6 +78,7 @@ figure_shape *figure_add_dot(figure *f, figure_point centre, double radius, cons
     return add_shape(f, (figure_shape){.kind = SHAPE_DOT, .at = centre, .w = radius, .fill = fill});
 }
 
+/* The size of the font is in w; h is not used. */
 figure_shape *figure_add_text(figure *f, figure_point at, double size, const char *fill,
                               text_anchor anchor, const char *format, ...) {
     char text[256];
@@ -112,6 +114,7 @@ double figure_anchor_offset(text_anchor anchor, double width) {
     return anchor == ANCHOR_START ? 0 : anchor == ANCHOR_MIDDLE ? width / 2 : width;
 }
 
+/* The advance, not the ink: texts in a row keep their distance also after a blank. */
 double figure_text_width(figure *f, const char *text, double size, bool bold) {
     cairo_text_extents_t extents;
     figure_set_font(f->ruler, size, bold);
@@ -119,6 +122,7 @@ double figure_text_width(figure *f, const char *text, double size, bool bold) {
     return extents.x_advance;
 }
 
+/* For tests of overlap: no label may cover another. */
 figure_box figure_text_box(figure *f, const figure_shape *text) {
     cairo_font_extents_t font;
     double width = figure_text_width(f, text->text == NULL ? "" : text->text, text->w, text->bold);

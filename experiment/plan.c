@@ -21,6 +21,7 @@ static json_t *readable(const json_t *object) {
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
+/* Messages name the file and the place in it: "plan.json: methods[2].grid.gamma[0]: ...". */
 huddle_status plan_fail(const char *file, const char *place, const char *format, ...) {
     char text[512];
     va_list arguments;
@@ -31,6 +32,7 @@ huddle_status plan_fail(const char *file, const char *place, const char *format,
                            text);
 }
 
+/* Refuses unknown members: a misspelt one would silently run another experiment. */
 huddle_status plan_check_members(const char *file, const char *place, const json_t *object,
                                  const char *const *known) {
     const char *key;
@@ -55,6 +57,9 @@ huddle_status plan_check_members(const char *file, const char *place, const json
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* Options are set as text, like those of the command line. Two values depend on the data: "c", the
+ * number of classes, and "3 n/c", a multiple of points per class. Without data (while the plan is
+ * checked) any plausible numbers do. */
 bool plan_format_value(const json_t *value, const huddle_data *data, char *text, size_t size) {
     double c = data == NULL || data->n_classes == 0 ? 2 : data->n_classes;
     double n = data == NULL ? 100 : (double)data->points.n;
@@ -68,6 +73,7 @@ bool plan_format_value(const json_t *value, const huddle_data *data, char *text,
         const char *given = json_string_value(value);
         char *rest;
         double factor = strtod(given, &rest);
+        /* No number in front: "n/c". */
         factor = rest == given ? 1 : factor;
         rest += strspn(rest, " *");
         if (strcmp(rest, "n/c") == 0)
@@ -92,6 +98,7 @@ static huddle_status check_value(const char *file, const char *place, huddle_mod
     return HUDDLE_OK;
 }
 
+/* The seed belongs to the plan, so that all methods run with the same seeds. */
 static huddle_status check_option(const char *file, const char *place, const huddle_model *model,
                                   const char *name) {
     if (strcmp(name, "seed") == 0)
@@ -131,6 +138,7 @@ static huddle_status check_axis(const char *file, const char *place, huddle_mode
     TRY(check_option(file, where, model, name));
     if (json_array_size(values) == 0)
         return plan_fail(file, where, "must be a list of values");
+    /* Which of the two values is meant cannot be known. */
     if (json_object_get(json_object_get(entry, "options"), name) != NULL)
         return plan_fail(file, where, "%s is also set in options", name);
     for (size_t i = 0; i < json_array_size(values); i++) {
@@ -141,6 +149,7 @@ done:
     return status;
 }
 
+/* An option with a list of values is an axis of the grid. */
 static huddle_status check_grid(const char *file, const char *place, huddle_model *model,
                                 const json_t *entry) {
     huddle_status status = HUDDLE_OK;
@@ -173,6 +182,7 @@ done:
     return status;
 }
 
+/* What else to record: the trace of objective and bound per iteration, or gamma at the two ends. */
 static huddle_status check_keep(const char *file, const char *place, const json_t *keep) {
     if (keep != NULL && !json_is_array(keep))
         return plan_fail(file, place, "must be a list");
@@ -187,6 +197,8 @@ static huddle_status check_keep(const char *file, const char *place, const json_
     return HUDDLE_OK;
 }
 
+/* Checks one entry by setting every value of it in a model, so that no cell fails hours later
+ * because of a misspelt option. */
 static huddle_status check_entry(const experiment *e, const char *place, const json_t *entry) {
     huddle_status status = HUDDLE_OK;
     char where[96];
@@ -210,6 +222,7 @@ done:
     return status;
 }
 
+/* A method may be given by its name alone. */
 static huddle_status check_methods(experiment *e) {
     huddle_status status = HUDDLE_OK;
     json_t *list = json_object_get(e->plan, "methods");
@@ -229,9 +242,11 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
+/* Duplicate members are refused: JSON does not define which of them counts. */
 huddle_status experiment_load_plan(const char *file, json_t **plan) {
     json_error_t error;
     *plan = NULL;
+    /* Checked first for a message of the usual form; jansson's own begins otherwise. */
     if (access(file, R_OK) != 0)
         return experiment_fail(HUDDLE_IO, "%s: the plan cannot be opened: %s", file,
                                strerror(errno));
@@ -244,6 +259,7 @@ huddle_status experiment_load_plan(const char *file, json_t **plan) {
     return HUDDLE_OK;
 }
 
+/* Seeds and n_init. One seed, 0, is the default. */
 static huddle_status check_numbers(const experiment *e) {
     const json_t *seeds = json_object_get(e->plan, "seeds"),
                  *n_init = json_object_get(e->plan, "n_init");
@@ -283,6 +299,7 @@ huddle_status experiment_open_plan(huddle_context *context, const char *file, js
     size_t n_data = json_array_size(json_object_get(plan, "data"));
     if (n_data == 0)
         return plan_fail(file, "data", "must be a list of data sets");
+    /* Everything that needs no data is checked first: reading may take long. */
     TRY(check_methods(e));
     TRY(check_numbers(e));
     TRY_POINTER(e->data = calloc(n_data, sizeof *e->data));

@@ -20,6 +20,7 @@ typedef struct digest {
 
 static const digest digest_start = {0xcbf29ce484222325, 0x2545f4914f6cdd1d};
 
+/* Not cryptographic: a digest has to notice changes, not attacks. */
 static void digest_add(digest *d, const void *bytes, size_t size) {
     const unsigned char *in = bytes;
     for (size_t i = 0; i < size; i++) {
@@ -44,6 +45,7 @@ void plan_make_key(const char *text, char key[KEY_SIZE]) {
 static void set_fingerprint(experiment_data *data) {
     const huddle_points *x = &data->data.points;
     digest d = digest_start;
+    /* The shape too: the same bytes may be 2 x 6 or 3 x 4. */
     int64_t shape[2] = {x->n, x->d};
     digest_add(&d, shape, sizeof shape);
     if (x->offsets != NULL) {
@@ -92,6 +94,7 @@ static char *join_path(const char *folder, const char *source) {
     return path;
 }
 
+/* Numbers with their least values. They are integers except the noise. */
 static huddle_status check_numbers(const char *file, const char *place, const json_t *entry) {
     static const struct {
         const char *name;
@@ -110,7 +113,7 @@ static huddle_status check_numbers(const char *file, const char *place, const js
     return HUDDLE_OK;
 }
 
-/* x and y: a name, or several for parts to be stacked. */
+/* x and y: a name, or several for parts to be concatenated. */
 static huddle_status check_names(const char *file, const char *place, const json_t *entry) {
     static const char *const names[] = {"x", "y"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -124,6 +127,7 @@ static huddle_status check_names(const char *file, const char *place, const json
     return HUDDLE_OK;
 }
 
+/* Members whose type alone can be checked without the data. */
 static huddle_status check_types(const char *file, const char *place, const json_t *entry) {
     static const char *const strings[] = {"name", "classes", "missing"}, *const booleans[] = {
                                                                              "transpose", "encode"};
@@ -149,6 +153,7 @@ static huddle_status check_name(const experiment *e, const char *place, int inde
     return HUDDLE_OK;
 }
 
+/* Checks an entry and normalises it to an object, without opening the file. */
 huddle_status plan_check_data(experiment *e, int index) {
     huddle_status status = HUDDLE_OK;
     char place[64];
@@ -193,6 +198,7 @@ static int64_t integer_member(const json_t *entry, const char *name) {
     return (int64_t)json_integer_value(json_object_get(entry, name));
 }
 
+/* Reads with the same options as the tool's flags of the same names. */
 static huddle_status read_entry(huddle_context *context, experiment_data *data) {
     huddle_status status = HUDDLE_OK;
     const json_t *entry = data->entry, *noise = json_object_get(entry, "noise");

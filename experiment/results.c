@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Records of cells that failed, or whose data have no labels, lack most numbers: NAN then
+ * propagates to tables, which show "-". */
 double record_number(const json_t *record, const char *name) {
     const json_t *value = json_object_get(record, name);
     return json_is_number(value) ? json_number_value(value) : NAN;
@@ -26,6 +28,7 @@ static void shorten_value(const char *text, char *out, size_t size) {
         snprintf(out, size, "%s", text);
 }
 
+/* The values that were used ("n/c" resolved), in the order of the plan's grid. */
 void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size) {
     const json_t *entry = experiment_entry(e, cell->entry);
     const char *name;
@@ -38,10 +41,14 @@ void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text
     }
 }
 
+/* A cell without a finite score, because it failed or was not computed, does not count as 0: the
+ * mean is over the others. */
 grid_result grid_point(const experiment *e, int data, int entry, int point, const char *metric) {
     grid_result result = {NULL, 0, 0, 0};
     char mean[32], std[32];
     int count = 0;
+    /* Records contain the score of the best restart ("acc") and moments over all ("acc_mean",
+     * "acc_std"). */
     snprintf(mean, sizeof mean, "%s_mean", metric);
     snprintf(std, sizeof std, "%s_std", metric);
     for (int i = 0; i < e->n_cells; i++) {

@@ -69,6 +69,7 @@ static int compare_items(const void *left, const void *right) {
     return a->point != b->point ? a->point - b->point : a->cell - b->cell;
 }
 
+/* The seed is part of the group, because embeddings depend on it. */
 static work_group *find_group(const work *w, const experiment_cell *cell) {
     const json_t *seeds = json_object_get(w->e->plan, "seeds");
     int seed = 0;
@@ -86,6 +87,7 @@ static bool is_repeated(const experiment *e, int index) {
     return false;
 }
 
+/* Lists the cells without a record, each fit once, and creates the caches they share. */
 static huddle_status list_work(work *w) {
     huddle_status status = HUDDLE_OK;
     const experiment *e = w->e;
@@ -190,6 +192,8 @@ static void watch_workers(work *w, const worker *workers, int n_workers) {
     pthread_mutex_unlock(&w->lock);
 }
 
+/* One thread per fit and several fits at a time: there is no synchronisation inside a fit, and
+ * results do not depend on it. */
 static bool start_worker(work *w, worker *made) {
     *made = (worker){.work = w};
     if (huddle_context_new(&made->context) != HUDDLE_OK)
@@ -202,6 +206,8 @@ static bool start_worker(work *w, worker *made) {
     return false;
 }
 
+/* The calling thread only watches, so that progress and cancellation work in the caller's thread.
+ * */
 static huddle_status run_workers(work *w, int wanted) {
     int n_started = 0;
     worker *workers = calloc((size_t)wanted + 1, sizeof *workers);
@@ -211,6 +217,7 @@ static huddle_status run_workers(work *w, int wanted) {
     while (n_started < wanted && start_worker(w, &workers[n_started]))
         n_started++;
     pthread_mutex_lock(&w->lock);
+    /* Fewer threads than wanted are enough; none at all is a failure. */
     w->n_running -= wanted - n_started;
     pthread_mutex_unlock(&w->lock);
     watch_workers(w, workers, n_started);
@@ -236,6 +243,7 @@ static double process_seconds(void) {
 static huddle_status check_outcome(const work *w) {
     const experiment *e = w->e;
     int done = e->n_found + e->n_computed;
+    /* In the order of what the user should hear first. */
     if (w->cancelled)
         return experiment_fail(HUDDLE_CANCELLED,
                                "cancelled; %d of %d cells are done, run the same command again to "
@@ -246,9 +254,11 @@ static huddle_status check_outcome(const work *w) {
     if (e->n_failed > 0)
         return experiment_fail(HUDDLE_NUMERIC, "%d of %d cells failed; the first was %s",
                                e->n_failed, e->n_cells, w->first_failure);
+    /* A worker that has no memory for a record ends without one. */
     return done == e->n_cells ? HUDDLE_OK : experiment_no_memory();
 }
 
+/* Records are in e->cells and in the store when this returns, also after a failure. */
 static huddle_status compute_cells(huddle_context *context, experiment *e,
                                    const result_store *store) {
     huddle_status status = HUDDLE_OK;
@@ -273,6 +283,7 @@ done:
     return status;
 }
 
+/* The store is opened after the plan was checked: a wrong plan creates no folder. */
 huddle_status experiment_run_plan(huddle_context *context, const char *file, json_t *plan,
                                   experiment *e) {
     huddle_status status = HUDDLE_OK;

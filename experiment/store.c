@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,8 +47,11 @@ static void assign_record(experiment *e, json_t *record) {
         }
 }
 
-/* Reads all complete lines and cuts off an incomplete last one, which a killed run may leave. */
+/* Reads all complete lines and cuts off an incomplete last one, which a killed run may leave. The
+ * lines are in the order in which cells were finished; of several with the same key the first is
+ * used. */
 static bool read_records(experiment *e, int file) {
+    /* A duplicate, because fclose() closes the file below the stream. */
     FILE *lines = fdopen(dup(file), "r");
     char *line = NULL;
     size_t capacity = 0;
@@ -60,6 +64,7 @@ static bool read_records(experiment *e, int file) {
         if (line[length - 1] != '\n')
             break;
         json_t *record = json_loadb(line, (size_t)length, 0, NULL);
+        /* A damaged line costs one cell, which is computed again, not the run. */
         if (record != NULL)
             assign_record(e, record);
         json_decref(record);
@@ -73,8 +78,10 @@ static bool read_records(experiment *e, int file) {
 
 /* ---- opening and appending ------------------------------------------------------------------ */
 
+/* Opens OUT and locks it. Two runs that append to one folder would compute the same cells twice;
+ * the lock ends with the process, however that ends. It is one of flock(): one of fcntl() would end
+ * as soon as read_records() closes its duplicate of the file. */
 huddle_status store_open(experiment *e, result_store *store) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     *store = (result_store){.file = -1, .path = experiment_path(e, "results.jsonl")};
     if (store->path == NULL)
         return experiment_no_memory();
@@ -83,7 +90,7 @@ huddle_status store_open(experiment *e, result_store *store) {
     store->file = open(store->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (store->file < 0)
         return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
-    if (fcntl(store->file, F_SETLK, &lock) != 0)
+    if (flock(store->file, LOCK_EX | LOCK_NB) != 0)
         return experiment_fail(HUDDLE_IO, "%s: another process is writing to this folder",
                                e->output);
     if (!read_records(e, store->file))
@@ -98,6 +105,8 @@ void store_close(result_store *store) {
     *store = (result_store){.file = -1};
 }
 
+/* Appends one record and waits until it is on the disk: after a power failure at most the cell in
+ * progress is lost. One write() per record keeps lines whole with O_APPEND. */
 bool store_append(const result_store *store, const json_t *record) {
     char *text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (text == NULL) {

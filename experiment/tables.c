@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+/* A flag of the registry; unknown names are not reconstructions. */
 bool experiment_is_reconstruction(const char *name) {
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
         if (strcmp((*method)->name, name) == 0)
@@ -20,6 +21,8 @@ const char *experiment_title(const experiment *e, int entry, char *text, size_t 
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
+/* The best restart, then mean and deviation over single restarts. They show how much of a score is
+ * due to choosing among restarts. */
 static void print_score(FILE *out, const grid_result *result) {
     if (result->cell == NULL)
         fprintf(out, " %6s %14s", "-", "");
@@ -28,6 +31,7 @@ static void print_score(FILE *out, const grid_result *result) {
                 shown_percent(result->mean), shown_percent(result->std));
 }
 
+/* The width of the first column. */
 static int label_width(const experiment *e) {
     size_t width = 6;
     for (int k = 0; k < experiment_entry_count(e); k++) {
@@ -38,6 +42,7 @@ static int label_width(const experiment *e) {
     return (int)width;
 }
 
+/* One line: the scores at the best grid point, and the point for ACC. */
 static void print_entry(FILE *out, const experiment *e, int data, int entry, int width) {
     char text[256] = "", title[128];
     grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
@@ -49,6 +54,7 @@ static void print_entry(FILE *out, const experiment *e, int data, int entry, int
     fprintf(out, "%s%s\n", text[0] == '\0' ? "" : "  ", text);
 }
 
+/* One table per data set. */
 static void print_data(FILE *out, const experiment *e, int data, int width) {
     const huddle_data *d = &e->data[data].data;
     fprintf(out, "%s: %lld points, %lld features", e->data[data].name, (long long)d->points.n,
@@ -70,11 +76,13 @@ void experiment_print(const experiment *e, FILE *out) {
         print_data(out, e, i, width);
     fprintf(out, "%d cells: %d computed in %.1f s, %d found in %s\n", e->n_cells, e->n_computed,
             e->seconds, e->n_found, e->output);
+    /* How often the caches replaced a computation; nothing with --alone. */
     if (e->hits > 0)
         fprintf(out, "shared work: %lld stages computed, %lld reused from an earlier cell\n",
                 (long long)e->misses, (long long)e->hits);
 }
 
+/* Counts of this run, and the best point of each grid. */
 json_t *experiment_json(const experiment *e) {
     json_t *object =
         json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:{s:I, s:I}}", "plan",
@@ -82,6 +90,7 @@ json_t *experiment_json(const experiment *e) {
                   "computed", e->n_computed, "found", e->n_found, "failed", e->n_failed, "seconds",
                   page_real(e->seconds), "cpu_seconds", page_real(e->cpu_seconds), "shared",
                   "computed", (json_int_t)e->misses, "found", (json_int_t)e->hits);
+    /* "oracle" states that the labels have chosen the point. */
     json_t *best = json_array();
     for (int i = 0; i < e->n_data; i++)
         for (int k = 0; k < experiment_entry_count(e); k++) {

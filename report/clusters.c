@@ -13,6 +13,7 @@ void report_add_warnings(const report_run *run, report_section *section) {
         page_add(section, "warnings", json_pack("{s:O}", "warnings", warnings));
 }
 
+/* The page computes its sentences from the info, the same that the tool prints with --json. */
 void report_add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
     page_add(
@@ -43,6 +44,7 @@ static void add_main_class(const report_run *run, int32_t cluster, json_t *row) 
     page_set(row, "share", page_real((double)hits / (double)total));
 }
 
+/* One row per cluster, empty ones included, so that the numbers are those of the labels. */
 void report_add_clusters(report_run *run) {
     json_t *rows = json_array(), *sizes = json_object_get(run->info, "sizes");
     json_t *medoids = json_object_get(run->info, "medoids");
@@ -72,6 +74,7 @@ static int64_t *matched_order(const huddle_confusion *table) {
     return order;
 }
 
+/* Columns are ordered so that matched clusters are on the diagonal. */
 static json_t *confusion_json(const report_run *run) {
     const huddle_confusion *table = &run->confusion;
     int64_t *order = matched_order(table);
@@ -93,6 +96,7 @@ static json_t *confusion_json(const report_run *run) {
     return json_pack("{s:o, s:o, s:o}", "classes", classes, "clusters", clusters, "counts", rows);
 }
 
+/* Needs classes; without them the table is empty. */
 void report_add_confusion(report_run *run) {
     enum { MAX_SIDE = 120 }; /* a larger table cannot be read */
     const huddle_confusion *table = &run->confusion;
@@ -103,6 +107,7 @@ void report_add_confusion(report_run *run) {
 
 /* ---- embedding and shrinking -------------------------------------------------------------- */
 
+/* One eigenvalue has no gap to show. */
 void report_add_spectrum(report_run *run) {
     const json_t *embed = json_object_get(run->info, "embed");
     json_t *values = json_object_get(embed, "eigenvalues");
@@ -114,6 +119,7 @@ void report_add_spectrum(report_run *run) {
                        json_object_get(run->info, "choice"), "n_clusters", run->n_clusters));
 }
 
+/* A column of numbers, one per iteration. */
 static json_t *history_json(const huddle_array *array) {
     json_t *values = json_array();
     const double *numbers = array->values;
@@ -122,6 +128,7 @@ static json_t *history_json(const huddle_array *array) {
     return values;
 }
 
+/* Only iterative solvers record a history; a single entry is no curve. */
 void report_add_convergence(report_run *run) {
     huddle_array objective = report_array(run, "objective"), dual = report_array(run, "dual");
     if (objective.type != HUDDLE_ARRAY_F64 || dual.type != HUDDLE_ARRAY_F64 || objective.rows < 2)

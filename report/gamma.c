@@ -81,10 +81,11 @@ json_t *report_levels_json(const huddle_path *path) {
     for (int32_t i = 0; i < path->n_levels; i++) {
         const huddle_path_level *level = &path->levels[i];
         page_append(levels,
-                    json_pack("{s:o, s:o, s:o, s:i, s:i, s:s}", "gamma", page_real(level->gamma),
-                              "objective", page_real(level->objective), "gap",
-                              page_real(level->gap), "groups", level->n_groups, "n_iter",
-                              level->n_iter, "stop", huddle_stop_name(level->stop)));
+                    json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "gamma",
+                              page_real(level->gamma), "objective", page_real(level->objective),
+                              "dual", page_real(level->dual), "gap", page_real(level->gap),
+                              "groups", level->n_groups, "n_iter", level->n_iter, "stop",
+                              huddle_stop_name(level->stop)));
     }
     return levels;
 }
@@ -121,6 +122,8 @@ static const double max_path_bytes = 1e9;
  * Returns how many, at most levels + 1. */
 static int32_t space_gammas(double low, double high, double used, int32_t levels, double *gammas) {
     int32_t count = 0;
+    /* The gamma of the run is a level of its own, so that the page can show the very G of the
+     * result. */
     bool placed = !(used > 0);
     if (used > 0) {
         low = fmin(low, used);
@@ -166,12 +169,14 @@ static huddle_status solve_path(const report_run *run, double used, huddle_path 
     return huddle_shrink_path(run->context, &f, &w, &options, path);
 }
 
+/* Costs several times the shrink step of the fit, so the caller can switch it off (follow_path). */
 huddle_status report_follow_path(report_run *run) {
     static const char lead[] =
         "The shrink step has one parameter, gamma. Up to gamma_fit the points of G are those of F. "
         "As gamma grows they move together and fuse into groups, until each component of the graph "
         "is a single point.";
     const huddle_array *f = &run->embedding;
+    /* NAN for a method that does not shrink. */
     double used = report_number(json_object_get(run->info, "shrink"), "gamma");
     huddle_path path = {0};
     huddle_status status = HUDDLE_OK;

@@ -8,6 +8,7 @@
 /* Limits on the bytes that a page spends on each, and on the sides of an image. */
 enum { THUMB_BYTES = 450000, THUMB_SIDE = 24, SHEET_BYTES = 400000, SHEET_SIDE = 64 };
 
+/* Sparse points are not images, and lines of one pixel are not worth showing. */
 bool report_has_images(const report_run *run) {
     const huddle_report_options *o = run->options;
     return o->image_height > 1 && o->image_width > 1 && run->x != NULL && run->x->offsets == NULL;
@@ -21,6 +22,7 @@ typedef struct image_format {
     double black, white;
 } image_format;
 
+/* Points may be stored relative to a shift, which images must include. */
 static double pixel_value(const image_format *format, int64_t row, int32_t y, int32_t x) {
     const huddle_points *points = format->x;
     const huddle_report_options *o = format->options;
@@ -83,6 +85,7 @@ static json_t *images_json(const image_format *format, const int64_t *rows, int6
     return made;
 }
 
+/* As many as the budget of bytes allows; the page shows dots for the others. */
 json_t *report_thumbs_json(const report_run *run) {
     image_format format = choose_format(run, THUMB_SIDE);
     int64_t max = THUMB_BYTES / ((int64_t)format.height * format.width);
@@ -138,6 +141,8 @@ static json_t *sheet_row_json(const report_run *run, int32_t cluster, const int6
                      "class", classes);
 }
 
+/* The budget of bytes is divided evenly among the clusters, so that each has the same number of
+ * columns. */
 static json_t *sheet_json(const report_run *run, const json_t *medoids) {
     image_format format = choose_format(run, SHEET_SIDE);
     int32_t shown = run->n_clusters < SHEET_ROWS ? run->n_clusters : SHEET_ROWS;

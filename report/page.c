@@ -28,6 +28,7 @@ static _Thread_local unsigned long n_failures;
 
 /* ---- the tree of a page ------------------------------------------------------------------- */
 
+/* jansson refuses text that is not UTF-8; file names may be in any encoding. */
 json_t *page_text(const char *text) {
     json_t *made = json_string(text);
     if (made != NULL || text == NULL)
@@ -41,6 +42,7 @@ json_t *page_text(const char *text) {
     return made;
 }
 
+/* JSON has no infinity and no NaN. */
 json_t *page_real(double number) {
     return isfinite(number) ? json_real(number) : json_null();
 }
@@ -55,6 +57,12 @@ void page_set(json_t *object, const char *name, json_t *value) {
         n_failures++;
 }
 
+unsigned long page_failures(void) {
+    return n_failures;
+}
+
+/* A page without its tree is returned as well: every function accepts it, and page_write() fails.
+ * */
 report_page *page_new(const char *title, const char *subtitle) {
     report_page *page = calloc(1, sizeof *page);
     if (page == NULL)
@@ -78,6 +86,7 @@ void page_free(report_page *page) {
     free(page);
 }
 
+/* The section is appended to the tree at once and filled through a borrowed pointer. */
 report_section *page_section(report_page *page, const char *id, const char *title,
                              const char *lead) {
     if (page == NULL)
@@ -97,6 +106,7 @@ report_section *page_section(report_page *page, const char *id, const char *titl
     return section;
 }
 
+/* A block whose section is missing is freed: the page already counts as failed. */
 void page_add(report_section *section, const char *kind, json_t *block) {
     page_set(block, "kind", json_string(kind));
     if (section == NULL)
@@ -114,6 +124,7 @@ void page_share(report_page *page, const char *name, json_t *value) {
 
 /* ---- bytes -------------------------------------------------------------------------------- */
 
+/* Base64 takes 4/3 of the bytes, decimal numbers would take three times as much. */
 json_t *page_bytes(const void *bytes, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *in = bytes;
@@ -122,6 +133,7 @@ json_t *page_bytes(const void *bytes, size_t size) {
     if (text == NULL)
         return NULL;
     for (size_t i = 0; i < size; i += 3) {
+        /* Three bytes are four digits of six bits; missing bytes at the end are padded by "=". */
         uint32_t three = (uint32_t)in[i] << 16;
         three |= i + 1 < size ? (uint32_t)in[i + 1] << 8 : 0;
         three |= i + 2 < size ? in[i + 2] : 0;
@@ -133,6 +145,7 @@ json_t *page_bytes(const void *bytes, size_t size) {
     return made;
 }
 
+/* Byte by byte, so that the result does not depend on the byte order of the machine. */
 json_t *page_uint16(const uint16_t *values, size_t count) {
     unsigned char *bytes = malloc(2 * count + 1);
     for (size_t i = 0; i < count && bytes != NULL; i++) {
@@ -164,10 +177,12 @@ typedef struct html_buffer {
     bool failed;
 } html_buffer;
 
+/* Nothing is reported at the place of a failure: page_write() checks once. */
 static void append_bytes(html_buffer *out, const char *text, size_t size) {
     if (out->failed)
         return;
     if (out->size + size > out->capacity) {
+        /* Doubling: the time for copying stays proportional to the size of the page. */
         size_t capacity = 2 * (out->size + size);
         char *grown = realloc(out->text, capacity);
         if (grown == NULL) {
@@ -244,6 +259,8 @@ static void append_page(html_buffer *out, const report_page *page) {
     }
 }
 
+/* A page with a missing part is not written at all: it would show wrong results without a sign of
+ * it. */
 huddle_status page_write(const report_page *page, const char *path) {
     html_buffer out = {0};
     huddle_status status = HUDDLE_NO_MEMORY;

@@ -57,6 +57,9 @@ huddle_status page_write(const report_page *page, const char *path);
 void page_append(json_t *array, json_t *value);
 void page_set(json_t *object, const char *name, json_t *value);
 
+/* How often these two have failed in this thread: for JSON that is not part of a page. */
+unsigned long page_failures(void);
+
 /* Bytes as base64, for arrays too large to be written as numbers. Integers of more than one byte
  * are little-endian. NULL if there is no memory. */
 json_t *page_bytes(const void *bytes, size_t size);

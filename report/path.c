@@ -3,35 +3,45 @@
 
 #include <math.h>
 
-/* The model's info up to where shrinking begins, then what is known of the path. */
-static huddle_status describe_path(report_run *run, const huddle_report_walk *walk) {
+/* The info of the path: that of the model up to where shrinking begins, then that of the levels.
+ * What follows in the model's info is about a fit whose labels are not used. */
+static json_t *path_info(const json_t *model_info, const huddle_report_walk *walk) {
     static const char *const kept[] = {"file", "n", "d", "graph", "embed", "warnings"};
-    json_t *fit = run->info;
-    double total = report_number(json_object_get(fit, "seconds"), "total");
-    run->info = json_object();
+    double total = report_number(json_object_get(model_info, "seconds"), "total");
+    json_t *info = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (json_object_get(fit, kept[i]) != NULL)
-            page_set(run->info, kept[i], json_incref(json_object_get(fit, kept[i])));
-    json_decref(fit);
+        if (json_object_get(model_info, kept[i]) != NULL)
+            page_set(info, kept[i], json_incref(json_object_get(model_info, kept[i])));
     page_set(
-        run->info, "seconds",
+        info, "seconds",
         json_pack("{s:f, s:o}", "path", walk->seconds, "total", page_real(total + walk->seconds)));
-    page_set(run->info, "n_clusters", json_integer(walk->n_clusters));
-    page_set(run->info, "gamma_fit", page_real(walk->path->gamma_fit));
-    page_set(run->info, "gamma_up", page_real(walk->path->gamma_up));
-    page_set(run->info, "levels", report_levels_json(walk->path));
-    page_set(run->info, "choice",
+    page_set(info, "n_clusters", json_integer(walk->n_clusters));
+    page_set(info, "gamma_fit", page_real(walk->path->gamma_fit));
+    page_set(info, "gamma_up", page_real(walk->path->gamma_up));
+    page_set(info, "levels", report_levels_json(walk->path));
+    page_set(info, "fusions", json_integer((json_int_t)walk->path->n_fusions));
+    page_set(info, "choice",
              json_pack("{s:i, s:o, s:i}", "level", walk->choice.level, "gamma",
                        page_real(walk->choice.gamma), "n_found", walk->choice.n_found));
+    return info;
+}
+
+/* Replaces the info of the model by that of the path. */
+static huddle_status describe_path(report_run *run, const huddle_report_walk *walk) {
+    json_t *model_info = run->info;
+    run->info = path_info(model_info, walk);
+    json_decref(model_info);
     return run->info == NULL ? report_no_memory() : HUDDLE_OK;
 }
 
+/* The facts at the top are drawn by the page itself, from the info. */
 static void add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
     page_add(section, "walk", json_pack("{s:O}", "report", run->info));
     report_add_warnings(run, section);
 }
 
+/* If no level has enough groups, no gamma is marked. */
 static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
                                "they move together and fuse "
@@ -48,6 +58,7 @@ static void add_tree(report_run *run, const huddle_path *path) {
              report_tree_json(run, path));
 }
 
+/* One row per gamma, in the order of the columns below. */
 static json_t *level_rows(const huddle_path *path) {
     json_t *rows = json_array();
     for (int32_t i = 0; i < path->n_levels; i++) {
@@ -59,6 +70,7 @@ static json_t *level_rows(const huddle_path *path) {
     return rows;
 }
 
+/* The row of the level that the labels come from is marked. */
 static void add_levels(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] =
         "Each level starts from the solution of the one before. The gap is "
@@ -71,6 +83,7 @@ static void add_levels(report_run *run, const huddle_report_walk *walk) {
                        "marked", walk->choice.level));
 }
 
+/* A path of another model, or labels that do not belong to it, would index beyond arrays later. */
 static huddle_status check_walk(const huddle_report_walk *walk, const huddle_model *model) {
     int64_t n = 0;
     if (walk == NULL || walk->path == NULL || walk->labels == NULL)
@@ -86,6 +99,7 @@ static huddle_status check_walk(const huddle_report_walk *walk, const huddle_mod
     return HUDDLE_OK;
 }
 
+/* The same order as for a clustering: results, how they came about, how to repeat them. */
 static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) {
     /* The path goes through every gamma, and takes no labels from K-means. */
     static const char *const hidden[] = {"gamma", "n_init", NULL};
@@ -122,4 +136,25 @@ huddle_status huddle_report_write_path(huddle_context *context, const huddle_mod
 done:
     report_free(&run);
     return status;
+}
+
+huddle_status huddle_report_path_json(const huddle_model *model, const huddle_report_walk *walk,
+                                      char **json) {
+    char *text = NULL;
+    *json = NULL;
+    if (model == NULL || huddle_model_labels(model, NULL) == NULL)
+        return report_invalid("the model is not fitted");
+    huddle_status status = check_walk(walk, model);
+    if (status == HUDDLE_OK)
+        status = huddle_model_info_json(model, &text);
+    if (status != HUDDLE_OK)
+        return status;
+    unsigned long failures = page_failures();
+    json_t *model_info = json_loads(text, 0, NULL), *info = path_info(model_info, walk);
+    if (model_info != NULL && page_failures() == failures)
+        *json = json_dumps(info, 0);
+    json_decref(info);
+    json_decref(model_info);
+    huddle_free(text);
+    return *json == NULL ? report_no_memory() : HUDDLE_OK;
 }

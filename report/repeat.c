@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Bars of the stages in the order in which they ran; the total is in the text. */
 static void add_seconds(report_run *run) {
     const json_t *times = json_object_get(run->info, "seconds");
     const char *stage;
     json_t *value, *bars = json_array();
     json_object_foreach((json_t *)(uintptr_t)times, stage, value) {
         char text[40];
+        /* A bar for the total would make all others look short. */
         if (strcmp(stage, "total") == 0)
             continue;
         snprintf(text, sizeof text, "%.3f s", json_number_value(value));
@@ -24,6 +26,7 @@ static void add_seconds(report_run *run) {
              json_pack("{s:o}", "bars", bars));
 }
 
+/* The caller's texts: command lines of the tool, or code of another program. */
 static void add_commands(report_run *run, report_section *section) {
     const huddle_report_options *options = run->options;
     json_t *lines = json_array();
@@ -57,6 +60,8 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
     return rows;
 }
 
+/* Version and options are enough to compute the same labels again: nothing else, such as the number
+ * of threads, has an influence. */
 void report_add_repeat(report_run *run, const char *const *hidden) {
     char lead[160];
     add_seconds(run);

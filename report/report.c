@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Everything that is unknown is NULL or 0. */
 huddle_report_options huddle_report_defaults(void) {
     return (huddle_report_options){.follow_path = true};
 }
@@ -29,6 +30,7 @@ huddle_status report_no_memory(void) {
     return huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
 }
 
+/* Which arrays a model has depends on its method, so that a missing one is no failure. */
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};
     if (huddle_model_array(run->model, name, &array) != HUDDLE_OK)
@@ -36,6 +38,7 @@ huddle_array report_array(const report_run *run, const char *name) {
     return array;
 }
 
+/* Classes without names are shown by their numbers. */
 const char *report_class_name(const report_run *run, int32_t k, char buffer[16]) {
     if (run->options->class_names != NULL)
         return run->options->class_names[k];
@@ -58,6 +61,8 @@ const char *report_method_title(const report_run *run) {
 
 /* ---- what the page is made from ----------------------------------------------------------- */
 
+/* The classes index tables of n_classes rows, so they are checked before anything else uses them.
+ * */
 static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
     for (int64_t i = 0; i < n && o->classes != NULL; i++)
         if (o->classes[i] < 0 || o->classes[i] >= o->n_classes)
@@ -66,6 +71,8 @@ static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
     return HUDDLE_OK;
 }
 
+/* The model remembers how many points and features it was fitted to, but not the points: others of
+ * the same size cannot be recognised. */
 static huddle_status check_points(const report_run *run) {
     const huddle_points *x = run->x;
     const huddle_report_options *o = run->options;
@@ -122,6 +129,8 @@ done:
     return status;
 }
 
+/* Merged after the library's own members: the caller knows more, for example the time for reading
+ * the data. */
 huddle_status report_add_details(report_run *run) {
     json_error_t error;
     if (run->options->details == NULL)
@@ -152,6 +161,7 @@ static huddle_status begin_page(report_run *run, const char *kind) {
     return run->page == NULL ? report_no_memory() : HUDDLE_OK;
 }
 
+/* Everything that can be refused without looking at the points is refused here. */
 huddle_status report_begin(report_run *run, const char *kind, const char *path) {
     if (run->model == NULL || path == NULL)
         return report_invalid("a report needs a model and a file name");
@@ -161,6 +171,7 @@ huddle_status report_begin(report_run *run, const char *kind, const char *path) 
     return status == HUDDLE_OK ? read_info(run) : status;
 }
 
+/* Arrays are views of the model and are not freed. */
 huddle_status report_prepare(report_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(check_classes(run->options, run->n));
@@ -174,6 +185,7 @@ done:
     return status;
 }
 
+/* The last chance to cancel: afterwards the file is replaced. */
 huddle_status report_write(const report_run *run, const char *path) {
     huddle_status status = huddle_context_progress(run->context, "report", 1, 1);
     return status == HUDDLE_OK ? page_write(run->page, path) : status;
@@ -188,6 +200,8 @@ void report_free(report_run *run) {
 
 /* ---- the page of a clustering ------------------------------------------------------------- */
 
+/* The sections in the order of the page: results first, then how they came about, then how to
+ * repeat them. */
 static huddle_status fill_cluster_page(report_run *run) {
     static const char *const hidden[] = {NULL};
     huddle_status status = HUDDLE_OK;

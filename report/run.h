@@ -140,7 +140,7 @@ huddle_status report_follow_path(report_run *run);
 huddle_status report_add_path(report_run *run, const huddle_path *path, double used,
                               const char *used_label, const char *lead);
 
-/* [{gamma, objective, gap, groups, n_iter, stop}] of every level. */
+/* [{gamma, objective, dual, gap, groups, n_iter, stop}] of every level. */
 json_t *report_levels_json(const huddle_path *path);
 
 /* {branches: [...], least}: the tree of the larger groups. */

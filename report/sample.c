@@ -47,6 +47,7 @@ done:
     return status;
 }
 
+/* The whole order is kept, not only the sample: sheets of images draw more rows from it. */
 huddle_status report_draw_sample(report_run *run) {
     run->rows = calloc((size_t)run->n + 1, sizeof *run->rows);
     if (run->rows == NULL)
@@ -68,6 +69,7 @@ static json_t *sampled_json(const report_run *run, const int32_t *values) {
     return made;
 }
 
+/* Shared by all plots of the page, so that labels and classes are stored once. */
 json_t *report_points_json(const report_run *run) {
     const huddle_report_options *options = run->options;
     json_t *points =

@@ -6,6 +6,7 @@
 #include <string.h>
 
 void append_text(char *text, size_t size, const char *format, ...) {
+    /* vsnprintf() ends the text and writes at most what fits. */
     size_t length = strlen(text);
     va_list arguments;
     va_start(arguments, format);
@@ -14,5 +15,6 @@ void append_text(char *text, size_t size, const char *format, ...) {
 }
 
 double shown_percent(double fraction) {
+    /* round(), not the rounding of printf(), which depends on how the binary fraction lies. */
     return round(1000 * fraction) / 10;
 }

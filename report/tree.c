@@ -138,6 +138,7 @@ static json_t *branch_json(const branch_tree *tree, int32_t i, json_t *cluster) 
                      cluster);
 }
 
+/* Each branch with its most frequent cluster, and class if known, which decide its colour. */
 static json_t *branches_json(const branch_tree *tree, const report_run *run) {
     json_t *list = NULL;
     const int32_t *classes = run->options->classes;
@@ -162,6 +163,7 @@ done:
     return list;
 }
 
+/* n - 1 fusions cannot be drawn; branches of at least half a per cent of the points can. */
 json_t *report_tree_json(const report_run *run, const huddle_path *path) {
     enum { MAX_LEAVES = 40, MIN_SIZE = 3 };
     size_t nodes = (size_t)(path->n + path->n_fusions) + 1;
@@ -173,6 +175,7 @@ json_t *report_tree_json(const report_run *run, const huddle_path *path) {
     if (tree.branch_of == NULL || tree.items == NULL)
         goto done;
     build_branches(&tree);
+    /* Larger minimum sizes leave fewer branches, until the drawing is readable. */
     while (tree.leaves > MAX_LEAVES) {
         tree.min_size += tree.min_size / 2;
         build_branches(&tree);

@@ -14,6 +14,7 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
     json_object_foreach(json_array_get(list, 0), name, value) {
         char label[64];
         snprintf(label, sizeof label, "%s", strcmp(name, "n_clusters") == 0 ? "clusters" : name);
+        /* relative_gap is shown as "relative gap". */
         for (char *c = label; (c = strchr(c, '_')) != NULL;)
             *c = ' ';
         page_append(columns, json_pack("{s:s}", "label", label));
@@ -30,12 +31,14 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
     return json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", rows, "marked", marked);
 }
 
+/* A table of one row would show no comparison. */
 static void add_table(report_run *run, const json_t *list, const json_t *chosen, const char *id,
                       const char *title, const char *lead) {
     if (json_array_size(list) > 1)
         page_add(page_section(run->page, id, title, lead), "table", objects_table(list, chosen));
 }
 
+/* Two rules can have chosen the number of clusters; the members of the candidates show which. */
 static void add_candidates(report_run *run, const json_t *n_clusters) {
     static const char by_gap[] =
         "Candidates for the number of clusters, best first: relative eigengaps of at least 0.8 "
@@ -61,6 +64,8 @@ static void list_numbers(const json_t *numbers, char *text, size_t size) {
                                    (long long)json_integer_value(json_array_get(numbers, i)));
 }
 
+/* With n_clusters = auto the preparations were compared at several numbers of clusters, which the
+ * text lists. */
 static void add_preparations(report_run *run) {
     const json_t *prepare = json_object_get(run->info, "prepare");
     const json_t *clusters = json_object_get(prepare, "tried_clusters");

@@ -9,6 +9,7 @@
 
 /* ---- coordinates -------------------------------------------------------------------------- */
 
+/* Points are single precision: enough for a plot, and what the preparations take. */
 huddle_status report_dense_points(huddle_context *context, const huddle_dense *x,
                                   const int64_t *rows, int64_t count, huddle_points *points) {
     if (rows == NULL)
@@ -30,6 +31,7 @@ static bool is_planar(const huddle_points *x) {
     return x->d <= 2 && x->offsets == NULL && x->shift == NULL;
 }
 
+/* PCA by the library's preparation, of as many components as the page lets a reader choose from. */
 huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
                                huddle_preparation *plane) {
     huddle_prepare_options options = huddle_prepare_defaults();
@@ -44,6 +46,7 @@ huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
     return status;
 }
 
+/* All columns have the same span, that of the widest, so that distances are not distorted. */
 report_grid report_grid_of(const huddle_points *x) {
     report_grid grid = {.span = 0};
     for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++) {
@@ -60,6 +63,7 @@ report_grid report_grid_of(const huddle_points *x) {
     return grid;
 }
 
+/* 16 bits are finer than the pixels of any screen. Columns beyond those of x are constant. */
 void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32_t cols,
                           uint16_t *steps) {
     for (int64_t i = 0; i < x->n; i++)
@@ -101,6 +105,7 @@ static huddle_status make_sample_view(const report_run *run, const huddle_points
     uint16_t *steps = NULL;
     huddle_status status = HUDDLE_OK;
     TRY(huddle_points_take(projected, run->rows, run->count, &taken));
+    /* A plot needs two coordinates. */
     int32_t cols = taken.d < 2 ? 2 : taken.d < MAX_COMPONENTS ? (int32_t)taken.d : MAX_COMPONENTS;
     size_t count = (size_t)run->count * (size_t)cols;
     report_grid grid = report_grid_of(&taken);
@@ -137,6 +142,7 @@ done:
     return status;
 }
 
+/* F and G are double precision and are converted first. */
 static huddle_status make_dense_view(const report_run *run, const char *name, const char *title,
                                      const huddle_array *array, json_t **view) {
     huddle_dense rows = array_dense(array);
@@ -176,6 +182,7 @@ static huddle_status make_points_view(const report_run *run, json_t **view) {
     return run->x == NULL ? HUDDLE_OK : make_view(run, "X", "Points", run->x, view);
 }
 
+/* X, F and G, as far as the method has them. */
 static huddle_status make_views(report_run *run, json_t *views, json_t *warnings) {
     huddle_status status = HUDDLE_OK;
     json_t *view = NULL;

@@ -20,6 +20,7 @@ static void free_trace(trace *t) {
     *t = (trace){0};
 }
 
+/* Any metric serves to find the cell; a data set without a result has an empty trace. */
 static trace read_trace(const paper *p, figure *f, int data, int index) {
     grid_result at = grid_point(&p->e, data, ENTRY_TRACE, index, "acc");
     const json_t *kept = at.cell == NULL ? NULL : json_object_get(at.cell->record, "trace");
@@ -38,6 +39,7 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
         double value = json_number_value(json_array_get(objective, (size_t)i));
         t.iteration[i] = i + 1;
         t.objective[i] = value;
+        /* The bound that a user sees: relative to the objective. */
         t.gap[i] = (value - json_number_value(json_array_get(dual, (size_t)i))) / value;
     }
     return t;
@@ -75,6 +77,8 @@ static void thin_trace(trace *t) {
     t->n = kept;
 }
 
+/* Colour is gamma, the dash is the iteration as published; even points of the grid are the plain
+ * ones. */
 static void draw_panel(const chart_panel *panel, const trace traces[N_TRACES], bool gap) {
     for (int k = 0; k < N_TRACES; k++) {
         const char *colour = k < 2 ? paper_blue : paper_orange;
@@ -89,6 +93,7 @@ static void draw_panel(const chart_panel *panel, const trace traces[N_TRACES], b
     }
 }
 
+/* Both panels of one data set: the objective above, the gap below. */
 static void draw_set(const paper *p, figure *f, const panel_layout *layout, int data,
                      trace traces[N_TRACES], double max_iter) {
     compare_traces(&traces[0], &traces[1]);
@@ -99,6 +104,7 @@ static void draw_set(const paper *p, figure *f, const panel_layout *layout, int 
         double down = gap ? NEXT_DOWN : PANEL_DOWN;
         chart_panel panel = paper_panel(f, layout, data, down, PANEL_HEIGHT);
         panel.x_axis = (chart_axis){1, max_iter, true};
+        /* Down to a tenth of the gap that the runs stop at. */
         panel.y_axis = (chart_axis){1e-7, gap ? 1 : 100, true};
         chart_draw_axes(&panel, true, paper_is_leftmost(layout, data));
         draw_panel(&panel, traces, gap == 1);

@@ -40,6 +40,7 @@ static bool matches_set(const char *name, const paper_set *set) {
     return length > 3 || !isalpha((unsigned char)name[length]);
 }
 
+/* Sorted, so that the choice among several files does not depend on the file system. */
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -60,6 +61,7 @@ static huddle_status list_names(const char *folder, char ***names, size_t *count
         return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
                                strerror(errno));
     while ((entry = readdir(open)) != NULL) {
+        /* Also "." and "..". */
         if (entry->d_name[0] == '.')
             continue;
         if (*count == capacity) {
@@ -101,13 +103,14 @@ done:
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
+/* Several notes on one data set are separated by semicolons. */
 static void add_note(char *note, size_t size, const char *text) {
     append_text(note, size, "%s%s", note[0] == '\0' ? "" : "; ", text);
 }
 
-/* Reads training and test parts, to be stacked, under their conventional names. */
-static bool read_stacked(huddle_context *context, const char *file, json_t *entry,
-                         huddle_data *data) {
+/* Reads training and test parts, which are concatenated, under their conventional names. */
+static bool read_parts(huddle_context *context, const char *file, json_t *entry,
+                       huddle_data *data) {
     static const char *const names[][2] = {
         {"data", "target"}, {"X", "y"}, {"x", "y"}, {"fea", "gnd"}, {"images", "labels"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -162,9 +165,10 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
                               make_absolute(found->file[s]));
     bool read = huddle_data_read(context, found->file[s], &options, &data) == HUDDLE_OK;
     if (!read) {
+        /* The second attempt will replace the message of the first, which is the one to report. */
         char message[400];
         snprintf(message, sizeof message, "%s", huddle_last_error());
-        read = read_stacked(context, found->file[s], entry, &data);
+        read = read_parts(context, found->file[s], entry, &data);
         add_note(note, size, read ? "training and test parts are concatenated" : message);
     }
     if (read && data.labels == NULL)
@@ -178,6 +182,8 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     huddle_data_free(&data);
 }
 
+/* Every data set is opened now, so that a file that cannot be used is reported before the run, not
+ * in its middle. */
 huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
     char **names = NULL;
@@ -201,14 +207,18 @@ done:
     return status;
 }
 
+bool paper_note(const paper_found *found, int s, char *text, size_t size) {
+    bool unusable = found->file[s] != NULL && found->entry[s] == NULL;
+    snprintf(text, size, "%s%s", unusable ? "not used; " : "", found->note[s]);
+    return text[0] != '\0';
+}
+
 json_t *paper_notes(const paper_found *found) {
     json_t *notes = json_array();
     for (int s = 0; s < PAPER_SETS; s++) {
-        bool unusable = found->file[s] != NULL && found->entry[s] == NULL;
-        if (unusable || found->note[s][0] != '\0')
-            json_array_append_new(notes,
-                                  json_sprintf("%s: %s%s", paper_sets[s].name,
-                                               unusable ? "not used; " : "", found->note[s]));
+        char note[PAPER_NOTE_SIZE];
+        if (paper_note(found, s, note, sizeof note))
+            json_array_append_new(notes, json_sprintf("%s: %s", paper_sets[s].name, note));
     }
     return notes;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The published experiments are an ordinary experiment with a generated plan. p->set maps the data
+ * sets of the plan, which are those that were found, to those of the paper. */
 huddle_status paper_run(huddle_context *context, int n_init, paper *p) {
     int n_data = 0;
     for (int s = 0; s < PAPER_SETS; s++)
@@ -51,6 +53,7 @@ done:
     return status;
 }
 
+/* Both figures, drawn from the records. Drawing cannot fail; rendering can. */
 static huddle_status write_figures(const paper *p, char *svg[2]) {
     figure gamma, convergence;
     paper_draw_gamma(p, &gamma);
@@ -63,6 +66,7 @@ static huddle_status write_figures(const paper *p, char *svg[2]) {
     return status;
 }
 
+/* The page is last, because it contains the figures. */
 huddle_status paper_write(const paper *p, const char *page) {
     huddle_status status = HUDDLE_OK;
     char *svg[2] = {NULL, NULL};

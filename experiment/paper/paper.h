@@ -33,16 +33,22 @@ const paper_score *paper_number(const char *metric, int method, int set);
 
 /* ---- data sets (datasets.c) ----------------------------------------------------------------- */
 
+/* Size of a note on a data set. */
+enum { PAPER_NOTE_SIZE = 512 };
+
 typedef struct paper_found {
-    char *file[PAPER_SETS];     /* or NULL */
-    json_t *entry[PAPER_SETS];  /* for a plan's data; NULL unless the file can be used */
-    char note[PAPER_SETS][512]; /* remarks on the file, or what is expected; may be "" */
+    char *file[PAPER_SETS];    /* or NULL */
+    json_t *entry[PAPER_SETS]; /* for a plan's data; NULL unless the file can be used */
+    char note[PAPER_SETS][PAPER_NOTE_SIZE]; /* remarks, or what is expected; may be "" */
 } paper_found;
 
 /* Looks for the data sets in a folder. HUDDLE_INVALID if it contains none of them; the notes are
  * set in that case too. */
 huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found);
 void paper_found_free(paper_found *found);
+
+/* The note on data set s, as tables show it; false if there is none. */
+bool paper_note(const paper_found *found, int s, char *text, size_t size);
 
 /* The notes as an array of strings, "NAME: note". NULL without memory. */
 json_t *paper_notes(const paper_found *found);

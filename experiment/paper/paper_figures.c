@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+/* One colour per curve, the same in both figures. */
 const char paper_blue[] = "#1f6fb4", paper_orange[] = "#d9731a", paper_green[] = "#2b8a57",
            paper_shade[] = "#f3f5f8";
 
@@ -11,9 +12,13 @@ enum { MARGIN = 16, LEFT = 52, RIGHT = 14, GAP_X = 36, MIN_PANEL = 190, MIN_WIDT
 /* The largest number of data sets in one row. */
 enum { MAX_COLUMNS = 5 };
 
+/* The height is known only after the legend has been laid out, because its rows depend on the font.
+ * */
 panel_layout paper_start_figure(figure *f, const char *name, const char *title, int n,
                                 double row_height, int n_legend, const legend_entry *legend) {
+    /* Up to five data sets in one row, more in two rows of about equal length. */
     int columns = n <= MAX_COLUMNS ? n : (n + 1) / 2;
+    /* Few panels are widened, so that the title and the legend fit above them. */
     double gaps = LEFT + RIGHT + (columns - 1) * GAP_X,
            panel = fmax(MIN_PANEL, floor((MIN_WIDTH - gaps) / columns));
     panel_layout layout = {.columns = columns,
@@ -41,6 +46,7 @@ chart_panel paper_panel(figure *f, const panel_layout *layout, int data, double 
                          .h = height};
 }
 
+/* Only panels at the left have a title of the y axis: it is the same for all. */
 bool paper_is_leftmost(const panel_layout *layout, int data) {
     return data % layout->columns == 0;
 }

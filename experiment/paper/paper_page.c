@@ -27,15 +27,19 @@ static json_t *make_columns(const paper *p) {
     return columns;
 }
 
-/* The largest of our numbers in a column, as shown. */
+/* The largest of our numbers in a column, as shown. Compared as rounded, so that two numbers that
+ * read the same are both marked. */
 static double find_best(const paper *p, const char *metric, table_kind kind, int data) {
     double best = -1;
+    /* ssc is the last method, so this loop has one turn for BY_PREPARATION. */
     for (int m = kind == BY_PREPARATION ? PAPER_SSC : 0; m < PAPER_METHODS; m++)
         best =
             fmax(best, shown_percent(grid_oracle(&p->e, data, table_entry(kind, m), metric).best));
     return best;
 }
 
+/* A cell is sorted by its number and shows the difference from the publication; the rest is in its
+ * note, which appears on hovering. */
 static json_t *make_cell(const paper *p, const char *metric, table_kind kind, int method,
                          int data) {
     grid_result found = grid_oracle(&p->e, data, table_entry(kind, method), metric);
@@ -55,6 +59,7 @@ static json_t *make_cell(const paper *p, const char *metric, table_kind kind, in
                      "strong", ours == find_best(p, metric, kind, data));
 }
 
+/* Methods that were reconstructed are marked in every table. */
 static json_t *make_row(const paper *p, const char *metric, table_kind kind, int method) {
     const char *name = paper_methods[method];
     json_t *row = json_array();
@@ -65,6 +70,7 @@ static json_t *make_row(const paper *p, const char *metric, table_kind kind, int
     return row;
 }
 
+/* One of the three tables of a metric; its lead states what the labels were used for. */
 static void add_table(report_page *page, const paper *p, const char *metric, table_kind kind) {
     static const char *const leads[] = {
         ("The restart with the smallest inertia at the grid point that the labels choose, as in "
@@ -96,6 +102,8 @@ static json_t *count_reached(const paper *p, const char *metric, int entry) {
     return json_sprintf("%d of %d", count, p->e.n_data);
 }
 
+/* Three counts that answer the question of the page: is the paper's result reached, and what does
+ * that take? */
 static void add_summary(report_page *page, const paper *p) {
     report_section *section = page_section(page, "summary", "", NULL);
     page_add(section, "facts",
@@ -108,12 +116,14 @@ static void add_summary(report_page *page, const paper *p) {
                        "label", "the same, NMI", "note", "needs the labels"));
 }
 
+/* Remarks on the data sets: missing ones, and changes that were necessary to match the publication.
+ * */
 static void add_notes(report_page *page, const paper *p) {
-    json_t *notes = paper_notes(&p->found), *rows = json_array(), *text;
-    size_t index;
-    json_array_foreach(notes, index, text) {
-        const char *all = json_string_value(text), *colon = strstr(all, ": ");
-        page_append(rows, json_pack("[s#, s]", all, (int)(colon - all), colon + 2));
+    json_t *rows = json_array();
+    for (int s = 0; s < PAPER_SETS; s++) {
+        char note[PAPER_NOTE_SIZE];
+        if (paper_note(&p->found, s, note, sizeof note))
+            page_append(rows, json_pack("[s, o]", paper_sets[s].name, page_text(note)));
     }
     page_add(
         page_section(
@@ -122,7 +132,6 @@ static void add_notes(report_page *page, const paper *p) {
         "table",
         json_pack("{s:[{s:s}, {s:s, s:s}], s:o}", "columns", "label", "data", "label", "note",
                   "type", "text", "rows", rows));
-    json_decref(notes);
 }
 
 static void add_figures(report_page *page, char *const svg[2]) {

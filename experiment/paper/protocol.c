@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The grid of every regularisation parameter in the paper. */
 static json_t *list_scalars(void) {
     return json_pack("[f, f, f, f, f]", 1e-6, 1e-3, 1.0, 1e3, 1e6);
 }
 
+/* The grid of every dimension in the paper. */
 static json_t *list_dimensions(void) {
     json_t *list = json_array();
     for (int dim = 10; dim <= 150; dim += 10)
@@ -71,6 +73,8 @@ static json_t *make_fine(const char *suffix, const char *prepare) {
     return entry;
 }
 
+/* Records gamma at the two ends, which the figure marks; the default gamma, because the ends do not
+ * depend on it. */
 static json_t *make_ends(const char *suffix, const char *prepare) {
     json_t *entry = make_labelled("ssc", suffix);
     json_object_set_new(entry, "options", json_pack("{s:s}", "prepare", prepare));
@@ -89,6 +93,7 @@ static json_t *make_traces(void) {
     return entry;
 }
 
+/* The order of the entries is that of the constants ENTRY_ in paper.h. */
 json_t *paper_plan(const paper_found *found, int n_init) {
     json_t *data = json_array(), *methods = json_array();
     for (int s = 0; s < PAPER_SETS; s++)

@@ -21,6 +21,8 @@ typedef struct metric_text {
 
 static const metric_text metrics[] = {{"acc", "ACC"}, {"nmi", "NMI"}};
 
+/* All differences are taken between numbers as shown (one decimal), so that a reader who subtracts
+ * gets the same. */
 static table_cell make_cell(const paper *p, const char *metric, int entry, int method, int data) {
     grid_result best = grid_oracle(&p->e, data, entry, metric);
     grid_result by_default = grid_oracle(&p->e, data, ENTRY_DEFAULT + method, metric);
@@ -47,12 +49,15 @@ static double find_best(const paper *p, const char *metric, int data, bool by_de
     return best;
 }
 
+/* "reconstruction" or nothing. */
 static const char *method_note(int method) {
     return experiment_is_reconstruction(paper_methods[method]) ? "reconstruction" : "";
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
+/* One row per method; for each data set seven columns. The last one, with preparations, exists for
+ * ssc only. */
 static void write_csv(FILE *out, const paper *p, const char *metric) {
     static const char *const columns[] = {"",         "_mean",    "_std", "_paper", "_difference",
                                           "_default", "_prepared"};
@@ -76,6 +81,7 @@ static void write_csv(FILE *out, const paper *p, const char *metric) {
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
+/* The first two lines of a Markdown table. */
 static void write_heading(FILE *out, const paper *p, const char *first) {
     fprintf(out, "| %s |", first);
     for (int i = 0; i < p->e.n_data; i++)
@@ -95,6 +101,7 @@ static void write_number(FILE *out, double number, bool bold) {
     fprintf(out, bold ? " **%.1f**" : " %.1f", number);
 }
 
+/* The published protocol: labels choose the grid point. */
 static void write_oracle_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     for (int m = 0; m < PAPER_METHODS; m++) {
@@ -109,6 +116,7 @@ static void write_oracle_table(FILE *out, const paper *p, const char *metric) {
     }
 }
 
+/* The defaults, for which no labels are used. */
 static void write_default_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     for (int m = 0; m < PAPER_METHODS; m++) {
@@ -123,6 +131,7 @@ static void write_default_table(FILE *out, const paper *p, const char *metric) {
     }
 }
 
+/* ssc with the best preparation, and the grid point it was found at. */
 static void write_prepared_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     fputs("| ssc |", out);
@@ -135,6 +144,7 @@ static void write_prepared_table(FILE *out, const paper *p, const char *metric) 
     fputc('\n', out);
 }
 
+/* Each table is preceded by what the labels were used for, which decides how it may be read. */
 static void write_markdown(FILE *out, const paper *p, const char *metric) {
     fprintf(out,
             "# %s, per cent\n\n## The published protocol\n\n"
@@ -164,6 +174,8 @@ static void write_markdown(FILE *out, const paper *p, const char *metric) {
 
 /* ---- LaTeX ---------------------------------------------------------------------------------- */
 
+/* Two lines per method: ours, and below it the published number. Only commands of plain LaTeX, so
+ * that the table can be included anywhere. */
 static void write_latex_row(FILE *out, const paper *p, const char *metric, int m) {
     fprintf(out, "%s%s", paper_methods[m], method_note(m)[0] == '\0' ? "" : "$^\\dagger$");
     for (int i = 0; i < p->e.n_data; i++) {
@@ -181,6 +193,7 @@ static void write_latex_row(FILE *out, const paper *p, const char *metric, int m
     fputs(" \\\\\n", out);
 }
 
+/* Additional rows for ssc: the default, or the best over preparations. */
 static void write_latex_extra(FILE *out, const paper *p, const char *metric, bool prepared) {
     fputs(prepared ? "ssc, best over preparations" : "ssc, default (no labels)", out);
     for (int i = 0; i < p->e.n_data; i++) {
@@ -214,6 +227,7 @@ static void write_latex(FILE *out, const paper *p, const char *metric) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
+/* Through memory, because files are written completely or not at all. */
 static huddle_status write_table(const paper *p, const char *metric, const char *ending,
                                  void (*write)(FILE *out, const paper *p, const char *metric)) {
     huddle_status status = HUDDLE_OK;
@@ -244,6 +258,7 @@ done:
 
 /* ---- tables for people ---------------------------------------------------------------------- */
 
+/* One line of a table: our number and the difference from the publication, per data set. */
 static void print_row(FILE *out, const paper *p, const char *metric, const char *name, int entry,
                       int method, bool by_default) {
     fprintf(out, "  %-26s", name);
@@ -272,6 +287,7 @@ static void print_table(FILE *out, const paper *p, const metric_text *metric) {
     fputc('\n', out);
 }
 
+/* The short form for a terminal; the files have the deviations and grid points. */
 void paper_print(const paper *p, FILE *out) {
     json_t *notes = paper_notes(&p->found), *text;
     size_t index;

@@ -1,6 +1,6 @@
-Every fault is one sentence that names the file; the exit status is 1 and nothing is written.
+Errors are one message that names the file; the exit status is 1 and nothing is written.
 
-There is no such file, or it is something else.
+Files that do not exist or are not regular files.
 
   $ huddle info nowhere.csv
   huddle: nowhere.csv: cannot be opened: No such file or directory
@@ -13,7 +13,7 @@ There is no such file, or it is something else.
   huddle: empty: the folder holds no PGM or PNG images, nor folders of them
   [1]
 
-Empty, or as good as.
+Empty files.
 
   $ : > nothing.csv
   $ huddle info nothing.csv
@@ -32,7 +32,7 @@ Empty, or as good as.
   huddle: header.csv: the file holds a header but no rows
   [1]
 
-One row is a data set, though a poor one.
+A single row is a valid data set.
 
   $ printf '1,2,3\n' > one.csv
   $ huddle info one.csv
@@ -90,7 +90,7 @@ NaN and infinity, by row and column.
   huddle: objects.npy: 'array' holds Python objects
   [1]
 
-The ending lies: what a file holds counts.
+The content of a file determines its format, not its ending.
 
   $ cp good.npy lies.csv
   $ huddle info lies.csv --json | grep -E '"(format|n|d)"'
@@ -138,7 +138,7 @@ Truncated or damaged containers.
   huddle: zeros.h5: the content is not hdf5, nor any other format Huddle reads
   [1]
 
-A size that lies is not believed.
+Sizes in headers are checked against the file.
 
   $ /usr/bin/python3 -c '
   > data = open("good.npy", "rb").read()
@@ -148,7 +148,7 @@ A size that lies is not believed.
   huddle: huge.npy: the array needs 1199999999988 bytes, but only 2400 follow its header
   [1]
 
-Names that are not there.
+Names that do not exist.
 
   $ huddle info good.mat --x features
   huddle: good.mat: no variable named 'features'; it holds fea, gnd
@@ -160,7 +160,7 @@ Names that are not there.
   huddle: one.csv: no column '7'; it has 3 columns without names
   [1]
 
-Labels of another length.
+Labels of a different length.
 
   $ printf '0\n1\n' > two.txt
   $ huddle info good.npy --y two.txt
@@ -179,7 +179,7 @@ More clusters than points.
   huddle: good.npy: n_clusters = 201 is outside [1, 200]
   [1]
 
-Models that are none.
+Files that are not models.
 
   $ huddle predict nowhere.model good.npy
   huddle: nowhere.model: cannot be opened: No such file or directory
@@ -191,7 +191,7 @@ Models that are none.
   huddle: good.h5: this is not a Huddle model
   [1]
 
-Graphs and embeddings that are none.
+Files that are not graphs or embeddings.
 
   $ huddle cluster good.npy -m sc -c 2 --graph nowhere.npz
   huddle: nowhere.npz: cannot be opened: No such file or directory
@@ -203,7 +203,7 @@ Graphs and embeddings that are none.
   huddle: nan.npy: row 4, column 2: the value is not a number
   [1]
 
-Nothing was written by any of these.
+None of these commands has written a file.
 
   $ test -e labels.csv
   [1]

@@ -1,4 +1,4 @@
-Ctrl-C: a word, exit status 1, and nothing half-written.
+Ctrl-C: one message, exit status 1, and no incomplete file.
 
   $ cat > interrupt.py <<'END'
   > import signal, subprocess, sys, time

@@ -1,4 +1,4 @@
-A summary for people; times aside, it is the same every time.
+The summary; apart from times it is the same for every run.
 
   $ huddle cluster digits -m kmeans -q | sed 's/seconds.*/seconds/'
   digits: 1797 points, 64 features, 10 classes
@@ -34,7 +34,7 @@ One JSON object, and nothing else, on stdout.
   ['ncut', 'silhouette', 'stability'] [] True
   10 50 none
 
-Labels, one a row, in every format.
+Labels, one per row, in every format.
 
   $ huddle cluster digits -m kmeans -o labels.npy -q > /dev/null
   $ huddle cluster digits -m kmeans -o labels.csv -q > /dev/null
@@ -60,7 +60,7 @@ Another seed does; the same seed does not.
   $ huddle cluster blobs --n 300 --noise 3 -m kmeans -c 5 --n-init 1 --seed 4 -o b.txt -q > /dev/null
   $ cmp a.txt b.txt
 
-Known classes give the number of clusters; --y none hides them.
+The number of classes is the default number of clusters; --y none ignores the labels.
 
   $ huddle cluster digits -m kmeans --classes 3-5 --per-class 20 --json -q | grep -E '"n(_clusters|_classes)?":'
     "n": 60,

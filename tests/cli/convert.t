@@ -1,4 +1,4 @@
-There and back again: every format keeps points and labels.
+Round trip: every format preserves points and labels.
 
   $ for ending in csv tsv npz mat h5 libsvm; do
   >   huddle convert digits digits.$ending
@@ -31,7 +31,7 @@ Only some classes, only a few of each.
   $ huddle info few.csv | grep classes
   classes   3: 1 3 4
 
-Others can read it.
+Other programs can read the files.
 
   $ huddle convert digits digits.npz -q
   $ huddle convert digits digits.mat -q

@@ -12,7 +12,7 @@ Points that occur more often than a point has neighbours.
     distinct   655 of 1500 points; equal points have the same label
     graph      2350 edges, 1 component
 
-What is written has a row for every point.
+Outputs have one row per point.
 
   $ /usr/bin/python3 -c '
   > import numpy as np, scipy.sparse as sp
@@ -37,7 +37,7 @@ What is written has a row for every point.
   $ huddle predict model.h5 rounded.csv --y class -q -o again.npy > /dev/null && cmp labels.npy again.npy && echo the same
   the same
 
-The path has all points too.
+The path has all points as well.
 
   $ huddle path rounded.csv --y class -q --json --n-gamma 8 -o tree.npy --labels path.npy > path.json
   $ /usr/bin/python3 -c '

@@ -1,4 +1,4 @@
-Engines: where to compute.
+Compute engines.
 
   $ huddle engines
   cpu         the processors of this machine
@@ -8,7 +8,7 @@ Engines: where to compute.
   > print(r["default"], [e["name"] for e in r["engines"]])'
   cpu ['cpu']
 
-The commands that compute take one; it changes no label.
+Commands that compute accept an engine; labels do not depend on it.
 
   $ huddle cluster moons -m kmeans -c 2 --engine cpu -q -o a.txt --save moons.model > /dev/null
   $ huddle cluster moons -m kmeans -c 2 -q -o b.txt > /dev/null
@@ -17,7 +17,7 @@ The commands that compute take one; it changes no label.
   $ cmp a.txt c.txt
   $ huddle path blobs --n 60 -c 3 --engine cpu -q > /dev/null
 
-A wrong name is refused with those there are, and so are options the engine does not take.
+Unknown names are refused with a list of engines, and so are options that an engine does not accept.
 
   $ huddle cluster moons --engine abacus
   huddle: --engine abacus is not one of cpu

@@ -91,15 +91,20 @@ A cell that cannot be computed does not stop the others, and is tried again the 
 
 Two runs cannot write to one folder.
 
+  $ echo "{\"data\": [\"digits\"], \"methods\": [\"ssc\"], \"seeds\": [$(seq -s, 0 99)]}" > long.json
   $ cat > both.py <<'END'
-  > import fcntl, subprocess
-  > file = open("out/results.jsonl", "r+")
-  > fcntl.lockf(file, fcntl.LOCK_EX)
-  > done = subprocess.run(["huddle", "experiment", "there/plan.json", "-o", "out", "-q"], stderr=subprocess.PIPE, text=True)
-  > print(done.returncode, done.stderr, end="")
+  > import os, subprocess, time
+  > command = ["huddle", "experiment", "long.json", "-o", "both", "-q"]
+  > first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+  > while first.poll() is None and not (os.path.exists("both/results.jsonl") and os.path.getsize("both/results.jsonl")):
+  >     time.sleep(.05)
+  > second = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+  > first.terminate()
+  > first.wait()
+  > print(second.returncode, second.stderr, end="")
   > END
   $ /usr/bin/python3 both.py
-  1 huddle: out: another process is writing to this folder
+  1 huddle: both: another process is writing to this folder
 
 A plan that does not exist is named once.
 

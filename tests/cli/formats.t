@@ -1,4 +1,4 @@
-The formats of this build. HDF5 and libpng can be left out of it.
+The formats of this build. HDF5 and libpng are optional.
 
   $ huddle info --formats
   format        access      values         files
@@ -14,7 +14,7 @@ The formats of this build. HDF5 and libpng can be left out of it.
   images        read        dense          .pgm (folder of PGM images)
   images        read        dense          .png \(folder of PNG images\); (uses|not available: this build has no) libpng (re)
 
-For programs.
+As JSON.
 
   $ huddle info --formats --json | /usr/bin/python3 -c '
   > import json, sys

@@ -21,7 +21,7 @@ To stdout as CSV, or to a file.
   huddle: swissroll.npz: 60 points, 3 features, 4 classes
   "n":60,"d":3,"n_classes":4
 
-The seed decides.
+Points depend on the seed.
 
   $ huddle generate rings --seed 1 -q > a.csv
   $ huddle generate rings --seed 1 -q > b.csv

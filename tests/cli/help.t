@@ -1,4 +1,4 @@
-Without words the tool says what it can do, on stderr, and that this was not enough.
+Without arguments the tool prints its help on stderr and fails.
 
   $ huddle
   Usage: huddle COMMAND [OPTIONS] ...
@@ -32,7 +32,7 @@ Without words the tool says what it can do, on stderr, and that this was not eno
   $ huddle 2>/dev/null
   [2]
 
-The same on request is an answer.
+On request the help goes to stdout.
 
   $ huddle help > general
   $ huddle --help | cmp - general
@@ -47,7 +47,7 @@ The version.
   $ huddle --version
   huddle [0-9]+\.[0-9]+\.[0-9]+ (re)
 
-Help for a command, by three roads.
+Three ways to the help of a command.
 
   $ huddle help info > info
   $ huddle info --help | cmp - info
@@ -95,7 +95,7 @@ Help for a command, by three roads.
     huddle info faces.mat
     huddle info USPS.h5 --x train/data --x test/data --y train/target --y test/target
 
-Every command explains itself, with its options, and no line is too wide.
+Every command has help with all its options, and no line is too wide.
 
   $ for command in cluster path predict score info convert generate methods options help man completion; do
   >   huddle help $command | head -1
@@ -114,7 +114,7 @@ Every command explains itself, with its options, and no line is too wide.
   Usage: huddle man [OPTIONS]
   Usage: huddle completion [OPTIONS] SHELL
 
-Every option of every method stands in the help of cluster.
+The help of cluster contains every option of every method.
 
   $ huddle help cluster > cluster
   $ huddle options --json | /usr/bin/python3 -c '
@@ -126,7 +126,7 @@ Every option of every method stands in the help of cluster.
   >         if flag + " " not in text:
   >             print(method["method"], flag)'
 
-Mistakes get one sentence, a guess, and exit status 2.
+Usage errors: one message with a suggestion, and exit status 2.
 
   $ huddle clustre digits
   huddle: no command named 'clustre'; did you mean 'cluster'?

@@ -1,4 +1,4 @@
-What a file holds, for people and for programs.
+The content of a file, as text and as JSON.
 
   $ huddle info digits
   file      digits
@@ -82,7 +82,7 @@ CSV: names of columns, a column of words as labels.
   labels    kind, the only text column; its 1 value would determine -c
   names     width, height, kind
 
-Containers: names by habit, or given.
+Containers: conventional names, or names that are given.
 
   $ /usr/bin/python3 -c '
   > import numpy as np, scipy.io, scipy.sparse, h5py
@@ -157,7 +157,7 @@ Containers: names by habit, or given.
     "n": 8,
     "d": 3,
 
-Where the points must be chosen, the names to choose from.
+If the points must be selected, the arrays are listed.
 
   $ huddle info parts.h5
   file      parts.h5
@@ -187,7 +187,7 @@ Where the points must be chosen, the names to choose from.
   huddle: parts.h5: no variable named 'train/nothing'; it holds test/data, test/target, train/data, train/target
   [1]
 
-Packed by gzip.
+Files compressed by gzip.
 
   $ for file in a.mat a.npz images.npy a.mtx table.csv; do
   >   gzip -k $file
@@ -251,7 +251,7 @@ Coordinates are points: y beside x is no label.
   features  2
   classes   2: 0 1
 
-Labels of another file are at fault by its name.
+Errors in a file of labels name that file.
 
   $ printf '1\n2\n' > short.csv
   $ huddle cluster plane.csv --y short.csv

@@ -1,4 +1,4 @@
-What there is.
+The list of methods.
 
   $ huddle methods | grep -E '^(kmeans|sc|ssc) '
   kmeans      K-means
@@ -27,7 +27,7 @@ What there is.
         --init NAME           how the initial centres are chosen; k-means++|sample
                               [k-means++]
 
-Options as JSON say what they take.
+Options as JSON contain the values they accept.
 
   $ huddle options kmeans --json | /usr/bin/python3 -c '
   > import json, sys
@@ -42,7 +42,7 @@ Options as JSON say what they take.
   tol real 0.0001 0.0 None None
   init choice k-means++ None None ['k-means++', 'sample']
 
-The pages in docs/ are what the tool prints now.
+The pages in docs/ are up to date.
 
   $ docs="$TESTDIR/../../docs"
   $ huddle options --markdown | diff "$docs/options.md" -

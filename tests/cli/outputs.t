@@ -1,4 +1,4 @@
-Outputs are whole or not there.
+Output files are complete or absent.
 
 Standard output on a full disc is a failure.
 
@@ -18,7 +18,7 @@ Standard output on a full disc is a failure.
   huddle: standard output: No space left on device
   [1]
 
-So is a closed one.
+So is a closed standard output.
 
   $ huddle info digits >&-
   huddle: standard output: Bad file descriptor
@@ -57,7 +57,7 @@ that measures coverage must not begin a profile that it cannot finish.
   before.csv
   digits.csv
 
-Folders that are not there are found out before the work.
+Missing folders are reported before the computation.
 
   $ huddle cluster digits -m kmeans -o nowhere/labels.csv
   huddle: nowhere/labels.csv: folder 'nowhere' does not exist
@@ -79,7 +79,7 @@ Folders that are not there are found out before the work.
   huddle: nowhere/stages: folder 'nowhere' does not exist
   [1]
 
-An output is none of the inputs.
+An output must not be one of the inputs.
 
   $ huddle cluster before.csv -m kmeans -o before.csv
   huddle: before.csv: is also an input and would be overwritten; choose another file
@@ -96,7 +96,7 @@ An output is none of the inputs.
   [2]
   $ cmp digits.csv before.csv
 
-Endings that nobody writes are a mistake of the command line, everywhere.
+Unknown endings of outputs are usage errors in every command.
 
   $ huddle cluster digits -o labels.json
   huddle: labels.json: labels can be written as .npy, .csv or .txt

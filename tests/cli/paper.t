@@ -39,7 +39,7 @@ A folder with stand-ins for two of the published data sets, in two formats.
   results.csv
   results.jsonl
 
-The tables hold all nine methods with the paper's numbers, and agree with the raw results.
+The tables contain all nine methods with the paper's numbers, and agree with the raw results.
 
   $ cat > check.py <<'END'
   > import csv, json, struct, xml.dom.minidom

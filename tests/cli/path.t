@@ -23,7 +23,7 @@ From exact fit to collapse.
   $ head -1 tree.csv
   a,b,gamma,size
 
-SciPy takes the tree, also when trees remain apart at the top.
+SciPy accepts the tree, also if several trees remain at the end of the path.
 
   $ /usr/bin/python3 -c '
   > import numpy as np
@@ -44,7 +44,7 @@ SciPy takes the tree, also when trees remain apart at the top.
   True
   80
 
-Where each component is one point from the beginning, nothing is left to shrink, and path says so.
+If each component is one point from the beginning, path reports that there is nothing to shrink.
 
   $ /usr/bin/python3 -c '
   > import numpy as np
@@ -53,7 +53,7 @@ Where each component is one point from the beginning, nothing is left to shrink,
   $ huddle path pairs.npy -c 2 --connect false -q | head -1
   pairs.npy: 80 points; exact fit at every gamma: rows connected by the graph coincide already
 
-What path cannot take.
+Arguments that path does not accept.
 
   $ huddle path moons --gamma 3
   huddle: path covers all values of gamma and does not accept --gamma

@@ -20,7 +20,7 @@ Files that may not be read or written. Root may do anything, so it steps down fo
   $ chmod 644 open.csv
   $ chmod 555 .
 
-Whatever the work, it is not begun: with 2 points it would fail otherwise.
+The computation is not started: with 2 points it would fail with another message.
 
   $ as_nobody huddle cluster open.csv -m kmeans -c 3 -o labels.csv
   huddle: labels.csv: cannot be written: Permission denied

@@ -1,4 +1,4 @@
-A model fitted, kept, and asked about new points.
+A model is fitted, saved and applied to new points.
 
   $ huddle cluster digits -m kmeans --save kmeans.model -o fitted.txt -q > /dev/null
   $ huddle predict kmeans.model digits > predicted.txt
@@ -10,7 +10,7 @@ A model fitted, kept, and asked about new points.
   > print(r["file"], r["model"], r["method"], r["n"], r["d"], len(r["labels"]), sorted(r["scores"]))'
   digits kmeans.model kmeans 1797 64 1797 ['acc', 'ari', 'nmi', 'purity']
 
-The spectral methods can do that too.
+Spectral methods predict as well.
 
   $ for method in sc ssc; do
   >   huddle cluster moons --n 300 -m $method --save $method.model -q > /dev/null
@@ -52,7 +52,7 @@ table and from an array of doubles.
   >   done
   > done
 
-NumPy opens the arrays of a model.
+NumPy reads the arrays of a model.
 
   $ huddle predict ssc.model moons --n 300 > labels.txt
   $ /usr/bin/python3 -c '
@@ -62,7 +62,7 @@ NumPy opens the arrays of a model.
   >       model["embedding"].shape, "model.json" in model)'
   (300,) True (300, 2) True
 
-Points of another width, a damaged model, a foreign file.
+Points with another number of features, a damaged model, a file of another kind.
 
   $ huddle predict kmeans.model moons
   huddle: moons: the points have 2 features, the model was fitted to 64

@@ -1,4 +1,4 @@
-Two files of labels, whatever they are called inside.
+Two files of labels with different names for the clusters.
 
   $ printf 'cat\ncat\ncat\ndog\ndog\nowl\n' > truth.txt
   $ printf '5\n5\n7\n7\n7\n9\n' > labels.csv
@@ -34,7 +34,7 @@ Two files of labels, whatever they are called inside.
     }
   }
 
-Perfect agreement, by other names, in another format.
+Perfect agreement, with other names, in another format.
 
   $ /usr/bin/python3 -c '
   > import numpy as np
@@ -66,7 +66,7 @@ More clusters than classes.
   dog    .  1  .  .  .  1
   owl    .  .  1  .  .  .
 
-Names in any alphabet stand in line.
+Names in any script are aligned.
 
   $ printf 'K\303\244fer\nK\303\244fer\n\347\214\253\nAmeise\n' > names.txt
   $ printf '\303\244\n\303\244\nbb\nc\n' > found.txt
@@ -76,7 +76,7 @@ Names in any alphabet stand in line.
   K\xc3\xa4fer    .   2   . (esc)
   \xe7\x8c\xab       .   .   1 (esc)
 
-A data set stands for its labels.
+The labels of a data set.
 
   $ huddle cluster digits -m kmeans -o digits.txt -q > /dev/null
   $ huddle convert digits digits.csv -q
@@ -89,7 +89,7 @@ A data set stands for its labels.
   $ huddle score digits digits.txt | head -1
   acc     0.7* (glob)
 
-Labels of another length, and none at all.
+Labels of a different length, and missing labels.
 
   $ head -5 truth.txt > five.txt
   $ huddle score truth.txt five.txt

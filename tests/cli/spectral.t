@@ -28,7 +28,7 @@ Rings and spirals as well, with no option but the built-in number of classes.
   rings True
   spirals True
 
-The summary tells of the certificate.
+The summary reports the certificate.
 
   $ huddle cluster moons --n 400 -q | grep -E '^  (method|graph|embedding|shrink|  *the shrink step)'
     method     ssc, 2 clusters
@@ -104,7 +104,7 @@ Every intermediate in a folder, as NumPy and SciPy read it.
   W csr (400, 400) True True
   True
 
-Any of them can be fed back in.
+Intermediate results can be used as input.
 
   $ huddle cluster moons --n 400 --graph out/A.npz -o graph.npy -q > /dev/null
   $ huddle cluster --graph out/A.npz -c 2 -o alone.npy -q > /dev/null
@@ -113,17 +113,17 @@ Any of them can be fed back in.
   $ cmp labels.npy alone.npy
   $ cmp labels.npy embedding.npy
 
-Threads change nothing here either.
+Labels do not depend on the number of threads.
 
   $ huddle cluster moons --n 400 --prepare standard -o one.npy --n-threads 1 -q > /dev/null
   $ huddle cluster moons --n 400 --prepare standard -o three.npy --n-threads 3 -q > /dev/null
   $ cmp labels.npy one.npy
   $ cmp labels.npy three.npy
 
-kmeans has no use for a graph.
+kmeans does not accept a graph.
 
   $ huddle cluster moons --n 400 -m kmeans --graph out/A.npz
-  huddle: out/A.npz: method kmeans has no use for a graph
+  huddle: out/A.npz: method kmeans does not accept a graph
   [2]
 
 A graph of another size.

@@ -1,4 +1,4 @@
-Tables as people bring them: what becomes of every column, and what is said about it.
+Tables as they occur in practice: how each column is used, and what is reported.
 
 A table of three kinds with a shuffled number in every row, as in many copies of iris.
 
@@ -89,7 +89,7 @@ Label leak: a column that maps one to one onto the labels is ignored with a warn
   $ huddle info two.csv --y species --x 1-5 | grep features
   features  5
 
-Which column became the labels and why, and what set -c.
+Which column contains the labels and why, and what determines -c.
 
   $ (echo day,city,sun,rain; for i in $(seq 60); do
   >   echo 2024-$((i % 12 + 1))-$((i % 28 + 1)),c$((i % 28)),$((i % 7)).5,$((i % 11)); done) > city.csv
@@ -189,7 +189,7 @@ Rows that are dropped keep their place among the labels.
   huddle: --missing guess is not one of error|drop|mean|median
   [2]
 
-Text columns: the --x that works, as it can be pasted.
+Text columns: the message contains an --x that works.
 
   $ printf 'size,city,"max temp",kind\n1,P,4,u\n6,R,8,v\n3,P,5,u\n2,R,1,u\n' > texts.csv
   $ huddle info texts.csv
@@ -222,7 +222,7 @@ A model finds its columns by their names, and encoded texts in their order.
   $ tail -1 first.txt > last.txt
   $ huddle predict texts.h5 last.csv --encode -q | cmp - last.txt
 
-A feature that holds nearly all the variance is named, whatever prepares the points.
+A feature with nearly all the variance is reported, for every preparation.
 
   $ (echo width,height,depth,income; for i in $(seq 90); do
   >   echo $((i % 3 * 9)).$((i * 7 % 10)),$((i % 3 * 9)).$((i * 3 % 10)),$((i * 11 % 9)),$((i * 7919 % 1009 * 40)); done) > scale.csv
@@ -322,7 +322,7 @@ Encoded columns: labels do not depend on the other rows, and --encode need not b
   $ grep Q bare2.csv | huddle predict bare2.h5 /dev/stdin -q > only2.txt
   $ paste -d, bare2.csv bare2.txt | grep Q | cut -d, -f3 | cmp - only2.txt
 
-Values cannot be filled in from the rows to predict.
+Missing values cannot be replaced by means of the new rows.
 
   $ huddle predict model.h5 gaps.csv --missing mean
   huddle: --missing mean would use the mean of the new rows, so that a label would depend on the other rows; predict accepts --missing drop
@@ -363,7 +363,7 @@ The header of a table of texts.
   $ tail -n +2 words.csv | huddle info /dev/stdin --encode -q | grep -E 'points|names'
   points    20
 
-With --y none nothing is said of labels that are not read.
+With --y none nothing is reported about labels that are not read.
 
   $ huddle info two.csv --y none
   huddle: column 6 (species) is ignored: it maps one to one onto column 5 (target), which looks like labels

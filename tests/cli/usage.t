@@ -1,4 +1,4 @@
-The command line is wrong: one sentence, exit status 2, nothing on stdout.
+Usage errors: one message, exit status 2, nothing on stdout.
 
   $ huddle cluster
   huddle: cluster: missing DATA; see huddle help cluster
@@ -31,13 +31,13 @@ The command line is wrong: one sentence, exit status 2, nothing on stdout.
   huddle: --seed needs a value
   [2]
 
-Options are not to be abbreviated.
+Options cannot be abbreviated.
 
   $ huddle cluster digits --n-clust 10
   huddle: cluster has no option --n-clust; did you mean --n-clusters?
   [2]
 
-Values that can never be right.
+Values that are never valid.
 
   $ huddle cluster digits -m kmeans -c 0
   huddle: n_clusters = 0 is not auto or a whole number from 1, or a range such as 2-20
@@ -94,7 +94,7 @@ Values that can never be right.
   huddle: no method named 'nothing'; see huddle methods
   [2]
 
-Options of another method, and flags that mean nothing here.
+Options of another method, and flags without effect.
 
   $ huddle cluster digits -m kmeans --gamma 3
   huddle: method kmeans has no option --gamma; see huddle options kmeans
@@ -106,7 +106,7 @@ Options of another method, and flags that mean nothing here.
   huddle: moons: --transpose applies only to files
   [2]
 
-Outputs of a kind that does not exist are refused before the work.
+Unknown formats of outputs are refused before the computation.
 
   $ huddle cluster digits -o labels.xls
   huddle: labels.xls: labels can be written as .npy, .csv or .txt

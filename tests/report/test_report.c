@@ -422,12 +422,41 @@ static huddle_status write_path_page(void *argument) {
     return huddle_report_write_path(NULL, p->f->model, &p->f->x, &p->walk, NULL, p->f->page);
 }
 
+static huddle_status write_path_json(void *argument) {
+    path_page *p = argument;
+    char *text = NULL;
+    huddle_status status = huddle_report_path_json(p->f->model, &p->walk, &text);
+    assert_int_equal(status == HUDDLE_OK, text != NULL);
+    huddle_free(text);
+    return status;
+}
+
+/* The JSON of a path is that of its page. */
+static void check_path_json(fixture *f, const huddle_report_walk *walk) {
+    char *text = NULL;
+    assert_ok(huddle_report_path_json(f->model, walk, &text));
+    json_t *info = json_loads(text, 0, NULL), *data = read_data(f);
+    const json_t *shown = json_object_get(find_block(data, "walk"), "report");
+    static const char *const members[] = {"n", "d", "n_clusters", "fusions"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        assert_true(
+            json_equal(json_object_get(info, members[i]), json_object_get(shown, members[i])));
+    const json_t *level = json_array_get(json_object_get(info, "levels"), 6);
+    assert_true(json_number_value(json_object_get(level, "gamma")) == walk->path->levels[6].gamma);
+    assert_true(json_number_value(json_object_get(level, "dual")) == walk->path->levels[6].dual);
+    json_decref(data);
+    json_decref(info);
+    huddle_free(text);
+    test_each_allocation(write_path_json, &(path_page){f, *walk});
+}
+
 static void test_path(void **state) {
     fixture *f = *state;
     huddle_array array;
     huddle_path_options options = huddle_path_defaults();
     huddle_path path = {0};
     int32_t labels[N];
+    char *text;
     huddle_report_walk walk = {&path, labels, CLUSTERS, {0}, 0.5};
     assert_ok(huddle_model_array(f->model, "embedding", &array));
     huddle_dense rows = {array.rows, array.cols, array.stride, (double *)(uintptr_t)array.values};
@@ -448,10 +477,14 @@ static void test_path(void **state) {
     assert_non_null(find_block(data, "path"));
     json_decref(data);
     test_each_allocation(write_path_page, &(path_page){f, walk});
+    check_path_json(f, &walk);
     (void)unlink(f->page);
     labels[5] = CLUSTERS;
     assert_refused(huddle_report_write_path(NULL, f->model, &f->x, &walk, NULL, f->page),
                    HUDDLE_INVALID, "label 3 of point 5 is outside [0, 2]");
+    assert_refused(huddle_report_path_json(f->model, &walk, &text), HUDDLE_INVALID,
+                   "label 3 of point 5 is outside [0, 2]");
+    assert_null(text);
     path.n = N - 1;
     assert_refused(huddle_report_write_path(NULL, f->model, &f->x, &walk, NULL, f->page),
                    HUDDLE_INVALID, "a path of 59 points, but the model was fitted to 60");
