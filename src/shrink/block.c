@@ -9,7 +9,8 @@
 
 /* ---- passes -------------------------------------------------------------------------------- */
 
-/* A pass under way. */
+/* A pass in progress. Sums are taken per chunk and added in the order of the chunks; since the
+ * chunks depend on the number of items alone, results do not depend on the number of threads. */
 typedef struct pass {
     hd_shrink_body body;
     const void *argument;
@@ -18,6 +19,8 @@ typedef struct pass {
     int64_t shared; /* items from here on count half */
 } pass;
 
+/* Runs the body on one chunk. A chunk that contains both kinds of edges is split, because those to
+ * other processes count half: the other process adds the other half. */
 static huddle_status run_chunk(void *argument, hd_chunk chunk) {
     const pass *p = argument;
     double *sums = p->partial + chunk.index * p->width;
@@ -34,6 +37,7 @@ static huddle_status run_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Runs all chunks and adds their partial sums in order to `sums`. */
 static huddle_status run_pass(hd_shrink_block *b, pass *p, int64_t count, double *sums) {
     huddle_status status = HUDDLE_OK;
     int64_t chunks = hd_chunks(count, HD_SHRINK_GRAIN);
@@ -67,6 +71,7 @@ huddle_status hd_shrink_over_edges(hd_shrink_block *b, hd_shrink_body body, cons
 
 /* ---- objective ----------------------------------------------------------------------------- */
 
+/* The first sum of (6), or its squared form. */
 static void sum_losses(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
@@ -79,6 +84,8 @@ static void sum_losses(const void *argument, int64_t begin, int64_t end, double 
     sums[0] = loss;
 }
 
+/* The second sum of (6). The difference of g_i = f_i + h_i is taken as that of f plus that of h: h
+ * can be tiny beside f, and f + h would round it away. */
 static void sum_pulls(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
@@ -138,7 +145,9 @@ static void sum_inner(const void *argument, int64_t begin, int64_t end, double *
 /* Columns of B'Z that are added up at a time, on the stack. */
 enum { TILE = 64 };
 
-/* ||(B'Z)_i||^2 */
+/* ||(B'Z)_i||^2 Each vertex gathers from its own edges, in their fixed order, so that vertices can
+ * be processed in parallel without atomic additions. The bit of `incident` tells head (+) from tail
+ * (-). */
 static double square_force(const hd_shrink_block *b, int64_t i) {
     const hd_shrink_problem *p = b->problem;
     double square = 0;
@@ -172,6 +181,9 @@ static void sum_energy(const void *argument, int64_t begin, int64_t end, double 
     sums[0] = energy;
 }
 
+/* The bound is evaluated in double here, to steer the iteration; the reported one is computed again
+ * by the certificate in extended precision. A new best Z is kept by swapping pointers: z has m x c
+ * entries and is written anew in each step. */
 huddle_status hd_shrink_block_bound(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_point *point = &b->point;
@@ -199,7 +211,8 @@ done:
 
 /* ---- arrays and blocks --------------------------------------------------------------------- */
 
-/* How many partial sums a block leaves at most. */
+/* The room that a block needs for partial sums. Each block has its own, because small blocks run
+ * side by side. */
 static int64_t count_partials(const hd_shrink_range *range) {
     int64_t edges = range->e1 - range->e0, vertices = range->v1 - range->v0;
     return HD_SHRINK_MAX_SUMS * hd_chunks(edges > vertices ? edges : vertices, HD_SHRINK_GRAIN);
@@ -236,6 +249,8 @@ void hd_shrink_arrays_free(hd_shrink_arrays *a) {
     *a = (hd_shrink_arrays){0};
 }
 
+/* This is the only place where h is computed as a difference G - F; from here on solvers update it
+ * by their steps. */
 huddle_status hd_shrink_arrays_start(const hd_shrink_problem *p, const huddle_dense *g,
                                      hd_shrink_arrays *a) {
     for (int64_t v = 0; v < p->n_free && g != NULL; v++)
@@ -245,6 +260,8 @@ huddle_status hd_shrink_arrays_start(const hd_shrink_problem *p, const huddle_de
     return hd_shrink_fetch(p, a->h);
 }
 
+/* The matrix of a block contains the edges between free vertices only. Anchored edges, from
+ * `anchor` on, add to its diagonal (excess), since their other end does not move. */
 static huddle_status open_linear(const char *linear, uint64_t seed, hd_shrink_block *b) {
     const hd_shrink_problem *p = b->problem;
     hd_shrink_linear_graph graph = {.n = b->n,
@@ -273,6 +290,8 @@ static huddle_status open_block(const char *linear, uint64_t seed, hd_shrink_blo
     for (int64_t v = b->range.v0; v < b->range.v1; v++)
         sums[0] += p->mass[v];
     for (int64_t e = b->range.e0; e < b->range.e1; e++)
+        /* Edges to other processes count half here as well. Both sums set the scale of the
+         * smoothing (irls.h). */
         sums[1] += e < b->range.ghost || e >= b->range.anchor ? p->lambda[e] : .5 * p->lambda[e];
     TRY(hd_reduce_sum(b->context, 2, sums));
     b->sum_mass = sums[0];

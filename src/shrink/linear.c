@@ -28,8 +28,8 @@ const char *const *hd_shrink_linear_names(void) {
     return names;
 }
 
-/* The solvers of this file see the rows of one process only: right where no edge leaves it. The
- * engine's own solver decides for itself. */
+/* The solvers above work on the rows of one process only, which is correct as long as no edge leads
+ * to another process. An engine's own solver decides for itself. */
 static huddle_status check_processes(huddle_context *context, const hd_shrink_linear_graph *graph) {
     huddle_status status = HUDDLE_OK;
     double ghosts = graph->halo == NULL ? 0 : (double)graph->halo->ghosts;
@@ -53,11 +53,14 @@ static huddle_status open_by_name(huddle_context *context, const char *name,
     return hd_fail(HUDDLE_UNSUPPORTED, "linear_solver = %s is not part of this build", name);
 }
 
-/* Whether "auto" tries the next solver after this status. */
+/* Whether "auto" tries the next solver after this status. Running out of memory is not among them:
+ * the caller should learn of it. */
 static bool is_declined(huddle_status status) {
     return status == HUDDLE_UNSUPPORTED || status == HUDDLE_NUMERIC;
 }
 
+/* The first solver whose analysis succeeds and predicts an affordable cost. The last one is used in
+ * any case: it has no limits of its own. */
 static huddle_status open_first_fit(huddle_context *context, const hd_shrink_linear_graph *graph,
                                     hd_shrink_linear_system *system) {
     huddle_status status = HUDDLE_INTERNAL;
@@ -73,6 +76,7 @@ static huddle_status open_first_fit(huddle_context *context, const hd_shrink_lin
     return status;
 }
 
+/* A named solver overrides the engine: the option would otherwise have no effect there. */
 huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
                                     const hd_shrink_linear_graph *graph,
                                     hd_shrink_linear_system *system) {

@@ -1,6 +1,6 @@
-/* New rows, shrunk towards fixed ones (docs/method.md, "New points"): one small problem per row, a
- * geometric median with weights. The solution is often a kink, one of the points themselves, which
- * is tested first; otherwise Weiszfeld's iteration converges to it. */
+/* New rows, shrunk towards fixed ones, equation (16) of docs/method.md: one small problem per row,
+ * a weighted geometric median. The solution is often at a kink, that is, at one of the points
+ * themselves, which are tested first; otherwise Weiszfeld's iteration converges to it. */
 #include "huddle/shrink.h"
 
 #include "base/check.h"
@@ -27,8 +27,8 @@ typedef struct batch {
     double *scratch; /* workers x 4 c */
 } batch;
 
-/* One row's problem: minimise sum_k weight_k ||g - a_k||, over the anchors and, for "l21", f itself
- * with weight 1; for "l2" ||g - f||^2 comes on top. */
+/* One row's problem: minimise sum_k weight_k ||g - a_k|| over the anchors and, for "l21", f itself
+ * with weight 1; for "l2", ||g - f||^2 is added instead. */
 typedef struct place {
     const batch *b;
     int64_t row, c;
@@ -65,8 +65,9 @@ static double length(const double *v, int64_t c) {
     return sqrt(sum);
 }
 
-/* The smooth part of the gradient at `at`; *stuck gets the weight of the terms whose point lies
- * there, *inverse the sum of weight / distance, and the objective is returned. */
+/* Returns the objective at `at`, and leaves the gradient of its smooth part. *stuck becomes the
+ * weight of the terms whose point lies there, *inverse the sum of weight / distance, which is the
+ * curvature of the majorising quadratic (plus 2 for the squared loss). */
 static double evaluate_at(const place *p, const double *at, double *stuck, double *inverse) {
     double objective = 0;
     *stuck = *inverse = 0;
@@ -94,7 +95,9 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
     return objective;
 }
 
-/* The best of the kinks (f and the anchors); true if it is the solution. g is left there. */
+/* Moves g to the best of the kinks (f and the anchors); true if it is the solution. Testing the
+ * best one is enough: the problem is convex, so a kink that is a minimiser has the smallest
+ * objective of all. With k anchors this takes k^2 distances, of a few neighbours only. */
 static bool try_kinks(const place *p) {
     double best = INFINITY, stuck, inverse;
     for (int64_t k = 0; k < count_terms(p); k++) {
@@ -111,8 +114,10 @@ static bool try_kinks(const place *p) {
     return length(p->gradient, p->c) <= stuck * (1 + kink_margin);
 }
 
-/* Weiszfeld's iteration from the best kink, the first step as in Vardi and Zhang (2000), with steps
- * of 1.5 where they descend. */
+/* Weiszfeld's iteration from the best kink, the first step as in Vardi and Zhang (2000). Each step
+ * is first tried with the factor 1.5, which usually descends more (see relaxation in irls.c), then
+ * with 1, which descends in exact arithmetic. Since the start is the best kink and the objective
+ * decreases, the iteration meets no other kink. */
 static void descend(const place *p) {
     double stuck, inverse, before = evaluate_at(p, p->g, &stuck, &inverse);
     for (int32_t step = 0; step < MAX_STEPS; step++) {
@@ -137,6 +142,7 @@ static void descend(const place *p) {
     }
 }
 
+/* Rows are independent of each other, so any distribution over threads gives the same bits. */
 static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
     const batch *b = argument;
     int64_t c = b->f->cols;
@@ -181,7 +187,7 @@ done:
     return status;
 }
 
-/* The rows on the processors of this machine; anchors of other processes are fetched first. */
+/* Shrinks the rows on the CPU; anchors of other processes are fetched first. */
 static huddle_status shrink_on_cpu(huddle_context *context, batch *b) {
     huddle_status status = HUDDLE_OK;
     int64_t count = b->w->offsets[b->w->rows];

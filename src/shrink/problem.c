@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A vertex is fixed if its degree is below its weight by this relative margin, which keeps the
- * rounding of the sum on the safe side. */
+/* A vertex is fixed if its degree is below its weight by this relative margin: the degree is a sum
+ * of rounded numbers, and a vertex that could move must never be fixed. */
 static const double degree_margin = 1e-12;
 
-/* Work of hd_shrink_problem_new: everything by the caller's numbers. */
+/* Work arrays of hd_shrink_problem_new(), all in the numbering of the caller. */
 typedef struct draft {
     const hd_shrink_input *input;
     const huddle_csr *w;
@@ -52,9 +52,9 @@ static double weight_of(const draft *d, int64_t v) {
 
 /* ---- scale and forces ---------------------------------------------------------------------- */
 
-/* The power of two next to the root mean square of the rows' distances to their mean: the problem
- * does not change when F is shifted, so its unit must not either. Entries are divided by the
- * largest first, so that no square leaves the range of double. */
+/* The power of two nearest to the root mean square of the rows' distances from their mean. The
+ * problem does not change if F is shifted, so its unit must not either; dividing by a power of two
+ * is exact. Entries are divided by the largest first, so that no square overflows or underflows. */
 static huddle_status choose_unit(huddle_context *context, const huddle_dense *f, double *unit) {
     huddle_status status = HUDDLE_OK;
     double largest = 0, sum = 0, count = (double)f->rows, *mean = NULL;
@@ -64,6 +64,7 @@ static huddle_status choose_unit(huddle_context *context, const huddle_dense *f,
             largest = fmax(largest, fabs(f->values[i * f->stride + k]));
     TRY(hd_reduce_max(context, 1, &largest));
     TRY(hd_reduce_sum(context, 1, &count));
+    /* Rows this small are zero for all purposes; scaling them up would overflow. */
     if (largest < 1e-290)
         goto done;
     ALLOC_ZERO(mean, f->cols);
@@ -83,13 +84,20 @@ done:
     return status;
 }
 
+/* An edge that a solver must consider: strong enough, and not between two fixed vertices. */
 static bool is_live(const draft *d, int64_t e) {
     return d->lambda[e] >= d->smallest_lambda &&
            !(d->fixed[d->edges->i[e]] && d->fixed[d->edges->j[e]]);
 }
 
-/* lambda_e = gamma w_e, and which vertices are fixed: those whose edges cannot outweigh their own
- * term ("l21"), or only those without an edge that exerts a force. */
+/* Sets lambda_e = gamma w_e, and finds the vertices that are fixed. With `fix`, these are the rows
+ * with gamma sum_j w_ij < m_i ("The two ends of gamma"): at g_i = f_i the loss has all vectors of
+ * length m_i as subgradients, and the edges can exert no more than the degree. Otherwise only
+ * vertices without an edge that exerts a force are fixed. Rows that are spread over processes are
+ * never fixed, because all vertices must then keep their order.
+ *
+ * In the squared loss, scaling F by 1/unit scales the first term of (6) by 1/unit^2 but the second
+ * by 1/unit; dividing lambda by the unit corrects this. */
 static huddle_status set_forces(draft *d, bool fix, double negligible, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_edges *edges = d->edges;
@@ -119,7 +127,9 @@ done:
 
 /* ---- numbering ----------------------------------------------------------------------------- */
 
-/* Numbers the block of `first` in breadth-first order; p->vertex is the queue. */
+/* Numbers the block of `first` in breadth-first order; p->vertex serves as the queue. Neighbours
+ * then get nearby numbers, which makes passes over edges read nearby memory, and the first vertices
+ * of a block form a connected set (cuts_suffice() in ends.c relies on few leaving edges). */
 static void number_block(draft *d, int32_t first, hd_shrink_problem *p) {
     const huddle_csr *w = d->w;
     int32_t done = p->n_free;
@@ -137,6 +147,7 @@ static void number_block(draft *d, int32_t first, hd_shrink_problem *p) {
     }
 }
 
+/* Block after block, in the order of their first vertices, then the fixed vertices. */
 static huddle_status number_vertices(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0;
@@ -160,7 +171,8 @@ done:
     return status;
 }
 
-/* All vertices in their order, as one block: the exchange of rows goes by this order. */
+/* Keeps all vertices in their order, as one block: the exchange of rows between processes uses this
+ * order. */
 static huddle_status number_spread_vertices(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     for (int32_t v = 0; v < p->rows; v++)
@@ -174,6 +186,8 @@ done:
     return status;
 }
 
+/* Stores edge e at `place`, from `head` to its other end; `flipped` records whether the caller's
+ * orientation is the opposite, for the sign of z_e. */
 static void put_edge(const draft *d, int32_t e, int32_t head, hd_shrink_problem *p, int64_t place) {
     int32_t i = d->edges->i[e], j = d->edges->j[e];
     p->edge[place] = e;
@@ -183,8 +197,8 @@ static void put_edge(const draft *d, int32_t e, int32_t head, hd_shrink_problem 
     p->lambda[place] = d->lambda[e];
 }
 
-/* Adds the live edges whose first end in the new order is v and whose other end is free, or
- * fixed. */
+/* Appends the live edges between v and vertices of larger numbers that are free, or, with
+ * `anchored`, fixed. Fixed vertices have the largest numbers, so a free end is always the head. */
 static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_shrink_problem *p,
                             int64_t place) {
     const huddle_csr *w = d->w;
@@ -197,6 +211,7 @@ static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_shrink_
     return place;
 }
 
+/* Edges in the order of their heads: passes over edges read the rows of heads sequentially. */
 static void number_edges(const draft *d, hd_shrink_problem *p) {
     int64_t place = 0;
     for (int64_t b = 0; b < p->n_blocks; b++) {
@@ -234,6 +249,8 @@ static void number_spread_edges(const draft *d, hd_shrink_problem *p) {
             put_edge(d, (int32_t)e, edges->i[e], p, place++);
 }
 
+/* For each free vertex the list of its live edges, by a counting sort that keeps the order of
+ * edges: vertices gather sums over their edges in a fixed order, without atomic additions. */
 static huddle_status list_incident(hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     int64_t *at = NULL;
@@ -258,7 +275,8 @@ done:
     return status;
 }
 
-/* What the idle edges cost at F. */
+/* The cost of the idle edges at F. Edges between fixed vertices have it at every G considered; that
+ * of negligible edges changes by less than the gap allows. */
 static huddle_status add_idle_cost(const draft *d, hd_shrink_problem *p) {
     for (int64_t e = p->n_live; e < p->m; e++) {
         double sum = 0;
@@ -271,7 +289,8 @@ static huddle_status add_idle_cost(const draft *d, hd_shrink_problem *p) {
     return hd_reduce_sum(d->input->context, 1, &p->idle_cost);
 }
 
-/* Rows, weights and radii, in the new order. */
+/* Copies rows, weights and radii into the new order. Radii refer to components of the whole W, idle
+ * edges included, because that is the graph the certificate refers to. */
 static huddle_status copy_rows(const draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *f = d->input->f;
