@@ -9,8 +9,8 @@
  * Newton's does not descend.
  *
  * The sum is convex, with a kink at each data point and smooth elsewhere. If a data point is the
- * minimiser, no iteration with finite steps arrives there exactly; so the data point nearest to the
- * iterate is tested for optimality whenever it changes. */
+ * minimiser, the iterates approach it without arriving; so the data point nearest to the iterate is
+ * tested for optimality whenever it changes. */
 enum {
     MAX_STEPS = 300,
     MAX_NEWTON_COLUMNS = 64, /* beyond that a c x c system costs more than Weiszfeld's steps */
@@ -132,11 +132,13 @@ static void weiszfeld_step(const median *m, double *step) {
         step[k] = -factor * m->gradient[k];
 }
 
-/* One step: Newton's if it descends, otherwise Weiszfeld's, which always does. */
+/* One step: Newton's if it decreases the sum, otherwise Weiszfeld's, which always does. At a data
+ * point the Hessian lacks the term of that point, so Newton's step is not tried there. */
 static void descend(median *m, double *step) {
     bool newton = m->hessian != NULL && m->coincident == 0;
     double before = m->total;
     memcpy(m->trial, m->at, (size_t)m->c * sizeof *m->at);
+    /* newton_step() overwrites the Hessian by its factor; every evaluation computes it anew. */
     if (newton && newton_step(m, step)) {
         for (int64_t k = 0; k < m->c; k++)
             m->at[k] = m->trial[k] + step[k];
@@ -152,7 +154,7 @@ static void descend(median *m, double *step) {
 }
 
 /* Starts from the mean. The iteration also ends when the sum no longer decreases in double
- * precision; the first steps are exempt, because a step from a data point can be short. */
+ * precision, but not within the first MIN_STEPS steps. */
 static void find_median(median *m, double *step) {
     int64_t c = m->c, tested = -1;
     for (int64_t i = 0; i < m->n; i++)

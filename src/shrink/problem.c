@@ -64,7 +64,7 @@ static huddle_status choose_unit(huddle_context *context, const huddle_dense *f,
             largest = fmax(largest, fabs(f->values[i * f->stride + k]));
     TRY(hd_reduce_max(context, 1, &largest));
     TRY(hd_reduce_sum(context, 1, &count));
-    /* Rows this small are zero for all purposes; scaling them up would overflow. */
+    /* All rows are practically zero, and no unit would help. */
     if (largest < 1e-290)
         goto done;
     ALLOC_ZERO(mean, f->cols);
