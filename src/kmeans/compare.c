@@ -1,6 +1,7 @@
 /* Distances between rows and centres: in float with a bound on the error, in double where that
- * bound leaves a choice. The bounds are those of Higham, Accuracy and Stability of Numerical
- * Algorithms (2002), section 3.1. */
+ * bound does not separate the two nearest centres. So labels are those of double precision at
+ * almost the cost of float. The error bounds are those of Higham, Accuracy and Stability of
+ * Numerical Algorithms (2002), section 3.1. */
 #include "kmeans/compare.h"
 
 #include "base/check.h"
@@ -15,7 +16,9 @@
  * most CHUNK_SUMS doubles (32 MB) together. */
 enum { MAX_CHUNKS = 64, MIN_ROWS = 1024, CHUNK_SUMS = 4 << 20 };
 
-/* Chunks of rows such that each may keep c x d sums of its own without much memory. */
+/* Rows per chunk such that each chunk may keep c x d sums of its own without much memory. It
+ * depends on the sizes alone, not on the number of threads: sums over chunks are then the same bits
+ * on any machine. Whole blocks, so that only the last chunk has a short one. */
 static int64_t choose_grain(int64_t n, int64_t d, int64_t c) {
     int64_t chunks = CHUNK_SUMS / d / (c < 2 ? 2 : c);
     chunks = chunks > MAX_CHUNKS ? MAX_CHUNKS : chunks < 1 ? 1 : chunks;
@@ -56,7 +59,8 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The power of two that brings numbers up to `largest` near 1, as far as float has one. */
+/* The power of two that brings numbers up to `largest` near 1, within the exponents of float.
+ * Squares then neither overflow nor lose digits to underflow, and scaling itself is exact. */
 static float choose_scale(float largest) {
     int exponent = 0;
     if (largest > 0)
@@ -82,7 +86,9 @@ done:
     return status;
 }
 
-/* Scale, origin and variance from sums and squares of the differences from the pivot. */
+/* Scale, origin and variance from sums and squares of the differences from the pivot. The origin is
+ * the scaled mean, rounded to float: centring need not be exact, as long as rows and centres use
+ * the same origin. Sparse rows are not centred, since that would fill them. */
 static void set_moments(const survey *s, double largest, hd_kmeans_data *data) {
     int64_t d = data->x->d;
     double n = (double)data->slab.total, variances = 0;
@@ -98,8 +104,8 @@ static void set_moments(const survey *s, double largest, hd_kmeans_data *data) {
             data->origin[j] = (float)((double)data->scale * s->sums[j]);
 }
 
-/* The first row of all processes, which all of them subtract: under slabs the process that has it
- * hands it out. */
+/* The first row of all, which every process subtracts: under slabs the process that has it provides
+ * it, and all others take part in the maximum with -infinity. */
 static huddle_status share_pivot(const hd_kmeans_data *data, float *pivot) {
     huddle_status status = HUDDLE_OK;
     double *wide = NULL;
@@ -230,9 +236,10 @@ void hd_kmeans_centres_free(hd_kmeans_centres *centres) {
     memset(centres, 0, sizeof *centres);
 }
 
-/* Rounding of a product of d terms is within (d + 2) u |x| |m|, u = 2^-24, and the inputs were
- * rounded once each; two scores are compared. The rest of 16 covers products of such factors.
- * The last term is what underflow can do. */
+/* The rounding error of a product of d terms is at most (d + 2) u |x| |m|, u = 2^-24, and the
+ * inputs were rounded once each; since two scores are compared, the bound is doubled (u2 = 2 u).
+ * The remaining part of 16 covers products of such factors, and 1.001 the rounding of this bound.
+ * `score` is the error of half the squared norm, plus what underflow can cause. */
 static hd_kmeans_error bound_errors(int64_t d, double largest_norm) {
     double u2 = 0x1p-23, terms = (double)d + 16;
     return (hd_kmeans_error){
@@ -242,6 +249,8 @@ static hd_kmeans_error bound_errors(int64_t d, double largest_norm) {
     };
 }
 
+/* One pass computes both forms from the exact centres: unscaled for comparisons in double, scaled
+ * and centred for those in float, by rows and by tiles. */
 void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *exact,
                            hd_kmeans_centres *centres) {
     int64_t d = data->x->d;
@@ -298,7 +307,7 @@ void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch) {
 
 /* |x - m|^2 by differences, in double. */
 static double exact_dense(const float *x, const double *m, int64_t d) {
-    /* Four sums, so that additions need not wait for each other. */
+    /* Four sums, so that additions need not wait for each other; their order is fixed. */
     double sum[4] = {0};
     int64_t j = 0;
     for (; j + 4 <= d; j += 4)
@@ -320,7 +329,8 @@ static double sparse_square(const huddle_points *x, int64_t i) {
     return sum;
 }
 
-/* |x - m|^2 = sum over the non-zeros of (x - m)^2 - m^2, plus |m|^2. */
+/* |x - m|^2 = sum over the non-zeros of x of ((x - m)^2 - m^2), plus |m|^2: the time is
+ * proportional to the non-zeros. */
 static double exact_sparse(const huddle_points *x, int64_t i, const double *m, double square) {
     double sum = 0;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
@@ -385,8 +395,9 @@ static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *cen
     }
 }
 
-/* Where the rows begin; a short block repeats its last row. The rows that probably come next follow
- * the block. */
+/* The addresses of the rows of a block. A short block repeats its last row, so that kernels need no
+ * special case; the additional results are ignored. The rows that probably come next follow the
+ * block, for prefetching. */
 static void locate(const huddle_points *x, const int32_t *rows, int32_t count, const float **at) {
     for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         at[r] = x->values + rows[r < count ? r : count - 1] * x->stride;
@@ -396,7 +407,8 @@ static void locate(const huddle_points *x, const int32_t *rows, int32_t count, c
     }
 }
 
-/* Sets lane r from the two smallest squared distances in double. */
+/* Sets lane r from the two smallest squared distances in double. `doubt` is their error, and the
+ * factors cover the rounding to float. */
 static void set_near(const hd_kmeans_data *data, int32_t label, double best, double second,
                      double doubt, hd_kmeans_near *near, int32_t r) {
     double scale = (double)data->scale;
@@ -439,7 +451,7 @@ static double measure_sparse(const hd_kmeans_data *data, const hd_kmeans_centres
     return square;
 }
 
-/* |x - m|^2 by differences: no digits of the norms cancel. */
+/* |x - m|^2 by differences over all d columns: slower, but no digits of the norms cancel. */
 static double differences_sparse(const huddle_points *x, int64_t i, const double *m) {
     double sum = 0;
     int64_t e = x->offsets[i];
@@ -470,8 +482,9 @@ static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *c
     return label;
 }
 
-/* A bound on the rounding error of measured squared distances: sums of as many terms as the row has
- * values, and of as many as there are columns. */
+/* A bound on the rounding error of the squared distances of measure_sparse(): sums of as many terms
+ * as the row has values, and of as many as there are columns, of numbers of the size of the squared
+ * norms. 2^-51 is four units of the last place. */
 static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                            double square) {
     const huddle_points *x = data->x;
@@ -539,11 +552,15 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     }
 }
 
+/* Half the distance to the nearest other centre: a row nearer than that to its own centre cannot be
+ * nearer to another (Elkan 2003, Hamerly 2010). */
 void hd_kmeans_gaps(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                     hd_kmeans_scratch *scratch, float *gap) {
     hd_kmeans_near near;
     const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
-    /* A centre's nearest centre is itself; the bound on the next is the one wanted. */
+    /* The nearest centre of a centre is itself, at distance 0; the lower bound for the next is the
+     * one that is needed. If float cannot separate two centres, that bound is about 0, which is
+     * safe. */
     for (int32_t first = 0; first < centres->k; first += HD_KMEANS_BLOCK) {
         for (int32_t r = 0; r < HD_KMEANS_BLOCK + HD_KMEANS_AHEAD; r++) {
             int32_t k = first + r < centres->k ? first + r : centres->k - 1;

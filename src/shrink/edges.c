@@ -254,7 +254,7 @@ done:
 }
 
 /* Counts the edges, allocates their arrays and sets each cursor to the start of its row. `incident`
- * (problem.h) stores 2 e + 1 in 32 bits and place indices are int32, hence the limit. */
+ * (problem.h) stores 2 e + 1 in 32 bits, hence the limit. */
 static huddle_status size_edges(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *w = r->w;

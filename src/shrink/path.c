@@ -149,7 +149,7 @@ static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32
 }
 
 /* stay: n_levels x n, for each level the sets of rows that are together there and at all higher
- * levels. Groups of W may split again as gamma grows; these sets cannot, since each is a refinement
+ * levels. Groups may split again as gamma grows; these sets cannot, since each is a refinement
  * of the next, so that they form a tree. */
 static huddle_status find_lasting(const huddle_path *path, int32_t *stay) {
     huddle_status status = HUDDLE_OK;
