@@ -32,7 +32,9 @@ static double seconds(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Opens a matrix in C order whose elements are of the given kind ("<f4"). */
+/* Opens an .npy file of version 1 with a matrix in C order whose elements are of the given kind
+ * ("<f4"). The header is a Python literal; searching it for the kind, the order and the shape is
+ * enough for files that NumPy wrote. */
 static FILE *open_npy(const char *path, const char *kind, int64_t *rows, int64_t *cols) {
     unsigned char front[10];
     char header[65536];
@@ -61,6 +63,8 @@ static void read_values(FILE *file, const char *path, void *values, size_t size,
     fclose(file);
 }
 
+/* Ten normal groups. Each row has its own random streams, so that a prefix of a larger data set is
+ * the smaller one. */
 static void make_groups(int64_t n, int64_t d, huddle_points *x) {
     check(huddle_points_new(n, d, x));
     for (int64_t i = 0; i < n; i++) {
@@ -91,7 +95,8 @@ static void read_start(const char *name, huddle_kmeans_options *options, huddle_
     options->start = start;
 }
 
-/* The most memory this process ever held, in bytes. getrusage would count the parent's. */
+/* The peak of the resident memory of this process in bytes. getrusage() would include that of the
+ * parent before exec. */
 static double peak_memory(void) {
     char line[256];
     double kilobytes = 0;
@@ -104,6 +109,8 @@ static double peak_memory(void) {
     return 1024 * kilobytes;
 }
 
+/* The data set and its size are printed beside the peak, because most of it is the data
+ * themselves. */
 static void measure(huddle_context *context, const char *name, int runs, const huddle_points *x,
                     const huddle_kmeans_options *options) {
     double wall = 1e30, cpu = 1e30, inertia = 0;
@@ -127,6 +134,7 @@ static void measure(huddle_context *context, const char *name, int runs, const h
            (double)(x->n * x->d) * sizeof(float) / 1e6, peak_memory() / 1e6);
 }
 
+/* Runs one data set with its options; argv[0] is the name of the data. */
 static void run(int argc, char **argv) {
     huddle_context *context;
     huddle_points x;
@@ -156,6 +164,8 @@ static void run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    /* Many rows; long rows; restarts in parallel; many centres. With tol = 0 a run ends when no
+     * label changes. */
     static const char *const shapes[][4] = {{"1000000x10", "n_clusters=10", "n_init=1", "tol=0"},
                                             {"20000x784", "n_clusters=10", "n_init=1", "tol=0"},
                                             {"2000x10", "n_clusters=10", "n_init=50", "runs=3"},
@@ -165,6 +175,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        /* run() splits its arguments in place, so they are copied. */
         char words[4][32], *arguments[4];
         for (int j = 0; j < 4; j++) {
             strcpy(words[j], shapes[i][j]);

@@ -1,13 +1,14 @@
-/* Shrink: the accelerated solver beside plain reweighted least squares with the same linear solver
- * and the same smoothing rule, in one run.
+/* Measures the time of the shrink step: a solver beside plain reweighted least squares with the
+ * same linear solver and the same smoothing rule, in one run, so that their ratio does not depend
+ * on the load of the machine.
  *
  *     bench_shrink [FILE] [gamma=auto] [n=100000] [repeat=3] [solver=auto] [alone=1e-4]
  *
  * alone: only that solver, to that gap, without the plain one beside it.
  *
- * FILE contains, in the machine's byte order: n, c, nonzeros (int64), F (n x c double), and the
- * graph W in rows: offsets (n + 1 int64), columns (int32), values (double). bench/shrink.py makes
- * one from points. Without a FILE: n points on c noisy filaments. */
+ * FILE contains, in the byte order of the machine: n, c, nonzeros (int64), F (n x c double), and
+ * the graph W by rows: offsets (n + 1 int64), columns (int32), values (double). bench/shrink.py
+ * writes one from points. Without a FILE, n points on c noisy filaments are generated. */
 #include "base/rng.h"
 #include "huddle/shrink.h"
 
@@ -29,6 +30,7 @@ static void stop_if(int failed, const char *what) {
     }
 }
 
+/* CPU time over all threads. */
 static double cpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -56,8 +58,9 @@ static input read_input(const char *name) {
     return x;
 }
 
-/* Point i lies on filament i / (n / c), which stays near one axis and then runs to the next; its
- * neighbours are searched among the nearest along the filament. */
+/* Rows of norm 1, as those of an embedding. Point i lies on filament i / (n / c), which stays near
+ * one axis for most of its length (t^60 is near 0) and then turns to the next, so that clusters are
+ * connected by few points. */
 static void make_rows(int64_t n, int64_t c, huddle_dense *f) {
     hd_rng rng = hd_rng_stream(1, 0);
     int64_t each = n / c;
@@ -76,6 +79,7 @@ static void make_rows(int64_t n, int64_t c, huddle_dense *f) {
     }
 }
 
+/* Neighbours of each point, and how far along the filament they are searched. */
 enum { NEIGHBOURS = 5, WINDOW = 24 };
 
 static double distance(const huddle_dense *f, int64_t i, int64_t j) {
@@ -87,7 +91,8 @@ static double distance(const huddle_dense *f, int64_t i, int64_t j) {
     return sqrt(sum);
 }
 
-/* The nearest within the window, as steps along the order. */
+/* The nearest points within the window, as steps along the order: an approximation of the neighbour
+ * graph in linear time. */
 static void find_neighbours(const huddle_dense *f, int64_t i, int32_t *step, double *length) {
     int count = 0;
     for (int32_t s = -WINDOW; s <= WINDOW; s++) {
@@ -108,6 +113,9 @@ static void find_neighbours(const huddle_dense *f, int64_t i, int32_t *step, dou
     }
 }
 
+/* The graph as a band matrix of lengths: entry (i, WINDOW + s) is the edge from i to i + s, and 0
+ * means none. Writing both directions makes it symmetric. Weights follow (1) with scale = mean, and
+ * exponents are limited to -20 as there. */
 static input make_input(int64_t n, int64_t c) {
     input x;
     int64_t width = 2 * WINDOW + 1, count = 0;
@@ -145,7 +153,8 @@ typedef struct timing {
     double wall, cpu;
 } timing;
 
-/* The best of `repeat` runs. */
+/* The minimum over `repeat` runs. Results are deterministic, so the first one is printed for
+ * all. */
 static timing time_shrink(huddle_context *context, const input *x,
                           const huddle_shrink_options *options, int repeat) {
     timing best = {INFINITY, INFINITY};
@@ -206,6 +215,7 @@ int main(int argc, char **argv) {
     for (int k = 0; k < 2 && alone == 0; k++) {
         options.gap = gaps[k];
         options.solver = "plain";
+        /* The plain iteration is slow at the small gap, so it runs once there. */
         timing plain = time_shrink(context, &x, &options, k == 0 ? repeat : 1);
         options.solver = solver;
         timing ours = time_shrink(context, &x, &options, repeat);

@@ -69,7 +69,8 @@ static float choose_scale(float largest) {
     return ldexpf(1, -exponent);
 }
 
-/* Adds up what the chunks found, in their order, into the first, and then over all processes. */
+/* Adds up the results of the chunks, in their order, into the first, and then over all
+ * processes. */
 static huddle_status combine(huddle_context *context, const survey *s, double *largest) {
     huddle_status status = HUDDLE_OK;
     int64_t d = s->data->x->d;
@@ -151,6 +152,7 @@ static const hd_kmeans_kernels *choose_kernels(void) {
 #endif
 }
 
+/* Two passes over the points: one for moments, one for norms, which need the origin. */
 huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x,
                                  const double *weights, int32_t c, hd_kmeans_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -361,8 +363,8 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
 
 /* ---- blocks of rows ----------------------------------------------------------------------- */
 
-/* From so many columns on, and up to so many centres, reading the rows where they are is faster
- * than packing them into panels (`./dev bench kmeans`, rows of 64 to 784 columns). */
+/* From this number of columns on, and up to this number of centres, reading the rows in place is
+ * faster than packing them into panels (`./dev bench kmeans`, rows of 64 to 784 columns). */
 enum { LONG_ROW = 64, FEW_CENTRES = 16 };
 
 /* Scores of HD_KMEANS_BLOCK vectors against all centres, panel by panel: products, or squared
@@ -492,8 +494,9 @@ static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *
     return terms * 0x1p-51 * (square + centres->largest);
 }
 
-/* The nearest centre by products; centres that rounding errors do not separate from it are compared
- * by differences. */
+/* The nearest centre by products. Centres that rounding errors may not separate from the nearest
+ * are compared by differences; `second` then stays at the smallest measured distance, a safe lower
+ * bound. */
 static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
     double square = measure_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;
@@ -516,6 +519,8 @@ static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *c
     set_near(data, label, best, second, doubt, near, r);
 }
 
+/* Dense rows in float, block by block, and again in double where float is unsure: few rows, unless
+ * centres nearly coincide. */
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                        const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch,
                        hd_kmeans_near *near) {

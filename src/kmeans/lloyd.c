@@ -20,8 +20,8 @@
  * others (`./dev bench kmeans`). */
 enum { MANY_CENTRES = 24 };
 
-/* Bounds are maintained from this number of rows per centre on; below it, the distances between
- * centres cost more than the bounds save. */
+/* Bounds are maintained from this number of rows per centre on; below it, they cost more (c^2
+ * distances between centres per iteration) than they save. */
 enum { BOUNDED_ROWS = 4 };
 
 typedef struct lloyd {
@@ -297,8 +297,7 @@ done:
 }
 
 /* Each empty cluster gets the row farthest from its centre, one after the other, as in
- * scikit-learn: this decreases the inertia most among single rows. Centres follow in
- * move_centres(). */
+ * scikit-learn. Its centre follows in move_centres(). */
 static huddle_status fill_empty(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;

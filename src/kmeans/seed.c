@@ -4,7 +4,7 @@
  * While seeding, run->labels[i] is the nearest row chosen so far, and run->upper[i] the scaled
  * squared distance D_i to it. The potential is the sum of weight_i D_i. A candidate whose distance
  * from that row is at least 2 sqrt(D_i) cannot be nearer to row i, by the triangle inequality; such
- * rows are skipped, which are most of them once several centres are chosen.
+ * rows are skipped.
  *
  * Rows are drawn by their global number. Every process draws the same random numbers, and the one
  * that has the row provides it to the others. */

@@ -40,6 +40,7 @@ static huddle_status run_chunk(void *argument, hd_chunk chunk) {
 /* Runs all chunks and adds their partial sums in order to `sums`. */
 static huddle_status run_pass(hd_shrink_block *b, pass *p, int64_t count, double *sums) {
     huddle_status status = HUDDLE_OK;
+    /* Chunks and their order depend on `count` alone, which fixes the order of all additions. */
     int64_t chunks = hd_chunks(count, HD_SHRINK_GRAIN);
     p->partial = b->partial;
     TRY(hd_parallel(b->context, NULL, count, HD_SHRINK_GRAIN, run_chunk, p));
@@ -59,6 +60,8 @@ huddle_status hd_shrink_over_vertices(hd_shrink_block *b, hd_shrink_body body, c
     return run_pass(b, &p, b->n, sums);
 }
 
+/* Edges to other processes lie between `ghost` and `anchor`. With several processes there are no
+ * anchored edges, so all edges from `ghost` on count half. */
 huddle_status hd_shrink_over_edges(hd_shrink_block *b, hd_shrink_body body, const void *argument,
                                    int32_t width, double *sums) {
     bool has_ghosts = b->range.ghost < b->range.anchor;
@@ -103,6 +106,8 @@ static void sum_pulls(const void *argument, int64_t begin, int64_t end, double *
     sums[0] = cost;
 }
 
+/* Best point and best bound are kept independently of each other: any G and any feasible Z certify
+ * each other, so their gap is at most that of each iterate. A NaN objective is never the best. */
 void hd_shrink_block_keep_best(hd_shrink_block *b) {
     int64_t first = hd_shrink_first(b);
     if (!(b->point.objective < b->point.primal))
@@ -112,6 +117,8 @@ void hd_shrink_block_keep_best(hd_shrink_block *b) {
            (size_t)hd_shrink_size(b) * sizeof(double));
 }
 
+/* The objective from scratch. Solvers that know it from their own passes call
+ * hd_shrink_block_keep_best() instead. */
 huddle_status hd_shrink_block_evaluate(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     b->point.objective = 0;
@@ -126,7 +133,7 @@ done:
 
 /* ---- the bound ----------------------------------------------------------------------------- */
 
-/* <Z, BF> */
+/* The inner product <Z, BF> of (7). */
 static void sum_inner(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
@@ -142,7 +149,8 @@ static void sum_inner(const void *argument, int64_t begin, int64_t end, double *
     sums[0] = inner;
 }
 
-/* Columns of B'Z that are added up at a time, on the stack. */
+/* Columns of B'Z that are summed at a time. The tile is on the stack, so that the pass needs no
+ * memory per thread, whatever c is. */
 enum { TILE = 64 };
 
 /* ||(B'Z)_i||^2 Each vertex gathers from its own edges, in their fixed order, so that vertices can
@@ -168,7 +176,7 @@ static double square_force(const hd_shrink_block *b, int64_t i) {
     return square;
 }
 
-/* norm_i = ||(B'Z)_i|| / m_i, and the energy sum ||(B'Z)_i||^2 / m_i of the squared loss. */
+/* norm_i = ||(B'Z)_i|| / m_i for (10), and the energy sum ||(B'Z)_i||^2 / m_i for (8). */
 static void sum_energy(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const double *mass = b->problem->mass;
@@ -278,6 +286,8 @@ static huddle_status open_linear(const char *linear, uint64_t seed, hd_shrink_bl
     return hd_shrink_linear_open(b->context, linear, &graph, &b->linear);
 }
 
+/* Prepares a block: its slices of the arrays, the sums that scale its smoothing, the objective at
+ * the start, and the symbolic analysis of its matrix, which is done once. */
 static huddle_status open_block(const char *linear, uint64_t seed, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = b->problem;
@@ -303,6 +313,8 @@ done:
     return status;
 }
 
+/* Opens all blocks. Each gets a part of the array of partial sums, and a seed that depends on its
+ * index only. */
 huddle_status hd_shrink_blocks_new(huddle_context *context, const hd_shrink_problem *p,
                                    const hd_shrink_arrays *arrays, const char *linear,
                                    uint64_t seed, hd_shrink_block **blocks) {

@@ -45,6 +45,8 @@ static huddle_status spread_minimum(huddle_context *context, const hd_halo *halo
             value[v] = least[root[v]];
         }
         TRY(hd_halo_fetch(halo, value, sizeof *value));
+        /* A ghost can have changed at its owner after the local minimum was taken: one more
+         * round. */
         for (int64_t v = n; v < all; v++)
             changed = fmax(changed, value[v] != least[root[v]]);
         TRY(hd_reduce_max(context, 1, &changed));
@@ -74,6 +76,8 @@ static huddle_status label_across(huddle_context *context, const hd_halo *halo, 
     if (sets.total > INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld groups of rows are more than this build can number",
              (long long)sets.total);
+    /* First rows get consecutive numbers over all processes; all other rows learn theirs as a
+     * minimum. */
     for (int64_t v = 0, next = sets.first; v < all; v++)
         value[v] = v < n && value[v] == (double)(rows.first + v) ? (double)next++ : INFINITY;
     TRY(spread_minimum(context, halo, n, root, value));
@@ -119,6 +123,7 @@ done:
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* At most 2^20 columns: the error bounds of the certificate assume no more. */
 huddle_status hd_shrink_check_rows(const huddle_dense *f, const char *name, int64_t rows) {
     if (f->rows != rows)
         return hd_fail(HUDDLE_INVALID, "%s has %lld rows where %lld are needed", name,
@@ -160,6 +165,7 @@ void hd_shrink_rows_close(hd_shrink_rows *rows) {
 
 /* ---- edges --------------------------------------------------------------------------------- */
 
+/* Messages number rows and columns from 1. */
 static huddle_status report_asymmetry(int64_t row, int64_t column) {
     return hd_fail(HUDDLE_INVALID,
                    "the graph is not symmetric: row %lld, column %lld has no equal at row %lld, "
@@ -214,6 +220,7 @@ static huddle_status pair_entries(const reader *r, hd_shrink_edges *edges) {
     int64_t count = 0;
     for (int64_t i = 0; i < w->rows; i++) {
         int64_t first = next_entry(r, i);
+        /* All entries (j, i) with j < i have been paired by now. */
         if (first < w->offsets[i + 1] && r->columns[first] < i)
             TRY(report_asymmetry(i, r->columns[first]));
         for (int64_t e = first; e < w->offsets[i + 1]; e++) {
@@ -237,7 +244,8 @@ done:
     return status;
 }
 
-/* Appends the edges to rows of other processes. */
+/* Appends the edges to rows of other processes. Each is stored by both processes, which is not
+ * checked: the other half is not here. */
 static huddle_status append_outward(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
     int64_t count = edges->own;

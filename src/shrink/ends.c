@@ -194,8 +194,8 @@ static double set_dual(hd_shrink_block *b) {
     return largest;
 }
 
-/* Even if the collapse is not proven, its point and its clipped Z are valid, and often a better
- * start than F: both are kept if they improve on the block's best. */
+/* Even if the collapse is not proven, its point and its clipped Z are valid: each is kept if it
+ * improves on the best of the block. */
 huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c, first = hd_shrink_first(b);

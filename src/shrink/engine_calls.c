@@ -49,6 +49,7 @@ huddle_status hd_shrink_ask_engine(hd_shrink_solve *s, const huddle_dense *start
                                  .start = start,
                                  .seed = s->options.seed};
     hd_shrink_result result = {.g = g, .z = z};
+    /* HUDDLE_UNSUPPORTED: the caller then uses the solvers of the CPU, or keeps what it has. */
     if (engine->shrink == NULL || left < 1)
         goto done;
     TRY(engine->shrink(in->context, &request, &result));

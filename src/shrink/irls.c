@@ -48,6 +48,7 @@ typedef struct pass {
     double theta[PAIRS]; /* coefficients of the mixed step */
 } pass;
 
+/* factor and theta are set where they are needed. */
 static pass make_pass(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
     return (pass){.s = s, .own = &s->blocks[b->index], .b = b};
 }
@@ -215,7 +216,7 @@ done:
 
 /* ---- moving -------------------------------------------------------------------------------- */
 
-/* sums: the smoothed loss at h + step and at h + factor delta. */
+/* h += step, and the smoothed loss there (sums[0]) and at h + factor delta (sums[1]). */
 static void move_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -240,6 +241,7 @@ static void move_vertices(const void *argument, int64_t begin, int64_t end, doub
     sums[1] = there;
 }
 
+/* x += B step, and the smoothed cost of the edges at both points. */
 static void move_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -327,7 +329,9 @@ static float *last_delta(const hd_shrink_irls_state *s, const hd_shrink_block *b
     return history(s, b, 2 * PAIRS);
 }
 
-/* Completes the newest pair and leaves the normal equations of the least squares. */
+/* Completes the newest pair and adds up the normal equations of the least squares, lower triangle
+ * and right-hand side. The weights 1 / rho_i make rows that have not moved, whose steps are tiny,
+ * count as much as others. */
 static void set_normal_equations(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_block *b = q->b;
@@ -362,7 +366,8 @@ static void set_normal_equations(const void *argument, int64_t begin, int64_t en
     }
 }
 
-/* Cholesky of the small normal equations, slightly regularised; false if they are not definite. */
+/* Cholesky factorisation and solution of the small normal equations, slightly regularised; false if
+ * they are not definite (or not finite), in which case the plain step is used. */
 static bool solve_small(double a[PAIRS][PAIRS], double *right, int32_t n) {
     double trace = 0;
     for (int32_t p = 0; p < n; p++)
@@ -406,6 +411,7 @@ static bool find_theta(pass *q, const double *sums) {
     return solve_small(a, q->theta, n_pairs);
 }
 
+/* The mixed step of the formula above. */
 static void mix_step(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);

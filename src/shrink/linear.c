@@ -14,6 +14,7 @@ static const hd_shrink_linear_solver *const solvers[] = {
 };
 enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
+/* Filled in once: the list depends on the build. */
 static const char *names[N_SOLVERS + 2];
 
 static void list_names(void) {
@@ -84,6 +85,8 @@ huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
     const hd_shrink_linear_solver *engine = hd_context_engine(context)->linear_solver;
     bool is_auto = strcmp(name, "auto") == 0;
     *system = (hd_shrink_linear_system){0};
+    /* The engine's solver may decline, by a status or by fits(); then the solvers of this file are
+     * tried. */
     if (is_auto && engine != NULL) {
         system->solver = engine;
         status = engine->analyse(context, graph, &system->state);
@@ -100,6 +103,7 @@ done:
     return status;
 }
 
+/* Also after a failed analysis, which leaves no state. */
 void hd_shrink_linear_close(hd_shrink_linear_system *system) {
     if (system->solver != NULL && system->state != NULL)
         system->solver->free(system->state);

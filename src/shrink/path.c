@@ -86,6 +86,8 @@ static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
                                  const huddle_csr *w, const huddle_shrink_options *options,
                                  int32_t level, huddle_path *path, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
+    /* The dual of a level is not needed again: the certificate is computed inside
+     * huddle_shrink(). */
     huddle_shrink_options own = *options;
     huddle_path_level *l = &path->levels[level];
     huddle_shrunk shrunk = {0};
@@ -104,6 +106,7 @@ static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
     huddle_dense_free(g);
     *g = shrunk.g;
     shrunk.g = (huddle_dense){0};
+    /* A copy, since g is the start of the next level. */
     if (path->shrunk != NULL) {
         TRY(huddle_dense_new(g->rows, g->cols, &path->shrunk[level]));
         memcpy(path->shrunk[level].values, g->values,
@@ -156,6 +159,7 @@ static huddle_status find_lasting(const huddle_path *path, int32_t *stay) {
     int64_t n = path->n;
     pair *pairs = NULL;
     ALLOC(pairs, n);
+    /* At the last level every group lasts; each lower level refines the sets of the one above. */
     memcpy(stay + (path->n_levels - 1) * n, path->groups + (path->n_levels - 1) * n,
            (size_t)n * sizeof *stay);
     for (int32_t l = path->n_levels - 2; l >= 0; l--) {
@@ -199,6 +203,7 @@ static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
                 continue;
             path->fusions[path->n_fusions] =
                 (huddle_path_fusion){node[a], node[b], path->levels[l].gamma, size[a] + size[b]};
+            /* The smaller of two roots becomes the root of both (base/union.h). */
             hd_unite(parent, a, b);
             int32_t root = a < b ? a : b;
             size[root] = size[a] + size[b];
@@ -359,6 +364,8 @@ done:
     return status;
 }
 
+/* Labels without K-means (docs/method.md, "The two ends of gamma"): the c largest groups of the
+ * coarsest suitable level, and all other rows by the nearest mean in x. */
 huddle_status huddle_path_labels(huddle_context *context, const huddle_path *path,
                                  const huddle_dense *x, int32_t n_clusters, int32_t *labels,
                                  huddle_path_choice *choice) {

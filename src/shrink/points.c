@@ -41,6 +41,7 @@ static int64_t count_terms(const place *p) {
 }
 
 /* Term k: its point and weight; the first is f, which for "l2" has no distance term. */
+/* No array of terms is built: weights and points are read from W and the anchors. */
 static const double *term(const place *p, int64_t k, double *weight) {
     if (k == 0) {
         *weight = p->b->squared ? 0 : 1;
@@ -76,6 +77,7 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
         double weight, d;
         const double *point = term(p, k, &weight);
         d = distance(at, point, p->c);
+        /* At distance 0 the term has no gradient, only a set of subgradients of length `weight`. */
         if (d == 0) {
             *stuck += weight;
             continue;
@@ -122,11 +124,14 @@ static void descend(const place *p) {
     double stuck, inverse, before = evaluate_at(p, p->g, &stuck, &inverse);
     for (int32_t step = 0; step < MAX_STEPS; step++) {
         double pull = length(p->gradient, p->c);
+        /* If pull <= stuck, zero is a subgradient and g is optimal; the division is then not
+         * used. */
         double factor = (1 - stuck / pull) / inverse, objective = INFINITY;
         if (!(pull > stuck) || pull <= smallest_gradient * inverse)
             return;
         memcpy(p->from, p->g, (size_t)p->c * sizeof *p->from);
         memcpy(p->next, p->gradient, (size_t)p->c * sizeof *p->next);
+        /* 3 halves of the step, then 2. */
         for (int halves = 3; halves >= 2; halves--) {
             for (int64_t q = 0; q < p->c; q++)
                 p->g[q] = p->from[q] - .5 * halves * factor * p->next[q];
@@ -163,6 +168,8 @@ static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Everything that is indexed or divided by later. W has one row per new point and one column per
+ * anchor, over all processes. */
 static huddle_status check_points(huddle_context *context, const batch *b, const char *loss) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
@@ -211,6 +218,7 @@ done:
     return status;
 }
 
+/* The rows are small independent problems; an engine may solve them, and the CPU does otherwise. */
 huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *f,
                                    const huddle_csr *w, const huddle_dense *anchors, double gamma,
                                    const char *loss, huddle_dense *g) {

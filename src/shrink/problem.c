@@ -38,6 +38,8 @@ huddle_status hd_shrink_total_weight(huddle_context *context, const double *weig
     return hd_reduce_sum(context, 1, total);
 }
 
+/* Distances scale with the unit, squared ones with its square; lambda is scaled so that both terms
+ * of (6) have the same factor. */
 double hd_shrink_value(const hd_shrink_problem *problem, double value) {
     return value * problem->unit * (problem->squared ? problem->unit : 1);
 }
@@ -112,6 +114,8 @@ static huddle_status set_forces(draft *d, bool fix, double negligible, hd_shrink
         if (isinf(d->lambda[e]))
             FAIL(HUDDLE_NUMERIC, "gamma = %g times the weight %g is beyond double precision", gamma,
                  edges->weight[e]);
+        /* A vertex is fixed only if all of its edges together, negligible ones included, cannot
+         * move it. Without `fix`, negligible edges do not count as edges. */
         double force = !fix && d->lambda[e] < d->smallest_lambda ? 0 : d->lambda[e];
         degree[edges->i[e]] += force;
         degree[edges->j[e]] += force;
@@ -225,12 +229,14 @@ static void number_edges(const draft *d, hd_shrink_problem *p) {
         block->e1 = place;
     }
     p->n_live = place;
+    /* Idle edges follow in the order of the caller. */
     for (int64_t e = 0; e < d->edges->count; e++)
         if (!is_live(d, e))
             put_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
 }
 
-/* The live edges in their order: inner ones, then those to ghosts; after them the idle ones. */
+/* The same for rows that are spread over processes: the live edges in their order, inner ones, then
+ * those to ghosts; after them the idle ones. */
 static void number_spread_edges(const draft *d, hd_shrink_problem *p) {
     const hd_shrink_edges *edges = d->edges;
     hd_shrink_range *block = &p->blocks[0];
@@ -313,6 +319,7 @@ done:
     return status;
 }
 
+/* Arrays of the draft and of the problem whose sizes are known before numbering. */
 static huddle_status allocate(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     ALLOC(d->lambda, p->m);
@@ -332,6 +339,8 @@ done:
     return status;
 }
 
+/* The steps depend on each other in this order: the unit scales lambda of "l2", lambda decides
+ * which vertices are fixed and which edges are live, these determine the numbering. */
 huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, double negligible,
                                     hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
@@ -345,6 +354,7 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
                              .halo = &edges->halo};
     TRY(choose_unit(input->context, input->f, &p->unit));
     TRY(allocate(&d, p));
+    /* The squared loss has no kink at F, so that every row with a force moves. */
     TRY(set_forces(&d, fix && !input->squared, negligible, p));
     TRY(hd_shrink_components(input->context, edges, p->n, d.component, &p->n_components));
     if (hd_shrink_is_spread(p)) {

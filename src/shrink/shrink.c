@@ -68,6 +68,7 @@ static huddle_status solve_and_snap(hd_shrink_solve *s, huddle_shrunk *out) {
         if (s->info->snapped || !s->options.snap || out->n_groups == s->n_rows ||
             s->info->gap > s->options.gap)
             break;
+        /* The solve continues from its present state; nothing is restarted. */
         s->wanted *= tighter_gap;
     }
 done:
@@ -134,6 +135,8 @@ done:
     return status;
 }
 
+/* The public entry point. On failure out and info are empty; all processes return the same
+ * status. */
 huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f, const huddle_csr *w,
                             const huddle_shrink_options *options, huddle_shrunk *out,
                             huddle_shrink_info *info) {

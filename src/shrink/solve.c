@@ -41,8 +41,8 @@ static huddle_status rounding_of_block(const hd_shrink_block *b, double *sum) {
 }
 
 /* Tries the two ends of gamma on a block. It is left at F, or becomes one point, if that is within
- * half of the requested gap; it also stays as it is if its rows are equal but for rounding. Closed
- * forms cost one linear solve at most, less than an iteration of any solver saves. */
+ * half of the requested gap; it also stays as it is if its rows are equal but for rounding. This
+ * costs a median and at most one linear solve. */
 static huddle_status try_closed_forms(const hd_shrink_solve *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_progress *progress = &b->progress;
@@ -54,7 +54,7 @@ static huddle_status try_closed_forms(const hd_shrink_solve *s, hd_shrink_block 
     if (status == HUDDLE_NUMERIC) /* a matrix that is singular in this arithmetic proves nothing */
         status = HUDDLE_OK;
     /* The requested gap can be smaller than the tolerance within which a collapse counts as proven;
-     * then the block is iterated like any other, starting with this point and bound. */
+     * then the block is iterated like any other, and keeps this point and bound as its best. */
     allowed = closed_form_share * s->options.gap * b->point.primal;
     progress->is_exact = progress->is_exact && hd_shrink_block_gap(b) <= allowed;
     progress->is_collapsed = progress->is_exact;

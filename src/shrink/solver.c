@@ -12,6 +12,7 @@ enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
 static const char *names[N_SOLVERS + 2];
 
+/* The option table needs the names as an array that ends with NULL. */
 static void list_names(void) {
     names[0] = "auto";
     for (int k = 0; k < N_SOLVERS; k++)
