@@ -21,6 +21,7 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* A benchmark has nothing to clean up: it prints the message and ends. */
 static void stop_on(huddle_status status) {
     if (status == HUDDLE_OK)
         return;
@@ -90,6 +91,7 @@ static huddle_csr synthetic_graph(int64_t n) {
     return graph;
 }
 
+/* Arguments are positional: the k-th, or its default. */
 static const char *argument(int argc, char **argv, int k, const char *default_text) {
     return k < argc ? argv[k] : default_text;
 }
@@ -102,6 +104,7 @@ int main(int argc, char **argv) {
     huddle_embedding embedding;
     huddle_context *context;
     int repeats = atoi(argument(argc, argv, 7, "5"));
+    /* Minima over the repeats: the run that other processes disturbed least. */
     double wall = 1e9, cpu = 1e9;
     options.n_components = atoi(argument(argc, argv, 2, "10"));
     options.tol = atof(argument(argc, argv, 3, "1e-4"));

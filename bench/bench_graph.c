@@ -36,6 +36,7 @@ static double sgemm_rate(int d) {
     double best = INFINITY;
     for (int e = 0; e < M * d; e++)
         a[e] = (float)(e % 17) - 8;
+    /* One BLAS thread, as inside the library. */
     hd_blas_enter();
     for (int run = 0; run < RUNS + 1; run++) {
         double start = cpu_seconds();
@@ -102,6 +103,7 @@ static huddle_points make_points(int64_t n, int64_t d) {
     return x;
 }
 
+/* Raw floats, as NumPy's tofile() writes them. */
 static huddle_points read_points(const char *path, int64_t n, int64_t d) {
     huddle_points x;
     FILE *file = fopen(path, "rb");
@@ -118,6 +120,7 @@ static huddle_points read_points(const char *path, int64_t n, int64_t d) {
 /* The kd-tree is only meant for few dimensions, and takes very long beyond. */
 static int run_all(huddle_context *context, huddle_points *x, int32_t k) {
     static const char *const solvers[] = {"brute", "pcabound", "kdtree"};
+    /* Large data take long enough for one run to be meaningful. */
     int runs = x->n > 20000 ? 1 : RUNS, failed = 0;
     double gemm = sgemm_rate((int)x->d);
     for (int s = 0; s < (x->d <= 16 ? 3 : 2); s++)

@@ -26,6 +26,7 @@ static void quit(const char *what, const char *which) {
     exit(1);
 }
 
+/* Of the given clock: wall time, or CPU time over all threads. */
 static double seconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -74,6 +75,7 @@ static void make_groups(int64_t n, int64_t d, huddle_points *x) {
     }
 }
 
+/* A shape, or the name of a file. */
 static void read_points(const char *name, huddle_points *x) {
     long long n, d;
     if (sscanf(name, "%lldx%lld", &n, &d) == 2) {
@@ -86,6 +88,7 @@ static void read_points(const char *name, huddle_points *x) {
     read_values(file, name, x->values, sizeof *x->values, rows * cols);
 }
 
+/* Given centres make runs comparable with other programs: all start at the same point. */
 static void read_start(const char *name, huddle_kmeans_options *options, huddle_dense *start) {
     int64_t rows, cols;
     FILE *file = open_npy(name, "<f8", &rows, &cols);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Of the given clock: wall time, or CPU time over all threads. */
 static double seconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -69,6 +70,7 @@ static void measure(huddle_context *context, const huddle_points *x, const char 
            (long long)x->d, rule, wall, cpu, info.variance_kept);
 }
 
+/* The same points for all rules of a shape. */
 static void measure_all(huddle_context *context, int64_t n, int64_t d, int count, char **rules) {
     huddle_points x;
     make_points(n, d, &x);

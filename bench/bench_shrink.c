@@ -23,6 +23,7 @@ typedef struct input {
     huddle_csr w;
 } input;
 
+/* A benchmark has nothing to clean up: it prints the reason and ends. */
 static void stop_if(int failed, const char *what) {
     if (failed) {
         fprintf(stderr, "bench_shrink: %s\n", what);
@@ -39,6 +40,7 @@ static double cpu_seconds(void) {
 
 /* ---- inputs -------------------------------------------------------------------------------- */
 
+/* No checks beyond the length: huddle_shrink() checks the graph itself. */
 static input read_input(const char *name) {
     input x;
     int64_t sizes[3];
@@ -99,6 +101,7 @@ static void find_neighbours(const huddle_dense *f, int64_t i, int32_t *step, dou
         if (s == 0 || i + s < 0 || i + s >= f->rows)
             continue;
         double d = distance(f, i, i + s);
+        /* Insertion into a sorted list of fixed length. */
         int at = count < NEIGHBOURS ? count++ : NEIGHBOURS;
         if (at == NEIGHBOURS && d >= length[NEIGHBOURS - 1])
             continue;
@@ -178,6 +181,7 @@ static timing time_shrink(huddle_context *context, const input *x,
 }
 
 int main(int argc, char **argv) {
+    /* The default gap, and a smaller one, at which acceleration matters more. */
     static const double gaps[] = {1e-4, 1e-6};
     const char *file = NULL, *gamma = "auto", *solver = "auto";
     int64_t n = 100000;

@@ -12,8 +12,8 @@
  * centres. */
 enum { VECTORS = HD_LANES == 16 ? 2 : 1, STEP = VECTORS * HD_LANES };
 
-/* The loose types may be unaligned: rows of the caller begin anywhere. Panels, tiles and scores are
- * aligned by construction. */
+/* The loose types may be unaligned: rows of the caller begin anywhere. Panels, centres and scores
+ * are aligned by construction. */
 typedef float lanes __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef int32_t ints __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef float quad __attribute__((vector_size(16), may_alias));
@@ -379,6 +379,8 @@ static void add(const float *restrict row, int64_t d, double weight, double *res
         sum[j] += weight * (double)row[j];
 }
 
+/* In double and relative to a pivot, so that sum and square do not cancel where the mean is
+ * large. */
 static void moments(const float *restrict row, const float *restrict pivot, int64_t d,
                     double *restrict sum, double *restrict square, float *restrict largest) {
     for (int64_t j = 0; j < d; j++) {

@@ -121,7 +121,8 @@ done:
     return status;
 }
 
-/* The factor that brings the largest weight to 1. */
+/* The factor that brings the largest weight to 1: the weights of k-means++ are in float, where any
+ * positive double must be representable. */
 static huddle_status find_weight_scale(hd_kmeans_data *data) {
     double largest = data->weights != NULL ? 0 : 1;
     for (int64_t i = 0; data->weights != NULL && i < data->x->n; i++)
@@ -131,7 +132,8 @@ static huddle_status find_weight_scale(hd_kmeans_data *data) {
     return status;
 }
 
-/* Squared norms of the rows as the kernels see them, computed once for all restarts. */
+/* Squared norms of the rows as the kernels see them, scaled and centred; computed once for all
+ * restarts. */
 static huddle_status measure_norms(void *argument, hd_chunk chunk) {
     const hd_kmeans_data *data = argument;
     const huddle_points *x = data->x;
@@ -177,6 +179,8 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
     ALLOC(s.sums, 2 * data->chunks * x->d);
     ALLOC(s.largest, data->chunks * x->d);
     s.pivot = x->offsets == NULL ? x->values : data->zeros;
+    /* One process can read the pivot in place; several must share the same one, or their sums would
+     * refer to different origins. */
     if (x->offsets == NULL && !data->whole) {
         ALLOC(pivot, x->d);
         TRY(share_pivot(data, pivot));
@@ -212,6 +216,8 @@ static int64_t whole_doubles(int32_t c) {
 
 /* ---- centres ------------------------------------------------------------------------------ */
 
+/* Columns beyond d and centres beyond k are 0 in the padded arrays, so that kernels can work on
+ * whole registers. */
 huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity,
                                     hd_kmeans_centres *centres) {
     huddle_status status = HUDDLE_OK;
@@ -277,6 +283,8 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
         centres->half[i] = (float)(scaled / 2);
         largest = fmax(largest, scaled);
     }
+    /* One bound for all centres, from the largest norm: kernels then need a single comparison per
+     * row. */
     centres->error = bound_errors(d, sqrt(largest));
     int64_t stride = whole_doubles(k);
     for (int64_t j = 0; j < d && centres->columns != NULL; j++)
@@ -324,6 +332,7 @@ static double exact_dense(const float *x, const double *m, int64_t d) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+/* Not stored like the norms of dense rows: it is cheap beside the products with all centres. */
 static double sparse_square(const huddle_points *x, int64_t i) {
     double sum = 0;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
@@ -367,9 +376,8 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
  * faster than packing them into panels (`./dev bench kmeans`, rows of 64 to 784 columns). */
 enum { LONG_ROW = 64, FEW_CENTRES = 16 };
 
-/* Scores of HD_KMEANS_BLOCK vectors against all centres, panel by panel: products, or squared
- * distances.
- */
+/* Scores of HD_KMEANS_BLOCK vectors against all centres: products, or squared distances. Panel by
+ * panel, so that a panel stays in the first-level cache while all centres pass over it. */
 static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                         const float *const *rows, float scale, const float *origin, bool squared,
                         hd_kmeans_scratch *scratch) {
@@ -466,8 +474,8 @@ static double differences_sparse(const huddle_points *x, int64_t i, const double
     return sum;
 }
 
-/* The nearest, by differences, of the centres whose squared distance as measured is at most
- * `within`. */
+/* The nearest, by differences, of the centres whose measured squared distance is at most `within`:
+ * those that can be the nearest within the error bound. */
 static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           const double *measured, double within, double *distance) {
     int32_t label = 0;
@@ -486,7 +494,7 @@ static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *c
 
 /* A bound on the rounding error of the squared distances of measure_sparse(): sums of as many terms
  * as the row has values, and of as many as there are columns, of numbers of the size of the squared
- * norms. 2^-51 is four units of the last place. */
+ * norms. 2^-51 is four times the unit roundoff of double. */
 static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                            double square) {
     const huddle_points *x = data->x;
@@ -540,6 +548,8 @@ void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *cent
             decide_dense(data, centres, rows[r], near, r);
 }
 
+/* For k-means++. Dense rows by differences in float; sparse rows by products in double, which are
+ * then rounded. */
 void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                          const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;

@@ -67,6 +67,7 @@ static huddle_status find_distinct(huddle_context *context, const huddle_points 
     huddle_status status = HUDDLE_OK;
     int32_t *table = NULL; /* 1 + number of a distinct row, or 0 */
     uint64_t size = 16;
+    /* A power of two, so that a slot is a masked hash. */
     while (size < 2 * (uint64_t)c)
         size *= 2;
     ALLOC_ZERO(table, size);
@@ -149,6 +150,7 @@ static huddle_status join_distinct(huddle_context *context, const huddle_points 
     for (int64_t k = 0; k < slab.total * x->d; k++)
         (*values)[k] += 0.0; /* -0 equals 0 */
     *count = number_rows(slab.total, x->d, *values, number);
+    /* Together the processes may have c distinct rows or more, although none has alone. */
     *count = *count < c ? *count : c;
     for (int64_t i = 0; i < x->n; i++)
         labels[i] = number[slab.first + labels[i]];

@@ -16,6 +16,8 @@
 
 static const char *const inits[] = {"k-means++", "sample", NULL};
 
+/* The defaults are those of the published experiments (50 restarts) and of scikit-learn (max_iter,
+ * tol). */
 static const huddle_option table[] = {
     HD_INT(huddle_kmeans_options, n_clusters, "8", 1, INT32_MAX, "number of clusters"),
     HD_INT(huddle_kmeans_options, n_init, "50", 1, INT32_MAX,
@@ -184,6 +186,7 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
         TRY(subtract_shift(x, options->start, &start));
         own.start = &start;
     }
+    /* An engine without this function counts as one that declines. */
     status = HUDDLE_UNSUPPORTED;
     if (hd_context_engine(context)->cluster_rows != NULL)
         status = cluster_by_engine(context, &plain, row_weights, &own, result, info);
@@ -258,8 +261,9 @@ static huddle_status label_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Labels on the CPU; centres are without the shift of x. The same comparison as in Lloyd's
- * iteration, so that assigning the training points to their own centres returns their labels. */
+/* Labels on the CPU; centres are without the shift of x. The comparison is that of Lloyd's
+ * iteration, so that assigning the training points to their own centres returns their labels,
+ * except for ties that the rounding of a shift decides. */
 static huddle_status assign_on_cpu(huddle_context *context, const huddle_points *x,
                                    const huddle_dense *centres, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

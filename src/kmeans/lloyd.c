@@ -378,7 +378,7 @@ static huddle_status add_inertia(void *argument, hd_chunk chunk) {
 
 /* Sums that were updated by adding and subtracting rows have accumulated rounding errors. So the
  * centres are computed once more from all rows, the rows are labelled by them, and the inertia is
- * added up: the result is consistent, and does not depend on the path of the iteration. */
+ * added up: the result is consistent and depends on the last labels only. */
 static huddle_status compute_outcome(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;

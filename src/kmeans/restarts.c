@@ -97,6 +97,7 @@ done:
     return status;
 }
 
+/* A worker uses one run for all of its restarts. */
 static huddle_status try_chunk(void *argument, hd_chunk chunk) {
     const restarts *all = argument;
     huddle_status status = HUDDLE_OK;
@@ -162,6 +163,7 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
         ALLOC(all.start_labels, all.count * x->n);
     TRY(try_all(&all));
     best_restart *best = find_best(&all);
+    /* The best arrays change owner, without a copy. */
     result->labels = best->labels;
     result->centres =
         (huddle_dense){.rows = c, .cols = x->d, .stride = x->d, .values = best->centres};

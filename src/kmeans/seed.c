@@ -57,6 +57,8 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     double *potential = NULL, own = total;
+    /* Potentials are exchanged by a maximum in which each process fills one place, so that all of
+     * them add the same numbers in the same order. */
     hd_slab process = {0, 1}; /* which process this is, of how many */
     TRY(hd_slab_locate(data->context, 1, &process));
     ALLOC(potential, process.total);
@@ -142,6 +144,7 @@ static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
 static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
                        hd_kmeans_scratch *scratch) {
     hd_kmeans_run *run = s->run;
+    /* The first centre has no trial: every row is compared with it. */
     bool remembered = run->trial != NULL && s->number > 0;
     if (!remembered)
         hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
@@ -270,15 +273,19 @@ static huddle_status choose_best(hd_kmeans_run *run, const int64_t *rows, int32_
     int64_t d = run->data->x->d;
     seeding s = {.run = run, .reach = run->gap, .number = number};
     TRY(take_rows(run->data, rows, count, vectors));
+    /* Before the first centre there is no chosen row to measure from, and a reach of 0 excludes no
+     * row. */
     run->gap[0] = 0;
     set_candidates(run, vectors, count, number);
     if (count > 1) {
         TRY(visit(&s, count, gains));
         for (int32_t t = 1; t < count; t++)
             s.best = gains[t] > gains[s.best] ? t : s.best;
+        /* Distances were not kept: only those to the chosen candidate are computed again. */
         if (run->trial == NULL)
             set_candidates(run, vectors + s.best * d, 1, number);
     }
+    /* The local number; only used if this process holds all rows (set_candidates()). */
     run->chosen[number] = (int32_t)(rows[s.best] - run->data->slab.first);
     memcpy(run->centres + number * d, vectors + s.best * d, (size_t)d * sizeof *vectors);
     s.keep = true;

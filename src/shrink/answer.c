@@ -82,6 +82,7 @@ done:
 }
 
 /* G and Z: the engine's own, or those of the best point. */
+/* An engine's G and Z are returned as they are; only the certificate is computed here. */
 static huddle_status write_point(const hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     if (s->solver == NULL) {
@@ -126,6 +127,8 @@ huddle_status hd_shrink_solve_answer(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
     huddle_shrink_info *info = s->info;
+    /* Before convergence the remaining gap is the measure of what is negligible, afterwards the
+     * requested one. */
     double open = fmax(s->options.gap * s->primal, s->primal - s->dual);
     huddle_shrunk_free(out);
     TRY(write_point(s, out));
@@ -171,6 +174,7 @@ static huddle_status bound_rounding(const hd_shrink_solve *s, const huddle_dense
     for (int64_t e = 0; e < in->edges->count; e++) {
         int64_t i = in->edges->i[e], j = in->edges->j[e];
         const double *a = rows.values + i * rows.stride, *b = rows.values + j * rows.stride;
+        /* An edge of length 0 stays closed: both ends are rounded alike. */
         if (memcmp(a, b, (size_t)c * sizeof *a) != 0)
             pull += hd_shrink_edge_share(in->edges, e) * in->edges->weight[e] * DBL_EPSILON *
                     (row_norm(&rows, i, c) + row_norm(&rows, j, c));

@@ -154,8 +154,8 @@ static void sum_inner(const void *argument, int64_t begin, int64_t end, double *
 enum { TILE = 64 };
 
 /* ||(B'Z)_i||^2 Each vertex gathers from its own edges, in their fixed order, so that vertices can
- * be processed in parallel without atomic additions. The bit of `incident` tells head (+) from tail
- * (-). */
+ * be processed in parallel without atomic additions. The lowest bit of `incident` distinguishes
+ * heads (+) from tails (-). */
 static double square_force(const hd_shrink_block *b, int64_t i) {
     const hd_shrink_problem *p = b->problem;
     double square = 0;
@@ -206,6 +206,7 @@ huddle_status hd_shrink_block_bound(hd_shrink_block *b) {
         TRY(hd_shrink_dual_l21(b->context, sums[0], b->n, b->arrays->norm + v0,
                                b->problem->radius + v0, b->arrays->scratch + 2 * (int64_t)v0,
                                &scale, &point->bound));
+    /* The best bound so far is at least 0, that of Z = 0. */
     if (point->bound > point->dual) {
         double *swap = point->best_z;
         point->dual = point->bound;
@@ -226,6 +227,8 @@ static int64_t count_partials(const hd_shrink_range *range) {
     return HD_SHRINK_MAX_SUMS * hd_chunks(edges > vertices ? edges : vertices, HD_SHRINK_GRAIN);
 }
 
+/* h and z start at 0: G = F, and a Z that is feasible. Rows of fixed vertices and of ghosts are
+ * included, so that passes over edges need no case distinction. */
 huddle_status hd_shrink_arrays_new(const hd_shrink_problem *p, bool systems, hd_shrink_arrays *a) {
     huddle_status status = HUDDLE_OK;
     int64_t rows = p->rows * p->c, edges = p->n_live * p->c, partials = 0;

@@ -51,6 +51,7 @@ huddle_status hd_shrink_try_fit(hd_shrink_block *b) {
     TRY(hd_shrink_over_edges(b, set_fit_dual, b, 1, &objective));
     TRY(hd_reduce_sum(b->context, 1, &objective));
     TRY(hd_shrink_block_bound(b));
+    /* A gap of the size of rounding errors between this G and this Z proves that F is optimal. */
     if (objective - b->point.bound > fit_gap * objective)
         goto done;
     b->progress.is_exact = true;
@@ -105,6 +106,8 @@ static double set_forces(hd_shrink_block *b, double *rest) {
             rest[k] += right[i * c + k];
         }
     }
+    /* Rows at the centre take the remainder; it is at most their weight if the centre is the
+     * median. */
     for (int64_t i = 0; i < b->n; i++) {
         bool takes = at_centre == 0;
         if (!takes) {

@@ -37,6 +37,7 @@ static double closing_cost(const hd_shrink_problem *p, int64_t e, const double *
     return fmin(cost[p->head[e]], cost[p->tail[e]]) * sqrt(sum);
 }
 
+/* Compared as squares, without a root; an edge with lambda = 0 is never slack. */
 static bool is_slack(const double *z, int64_t c, double lambda) {
     double norm = hd_shrink_dot(z, z, c);
     return norm < slack_share * slack_share * lambda * lambda;
@@ -81,6 +82,7 @@ huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_pro
     ALLOC(parent, p->rows);
     TRY(bound_move_costs(p, cost));
     TRY(hd_shrink_fetch(p, arrays->best_h));
+    /* The forest is in the numbering of the caller, whose smallest row names each group. */
     for (int64_t v = 0; v < p->rows; v++)
         parent[v] = (int32_t)v;
     for (int64_t b = 0; b < p->n_blocks; b++)
@@ -155,6 +157,7 @@ huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem 
     TRY(sum_groups(in, group, n_groups, g, mean, mass, size));
     for (int32_t q = 0; q < n_groups; q++)
         for (int64_t k = 0; k < c; k++)
+            /* A fixed row does not move, so its group moves to it, bit for bit. */
             mean[q * c + k] =
                 fixed[q] >= 0 ? f->values[fixed[q] * f->stride + k] : mean[q * c + k] / mass[q];
     for (int64_t v = 0; v < p->n; v++)

@@ -101,6 +101,7 @@ huddle_status hd_shrink_irls_set_weights(hd_shrink_irls_state *s, hd_shrink_bloc
     hd_shrink_irls_block *own = &s->blocks[b->index];
     pass q = make_pass(s, b);
     double sums[2] = {0};
+    /* sum m_i eps_h = sum lambda_e eps_d = tau P: both terms are smoothed by the same amount. */
     own->eps_h = own->tau * b->point.primal / b->sum_mass;
     own->eps_d = own->tau * b->point.primal / b->sum_lambda;
     TRY(hd_shrink_over_vertices(b, weigh_vertices, &q, 2, sums));
@@ -165,6 +166,7 @@ static huddle_status solve_system(const hd_shrink_irls_state *s, hd_shrink_block
     const hd_shrink_linear_system *linear = &b->linear;
     int64_t first = hd_shrink_first(b);
     double tolerance = solve_tolerance * s->blocks[b->index].tau * b->point.primal;
+    /* The weights change in each step, so the matrix is factorised anew; its pattern is not. */
     TRY(linear->solver->factor(linear->state, a->excess + b->range.v0,
                                a->edge_weight + b->range.e0));
     TRY(linear->solver->solve(linear->state, a->right + first, tolerance, a->delta + first));
@@ -330,7 +332,7 @@ static float *last_delta(const hd_shrink_irls_state *s, const hd_shrink_block *b
 }
 
 /* Completes the newest pair and adds up the normal equations of the least squares, lower triangle
- * and right-hand side. The weights 1 / rho_i make rows that have not moved, whose steps are tiny,
+ * and right-hand side. The weights m_i / rho_i make rows that have not moved, whose steps are tiny,
  * count as much as others. */
 static void set_normal_equations(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
@@ -445,6 +447,7 @@ static huddle_status move_safely(hd_shrink_irls_state *s, hd_shrink_block *b, bo
     if (!is_mixed)
         set_relaxed_step(s, b, false);
     TRY(hd_shrink_irls_move(s, b, relaxation, smooth));
+    /* Also true if the mixed step is not a number. */
     if (is_mixed && !(smooth[0] <= smooth[1])) {
         set_relaxed_step(s, b, true);
         TRY(hd_shrink_irls_move(s, b, 0, smooth));

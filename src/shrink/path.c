@@ -138,6 +138,7 @@ static int by_pair(const void *x, const void *y) {
  * they are together in both. Rows are sorted by the pair of groups; each set is named after its
  * first row, and the names are then numbered from 0 by first appearance. */
 static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32_t *stay) {
+    /* The sort also orders by row, so that the first of a set is its smallest row. */
     int32_t unused, name = 0;
     for (int64_t i = 0; i < n; i++)
         pairs[i] = (pair){stay[i], groups[i], (int32_t)i};
@@ -387,6 +388,7 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
     int32_t level = choose_level(path, n_clusters, least, size, &own);
     const int32_t *groups = path->groups + level * n;
     count_large(groups, n, least, size);
+    /* If no level has enough large groups, fewer clusters are returned. */
     int32_t count = own.n_found < n_clusters ? own.n_found : n_clusters;
     rank_groups(size, n, count, cluster);
     for (int64_t i = 0; i < n; i++)

@@ -52,6 +52,7 @@ static const double *term(const place *p, int64_t k, double *weight) {
     return p->b->fixed.values + p->b->columns[at] * p->b->fixed.stride;
 }
 
+/* Differences, not norms and products: equal rows must have the distance 0 exactly. */
 static double distance(const double *a, const double *b, int64_t c) {
     double sum = 0;
     for (int64_t k = 0; k < c; k++)

@@ -161,6 +161,7 @@ static huddle_status number_vertices(draft *d, hd_shrink_problem *p) {
             continue;
         if (!hd_grow(&p->blocks, &capacity, p->n_blocks + 1, sizeof *p->blocks))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld blocks", (long long)p->n_blocks + 1);
+        /* n_free counts the vertices numbered so far; a block is what one search reaches. */
         int32_t begin = p->n_free;
         number_block(d, v, p);
         p->blocks[p->n_blocks++] = (hd_shrink_range){.v0 = begin, .v1 = p->n_free};
@@ -263,6 +264,7 @@ static huddle_status list_incident(hd_shrink_problem *p) {
     ALLOC_ZERO(p->incident_at, (int64_t)p->n_free + 1);
     ALLOC(p->incident, 2 * p->n_live);
     at = p->incident_at;
+    /* Ghosts and fixed vertices have no list: they only occur as tails, and do not move here. */
     for (int64_t e = 0; e < p->n_live; e++) {
         at[p->head[e] + 1]++;
         if (p->tail[e] < p->n_free)
@@ -309,6 +311,7 @@ static huddle_status copy_rows(const draft *d, hd_shrink_problem *p) {
         component[v] = d->component[p->vertex[v]];
     }
     TRY(hd_shrink_fetch(p, p->f));
+    /* The radii are in the unit of the problem, and include the weight m_i, as (10) needs them. */
     huddle_dense rows = {.rows = p->n, .cols = p->c, .stride = p->c, .values = p->f};
     TRY(hd_shrink_radii(d->input->context, &rows, component, p->n_components, p->radius));
     for (int64_t v = 0; v < p->n; v++)

@@ -262,7 +262,7 @@ done:
 
 /* The results of an engine. The first one was computed before the problem was prepared; later ones,
  * for a smaller gap, start from it and replace it if their objective is not larger. Blocks are used
- * only to evaluate the result, which goes through the same certificate as any other. */
+ * only to evaluate the result, which is certified like any other. */
 static huddle_status iterate_engine(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     huddle_dense g = {0}, z = {0};
@@ -271,7 +271,7 @@ static huddle_status iterate_engine(hd_shrink_solve *s) {
     if (!is_first)
         TRY(hd_shrink_ask_engine(s, &s->engine_g, &g, &z));
     for (int64_t k = 0; k < s->problem.n_blocks && is_first; k++)
-        s->blocks[k].point.primal = INFINITY; /* the start is not what is handed out */
+        s->blocks[k].point.primal = INFINITY; /* the start is not a result */
     TRY(hd_shrink_load_point(s, is_first ? &s->engine_g : &g, is_first ? &s->engine_z : &z));
     for (int64_t k = 0; k < s->problem.n_blocks; k++)
         objective += s->blocks[k].point.objective;
