@@ -1,11 +1,11 @@
-/* The speed of the neighbour search, compared with sgemm on the same machine.
+/* Measures the time of the neighbour search, compared with sgemm on the same machine:
  *
- *   bench_graph [FILE.f32 N D] [K]
+ *     bench_graph [FILE.f32 N D] [K]
  *
  * FILE contains N x D floats, row by row; without it the program generates clustered points of four
- * sizes. Every line is one solver: CPU seconds (the minimum of three runs), and for brute force the
+ * sizes. Each line is one solver: CPU seconds (the minimum of three runs), and for brute force the
  * rate of the fused kernel, 2 n (n - 1) / 2 d operations, divided by that of OpenBLAS's sgemm on
- * one thread in the same run. */
+ * one thread in the same run. sgemm is the limit for any method that computes all products. */
 #include "base/blas.h"
 #include "base/context.h"
 #include "base/rng.h"

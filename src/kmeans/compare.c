@@ -427,7 +427,8 @@ static void set_near(const hd_kmeans_data *data, int32_t label, double best, dou
     near->lower[r] = (float)(sqrt(fmax(0, second - doubt)) * scale * (1 - 1e-6));
 }
 
-/* The nearest centre in double; the first of equals, since only a smaller distance replaces it. */
+/* The nearest centre in double; the first of equal ones, since only a smaller distance replaces
+ * it. */
 static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                          hd_kmeans_near *near, int32_t r) {
     double best = INFINITY, second = INFINITY;

@@ -56,6 +56,7 @@ void huddle_kmeans_info_free(huddle_kmeans_info *info) {
 
 /* ---- checks ------------------------------------------------------------------------------- */
 
+/* A weight of 0 is not allowed: a cluster of such rows would have no mean. */
 static huddle_status check_weights(const double *weights, int64_t n) {
     for (int64_t i = 0; weights != NULL && i < n; i++)
         if (!(weights[i] > 0 && weights[i] <= DBL_MAX))
@@ -237,7 +238,7 @@ done:
     return status;
 }
 
-/* Arguments of label_rows(). */
+/* Arguments of label_rows(), shared by all threads; each uses the scratch memory of its worker. */
 typedef struct assignment {
     const hd_kmeans_data *data;
     const hd_kmeans_centres *centres;

@@ -1,13 +1,13 @@
-/* Lloyd's iteration with Hamerly's bounds (Making k-means even faster, SDM 2010): each row keeps an
- * upper bound on the distance to its own centre and a lower bound on the distance to any other.
- * Centres that moved a little loosen them a little, and while the upper bound is below the lower
- * one, or below half the distance from the own centre to the nearest other, the label cannot change
- * and the row is not even read. Bounds include rounding errors, so that labels are the same as
- * without bounds. The sums of the clusters are updated by the rows that changed their label.
+/* Lloyd's iteration with Hamerly's bounds (Making k-means even faster, SDM 2010). Each row keeps an
+ * upper bound on the distance to its own centre and a lower bound on the distance to any other. A
+ * centre that moves loosens them by at most its move. While the upper bound is below the lower one,
+ * or below half the distance from the own centre to the nearest other, the label cannot change, and
+ * the row is not read at all. The bounds include rounding errors, so that labels are the same as
+ * without them. The sums of the clusters are updated by the rows that change their label.
  *
- * Under slabs each process keeps the sums of its own rows. Sums over all processes, from which the
- * centres follow, are made from them in every iteration; so all processes have the same centres,
- * bit for bit, and take the same decisions. */
+ * With rows spread over processes (slabs), each process keeps the sums of its own rows, and sums
+ * over all processes are computed from them in each iteration; so all processes have the same
+ * centres, bit for bit, and take the same decisions. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
@@ -94,8 +94,8 @@ static bool keeps_label(const lloyd *state, int64_t i) {
     return run->upper[i] < run->lower[i] || run->upper[i] < run->gap[k];
 }
 
-/* Which of the n rows from `first` on have to be compared with all centres: open[r] is 1. Returns
- * how many. */
+/* Finds the rows among the n from `first` on that have to be compared with all centres: open[r] is
+ * 1. Returns how many. */
 static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *open) {
     hd_kmeans_run *run = state->run;
     if (!state->bounded || state->fresh) {
@@ -224,7 +224,7 @@ done:
     return status;
 }
 
-/* Brings the sums of the clusters up to date after an assignment. */
+/* Updates the sums of the clusters after an assignment. */
 static huddle_status update_sums(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = state->run->data;

@@ -46,6 +46,7 @@ static void free_sums(hd_kmeans_sums *sums) {
     huddle_free(sums->counts);
 }
 
+/* Sizes follow from the data and from the number of workers that share the loops of a run. */
 huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, hd_kmeans_run *run) {
     huddle_status status = HUDDLE_OK;
     int64_t n = data->x->n, d = data->x->d, c = data->c, trials = hd_kmeans_trials(data->c);

@@ -1,4 +1,5 @@
-/* Restarts from different starting centres, of which the best is kept. */
+/* Restarts from different starting centres, of which the one with the smallest inertia is kept.
+ * Lloyd's iteration only finds a local minimum, and which one depends on its start. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
@@ -9,7 +10,7 @@
  * restart uses all threads, one after the other (`./dev bench kmeans`). */
 enum { FEW_ROWS = 1 << 15 };
 
-/* The best restart that a worker has seen. */
+/* The best restart of a worker so far, and the run that it reuses. */
 typedef struct best_restart {
     hd_kmeans_run run;
     bool has_run;    /* run has been allocated */

@@ -188,7 +188,7 @@ done:
 }
 
 /* Success is reported only for a gap that was proven for the returned G. A gap within the effect of
- * rounding cannot be reduced in double precision, and is not the fault of the solver. */
+ * rounding cannot be reduced in double precision, whatever the solver. */
 static huddle_stop choose_stop(const hd_shrink_solve *s, const double rounding[2], bool is_exact) {
     const huddle_shrink_info *info = s->info;
     if (info->gap <= s->options.gap)

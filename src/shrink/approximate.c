@@ -1,12 +1,12 @@
 /* Conjugate gradients preconditioned by a randomised approximate Cholesky factor.
  *
  * The matrix is the Laplacian of the graph with one more vertex, the ground, connected to each
- * vertex by an edge of its excess. Eliminating a vertex v of total weight d exactly adds a clique
- * on its neighbours, with the weight w_a w_b / d between a and b. Instead, each neighbour but the
- * heaviest gets one random edge to a heavier one, drawn and weighted so that the expectation of the
- * result is the clique (Kyng and Sachdeva 2016, in the form of approxChol in Laplacians.jl). So the
- * number of edges never grows; vertices with the fewest edges are eliminated first. The number of
- * iterations hardly depends on n.
+ * vertex by an edge whose weight is its excess. Eliminating a vertex v of total weight d exactly
+ * adds a clique on its neighbours, with the weight w_a w_b / d between a and b. Instead, each
+ * neighbour but the heaviest gets one random edge to a heavier one, drawn and weighted so that the
+ * expectation of the result is the clique (Kyng and Sachdeva 2016, in the form of approxChol in
+ * Laplacians.jl). So the number of edges never grows; vertices with the fewest edges are eliminated
+ * first. The number of iterations hardly depends on n.
  *
  * The factor is that of the rows of this process. The sums of conjugate gradients are over all
  * processes, so that several of them, with no edges between them, perform the same iterations. */
@@ -129,7 +129,7 @@ done:
 
 /* ---- vertices by their number of edges ----------------------------------------------------- */
 
-/* Vertices of very many edges share the last bucket: their order matters little. */
+/* Vertices with very many edges share the last bucket: their order matters little. */
 static int32_t bucket(int32_t key) {
     return key < MAX_KEYS ? key : MAX_KEYS;
 }

@@ -55,7 +55,7 @@ static double maximise_l21(double inner, int64_t n, const double *norm, const do
 typedef struct breakpoints {
     double sums[2];    /* over norms > t: norm * radius, and radius */
     double below;      /* the largest norm <= t, or 0 */
-    double next_above; /* minus the smallest norm > floor, or -infinity */
+    double next_above; /* the smallest norm > floor, or infinity */
 } breakpoints;
 
 static huddle_status look_at(huddle_context *context, int64_t n, const double *norm,
@@ -364,7 +364,7 @@ static void apply_dual(bounding *b, const hd_shrink_rows *f, const huddle_dense 
     }
 }
 
-/* A number that ||y_i|| is certainly not above. */
+/* An upper bound of ||y_i||. */
 static wide bound_norm(const wide *y, int64_t c, const collected *vertex) {
     wide sum = 0;
     for (int64_t k = 0; k < c; k++)
@@ -407,8 +407,9 @@ done:
     return status;
 }
 
-/* A number that <Z, BF> of the piece is certainly not below. Across processes the sum is in double,
- * which can lose DBL_EPSILON of the terms' size per process. */
+/* A lower bound of <Z, BF> of the piece: the compensated sum minus its error, that of the products
+ * (c terms each) and of the summation. Across processes the sum is in double, which can lose
+ * DBL_EPSILON of the size of the terms per process. */
 static huddle_status inner_of(const bounding *b, int32_t piece, wide *inner) {
     huddle_status status = HUDDLE_OK;
     const compensated *sum = &b->inner[piece];

@@ -1,5 +1,6 @@
-/* Sparse Cholesky by CHOLMOD: analysed once, refactored with new numbers. Its supernodal part is
- * GPL, so a build without it leaves this file empty.
+/* Sparse Cholesky factorisation by CHOLMOD (Chen, Davis, Hager and Rajamanickam 2008): analysed
+ * once, refactorised with new values in each step. Its supernodal part is licensed under the GPL,
+ * so a build without it leaves this file empty.
  *
  * The interface with 64-bit indices is used throughout: with 32 bits the analysis itself fails as
  * soon as the factor would have 2^31 entries, without reporting how large it is. */
@@ -18,7 +19,7 @@
 
 _Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "CHOLMOD's long has 64 bits");
 
-/* "auto" never takes a factor larger than this, or than this share of the memory. */
+/* "auto" never uses a factor larger than this, or than this share of the memory. */
 static const double max_bytes = 4e9, memory_share = .5;
 
 /* "auto" uses a factor of at most this many operations per number of the problem ((n + m) c), which

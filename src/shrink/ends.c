@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Relative gaps at which a closed form counts as the solution: rounding of a sum, and of a solved
- * linear system. The caller compares the second with the gap that was asked for. */
+/* Relative gaps at which a closed form counts as the solution: the rounding of a sum, and that of a
+ * linear solve. The caller compares the second with the requested gap. */
 static const double fit_gap = 1e-13, collapse_gap = 1e-9;
 
 /* Relative residual of the system for the potentials. */
 static const double potential_tolerance = 1e-10;
 
-/* Edges lighter than 1e-12 of the heaviest connect nothing that arithmetic can use: with gamma
+/* Edges lighter than 1e-12 of the heaviest cannot connect anything in double precision: with gamma
  * scaled so that the heaviest lambda is 1e3, they are below 1e-9. */
 static const double heaviest_lambda = 1e3, negligible_lambda = 1e-9;
 
@@ -230,7 +230,8 @@ done:
 
 /* ---- both ends ----------------------------------------------------------------------------- */
 
-/* pull[i] = sum_j w_ij u_ij, u_ij the unit vector from f_j to f_i. */
+/* pull[i] = sum_j w_ij u_ij of (11), u_ij being the unit vector from f_j to f_i. Equal rows do not
+ * pull. */
 static void add_pulls(const huddle_dense *f, const hd_shrink_edges *edges, double *pull) {
     int64_t c = f->cols;
     for (int64_t e = 0; e < edges->count; e++) {

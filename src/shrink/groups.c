@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* An edge is slack below this share of its largest force. By complementary slackness, an edge of
- * positive length has ||z_e|| = lambda_e at the solution, so a dual vector strictly inside its ball
- * proves that the edge has length 0. A computed Z satisfies this up to about the gap. */
+ * positive length has ||z_e|| = lambda_e in every dual solution, so an optimal dual vector strictly
+ * inside its ball proves that the edge has length 0. A computed Z satisfies this up to about the
+ * gap. */
 static const double slack_share = .99;
 
 /* ---- finding groups ------------------------------------------------------------------------ */

@@ -15,7 +15,8 @@ enum { PAIRS = 5, NORMAL_EQUATIONS = PAIRS * (PAIRS + 1) };
 _Static_assert((int)NORMAL_EQUATIONS <= (int)HD_SHRINK_MAX_SUMS,
                "the normal equations fit in a pass");
 
-/* First smoothing from F, and from a caller's guess, which is nearer to the solution. */
+/* Initial smoothing, from F and from a start that the caller gives, which is nearer to the
+ * solution. */
 static const double cold_tau = .3, warm_tau = .03;
 
 /* tau falls by this factor when the gap is below this multiple of it. The smoothing itself raises

@@ -40,8 +40,8 @@ huddle_status huddle_path_linkage(const huddle_path *path, huddle_dense *linkage
         set_row(linkage, i, f->a, f->b, f->gamma, f->size);
         inside[f->a] = inside[f->b] = true;
     }
-    /* The roots of the remaining trees in ascending order, each joined to all before it. There are
-     * n - n_fusions of them, so that the rows add up to n - 1. */
+    /* The roots of the remaining trees in ascending order, each joined with all before it. There
+     * are n - n_fusions of them, hence n - 1 rows in all. */
     for (int64_t node = 0; node < n + path->n_fusions; node++) {
         if (inside[node])
             continue;

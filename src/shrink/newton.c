@@ -53,7 +53,7 @@ static const double sufficient_descent = 1e-4;
 /* Factor of the plain step that is taken if no Newton step descends; see irls.c. */
 static const double relaxation = 1.5;
 
-/* What the tail keeps of a block. */
+/* State of the tail per block. */
 typedef struct newton_block {
     bool is_active; /* in the tail */
     bool is_wanted; /* would begin the tail if its arrays were there */
@@ -76,7 +76,7 @@ static double *vector(const newton *s, int which) {
     return s->conjugate + which * s->irls.problem->rows * s->irls.problem->c;
 }
 
-/* A pass over a block: to = f(from, with). */
+/* A pass over a block that computes `to` from `from` and `with`. */
 typedef struct pass {
     const newton *s;
     const hd_shrink_block *b;
@@ -111,7 +111,8 @@ static void apply_edges(const void *argument, int64_t begin, int64_t end, double
     }
 }
 
-/* out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2): the block of a vertex. */
+/* The block of a vertex: out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2), with
+ * inverse = 1 / rho_i; 0 for the squared loss, which leaves weight v. */
 static void apply_vertex(double weight, double inverse, const double *unit, const double *at,
                          const double *v, double *restrict out, int64_t c) {
     double a = .5 * inverse * hd_shrink_dot(at, v, c), u = .5 * inverse * hd_shrink_dot(unit, v, c);
@@ -301,7 +302,8 @@ static void follow_vertices(const void *argument, int64_t begin, int64_t end, do
                q->s->irls.vertex_weight[i] / p->mass[i], c);
 }
 
-/* The dual vectors for a move by `step` that has not yet been made. */
+/* Updates the dual vectors for a move by `step` that has not been made yet: they are linearised at
+ * the present point. */
 static huddle_status follow_dual(newton *s, hd_shrink_block *b, double *step) {
     huddle_status status = HUDDLE_OK;
     pass q = {.s = s, .b = b, .from = step};

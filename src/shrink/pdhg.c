@@ -34,7 +34,7 @@ enum { SHORTEST_ROUND = 3 };
 /* Weight of the new balance against the old one, in logarithms (PDLP). */
 static const double balance_weight = .5;
 
-/* What PDHG keeps of a block. */
+/* State of PDHG per block. */
 typedef struct pdhg_block {
     bool has_begun;
     int64_t round, iterations; /* iterations of this round, and of all */
@@ -144,6 +144,8 @@ static void move_dual(const void *argument, int64_t begin, int64_t end, double *
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
+/* The anchor becomes the present point: a restart of Halpern's iteration, whose rate 1 / k turns
+ * into linear convergence by restarts (Lu and Yang 2024). */
 static void begin_round(pdhg *s, const hd_shrink_block *b) {
     int64_t c = s->problem->c, v = hd_shrink_first(b), e = b->range.e0 * c;
     memcpy(s->anchor_h + v, s->h + v, (size_t)hd_shrink_size(b) * sizeof(double));
@@ -195,6 +197,8 @@ static void consider_restart(pdhg *s, const hd_shrink_block *b, double residual,
     begin_round(s, b);
 }
 
+/* One iteration. The residual is the length of T(w) - w in the metric of the steps, without its
+ * mixed term. */
 static huddle_status iterate(pdhg *s, hd_shrink_block *b, bool publish) {
     huddle_status status = HUDDLE_OK;
     pdhg_block *own = &s->blocks[b->index];

@@ -78,7 +78,8 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
         double weight, d;
         const double *point = term(p, k, &weight);
         d = distance(at, point, p->c);
-        /* At distance 0 the term has no gradient, only a set of subgradients of length `weight`. */
+        /* At distance 0 the term has no gradient; its subgradients are the vectors up to
+         * `weight`. */
         if (d == 0) {
             *stuck += weight;
             continue;

@@ -93,8 +93,8 @@ static bool is_live(const draft *d, int64_t e) {
 }
 
 /* Sets lambda_e = gamma w_e, and finds the vertices that are fixed. With `fix`, these are the rows
- * with gamma sum_j w_ij < m_i ("The two ends of gamma"): at g_i = f_i the loss has all vectors of
- * length m_i as subgradients, and the edges can exert no more than the degree. Otherwise only
+ * with gamma sum_j w_ij < m_i ("The two ends of gamma"): at g_i = f_i every vector of length up to
+ * m_i is a subgradient of the loss, and the edges can exert no more than the degree. Otherwise only
  * vertices without an edge that exerts a force are fixed. Rows that are spread over processes are
  * never fixed, because all vertices must then keep their order.
  *

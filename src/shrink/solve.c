@@ -18,8 +18,8 @@ enum { SMALL_GRAIN = 8 };
 /* Idle edges (problem.h) leave a gap of their own, which has to be well below the requested one. */
 static const double largest_negligible = 1e-9, negligible_per_gap = 1e-5;
 
-/* A closed form is accepted within this share of the requested gap, so that the remaining blocks
- * have the other half. */
+/* A closed form is accepted within this share of the requested gap: then the block leaves no more
+ * than its own target in update_progress(). */
 static const double closed_form_share = .5;
 
 /* A block makes progress while its gap falls by this factor within max_idle steps. */
