@@ -29,6 +29,7 @@ static void stop_on(huddle_status status) {
     exit(1);
 }
 
+/* Reads count items or ends: a short file would give a wrong graph, not an error later. */
 static void read_exactly(FILE *file, void *to, size_t size, int64_t count) {
     if (fread(to, size, (size_t)count, file) == (size_t)count)
         return;
@@ -62,6 +63,7 @@ static huddle_csr synthetic_graph(int64_t n) {
     enum { CLUSTERS = 12, EDGES = 4 };
     huddle_csr half, other, graph;
     hd_rng rng = hd_rng_stream(1, 0);
+    /* Edges span up to about a quarter of a cluster, so that clusters are well connected inside. */
     int64_t reach = n / CLUSTERS / 4 + 1;
     stop_on(huddle_csr_new(n, n, n * EDGES, &half));
     for (int64_t i = 0; i < n; i++) {

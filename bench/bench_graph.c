@@ -130,6 +130,7 @@ static int run_all(huddle_context *context, huddle_points *x, int32_t k) {
 }
 
 int main(int argc, char **argv) {
+    /* The numbers of features of PenDigits, USPS and MNIST, and one between. */
     static const int64_t sizes[][2] = {{6000, 16}, {6000, 256}, {6000, 512}, {6000, 784}};
     huddle_context *context;
     int failed = 0;
@@ -146,6 +147,7 @@ int main(int argc, char **argv) {
             failed |= run_all(context, &x, k);
         }
     }
+    /* Over all runs of the process, in kilobytes on Linux. */
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("peak memory %.0f MB\n", (double)usage.ru_maxrss / 1024);

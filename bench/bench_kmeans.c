@@ -21,6 +21,7 @@ static void check(huddle_status status) {
     exit(1);
 }
 
+/* A benchmark has nothing to clean up: it prints the reason and ends. */
 static void quit(const char *what, const char *which) {
     fprintf(stderr, "bench_kmeans: %s: %s\n", which, what);
     exit(1);
@@ -132,6 +133,7 @@ static void measure(huddle_context *context, const char *name, int runs, const h
         huddle_kmeans_info_free(&info);
         huddle_kmeans_result_free(&result);
     }
+    /* Iterations and inertia show whether two programs did the same work. */
     printf("%s c %d: wall %.4f cpu %.4f n_iter %d inertia %.10g data_mb %.1f peak_mb %.1f\n", name,
            options->n_clusters, wall, cpu, n_iter, inertia,
            (double)(x->n * x->d) * sizeof(float) / 1e6, peak_memory() / 1e6);

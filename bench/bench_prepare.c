@@ -17,6 +17,7 @@ static double seconds(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* A benchmark has nothing to clean up: it prints the message and ends. */
 static void check(huddle_status status) {
     if (status == HUDDLE_OK)
         return;
@@ -66,6 +67,7 @@ static void measure(huddle_context *context, const huddle_points *x, const char 
         huddle_points_free(&y);
         huddle_preparation_free(&p);
     }
+    /* The variance kept shows that a faster PCA has found the same directions. */
     printf("%7lld x %-5lld %-15s wall %7.3f s  cpu %7.3f s  variance kept %.4f\n", (long long)x->n,
            (long long)x->d, rule, wall, cpu, info.variance_kept);
 }

@@ -169,6 +169,7 @@ static timing time_shrink(huddle_context *context, const input *x,
                 huddle_last_error());
         best.cpu = fmin(best.cpu, cpu_seconds() - cpu);
         best.wall = fmin(best.wall, info.seconds);
+        /* Iterations, solves and groups show whether two solvers reached the same solution. */
         if (k == 0)
             printf("%-7s %-11s gap %.0e: reached %.2e in %5d iterations, %6lld solves, %5d groups",
                    info.solver, info.linear_solver, options->gap, info.gap, info.n_iter,
@@ -211,6 +212,8 @@ int main(int argc, char **argv) {
     printf("%lld points, %lld columns, %lld edges, gamma %s, %d threads\n", (long long)x.f.rows,
            (long long)x.f.cols, (long long)x.w.offsets[x.w.rows] / 2, gamma,
            huddle_context_threads(context));
+    /* Without the comparison, for profiling and for sizes at which the plain solver takes too
+     * long. */
     if (alone > 0) {
         options.gap = alone;
         options.solver = solver;

@@ -164,7 +164,8 @@ static inline quad fold(const lanes *v) {
            __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-/* One register of columns: scale and centre four rows, then one multiply-add per row and centre. */
+/* One register of columns: scales and centres four rows, then one multiply-add per row and centre.
+ * Rows are scaled again for each group of centres, which needs no memory. */
 static inline __attribute__((always_inline)) void
 multiply_step(const float *const *x, float scale, const float *origin, const float *centres,
               int64_t stride, lanes sum[FEW][ROWS], const int K) {
@@ -240,6 +241,7 @@ static float norm(const float *row, int64_t d, float scale, const float *origin)
     }
     for (; j < d; j++)
         total += (row[j] * scale - origin[j]) * (row[j] * scale - origin[j]);
+    /* The order depends on the register width; the error bound covers any order. */
     for (int l = 0; l < HD_LANES; l++)
         total += sum[l];
     return total;
@@ -364,6 +366,8 @@ static inline __attribute__((always_inline)) void sparse_tile(const float *value
         *(doubles *)(sums + k * HD_KMEANS_DOUBLES) = sum[k];
 }
 
+/* Three registers of centres at a time share the loads of the row; the last ones one by one. Sums
+ * beyond the last centre are products with 0 and are ignored. */
 static void sparse(const float *values, const int32_t *index, int64_t count, const double *columns,
                    int64_t stride, double *sums) {
     int64_t k = 0;

@@ -146,6 +146,7 @@ static huddle_status join_distinct(huddle_context *context, const huddle_points 
     for (int64_t k = 0; k < slab.total * x->d; k++)
         (*values)[k] = INFINITY;
     copy_rows(x, rows, *count, *values + slab.first * x->d);
+    /* Every place was filled in by one process; the others contribute infinity. */
     TRY(hd_reduce_min(context, slab.total * x->d, *values));
     for (int64_t k = 0; k < slab.total * x->d; k++)
         (*values)[k] += 0.0; /* -0 equals 0 */

@@ -48,6 +48,7 @@ void huddle_kmeans_result_free(huddle_kmeans_result *result) {
     memset(result, 0, sizeof *result);
 }
 
+/* Safe for an empty info, also after a failure. */
 void huddle_kmeans_info_free(huddle_kmeans_info *info) {
     huddle_free(info->inertias);
     huddle_free(info->start_labels);
@@ -217,6 +218,7 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
     if (info != NULL)
         memset(info, 0, sizeof *info);
     TRY(check_arguments(context, x, row_weights, options));
+    /* Sets the labels if it applies; otherwise the result is still empty. */
     TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
     if (result->labels == NULL)
         TRY(cluster(context, x, row_weights, options, result, &details));
@@ -288,6 +290,8 @@ done:
     return status;
 }
 
+/* Labels points by given centres, which is all that a model needs to store for new points.
+ * Restarts, weights and seeds play no part. */
 huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points *x,
                                    const huddle_dense *centres, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

@@ -151,6 +151,7 @@ static huddle_status assign(lloyd *state) {
     hd_kmeans_run *run = state->run;
     const hd_kmeans_data *data = run->data;
     hd_kmeans_centres_set(data, data->c, run->centres, &run->ready);
+    /* Bounds and gaps are not used in the first assignment, which compares all rows. */
     if (state->bounded && !state->fresh)
         hd_kmeans_gaps(data, &run->ready, run->scratch, run->gap);
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, assign_rows, state));
@@ -193,6 +194,7 @@ static huddle_status add_changes(void *argument, hd_chunk part) {
     return HUDDLE_OK;
 }
 
+/* At the start and before the final sums: between them they are only updated. */
 static void clear_sums(hd_kmeans_run *run) {
     int64_t c = run->data->c, d = run->data->x->d;
     memset(run->own.sums, 0, (size_t)(c * d) * sizeof *run->own.sums);

@@ -67,6 +67,7 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     ALLOC(run->move, c);
     ALLOC(run->gap, c);
     ALLOC(run->chosen, c);
+    /* Optional: without it, k-means++ computes the distances to the chosen candidate twice. */
     if (n * trials <= MAX_TRIAL_DISTANCES)
         ALLOC(run->trial, n * trials);
     ALLOC(run->labels, n);
@@ -80,6 +81,7 @@ done:
     return status;
 }
 
+/* Safe after a partial allocation, since all pointers are NULL before. */
 void hd_kmeans_run_free(hd_kmeans_run *run) {
     for (int32_t i = 0; i < run->n_scratch; i++)
         hd_kmeans_scratch_free(&run->scratch[i]);

@@ -137,6 +137,7 @@ static best_restart *find_best(const restarts *all) {
     return best;
 }
 
+/* What the result took over has been set to NULL before. */
 static void free_restarts(restarts *all) {
     for (int32_t i = 0; i < all->n_workers && all->best != NULL; i++) {
         hd_kmeans_run_free(&all->best[i].run);

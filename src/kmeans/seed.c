@@ -80,6 +80,8 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
             rows[t] = hd_rng_below(rng, data->slab.total);
             continue;
         }
+        /* Every process draws the same number, whether or not the row is its own: streams stay in
+         * step. */
         double left = hd_rng_uniform(rng) * total;
         int64_t p = 0;
         while (p < process.total - 1 && left >= potential[p])
@@ -158,6 +160,8 @@ static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
     }
 }
 
+/* The same traversal of rows serves both phases of a round: weighing all candidates, then keeping
+ * one of them. */
 static void visit_block(const seeding *s, const int32_t *rows, int32_t count,
                         hd_kmeans_scratch *scratch, double *gain) {
     if (s->keep)
@@ -318,6 +322,7 @@ static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
     int64_t rows[MAX_TRIALS];
     double total;
     TRY(draw_first(run, rng, rows));
+    /* All rows start at centre 0, which is chosen next. */
     for (int64_t i = 0; i < run->data->x->n; i++) {
         run->upper[i] = FLT_MAX;
         run->labels[i] = 0;

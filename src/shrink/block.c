@@ -153,7 +153,7 @@ static void sum_inner(const void *argument, int64_t begin, int64_t end, double *
  * memory per thread, whatever c is. */
 enum { TILE = 64 };
 
-/* ||(B'Z)_i||^2 Each vertex gathers from its own edges, in their fixed order, so that vertices can
+/* ||(B'Z)_i||^2. Each vertex gathers from its own edges, in their fixed order, so that vertices can
  * be processed in parallel without atomic additions. The lowest bit of `incident` distinguishes
  * heads (+) from tails (-). */
 static double square_force(const hd_shrink_block *b, int64_t i) {
@@ -260,8 +260,7 @@ void hd_shrink_arrays_free(hd_shrink_arrays *a) {
     *a = (hd_shrink_arrays){0};
 }
 
-/* This is the only place where h is computed as a difference G - F; from here on solvers update it
- * by their steps. */
+/* The only difference G - F of a solve: solvers update h by their steps from here on. */
 huddle_status hd_shrink_arrays_start(const hd_shrink_problem *p, const huddle_dense *g,
                                      hd_shrink_arrays *a) {
     for (int64_t v = 0; v < p->n_free && g != NULL; v++)

@@ -37,7 +37,8 @@ static const double solve_tolerance = .3;
  * below 2 descends. */
 static const double relaxation = 1.5;
 
-/* Relative to the trace of the normal equations; successive steps can be nearly parallel. */
+/* Regularisation of the normal equations, relative to their trace: successive steps can be nearly
+ * parallel. */
 static const double regularisation = 1e-12;
 
 /* A pass over a block with the state of the solver. */
@@ -448,7 +449,6 @@ static huddle_status move_safely(hd_shrink_irls_state *s, hd_shrink_block *b, bo
     if (!is_mixed)
         set_relaxed_step(s, b, false);
     TRY(hd_shrink_irls_move(s, b, relaxation, smooth));
-    /* Also true if the mixed step is not a number. */
     if (is_mixed && !(smooth[0] <= smooth[1])) {
         set_relaxed_step(s, b, true);
         TRY(hd_shrink_irls_move(s, b, 0, smooth));
