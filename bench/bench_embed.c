@@ -14,12 +14,14 @@
 #include <string.h>
 #include <time.h>
 
+/* CPU time over all threads: unlike wall time it does not depend on the load of the machine. */
 static double cpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* A benchmark has nothing to clean up: it prints the message and ends. */
 static void stop_on(huddle_status status) {
     if (status == HUDDLE_OK)
         return;
@@ -27,6 +29,7 @@ static void stop_on(huddle_status status) {
     exit(1);
 }
 
+/* Reads count items or ends: a short file would give a wrong graph, not an error later. */
 static void read_exactly(FILE *file, void *to, size_t size, int64_t count) {
     if (fread(to, size, (size_t)count, file) == (size_t)count)
         return;
@@ -34,6 +37,7 @@ static void read_exactly(FILE *file, void *to, size_t size, int64_t count) {
     exit(1);
 }
 
+/* No checks beyond the length: the file comes from bench/embed.py. */
 static huddle_csr read_graph(const char *path) {
     huddle_csr graph;
     int64_t sizes[2];
@@ -51,12 +55,15 @@ static huddle_csr read_graph(const char *path) {
     return graph;
 }
 
-/* Twelve clusters in a row: each vertex has edges to the next and to some within reach; few edges
- * lead from one cluster to another. */
+/* Twelve clusters in a row: each vertex has an edge to the next one and to a few others within
+ * reach; few edges lead from one cluster to another, so that the eigenvalues have a gap after the
+ * twelfth. Upper triangle first; the transpose makes it symmetric, and since it holds the smaller
+ * columns of each row, concatenation keeps columns sorted. */
 static huddle_csr synthetic_graph(int64_t n) {
     enum { CLUSTERS = 12, EDGES = 4 };
     huddle_csr half, other, graph;
     hd_rng rng = hd_rng_stream(1, 0);
+    /* Edges span up to about a quarter of a cluster, so that clusters are well connected inside. */
     int64_t reach = n / CLUSTERS / 4 + 1;
     stop_on(huddle_csr_new(n, n, n * EDGES, &half));
     for (int64_t i = 0; i < n; i++) {
@@ -86,6 +93,7 @@ static huddle_csr synthetic_graph(int64_t n) {
     return graph;
 }
 
+/* Arguments are positional: the k-th, or its default. */
 static const char *argument(int argc, char **argv, int k, const char *default_text) {
     return k < argc ? argv[k] : default_text;
 }
@@ -98,6 +106,7 @@ int main(int argc, char **argv) {
     huddle_embedding embedding;
     huddle_context *context;
     int repeats = atoi(argument(argc, argv, 7, "5"));
+    /* Minima over the repeats: the run that other processes disturbed least. */
     double wall = 1e9, cpu = 1e9;
     options.n_components = atoi(argument(argc, argv, 2, "10"));
     options.tol = atof(argument(argc, argv, 3, "1e-4"));
@@ -105,6 +114,7 @@ int main(int argc, char **argv) {
     options.verify = argument(argc, argv, 5, "auto");
     stop_on(huddle_context_new(&context));
     stop_on(huddle_context_set_threads(context, atoi(argument(argc, argv, 6, "1"))));
+    /* The last embedding is kept for the report. */
     for (int i = 0; i < repeats; i++) {
         double begun = cpu_seconds();
         stop_on(huddle_embed(context, &graph, &options, &embedding, &info));
@@ -114,6 +124,8 @@ int main(int argc, char **argv) {
         if (i + 1 < repeats)
             huddle_embedding_free(&embedding);
     }
+    /* The residual and the c-th eigenvalue are printed so that a faster run can be seen to be as
+     * accurate. */
     printf("n=%lld entries=%lld c=%d wall=%.5f cpu=%.5f residual=%.2e gap=%.2e iterations=%d "
            "products=%lld components=%d solver=%s verified=%s stop=%s lambda_c=%.9f\n",
            (long long)graph.rows, (long long)graph.offsets[graph.rows], options.n_components, wall,

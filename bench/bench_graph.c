@@ -1,11 +1,11 @@
-/* The speed of the neighbour search, compared with sgemm on the same machine.
+/* Measures the time of the neighbour search, compared with sgemm on the same machine:
  *
- *   bench_graph [FILE.f32 N D] [K]
+ *     bench_graph [FILE.f32 N D] [K]
  *
  * FILE contains N x D floats, row by row; without it the program generates clustered points of four
- * sizes. Every line is one solver: CPU seconds (the minimum of three runs), and for brute force the
+ * sizes. Each line is one solver: CPU seconds (the minimum of three runs), and for brute force the
  * rate of the fused kernel, 2 n (n - 1) / 2 d operations, divided by that of OpenBLAS's sgemm on
- * one thread in the same run. */
+ * one thread in the same run. sgemm is the limit for any method that computes all products. */
 #include "base/blas.h"
 #include "base/context.h"
 #include "base/rng.h"
@@ -21,19 +21,22 @@
 
 enum { RUNS = 3 };
 
+/* CPU time over all threads, which the load of the machine disturbs less than wall time. */
 static double cpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Operations per second of C = A B' with the inner dimension d. */
+/* Operations per second of C = A B' with the inner dimension d, the product that contains all
+ * distances. One run more than for the solvers: the first one warms up caches and pages. */
 static double sgemm_rate(int d) {
     enum { M = 1536 };
     float *a = calloc((size_t)M * (size_t)d, sizeof *a), *c = calloc((size_t)M * M, sizeof *c);
     double best = INFINITY;
     for (int e = 0; e < M * d; e++)
         a[e] = (float)(e % 17) - 8;
+    /* One BLAS thread, as inside the library. */
     hd_blas_enter();
     for (int run = 0; run < RUNS + 1; run++) {
         double start = cpu_seconds();
@@ -46,6 +49,8 @@ static double sgemm_rate(int d) {
     return 2.0 * M * M * d / best;
 }
 
+/* The minimum over the runs. Every pair is computed once, n (n - 1) / 2 products of d
+ * multiplications and additions. */
 static int run_solver(huddle_context *context, const huddle_points *x, const char *solver,
                       int32_t k, int runs, double gemm) {
     huddle_knn_options options = huddle_knn_defaults();
@@ -75,6 +80,7 @@ static int run_solver(huddle_context *context, const huddle_points *x, const cha
     return 0;
 }
 
+/* Points between random pairs of 200 centres. */
 static huddle_points make_points(int64_t n, int64_t d) {
     huddle_points x, centres;
     hd_rng rng = hd_rng_stream(1, 0);
@@ -83,7 +89,8 @@ static huddle_points make_points(int64_t n, int64_t d) {
         exit(1);
     for (int64_t e = 0; e < 200 * d; e++)
         centres.values[e] = (float)hd_rng_normal(&rng);
-    /* Between two centres, with a little noise: low-dimensional, as data are. */
+    /* Between two centres, with a little noise: of low intrinsic dimension, as real data are, which
+     * the PCA bound relies on. */
     for (int64_t i = 0; i < n; i++) {
         int64_t a = hd_rng_below(&rng, 200), b = hd_rng_below(&rng, 200);
         double t = hd_rng_uniform(&rng);
@@ -96,6 +103,7 @@ static huddle_points make_points(int64_t n, int64_t d) {
     return x;
 }
 
+/* Raw floats, as NumPy's tofile() writes them. */
 static huddle_points read_points(const char *path, int64_t n, int64_t d) {
     huddle_points x;
     FILE *file = fopen(path, "rb");
@@ -109,8 +117,10 @@ static huddle_points read_points(const char *path, int64_t n, int64_t d) {
     return x;
 }
 
+/* The kd-tree is only meant for few dimensions, and takes very long beyond. */
 static int run_all(huddle_context *context, huddle_points *x, int32_t k) {
     static const char *const solvers[] = {"brute", "pcabound", "kdtree"};
+    /* Large data take long enough for one run to be meaningful. */
     int runs = x->n > 20000 ? 1 : RUNS, failed = 0;
     double gemm = sgemm_rate((int)x->d);
     for (int s = 0; s < (x->d <= 16 ? 3 : 2); s++)
@@ -120,11 +130,13 @@ static int run_all(huddle_context *context, huddle_points *x, int32_t k) {
 }
 
 int main(int argc, char **argv) {
+    /* The numbers of features of PenDigits, USPS and MNIST, and one between. */
     static const int64_t sizes[][2] = {{6000, 16}, {6000, 256}, {6000, 512}, {6000, 784}};
     huddle_context *context;
     int failed = 0;
     if (huddle_context_new(&context) != HUDDLE_OK)
         return 1;
+    /* K is the last argument, with or without a file before it. */
     int32_t k = argc == 2 || argc > 4 ? atoi(argv[argc - 1]) : 5;
     if (argc >= 4) {
         huddle_points x = read_points(argv[1], atoll(argv[2]), atoll(argv[3]));
@@ -135,6 +147,7 @@ int main(int argc, char **argv) {
             failed |= run_all(context, &x, k);
         }
     }
+    /* Over all runs of the process, in kilobytes on Linux. */
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("peak memory %.0f MB\n", (double)usage.ru_maxrss / 1024);

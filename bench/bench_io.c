@@ -1,7 +1,7 @@
-/* How long reading takes: bench_io FILE [threads=N] [runs=N]
+/* Measures the time of reading a file: bench_io FILE [threads=N] [runs=N]
  *
- * Prints one line: the least wall and CPU seconds, the rate, and the peak memory of the process
- * beside the size of the points. With no argument, digits are read. */
+ * Prints one line: the minimum wall and CPU seconds, the rate, and the peak memory of the process
+ * beside the size of the points. Without arguments, the data set digits is read. */
 #include "huddle/io.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* A benchmark has nothing to clean up: it prints the message and ends. */
 static void check(huddle_status status) {
     if (status == HUDDLE_OK)
         return;
@@ -17,13 +18,14 @@ static void check(huddle_status status) {
     exit(1);
 }
 
+/* Of the given clock: wall time, or CPU time over all threads. */
 static double seconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The most memory this process ever held, in MB, mapped files among it. */
+/* The peak of the resident memory of this process in MB, including mapped files. */
 static double peak_memory(void) {
     char line[256];
     double held = 0;
@@ -47,7 +49,10 @@ int main(int argc, char **argv) {
             fprintf(stderr, "bench_io: '%s' is not understood\n", argv[i]);
     check(huddle_context_new(&context));
     check(huddle_context_set_threads(context, threads));
+    /* A name of a built-in data set is not a file: its size is then 0. */
     (void)stat(path, &about);
+    /* After the first run the file is in the page cache, so the minimum measures parsing, not the
+     * disk. */
     for (int run = 0; run < runs; run++) {
         huddle_data data;
         double w = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -56,6 +61,7 @@ int main(int argc, char **argv) {
         c = seconds(CLOCK_PROCESS_CPUTIME_ID) - c;
         wall = w < wall ? w : wall;
         cpu = c < cpu ? c : cpu;
+        /* Sparse points: a value and a column index per entry; dense points: a float per number. */
         points = data.points.offsets != NULL ? 8.0 * (double)data.points.offsets[data.points.n]
                                              : 4.0 * (double)data.points.n * (double)data.points.d;
         huddle_data_free(&data);

@@ -21,18 +21,22 @@ static void check(huddle_status status) {
     exit(1);
 }
 
+/* A benchmark has nothing to clean up: it prints the reason and ends. */
 static void quit(const char *what, const char *which) {
     fprintf(stderr, "bench_kmeans: %s: %s\n", which, what);
     exit(1);
 }
 
+/* Of the given clock: wall time, or CPU time over all threads. */
 static double seconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Opens a matrix in C order whose elements are of the given kind ("<f4"). */
+/* Opens an .npy file of version 1 with a matrix in C order whose elements are of the given kind
+ * ("<f4"). The header is a Python literal; searching it for the kind, the order and the shape is
+ * enough for files that NumPy wrote. */
 static FILE *open_npy(const char *path, const char *kind, int64_t *rows, int64_t *cols) {
     unsigned char front[10];
     char header[65536];
@@ -61,6 +65,8 @@ static void read_values(FILE *file, const char *path, void *values, size_t size,
     fclose(file);
 }
 
+/* Ten normal groups. Each row has its own random streams, so that a prefix of a larger data set is
+ * the smaller one. */
 static void make_groups(int64_t n, int64_t d, huddle_points *x) {
     check(huddle_points_new(n, d, x));
     for (int64_t i = 0; i < n; i++) {
@@ -70,6 +76,7 @@ static void make_groups(int64_t n, int64_t d, huddle_points *x) {
     }
 }
 
+/* A shape, or the name of a file. */
 static void read_points(const char *name, huddle_points *x) {
     long long n, d;
     if (sscanf(name, "%lldx%lld", &n, &d) == 2) {
@@ -82,6 +89,7 @@ static void read_points(const char *name, huddle_points *x) {
     read_values(file, name, x->values, sizeof *x->values, rows * cols);
 }
 
+/* Given centres make runs comparable with other programs: all start at the same point. */
 static void read_start(const char *name, huddle_kmeans_options *options, huddle_dense *start) {
     int64_t rows, cols;
     FILE *file = open_npy(name, "<f8", &rows, &cols);
@@ -91,7 +99,8 @@ static void read_start(const char *name, huddle_kmeans_options *options, huddle_
     options->start = start;
 }
 
-/* The most memory this process ever held, in bytes. getrusage would count the parent's. */
+/* The peak of the resident memory of this process in bytes. getrusage() would include that of the
+ * parent before exec. */
 static double peak_memory(void) {
     char line[256];
     double kilobytes = 0;
@@ -104,6 +113,8 @@ static double peak_memory(void) {
     return 1024 * kilobytes;
 }
 
+/* The data set and its size are printed beside the peak, because most of it is the data
+ * themselves. */
 static void measure(huddle_context *context, const char *name, int runs, const huddle_points *x,
                     const huddle_kmeans_options *options) {
     double wall = 1e30, cpu = 1e30, inertia = 0;
@@ -122,11 +133,13 @@ static void measure(huddle_context *context, const char *name, int runs, const h
         huddle_kmeans_info_free(&info);
         huddle_kmeans_result_free(&result);
     }
+    /* Iterations and inertia show whether two programs did the same work. */
     printf("%s c %d: wall %.4f cpu %.4f n_iter %d inertia %.10g data_mb %.1f peak_mb %.1f\n", name,
            options->n_clusters, wall, cpu, n_iter, inertia,
            (double)(x->n * x->d) * sizeof(float) / 1e6, peak_memory() / 1e6);
 }
 
+/* Runs one data set with its options; argv[0] is the name of the data. */
 static void run(int argc, char **argv) {
     huddle_context *context;
     huddle_points x;
@@ -156,6 +169,8 @@ static void run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    /* Many rows; long rows; restarts in parallel; many centres. With tol = 0 a run ends when no
+     * label changes. */
     static const char *const shapes[][4] = {{"1000000x10", "n_clusters=10", "n_init=1", "tol=0"},
                                             {"20000x784", "n_clusters=10", "n_init=1", "tol=0"},
                                             {"2000x10", "n_clusters=10", "n_init=50", "runs=3"},
@@ -165,6 +180,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        /* run() splits its arguments in place, so they are copied. */
         char words[4][32], *arguments[4];
         for (int j = 0; j < 4; j++) {
             strcpy(words[j], shapes[i][j]);

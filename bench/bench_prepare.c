@@ -1,4 +1,4 @@
-/* The time of the preparations: bench_prepare [n d rule ...]
+/* Measures the time of the preparations: bench_prepare [n d rule ...]
  *
  * Without arguments: the shapes and rules of the documentation. Points are generated with a few
  * strong directions and noise, like images. Prints one line per rule: shape, rule, the minimum wall
@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Of the given clock: wall time, or CPU time over all threads. */
 static double seconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* A benchmark has nothing to clean up: it prints the message and ends. */
 static void check(huddle_status status) {
     if (status == HUDDLE_OK)
         return;
@@ -23,6 +25,8 @@ static void check(huddle_status status) {
     exit(1);
 }
 
+/* Noise plus 60 directions whose sizes fall like 1 / k: a spectrum that decays as that of images,
+ * so that the number of iterations of a truncated PCA is realistic. */
 static void make_points(int64_t n, int64_t d, huddle_points *x) {
     enum { DIRECTIONS = 60 };
     hd_rng rng = hd_rng_stream(1, 0);
@@ -43,6 +47,7 @@ static void make_points(int64_t n, int64_t d, huddle_points *x) {
     free(directions);
 }
 
+/* Fit and application together, the minimum over several runs. */
 static void measure(huddle_context *context, const huddle_points *x, const char *rule) {
     enum { RUNS = 3 };
     huddle_prepare_options options = huddle_prepare_defaults();
@@ -62,10 +67,12 @@ static void measure(huddle_context *context, const huddle_points *x, const char 
         huddle_points_free(&y);
         huddle_preparation_free(&p);
     }
+    /* The variance kept shows that a faster PCA has found the same directions. */
     printf("%7lld x %-5lld %-15s wall %7.3f s  cpu %7.3f s  variance kept %.4f\n", (long long)x->n,
            (long long)x->d, rule, wall, cpu, info.variance_kept);
 }
 
+/* The same points for all rules of a shape. */
 static void measure_all(huddle_context *context, int64_t n, int64_t d, int count, char **rules) {
     huddle_points x;
     make_points(n, d, &x);
@@ -75,6 +82,7 @@ static void measure_all(huddle_context *context, int64_t n, int64_t d, int count
 }
 
 int main(int count, char **arguments) {
+    /* The shapes of MNIST (10,000 rows), of the faces of Extended Yale B, and of a wide matrix. */
     static char *small[] = {"standard", "unit", "center-rows", "center-columns", "pca:40"};
     static char *faces[] = {"whiten:150"}, *large[] = {"pca:40"};
     huddle_context *context;

@@ -1,13 +1,14 @@
-/* Shrink: the accelerated solver beside plain reweighted least squares with the same linear solver
- * and the same smoothing rule, in one run.
+/* Measures the time of the shrink step: a solver beside plain reweighted least squares with the
+ * same linear solver and the same smoothing rule, in one run, so that their ratio does not depend
+ * on the load of the machine.
  *
  *     bench_shrink [FILE] [gamma=auto] [n=100000] [repeat=3] [solver=auto] [alone=1e-4]
  *
  * alone: only that solver, to that gap, without the plain one beside it.
  *
- * FILE contains, in the machine's byte order: n, c, nonzeros (int64), F (n x c double), and the
- * graph W in rows: offsets (n + 1 int64), columns (int32), values (double). bench/shrink.py makes
- * one from points. Without a FILE: n points on c noisy filaments. */
+ * FILE contains, in the byte order of the machine: n, c, nonzeros (int64), F (n x c double), and
+ * the graph W by rows: offsets (n + 1 int64), columns (int32), values (double). bench/shrink.py
+ * writes one from points. Without a FILE, n points on c noisy filaments are generated. */
 #include "base/rng.h"
 #include "huddle/shrink.h"
 
@@ -22,6 +23,7 @@ typedef struct input {
     huddle_csr w;
 } input;
 
+/* A benchmark has nothing to clean up: it prints the reason and ends. */
 static void stop_if(int failed, const char *what) {
     if (failed) {
         fprintf(stderr, "bench_shrink: %s\n", what);
@@ -29,6 +31,7 @@ static void stop_if(int failed, const char *what) {
     }
 }
 
+/* CPU time over all threads. */
 static double cpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -37,6 +40,7 @@ static double cpu_seconds(void) {
 
 /* ---- inputs -------------------------------------------------------------------------------- */
 
+/* No checks beyond the length: huddle_shrink() checks the graph itself. */
 static input read_input(const char *name) {
     input x;
     int64_t sizes[3];
@@ -56,8 +60,9 @@ static input read_input(const char *name) {
     return x;
 }
 
-/* Point i lies on filament i / (n / c), which stays near one axis and then runs to the next; its
- * neighbours are searched among the nearest along the filament. */
+/* Rows of norm 1, as those of an embedding. Point i lies on filament i / (n / c), which stays near
+ * one axis for most of its length (t^60 is near 0) and then turns to the next, so that clusters are
+ * connected by few points. */
 static void make_rows(int64_t n, int64_t c, huddle_dense *f) {
     hd_rng rng = hd_rng_stream(1, 0);
     int64_t each = n / c;
@@ -76,6 +81,7 @@ static void make_rows(int64_t n, int64_t c, huddle_dense *f) {
     }
 }
 
+/* Neighbours of each point, and how far along the filament they are searched. */
 enum { NEIGHBOURS = 5, WINDOW = 24 };
 
 static double distance(const huddle_dense *f, int64_t i, int64_t j) {
@@ -87,13 +93,15 @@ static double distance(const huddle_dense *f, int64_t i, int64_t j) {
     return sqrt(sum);
 }
 
-/* The nearest within the window, as steps along the order. */
+/* The nearest points within the window, as steps along the order: an approximation of the neighbour
+ * graph in linear time. */
 static void find_neighbours(const huddle_dense *f, int64_t i, int32_t *step, double *length) {
     int count = 0;
     for (int32_t s = -WINDOW; s <= WINDOW; s++) {
         if (s == 0 || i + s < 0 || i + s >= f->rows)
             continue;
         double d = distance(f, i, i + s);
+        /* Insertion into a sorted list of fixed length. */
         int at = count < NEIGHBOURS ? count++ : NEIGHBOURS;
         if (at == NEIGHBOURS && d >= length[NEIGHBOURS - 1])
             continue;
@@ -108,6 +116,9 @@ static void find_neighbours(const huddle_dense *f, int64_t i, int32_t *step, dou
     }
 }
 
+/* The graph as a band matrix of lengths: entry (i, WINDOW + s) is the edge from i to i + s, and 0
+ * means none. Writing both directions makes it symmetric. Weights follow (1) with scale = mean, and
+ * exponents are limited to -20 as there. */
 static input make_input(int64_t n, int64_t c) {
     input x;
     int64_t width = 2 * WINDOW + 1, count = 0;
@@ -145,7 +156,8 @@ typedef struct timing {
     double wall, cpu;
 } timing;
 
-/* The best of `repeat` runs. */
+/* The minimum over `repeat` runs. Results are deterministic, so the first one is printed for
+ * all. */
 static timing time_shrink(huddle_context *context, const input *x,
                           const huddle_shrink_options *options, int repeat) {
     timing best = {INFINITY, INFINITY};
@@ -157,6 +169,7 @@ static timing time_shrink(huddle_context *context, const input *x,
                 huddle_last_error());
         best.cpu = fmin(best.cpu, cpu_seconds() - cpu);
         best.wall = fmin(best.wall, info.seconds);
+        /* Iterations, solves and groups show whether two solvers reached the same solution. */
         if (k == 0)
             printf("%-7s %-11s gap %.0e: reached %.2e in %5d iterations, %6lld solves, %5d groups",
                    info.solver, info.linear_solver, options->gap, info.gap, info.n_iter,
@@ -169,6 +182,7 @@ static timing time_shrink(huddle_context *context, const input *x,
 }
 
 int main(int argc, char **argv) {
+    /* The default gap, and a smaller one, at which acceleration matters more. */
     static const double gaps[] = {1e-4, 1e-6};
     const char *file = NULL, *gamma = "auto", *solver = "auto";
     int64_t n = 100000;
@@ -198,6 +212,8 @@ int main(int argc, char **argv) {
     printf("%lld points, %lld columns, %lld edges, gamma %s, %d threads\n", (long long)x.f.rows,
            (long long)x.f.cols, (long long)x.w.offsets[x.w.rows] / 2, gamma,
            huddle_context_threads(context));
+    /* Without the comparison, for profiling and for sizes at which the plain solver takes too
+     * long. */
     if (alone > 0) {
         options.gap = alone;
         options.solver = solver;
@@ -206,6 +222,7 @@ int main(int argc, char **argv) {
     for (int k = 0; k < 2 && alone == 0; k++) {
         options.gap = gaps[k];
         options.solver = "plain";
+        /* The plain iteration is slow at the small gap, so it runs once there. */
         timing plain = time_shrink(context, &x, &options, k == 0 ? repeat : 1);
         options.solver = solver;
         timing ours = time_shrink(context, &x, &options, repeat);

@@ -1,13 +1,19 @@
-/* The inner loops of K-means in GCC's vector types, which clang shares. */
+/* The inner loops of K-means in GCC's vector types, which clang shares. The file is compiled once
+ * per instruction set, with HD_LANES floats per register. Contraction and order of the sums may
+ * differ between instruction sets; where this could change a label, `unsure` is set and the row is
+ * compared in double (compare.c). */
 #include "kmeans/block_kernels.h"
 
 #include <math.h>
 #include <stddef.h>
 
-/* Two registers of rows at a time where there are 32 registers, one where there are 16: with a full
- * tile most of them then contain sums. */
+/* Two registers of rows at a time where there are 32 registers (AVX-512), one where there are 16:
+ * with a full tile of 8 centres, 16 or 8 of them then hold sums, and the rest the panel and the
+ * centres. */
 enum { VECTORS = HD_LANES == 16 ? 2 : 1, STEP = VECTORS * HD_LANES };
 
+/* The loose types may be unaligned: rows of the caller begin anywhere. Panels, centres and scores
+ * are aligned by construction. */
 typedef float lanes __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef int32_t ints __attribute__((vector_size(4 * HD_LANES), may_alias));
 typedef float quad __attribute__((vector_size(16), may_alias));
@@ -17,7 +23,8 @@ typedef float loose_lanes __attribute__((vector_size(4 * HD_LANES), aligned(4), 
 
 /* ---- panels ------------------------------------------------------------------------------- */
 
-/* Four columns of four rows, transposed. */
+/* Four columns of four rows, scaled, centred and transposed by two rounds of shuffles: pairs of
+ * rows are interleaved, then pairs of pairs. */
 static inline void pack_quads(const float *const *rows, int64_t j, float scale, quad origin,
                               float *out) {
     quad a = *(const loose_quad *)(rows[0] + j) * scale - origin;
@@ -34,6 +41,9 @@ static inline void pack_quads(const float *const *rows, int64_t j, float scale, 
     *(quad *)(out + 3 * HD_KMEANS_BLOCK) = __builtin_shufflevector(ab23, cd23, 2, 3, 6, 7);
 }
 
+/* Packs a block into a panel. Rows are read four columns at a time, so that each cache line of a
+ * row is used while it is in the cache. The next block of rows is prefetched if it is near
+ * (score_block() in compare.c decides). */
 static void pack(const float *const *rows, const float *ahead, int64_t width, float scale,
                  const float *origin, float *panel) {
     int64_t j = 0;
@@ -44,7 +54,8 @@ static void pack(const float *const *rows, const float *ahead, int64_t width, fl
         return;
     }
     while (j < width) {
-        /* The last four columns overlap the ones before when width is no multiple of four. */
+        /* If width is not a multiple of four, the last group of columns overlaps the one before,
+         * and writes the same values again. */
         j = j > width - 4 ? width - 4 : j;
         quad centre = *(const loose_quad *)(origin + j);
         if (ahead != NULL)
@@ -58,7 +69,9 @@ static void pack(const float *const *rows, const float *ahead, int64_t width, fl
 
 /* ---- scores ------------------------------------------------------------------------------- */
 
-/* One tile of K centres, K known to the compiler, so that the sums stay in registers. */
+/* Adds the scores of one tile of K centres to STEP rows. K and `squared` are constants after
+ * inlining, so that the sums stay in registers over all columns of the panel. Each lane is one row
+ * and adds its columns in ascending order. */
 static inline __attribute__((always_inline)) void score_rows(const float *panel, int64_t width,
                                                              const float *tile, float *scores,
                                                              const int K, const int squared) {
@@ -82,6 +95,7 @@ static inline __attribute__((always_inline)) void score_rows(const float *panel,
             *(lanes *)(scores + k * HD_KMEANS_BLOCK + v * HD_LANES) = sum[k][v];
 }
 
+/* One instance of the loop for each tile size. */
 #define CASE(K)                                                                                    \
     case K:                                                                                        \
         for (int r = 0; r < HD_KMEANS_BLOCK; r += STEP)                                            \
@@ -103,6 +117,7 @@ static inline __attribute__((always_inline)) void score_tile(const float *panel,
     }
 }
 
+/* Tile after tile over the panel, which stays in the first-level cache. */
 static void products(const float *panel, int64_t first, int64_t width, int64_t d,
                      const float *tiles, int32_t c, float *scores) {
     int32_t size = hd_kmeans_tile(c);
@@ -113,6 +128,8 @@ static void products(const float *panel, int64_t first, int64_t width, int64_t d
     }
 }
 
+/* Differences are squared directly, without the expansion into norms and products: the distance
+ * between equal rows is exactly 0, which k-means++ relies on. */
 static void distances(const float *panel, int64_t first, int64_t width, int64_t d,
                       const float *tiles, int32_t c, float *scores) {
     int32_t size = hd_kmeans_tile(c);
@@ -125,11 +142,12 @@ static void distances(const float *panel, int64_t first, int64_t width, int64_t 
 
 /* ---- long rows ---------------------------------------------------------------------------- */
 
-/* Four rows at a time share what is loaded of a centre; fewer centres fit where registers are few.
- */
+/* Four rows at a time share what is loaded of a centre. FEW centres at a time: 5 x 4 sums of 32
+ * registers, or 2 x 4 of 16. */
 enum { ROWS = 4, FEW = HD_LANES == 16 ? 5 : 2 };
 
-/* The sums of the lanes of four vectors, by transposing their folded halves. */
+/* The sums over the lanes of four vectors at once: each is folded to a quad, and the four quads are
+ * transposed and added, instead of four separate horizontal sums. */
 static inline quad fold(const lanes *v) {
     quad part[4];
     for (int r = 0; r < 4; r++) {
@@ -146,6 +164,8 @@ static inline quad fold(const lanes *v) {
            __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
+/* One register of columns: scales and centres four rows, then one multiply-add per row and centre.
+ * Rows are scaled again for each group of centres, which needs no memory. */
 static inline __attribute__((always_inline)) void
 multiply_step(const float *const *x, float scale, const float *origin, const float *centres,
               int64_t stride, lanes sum[FEW][ROWS], const int K) {
@@ -159,8 +179,9 @@ multiply_step(const float *const *x, float scale, const float *origin, const flo
     }
 }
 
-/* Products of four rows and K centres; the last columns are copied to be filled up with 0. The
- * next rows are prefetched: four streams at once are too many for the CPU's own prefetching. */
+/* Products of four rows and K centres. The last columns are copied and filled up with 0, so that
+ * nothing is read beyond a row; origin and centres are 0 there as well. The next rows are
+ * prefetched: four streams at once are too many for the prefetcher of the CPU. */
 static inline __attribute__((always_inline)) void
 multiply_rows(const float *const *rows, const float *const *ahead, int64_t d, float scale,
               const float *origin, const float *centres, int64_t stride, float *scores,
@@ -189,6 +210,8 @@ multiply_rows(const float *const *rows, const float *const *ahead, int64_t d, fl
         *(quad *)(scores + k * HD_KMEANS_BLOCK) = fold(sum[k]);
 }
 
+/* All rows of a block against all centres. Only the first group of centres prefetches; for the
+ * others the rows are in the cache already. */
 static void multiply(const float *const *rows, int64_t d, float scale, const float *origin,
                      const float *centres, int64_t stride, int32_t c, float *scores) {
     for (int r = 0; r < HD_KMEANS_BLOCK; r += ROWS)
@@ -207,6 +230,7 @@ static void multiply(const float *const *rows, int64_t d, float scale, const flo
         }
 }
 
+/* Must use the same scaled and centred values as the products, for the bounds in choose(). */
 static float norm(const float *row, int64_t d, float scale, const float *origin) {
     lanes sum = {0};
     float total = 0;
@@ -217,6 +241,7 @@ static float norm(const float *row, int64_t d, float scale, const float *origin)
     }
     for (; j < d; j++)
         total += (row[j] * scale - origin[j]) * (row[j] * scale - origin[j]);
+    /* The order depends on the register width; the error bound covers any order. */
     for (int l = 0; l < HD_LANES; l++)
         total += sum[l];
     return total;
@@ -224,11 +249,13 @@ static float norm(const float *row, int64_t d, float scale, const float *origin)
 
 /* ---- choice ------------------------------------------------------------------------------- */
 
+/* Lane-wise mask ? yes : no. Compilers turn it into a blend. */
 static inline lanes pick(ints mask, lanes yes, lanes no) {
     return (lanes)(((ints)yes & mask) | ((ints)no & ~mask));
 }
 
-/* Lane-wise smallest and second smallest score, and the index of the smallest. */
+/* Lane-wise smallest and second smallest score, and the index of the smallest, without branches.
+ * Only a smaller score replaces the best, so the first of equal centres wins. */
 static inline void two_smallest(const float *scores, const float *half, int32_t c, float *smallest,
                                 float *next, int32_t *label) {
     lanes best = half[0] - *(const lanes *)scores, second = (lanes){0} + INFINITY;
@@ -246,6 +273,11 @@ static inline void two_smallest(const float *scores, const float *half, int32_t 
     *(ints *)label = index;
 }
 
+/* Scores order centres as distances do: |x - m|^2 = |x|^2 + 2 (|m|^2 / 2 - x.m). Two scores whose
+ * difference exceeds the bound on their rounding errors are ordered correctly; otherwise the label
+ * is unsure. The same error bounds widen the distances: `upper` is never below the true distance to
+ * the nearest centre, `lower` never above that to any other. The factors 1 +- 2^-21 cover the
+ * rounding of the last additions and of the square root. */
 static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_error error,
                    hd_kmeans_near *near) {
     _Alignas(64) float best[HD_KMEANS_BLOCK], second[HD_KMEANS_BLOCK];
@@ -262,9 +294,12 @@ static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_
     }
 }
 
-/* ---- rows that have to be compared
- * ------------------------------------------------------------------ */
+/* ---- rows that have to be compared --------------------------------------------------------- */
 
+/* Hamerly's update: by the triangle inequality the distance to the own centre grows by at most the
+ * move of that centre, and the distance to any other shrinks by at most the largest move among the
+ * others. `mover` is the centre that moved farthest; for its own rows the second largest move
+ * applies. Written without branches, so that it vectorises. */
 static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_moves *moves,
                       float *restrict upper, float *restrict lower, int32_t *restrict open) {
     const float *restrict move = moves->move, *restrict gap = moves->gap;
@@ -273,7 +308,8 @@ static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_
     int32_t count = 0;
     for (int32_t r = 0; r < n; r++) {
         int32_t k = label[r];
-        /* The factors make up for the rounding of each operation. */
+        /* The factors cover the rounding of each operation, so that bounds remain bounds after any
+         * number of updates. */
         float above = (upper[r] + move[k]) * (1 + 0x1p-21f);
         float below = lower[r] - (k == mover ? second : largest);
         below -= fabsf(below) * 0x1p-21f;
@@ -285,6 +321,9 @@ static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_
     return count;
 }
 
+/* If the squared distance between a chosen row m and every candidate is at least 4 D_i, where D_i
+ * is that of row i to m, no candidate is nearer to i than m: |i - t| >= |m - t| - |i - m| >= |i -
+ * m|. */
 static int32_t reach(int32_t n, const int32_t *restrict label, const float *restrict least,
                      const float *restrict square, int32_t *restrict open) {
     int32_t count = 0;
@@ -295,7 +334,7 @@ static int32_t reach(int32_t n, const int32_t *restrict label, const float *rest
     return count;
 }
 
-/* The sum is taken in halves, in the same order for all instruction sets. */
+/* The sum is taken by halving, in the same order for all instruction sets. */
 static float gain(const float *distance, const float *before, const float *weight) {
     _Alignas(64) float terms[HD_KMEANS_BLOCK];
     for (int r = 0; r < HD_KMEANS_BLOCK; r += HD_LANES) {
@@ -311,7 +350,9 @@ static float gain(const float *distance, const float *before, const float *weigh
 
 /* ---- sums --------------------------------------------------------------------------------- */
 
-/* K registers' worth of centres, K known to the compiler. */
+/* Products with K registers of centres, K being a constant after inlining. Each entry of the row
+ * reads the same column of all centres, which are contiguous; a sum is in the order of the entries
+ * for every instruction set. */
 static inline __attribute__((always_inline)) void sparse_tile(const float *values,
                                                               const int32_t *index, int64_t count,
                                                               const double *columns, int64_t stride,
@@ -325,6 +366,8 @@ static inline __attribute__((always_inline)) void sparse_tile(const float *value
         *(doubles *)(sums + k * HD_KMEANS_DOUBLES) = sum[k];
 }
 
+/* Three registers of centres at a time share the loads of the row; the last ones one by one. Sums
+ * beyond the last centre are products with 0 and are ignored. */
 static void sparse(const float *values, const int32_t *index, int64_t count, const double *columns,
                    int64_t stride, double *sums) {
     int64_t k = 0;
@@ -334,11 +377,14 @@ static void sparse(const float *values, const int32_t *index, int64_t count, con
         sparse_tile(values, index, count, columns + k, stride, sums + k, 1);
 }
 
+/* In double, because a cluster can contain millions of rows. */
 static void add(const float *restrict row, int64_t d, double weight, double *restrict sum) {
     for (int64_t j = 0; j < d; j++)
         sum[j] += weight * (double)row[j];
 }
 
+/* In double and relative to a pivot, so that sum and square do not cancel where the mean is
+ * large. */
 static void moments(const float *restrict row, const float *restrict pivot, int64_t d,
                     double *restrict sum, double *restrict square, float *restrict largest) {
     for (int64_t j = 0; j < d; j++) {

@@ -1,6 +1,7 @@
 /* Distances between rows and centres: in float with a bound on the error, in double where that
- * bound leaves a choice. The bounds are those of Higham, Accuracy and Stability of Numerical
- * Algorithms (2002), section 3.1. */
+ * bound does not separate the two nearest centres. So labels are those of double precision at
+ * almost the cost of float. The error bounds are those of Higham, Accuracy and Stability of
+ * Numerical Algorithms (2002), section 3.1. */
 #include "kmeans/compare.h"
 
 #include "base/check.h"
@@ -15,7 +16,9 @@
  * most CHUNK_SUMS doubles (32 MB) together. */
 enum { MAX_CHUNKS = 64, MIN_ROWS = 1024, CHUNK_SUMS = 4 << 20 };
 
-/* Chunks of rows such that each may keep c x d sums of its own without much memory. */
+/* Rows per chunk such that each chunk may keep c x d sums of its own without much memory. It
+ * depends on the sizes alone, not on the number of threads: sums over chunks are then the same bits
+ * on any machine. Whole blocks, so that only the last chunk has a short one. */
 static int64_t choose_grain(int64_t n, int64_t d, int64_t c) {
     int64_t chunks = CHUNK_SUMS / d / (c < 2 ? 2 : c);
     chunks = chunks > MAX_CHUNKS ? MAX_CHUNKS : chunks < 1 ? 1 : chunks;
@@ -56,7 +59,8 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The power of two that brings numbers up to `largest` near 1, as far as float has one. */
+/* The power of two that brings numbers up to `largest` near 1, within the exponents of float.
+ * Squares then neither overflow nor lose digits to underflow, and scaling itself is exact. */
 static float choose_scale(float largest) {
     int exponent = 0;
     if (largest > 0)
@@ -65,7 +69,8 @@ static float choose_scale(float largest) {
     return ldexpf(1, -exponent);
 }
 
-/* Adds up what the chunks found, in their order, into the first, and then over all processes. */
+/* Adds up the results of the chunks, in their order, into the first, and then over all
+ * processes. */
 static huddle_status combine(huddle_context *context, const survey *s, double *largest) {
     huddle_status status = HUDDLE_OK;
     int64_t d = s->data->x->d;
@@ -82,7 +87,9 @@ done:
     return status;
 }
 
-/* Scale, origin and variance from sums and squares of the differences from the pivot. */
+/* Scale, origin and variance from sums and squares of the differences from the pivot. The origin is
+ * the scaled mean, rounded to float: centring need not be exact, as long as rows and centres use
+ * the same origin. Sparse rows are not centred, since that would fill them. */
 static void set_moments(const survey *s, double largest, hd_kmeans_data *data) {
     int64_t d = data->x->d;
     double n = (double)data->slab.total, variances = 0;
@@ -98,8 +105,8 @@ static void set_moments(const survey *s, double largest, hd_kmeans_data *data) {
             data->origin[j] = (float)((double)data->scale * s->sums[j]);
 }
 
-/* The first row of all processes, which all of them subtract: under slabs the process that has it
- * hands it out. */
+/* The first row of all, which every process subtracts: under slabs the process that has it provides
+ * it, and all others take part in the maximum with -infinity. */
 static huddle_status share_pivot(const hd_kmeans_data *data, float *pivot) {
     huddle_status status = HUDDLE_OK;
     double *wide = NULL;
@@ -114,7 +121,8 @@ done:
     return status;
 }
 
-/* The factor that brings the largest weight to 1. */
+/* The factor that brings the largest weight to 1: the weights of k-means++ are in float, where any
+ * positive double must be representable. */
 static huddle_status find_weight_scale(hd_kmeans_data *data) {
     double largest = data->weights != NULL ? 0 : 1;
     for (int64_t i = 0; data->weights != NULL && i < data->x->n; i++)
@@ -124,7 +132,8 @@ static huddle_status find_weight_scale(hd_kmeans_data *data) {
     return status;
 }
 
-/* Squared norms of the rows as the kernels see them, computed once for all restarts. */
+/* Squared norms of the rows as the kernels see them, scaled and centred; computed once for all
+ * restarts. */
 static huddle_status measure_norms(void *argument, hd_chunk chunk) {
     const hd_kmeans_data *data = argument;
     const huddle_points *x = data->x;
@@ -145,6 +154,7 @@ static const hd_kmeans_kernels *choose_kernels(void) {
 #endif
 }
 
+/* Two passes over the points: one for moments, one for norms, which need the origin. */
 huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x,
                                  const double *weights, int32_t c, hd_kmeans_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -169,6 +179,8 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
     ALLOC(s.sums, 2 * data->chunks * x->d);
     ALLOC(s.largest, data->chunks * x->d);
     s.pivot = x->offsets == NULL ? x->values : data->zeros;
+    /* One process can read the pivot in place; several must share the same one, or their sums would
+     * refer to different origins. */
     if (x->offsets == NULL && !data->whole) {
         ALLOC(pivot, x->d);
         TRY(share_pivot(data, pivot));
@@ -204,6 +216,8 @@ static int64_t whole_doubles(int32_t c) {
 
 /* ---- centres ------------------------------------------------------------------------------ */
 
+/* Columns beyond d and centres beyond k are 0 in the padded arrays, so that kernels can work on
+ * whole registers. */
 huddle_status hd_kmeans_centres_new(const hd_kmeans_data *data, int32_t capacity,
                                     hd_kmeans_centres *centres) {
     huddle_status status = HUDDLE_OK;
@@ -230,9 +244,10 @@ void hd_kmeans_centres_free(hd_kmeans_centres *centres) {
     memset(centres, 0, sizeof *centres);
 }
 
-/* Rounding of a product of d terms is within (d + 2) u |x| |m|, u = 2^-24, and the inputs were
- * rounded once each; two scores are compared. The rest of 16 covers products of such factors.
- * The last term is what underflow can do. */
+/* The rounding error of a product of d terms is at most (d + 2) u |x| |m|, u = 2^-24, and the
+ * inputs were rounded once each; since two scores are compared, the bound is doubled (u2 = 2 u).
+ * The remaining part of 16 covers products of such factors, and 1.001 the rounding of this bound.
+ * `score` is the error of half the squared norm, plus what underflow can cause. */
 static hd_kmeans_error bound_errors(int64_t d, double largest_norm) {
     double u2 = 0x1p-23, terms = (double)d + 16;
     return (hd_kmeans_error){
@@ -242,6 +257,8 @@ static hd_kmeans_error bound_errors(int64_t d, double largest_norm) {
     };
 }
 
+/* One pass computes both forms from the exact centres: unscaled for comparisons in double, scaled
+ * and centred for those in float, by rows and by tiles. */
 void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *exact,
                            hd_kmeans_centres *centres) {
     int64_t d = data->x->d;
@@ -266,6 +283,8 @@ void hd_kmeans_centres_set(const hd_kmeans_data *data, int32_t k, const double *
         centres->half[i] = (float)(scaled / 2);
         largest = fmax(largest, scaled);
     }
+    /* One bound for all centres, from the largest norm: kernels then need a single comparison per
+     * row. */
     centres->error = bound_errors(d, sqrt(largest));
     int64_t stride = whole_doubles(k);
     for (int64_t j = 0; j < d && centres->columns != NULL; j++)
@@ -298,7 +317,7 @@ void hd_kmeans_scratch_free(hd_kmeans_scratch *scratch) {
 
 /* |x - m|^2 by differences, in double. */
 static double exact_dense(const float *x, const double *m, int64_t d) {
-    /* Four sums, so that additions need not wait for each other. */
+    /* Four sums, so that additions need not wait for each other; their order is fixed. */
     double sum[4] = {0};
     int64_t j = 0;
     for (; j + 4 <= d; j += 4)
@@ -313,6 +332,7 @@ static double exact_dense(const float *x, const double *m, int64_t d) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+/* Not stored like the norms of dense rows: it is cheap beside the products with all centres. */
 static double sparse_square(const huddle_points *x, int64_t i) {
     double sum = 0;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
@@ -320,7 +340,8 @@ static double sparse_square(const huddle_points *x, int64_t i) {
     return sum;
 }
 
-/* |x - m|^2 = sum over the non-zeros of (x - m)^2 - m^2, plus |m|^2. */
+/* |x - m|^2 = sum over the non-zeros of x of ((x - m)^2 - m^2), plus |m|^2: the time is
+ * proportional to the non-zeros. */
 static double exact_sparse(const huddle_points *x, int64_t i, const double *m, double square) {
     double sum = 0;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
@@ -351,13 +372,12 @@ void hd_kmeans_add_row(const hd_kmeans_data *data, int64_t i, double weight, dou
 
 /* ---- blocks of rows ----------------------------------------------------------------------- */
 
-/* From so many columns on, and up to so many centres, reading the rows where they are is faster
- * than packing them into panels (`./dev bench kmeans`, rows of 64 to 784 columns). */
+/* From this number of columns on, and up to this number of centres, reading the rows in place is
+ * faster than packing them into panels (`./dev bench kmeans`, rows of 64 to 784 columns). */
 enum { LONG_ROW = 64, FEW_CENTRES = 16 };
 
-/* Scores of HD_KMEANS_BLOCK vectors against all centres, panel by panel: products, or squared
- * distances.
- */
+/* Scores of HD_KMEANS_BLOCK vectors against all centres: products, or squared distances. Panel by
+ * panel, so that a panel stays in the first-level cache while all centres pass over it. */
 static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                         const float *const *rows, float scale, const float *origin, bool squared,
                         hd_kmeans_scratch *scratch) {
@@ -385,8 +405,9 @@ static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *cen
     }
 }
 
-/* Where the rows begin; a short block repeats its last row. The rows that probably come next follow
- * the block. */
+/* The addresses of the rows of a block. A short block repeats its last row, so that kernels need no
+ * special case; the additional results are ignored. The rows that probably come next follow the
+ * block, for prefetching. */
 static void locate(const huddle_points *x, const int32_t *rows, int32_t count, const float **at) {
     for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         at[r] = x->values + rows[r < count ? r : count - 1] * x->stride;
@@ -396,7 +417,8 @@ static void locate(const huddle_points *x, const int32_t *rows, int32_t count, c
     }
 }
 
-/* Sets lane r from the two smallest squared distances in double. */
+/* Sets lane r from the two smallest squared distances in double. `doubt` is their error, and the
+ * factors cover the rounding to float. */
 static void set_near(const hd_kmeans_data *data, int32_t label, double best, double second,
                      double doubt, hd_kmeans_near *near, int32_t r) {
     double scale = (double)data->scale;
@@ -405,7 +427,8 @@ static void set_near(const hd_kmeans_data *data, int32_t label, double best, dou
     near->lower[r] = (float)(sqrt(fmax(0, second - doubt)) * scale * (1 - 1e-6));
 }
 
-/* The nearest centre in double; the first of equals, since only a smaller distance replaces it. */
+/* The nearest centre in double; the first of equal ones, since only a smaller distance replaces
+ * it. */
 static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                          hd_kmeans_near *near, int32_t r) {
     double best = INFINITY, second = INFINITY;
@@ -439,7 +462,7 @@ static double measure_sparse(const hd_kmeans_data *data, const hd_kmeans_centres
     return square;
 }
 
-/* |x - m|^2 by differences: no digits of the norms cancel. */
+/* |x - m|^2 by differences over all d columns: slower, but no digits of the norms cancel. */
 static double differences_sparse(const huddle_points *x, int64_t i, const double *m) {
     double sum = 0;
     int64_t e = x->offsets[i];
@@ -452,8 +475,8 @@ static double differences_sparse(const huddle_points *x, int64_t i, const double
     return sum;
 }
 
-/* The nearest, by differences, of the centres whose squared distance as measured is at most
- * `within`. */
+/* The nearest, by differences, of the centres whose measured squared distance is at most `within`:
+ * those that can be the nearest within the error bound. */
 static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           const double *measured, double within, double *distance) {
     int32_t label = 0;
@@ -470,8 +493,9 @@ static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *c
     return label;
 }
 
-/* A bound on the rounding error of measured squared distances: sums of as many terms as the row has
- * values, and of as many as there are columns. */
+/* A bound on the rounding error of the squared distances of measure_sparse(): sums of as many terms
+ * as the row has values, and of as many as there are columns, of numbers of the size of the squared
+ * norms. 2^-51 is four times the unit roundoff of double. */
 static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                            double square) {
     const huddle_points *x = data->x;
@@ -479,8 +503,9 @@ static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *
     return terms * 0x1p-51 * (square + centres->largest);
 }
 
-/* The nearest centre by products; centres that rounding errors do not separate from it are compared
- * by differences. */
+/* The nearest centre by products. Centres that rounding errors may not separate from the nearest
+ * are compared by differences; `second` then stays at the smallest measured distance, a safe lower
+ * bound. */
 static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
     double square = measure_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;
@@ -503,6 +528,8 @@ static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *c
     set_near(data, label, best, second, doubt, near, r);
 }
 
+/* Dense rows in float, block by block, and again in double where float is unsure: few rows, unless
+ * centres nearly coincide. */
 void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                        const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch,
                        hd_kmeans_near *near) {
@@ -522,6 +549,8 @@ void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *cent
             decide_dense(data, centres, rows[r], near, r);
 }
 
+/* For k-means++. Dense rows by differences in float; sparse rows by products in double, which are
+ * then rounded. */
 void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                          const int32_t *rows, int32_t count, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;
@@ -539,11 +568,15 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     }
 }
 
+/* Half the distance to the nearest other centre: a row nearer than that to its own centre cannot be
+ * nearer to another (Elkan 2003, Hamerly 2010). */
 void hd_kmeans_gaps(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                     hd_kmeans_scratch *scratch, float *gap) {
     hd_kmeans_near near;
     const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
-    /* A centre's nearest centre is itself; the bound on the next is the one wanted. */
+    /* The nearest centre of a centre is itself, at distance 0; the lower bound for the next is the
+     * one that is needed. If float cannot separate two centres, that bound is about 0, which is
+     * safe. */
     for (int32_t first = 0; first < centres->k; first += HD_KMEANS_BLOCK) {
         for (int32_t r = 0; r < HD_KMEANS_BLOCK + HD_KMEANS_AHEAD; r++) {
             int32_t k = first + r < centres->k ? first + r : centres->k - 1;

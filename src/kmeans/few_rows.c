@@ -1,5 +1,6 @@
-/* Fewer distinct rows than clusters: found by hashing, which stops as soon as there are enough,
- * usually after a few rows. */
+/* Fewer distinct rows than clusters: then they are the centres, at inertia 0, and no iteration is
+ * needed; it would have to handle clusters that cannot be filled. Distinct rows are found by
+ * hashing, which stops as soon as there are enough of them, usually after a few rows. */
 #include "base/check.h"
 #include "kmeans/restart.h"
 
@@ -11,7 +12,8 @@ enum { CANCEL_ROWS = 4096 };
 
 /* ---- rows of one process ------------------------------------------------------------------ */
 
-/* The next value of row i that is not 0, from position *e on; false at the row's end. */
+/* The next value of row i that is not 0, from position *e on; false at the end of the row. Dense
+ * and sparse rows are read alike, and explicit zeros of sparse rows are skipped. */
 static bool next_value(const huddle_points *x, int64_t i, int64_t *e, int64_t *column, float *v) {
     int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
@@ -27,7 +29,8 @@ static bool next_value(const huddle_points *x, int64_t i, int64_t *e, int64_t *c
 }
 
 /* A hash of the positions and bits of the values that are not 0, so that dense and sparse rows, and
- * -0 and 0, agree; multiplication by 2^64 over the golden ratio spreads the bits. */
+ * -0 and 0, agree. Multiplication by 2^64 divided by the golden ratio (Fibonacci hashing, Knuth)
+ * and shifts spread the bits. */
 static uint64_t hash_row(const huddle_points *x, int64_t i) {
     uint64_t hash = 0;
     int64_t e = 0, column;
@@ -56,12 +59,15 @@ static bool equal_rows(const huddle_points *x, int64_t a, int64_t b) {
 }
 
 /* Counts distinct rows up to c; rows[0 .. *count - 1] are the first of each. If there are fewer
- * than c, labels[i] is the number of the distinct row that row i equals. */
+ * than c, labels[i] is the number of the distinct row that row i equals. Open addressing with
+ * linear probing; the table is at least twice as large as the number of entries, so probes are
+ * short. Numbers follow the order of rows, not of hashes. */
 static huddle_status find_distinct(huddle_context *context, const huddle_points *x, int32_t c,
                                    int32_t *rows, int32_t *labels, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     int32_t *table = NULL; /* 1 + number of a distinct row, or 0 */
     uint64_t size = 16;
+    /* A power of two, so that a slot is a masked hash. */
     while (size < 2 * (uint64_t)c)
         size *= 2;
     ALLOC_ZERO(table, size);
@@ -99,10 +105,10 @@ static void copy_rows(const huddle_points *x, const int32_t *rows, int32_t count
 
 /* ---- rows of all processes ---------------------------------------------------------------- */
 
-/* Joins the distinct rows of all processes, each of which has fewer than c: values (total x d) are
- * the rows of one process after the other, and number[k] becomes the place of row k among those
- * that are different. Slots that no process filled in are infinite. Returns how many are different.
- */
+/* Numbers the distinct rows of all processes: values (total x d) contains the rows of one process
+ * after the other, and number[k] becomes the place of row k among those that are different; these
+ * are moved to the front. Each process has fewer than c rows, so pairwise comparison is affordable.
+ * Slots that no process filled in are infinite. Returns how many are different. */
 static int32_t number_rows(int64_t total, int64_t d, double *values, int32_t *number) {
     int32_t count = 0;
     for (int64_t k = 0; k < total; k++) {
@@ -120,7 +126,8 @@ static int32_t number_rows(int64_t total, int64_t d, double *values, int32_t *nu
 }
 
 /* Distinct rows of all processes (values, of which *count are valid), and labels by them. *count is
- * c if there are at least as many. */
+ * c if there are at least that many; one process with c distinct rows decides this without an
+ * exchange of rows. Rows are exchanged by a minimum with infinity in all other places. */
 static huddle_status join_distinct(huddle_context *context, const huddle_points *x, int32_t c,
                                    const int32_t *rows, int32_t *labels, int32_t *count,
                                    double **values) {
@@ -139,10 +146,12 @@ static huddle_status join_distinct(huddle_context *context, const huddle_points 
     for (int64_t k = 0; k < slab.total * x->d; k++)
         (*values)[k] = INFINITY;
     copy_rows(x, rows, *count, *values + slab.first * x->d);
+    /* Every place was filled in by one process; the others contribute infinity. */
     TRY(hd_reduce_min(context, slab.total * x->d, *values));
     for (int64_t k = 0; k < slab.total * x->d; k++)
         (*values)[k] += 0.0; /* -0 equals 0 */
     *count = number_rows(slab.total, x->d, *values, number);
+    /* Together the processes may have c distinct rows or more, although none has alone. */
     *count = *count < c ? *count : c;
     for (int64_t i = 0; i < x->n; i++)
         labels[i] = number[slab.first + labels[i]];
@@ -153,7 +162,8 @@ done:
 
 /* ---- the result --------------------------------------------------------------------------- */
 
-/* The distinct rows are the centres, the first one repeated to fill up. */
+/* The distinct rows are the centres; the first one is repeated for the clusters that remain
+ * empty. */
 static huddle_status set_centres(const double *values, int64_t d, int32_t count, int32_t c,
                                  huddle_dense *centres) {
     huddle_status status = HUDDLE_OK;
@@ -165,6 +175,7 @@ done:
     return status;
 }
 
+/* Leaves result->labels NULL if there are enough distinct rows, which is the usual case. */
 huddle_status hd_kmeans_place_few_rows(huddle_context *context, const huddle_points *x,
                                        const huddle_kmeans_options *options,
                                        huddle_kmeans_result *result, huddle_kmeans_info *info) {

@@ -1,4 +1,6 @@
-/* The stage itself: options, checks, the engine, and what is common to all ways of computing. */
+/* The stage itself: options, checks, calls of the engine, and what all implementations share.
+ * Points may have a shift, which is added to every row; K-means is invariant to it, so it is
+ * ignored in between and added to the centres at the end. */
 #include "huddle/kmeans.h"
 
 #include "base/check.h"
@@ -14,6 +16,8 @@
 
 static const char *const inits[] = {"k-means++", "sample", NULL};
 
+/* The defaults are those of the published experiments (50 restarts) and of scikit-learn (max_iter,
+ * tol). */
 static const huddle_option table[] = {
     HD_INT(huddle_kmeans_options, n_clusters, "8", 1, INT32_MAX, "number of clusters"),
     HD_INT(huddle_kmeans_options, n_init, "50", 1, INT32_MAX,
@@ -44,6 +48,7 @@ void huddle_kmeans_result_free(huddle_kmeans_result *result) {
     memset(result, 0, sizeof *result);
 }
 
+/* Safe for an empty info, also after a failure. */
 void huddle_kmeans_info_free(huddle_kmeans_info *info) {
     huddle_free(info->inertias);
     huddle_free(info->start_labels);
@@ -52,6 +57,7 @@ void huddle_kmeans_info_free(huddle_kmeans_info *info) {
 
 /* ---- checks ------------------------------------------------------------------------------- */
 
+/* A weight of 0 is not allowed: a cluster of such rows would have no mean. */
 static huddle_status check_weights(const double *weights, int64_t n) {
     for (int64_t i = 0; weights != NULL && i < n; i++)
         if (!(weights[i] > 0 && weights[i] <= DBL_MAX))
@@ -60,7 +66,8 @@ static huddle_status check_weights(const double *weights, int64_t n) {
     return HUDDLE_OK;
 }
 
-/* Centres that fit points of d features, with values in the range of float. */
+/* Checks that centres fit points of d features and are in the range of float, in which they are
+ * compared. */
 static huddle_status check_centres(const huddle_dense *centres, int64_t d) {
     if (centres->rows < 1 || centres->rows > INT32_MAX || centres->cols != d ||
         centres->stride < d || centres->values == NULL)
@@ -76,6 +83,7 @@ static huddle_status check_centres(const huddle_dense *centres, int64_t d) {
     return HUDDLE_OK;
 }
 
+/* n_clusters is compared with the rows of all processes, not of this one. */
 static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
                                      const double *row_weights,
                                      const huddle_kmeans_options *options) {
@@ -101,7 +109,7 @@ done:
 
 /* ---- shift ------------------------------------------------------------------------------- */
 
-/* A copy of centres in the coordinates of x without its shift, rows close together. */
+/* A copy of the centres in the coordinates of x without its shift, rows contiguous. */
 static huddle_status subtract_shift(const huddle_points *x, const huddle_dense *centres,
                                     huddle_dense *copy) {
     huddle_status status = HUDDLE_OK;
@@ -115,6 +123,7 @@ done:
     return status;
 }
 
+/* In place. A copy in the memory of an engine no longer matches and is dropped. */
 static void add_shift(const huddle_points *x, huddle_dense *centres) {
     if (x->shift != NULL)
         hd_resident_drop(&centres->resident); /* the host's copy changes */
@@ -125,7 +134,8 @@ static void add_shift(const huddle_points *x, huddle_dense *centres) {
 
 /* ---- engine -------------------------------------------------------------------------------- */
 
-/* HUDDLE_INTERNAL if an engine's labels or centres cannot be the answer. */
+/* HUDDLE_INTERNAL if the labels or centres of an engine cannot be a result: they index arrays
+ * later. */
 static huddle_status check_result(const huddle_points *x, int32_t c,
                                   const huddle_kmeans_result *result) {
     const huddle_dense *centres = &result->centres;
@@ -139,7 +149,8 @@ static huddle_status check_result(const huddle_points *x, int32_t c,
     return HUDDLE_OK;
 }
 
-/* The engine's clusters. It fills in the outcome; what it leaves out is completed here. */
+/* The clusters of an engine. It reports the outcome; what it leaves out is completed here, so that
+ * callers find the same fields as without an engine. */
 static huddle_status cluster_by_engine(huddle_context *context, const huddle_points *x,
                                        const double *row_weights,
                                        const huddle_kmeans_options *options,
@@ -163,7 +174,8 @@ done:
     return status;
 }
 
-/* Clusters rows without their shift: by the engine if it takes them, otherwise by the CPU. */
+/* Clusters rows without their shift: by the engine if it supports them, otherwise on the CPU. A
+ * partial result of the engine is discarded first. */
 static huddle_status cluster(huddle_context *context, const huddle_points *x,
                              const double *row_weights, const huddle_kmeans_options *options,
                              huddle_kmeans_result *result, huddle_kmeans_info *info) {
@@ -176,6 +188,7 @@ static huddle_status cluster(huddle_context *context, const huddle_points *x,
         TRY(subtract_shift(x, options->start, &start));
         own.start = &start;
     }
+    /* An engine without this function counts as one that declines. */
     status = HUDDLE_UNSUPPORTED;
     if (hd_context_engine(context)->cluster_rows != NULL)
         status = cluster_by_engine(context, &plain, row_weights, &own, result, info);
@@ -191,6 +204,8 @@ done:
 
 /* ---- entry points ------------------------------------------------------------------------- */
 
+/* Fewer distinct rows than clusters are handled before any method is chosen, so that all engines
+ * agree on them. Errors are agreed on by all processes, since one may fail alone. */
 huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
                             const double *row_weights, const huddle_kmeans_options *options,
                             huddle_kmeans_result *result, huddle_kmeans_info *info) {
@@ -203,6 +218,7 @@ huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
     if (info != NULL)
         memset(info, 0, sizeof *info);
     TRY(check_arguments(context, x, row_weights, options));
+    /* Sets the labels if it applies; otherwise the result is still empty. */
     TRY(hd_kmeans_place_few_rows(context, x, options, result, &details));
     if (result->labels == NULL)
         TRY(cluster(context, x, row_weights, options, result, &details));
@@ -224,7 +240,7 @@ done:
     return status;
 }
 
-/* Arguments of label_rows(). */
+/* Arguments of label_rows(), shared by all threads; each uses the scratch memory of its worker. */
 typedef struct assignment {
     const hd_kmeans_data *data;
     const hd_kmeans_centres *centres;
@@ -232,7 +248,7 @@ typedef struct assignment {
     int32_t *labels;
 } assignment;
 
-/* Labels of one chunk, block by block. */
+/* Labels the rows of one chunk, block by block. */
 static huddle_status label_rows(void *argument, hd_chunk chunk) {
     const assignment *a = argument;
     hd_kmeans_near near;
@@ -248,7 +264,9 @@ static huddle_status label_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Labels by the CPU; centres are without the shift of x. */
+/* Labels on the CPU; centres are without the shift of x. The comparison is that of Lloyd's
+ * iteration, so that assigning the training points to their own centres returns their labels,
+ * except for ties that the rounding of a shift decides. */
 static huddle_status assign_on_cpu(huddle_context *context, const huddle_points *x,
                                    const huddle_dense *centres, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
@@ -272,6 +290,8 @@ done:
     return status;
 }
 
+/* Labels points by given centres, which is all that a model needs to store for new points.
+ * Restarts, weights and seeds play no part. */
 huddle_status huddle_kmeans_assign(huddle_context *context, const huddle_points *x,
                                    const huddle_dense *centres, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

@@ -1,13 +1,13 @@
-/* Lloyd's iteration with Hamerly's bounds (Making k-means even faster, SDM 2010): each row keeps an
- * upper bound on the distance to its own centre and a lower bound on the distance to any other.
- * Centres that moved a little loosen them a little, and while the upper bound is below the lower
- * one, or below half the distance from the own centre to the nearest other, the label cannot change
- * and the row is not even read. Bounds include rounding errors, so that labels are the same as
- * without bounds. The sums of the clusters are updated by the rows that changed their label.
+/* Lloyd's iteration with Hamerly's bounds (Making k-means even faster, SDM 2010). Each row keeps an
+ * upper bound on the distance to its own centre and a lower bound on the distance to any other. A
+ * centre that moves loosens them by at most its move. While the upper bound is below the lower one,
+ * or below half the distance from the own centre to the nearest other, the label cannot change, and
+ * the row is not read at all. The bounds include rounding errors, so that labels are the same as
+ * without them. The sums of the clusters are updated by the rows that change their label.
  *
- * Under slabs each process keeps the sums of its own rows. Sums over all processes, from which the
- * centres follow, are made from them in every iteration; so all processes have the same centres,
- * bit for bit, and take the same decisions. */
+ * With rows spread over processes (slabs), each process keeps the sums of its own rows, and sums
+ * over all processes are computed from them in each iteration; so all processes have the same
+ * centres, bit for bit, and take the same decisions. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
@@ -16,11 +16,12 @@
 #include <math.h>
 #include <string.h>
 
-/* From so many centres on the distance to the own one is measured first (`./dev bench kmeans`). */
+/* From this number of centres on, the distance to the own centre is computed before those to all
+ * others (`./dev bench kmeans`). */
 enum { MANY_CENTRES = 24 };
 
-/* Bounds are kept from so many rows per centre on; below, updating them costs more than it saves.
- */
+/* Bounds are maintained from this number of rows per centre on; below it, they cost more (c^2
+ * distances between centres per iteration) than they save. */
 enum { BOUNDED_ROWS = 4 };
 
 typedef struct lloyd {
@@ -38,7 +39,8 @@ typedef struct lloyd {
 
 /* ---- assignment --------------------------------------------------------------------------- */
 
-/* The sums of cluster k in this chunk's changes, cleared at the first touch. */
+/* The sums of cluster k in the changes of this chunk, cleared at first use: most chunks change few
+ * clusters, and clearing all c x d numbers would dominate late iterations. */
 static double *touch(hd_kmeans_run *run, int64_t chunk, int32_t k) {
     int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
     double *sum = run->changes.sums + cell * d;
@@ -59,7 +61,8 @@ static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, i
     run->changes.counts[chunk * run->data->c + k] += sign;
 }
 
-/* Compares a block of rows with all centres and records those that change their cluster. */
+/* Compares a block of rows with all centres and records those that change their cluster: the row is
+ * subtracted from the old sums and added to the new ones. */
 static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows, int32_t count) {
     hd_kmeans_run *run = state->run;
     hd_kmeans_near near;
@@ -78,8 +81,9 @@ static void assign_block(const lloyd *state, hd_chunk chunk, const int32_t *rows
     }
 }
 
-/* Tightens the upper bound by measuring the distance to the own centre. True if the label is then
- * known not to change. */
+/* Tightens the upper bound by computing the distance to the own centre (the second test of
+ * Hamerly's algorithm). True if the label is then known not to change. Distances in double are
+ * rounded up to float: the factor covers the relative error, FLT_MIN that of tiny numbers. */
 static bool keeps_label(const lloyd *state, int64_t i) {
     hd_kmeans_run *run = state->run;
     int32_t k = run->labels[i];
@@ -90,8 +94,8 @@ static bool keeps_label(const lloyd *state, int64_t i) {
     return run->upper[i] < run->lower[i] || run->upper[i] < run->gap[k];
 }
 
-/* Which of the n rows from `first` on have to be compared with all centres: open[r] is 1. Returns
- * how many. */
+/* Finds the rows among the n from `first` on that have to be compared with all centres: open[r] is
+ * 1. Returns how many. */
 static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *open) {
     hd_kmeans_run *run = state->run;
     if (!state->bounded || state->fresh) {
@@ -101,8 +105,8 @@ static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *
     }
     int32_t count = run->data->kernels->loosen(n, run->labels + first, &state->moves,
                                                run->upper + first, run->lower + first, open);
-    /* With few centres comparing with all is as cheap; distances to sparse rows are not accurate
-     * enough. */
+    /* With few centres, comparing with all of them is as cheap. For sparse rows, distances by
+     * products are not accurate enough for an upper bound. */
     if (run->data->c < MANY_CENTRES || run->data->x->offsets != NULL)
         return count;
     for (int32_t r = 0; r < n; r++)
@@ -113,7 +117,8 @@ static int32_t open_rows(const lloyd *state, int64_t first, int32_t n, int32_t *
     return count;
 }
 
-/* Collects the rows that have to be compared into full blocks, which the kernels are made for. */
+/* Collects the rows that have to be compared into full blocks, for which the kernels are made. A
+ * chunk writes its own changes only, so threads do not interfere. */
 static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     hd_kmeans_run *run = state->run;
@@ -125,6 +130,7 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
         if (open_rows(state, i, n, open) == 0)
             continue;
         for (int32_t r = 0; r < n; r++) {
+            /* Written always, counted only if open: no branch to mispredict. */
             rows[count] = (int32_t)i + r;
             count += open[r];
             if (count == HD_KMEANS_BLOCK) {
@@ -138,12 +144,14 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Labels all rows by the current centres. */
+/* Labels all rows by the current centres. Rows given to empty clusters after the last assignment
+ * count as changed, so that the iteration does not stop with them. */
 static huddle_status assign(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
     const hd_kmeans_data *data = run->data;
     hd_kmeans_centres_set(data, data->c, run->centres, &run->ready);
+    /* Bounds and gaps are not used in the first assignment, which compares all rows. */
     if (state->bounded && !state->fresh)
         hd_kmeans_gaps(data, &run->ready, run->scratch, run->gap);
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, assign_rows, state));
@@ -159,7 +167,8 @@ done:
 
 /* ---- centres ------------------------------------------------------------------------------ */
 
-/* Adds the changes of all chunks to the sums of some clusters, in the order of the chunks. */
+/* Adds the changes of all chunks to the sums of some clusters, in the order of the chunks: threads
+ * share the clusters, not the chunks, so the order of additions is fixed. */
 static huddle_status add_changes(void *argument, hd_chunk part) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
     const hd_kmeans_changes *changes = &run->changes;
@@ -176,7 +185,7 @@ static huddle_status add_changes(void *argument, hd_chunk part) {
             own->mass[k] += changes->mass[cell];
             own->counts[k] += changes->counts[cell];
         }
-        /* What rounding left of an empty cluster. */
+        /* Rounding errors of adding and subtracting rows remain in the sums of an empty cluster. */
         if (own->counts[k] == 0) {
             own->mass[k] = 0;
             memset(sum, 0, (size_t)d * sizeof *sum);
@@ -185,6 +194,7 @@ static huddle_status add_changes(void *argument, hd_chunk part) {
     return HUDDLE_OK;
 }
 
+/* At the start and before the final sums: between them they are only updated. */
 static void clear_sums(hd_kmeans_run *run) {
     int64_t c = run->data->c, d = run->data->x->d;
     memset(run->own.sums, 0, (size_t)(c * d) * sizeof *run->own.sums);
@@ -192,7 +202,8 @@ static void clear_sums(hd_kmeans_run *run) {
     memset(run->own.counts, 0, (size_t)c * sizeof *run->own.counts);
 }
 
-/* run->all from the sums of all processes; nothing to do for one. */
+/* run->all = the sums over all processes; with one process they are the same arrays. Counts are
+ * exact in double up to 2^53. */
 static huddle_status reduce_sums(hd_kmeans_run *run) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = run->data->context;
@@ -215,10 +226,11 @@ done:
     return status;
 }
 
-/* Brings the sums of the clusters up to date after an assignment. */
+/* Updates the sums of the clusters after an assignment. */
 static huddle_status update_sums(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = state->run->data;
+    /* About 2^16 additions per chunk, enough to be worth a thread. */
     int64_t grain = (1 << 16) / (data->x->d * data->chunks) + 1;
     TRY(hd_parallel(data->context, NULL, data->c, grain, add_changes, state));
     TRY(reduce_sums(state->run));
@@ -226,7 +238,8 @@ done:
     return status;
 }
 
-/* The row of a chunk farthest from its centre; rows alone in their cluster do not count. */
+/* The row of a chunk farthest from its centre, for an empty cluster. Rows alone in their cluster do
+ * not count, nor do rows just given away: taking them would only move the empty cluster. */
 static huddle_status find_farthest(void *argument, hd_chunk chunk) {
     const lloyd *state = argument;
     const hd_kmeans_run *run = state->run;
@@ -247,7 +260,8 @@ static huddle_status find_farthest(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Gives the own row i to the empty cluster k. */
+/* Gives row i of this process to the empty cluster k. Bounds of 0 make sure that the row is
+ * compared with all centres in the next assignment. */
 static void give_row(lloyd *state, int64_t i, int32_t k) {
     hd_kmeans_run *run = state->run;
     int64_t d = run->data->x->d;
@@ -264,8 +278,9 @@ static void give_row(lloyd *state, int64_t i, int32_t k) {
     run->lower[i] = 0;
 }
 
-/* The row of all processes that is farthest from its centre, by its number among all; the first of
- * equals. -1: there is none. */
+/* The row that is farthest from its centre among all processes, by its global number; the first of
+ * equal ones. -1: there is none. Two reductions, first the distance, then the smallest row that has
+ * it, give the same row whatever the number of processes. */
 static huddle_status find_farthest_row(lloyd *state, int64_t *row) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = state->run->data;
@@ -283,7 +298,8 @@ done:
     return status;
 }
 
-/* Each empty cluster gets the row farthest from its centre. */
+/* Each empty cluster gets the row farthest from its centre, one after the other, as in
+ * scikit-learn. Its centre follows in move_centres(). */
 static huddle_status fill_empty(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
@@ -308,9 +324,9 @@ done:
     return status;
 }
 
-/* Centres become means; a cluster that is still empty keeps its centre. Records how far they moved,
- * which loosens the bounds: the farthest and the second farthest, since a row's own centre does not
- * count among the others. */
+/* Moves centres to the means of their clusters; a cluster that is still empty keeps its centre.
+ * Records how far each moved, rounded up, for loosen(): the largest move and the second largest,
+ * since the own centre of a row does not count among the others. */
 static void move_centres(lloyd *state) {
     hd_kmeans_run *run = state->run;
     int64_t d = run->data->x->d;
@@ -342,6 +358,7 @@ static void move_centres(lloyd *state) {
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
+/* Adds all rows of a chunk to the changes, as if they had no label before. */
 static huddle_status add_all_rows(void *argument, hd_chunk chunk) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
     memset(run->changes.touched + chunk.index * run->data->c, 0, (size_t)run->data->c);
@@ -350,6 +367,7 @@ static huddle_status add_all_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The inertia in double, from exact distances, so that restarts are compared accurately. */
 static huddle_status add_inertia(void *argument, hd_chunk chunk) {
     hd_kmeans_run *run = ((lloyd *)argument)->run;
     double sum = 0;
@@ -360,8 +378,9 @@ static huddle_status add_inertia(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Sums that were updated by adding and subtracting rows have accumulated rounding errors: computes
- * the centres once more from all rows, labels the rows by them, and adds up the inertia. */
+/* Sums that were updated by adding and subtracting rows have accumulated rounding errors. So the
+ * centres are computed once more from all rows, the rows are labelled by them, and the inertia is
+ * added up: the result is consistent and depends on the last labels only. */
 static huddle_status compute_outcome(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
@@ -370,7 +389,8 @@ static huddle_status compute_outcome(lloyd *state) {
     clear_sums(run);
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, add_all_rows, state));
     TRY(update_sums(state));
-    /* The bounds still refer to the centres before the last move: that is where to move from. */
+    /* The bounds refer to the centres before the last move, so the moves are computed from
+     * there. */
     run->centres = run->next;
     run->next = last;
     move_centres(state);
@@ -384,6 +404,9 @@ done:
     return status;
 }
 
+/* Stops when no label changes or when the squared moves of the centres sum to at most tol times the
+ * variance, the criterion of scikit-learn. Each iteration assigns, then updates: after the last
+ * one, compute_outcome() makes labels and centres fit each other. */
 huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;

@@ -1,14 +1,16 @@
-/* Memory of a restart. */
+/* The memory of a restart. It is allocated once per worker and reused by its restarts. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
 
 #include <string.h>
 
-/* Distances to the candidates of k-means++ are kept up to so many floats (16 MB), which saves
- * measuring the chosen one again. */
+/* Distances to the candidates of k-means++ are kept up to this many floats (16 MB), so that those
+ * to the chosen candidate need not be computed again. */
 enum { MAX_TRIAL_DISTANCES = 4 << 20 };
 
+/* The sums of the chunks are the largest arrays; the size of chunks limits them
+ * (choose_grain()). */
 static huddle_status new_changes(const hd_kmeans_data *data, hd_kmeans_changes *changes) {
     huddle_status status = HUDDLE_OK;
     int64_t cells = data->chunks * data->c;
@@ -44,6 +46,7 @@ static void free_sums(hd_kmeans_sums *sums) {
     huddle_free(sums->counts);
 }
 
+/* Sizes follow from the data and from the number of workers that share the loops of a run. */
 huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, hd_kmeans_run *run) {
     huddle_status status = HUDDLE_OK;
     int64_t n = data->x->n, d = data->x->d, c = data->c, trials = hd_kmeans_trials(data->c);
@@ -56,6 +59,7 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     ALLOC(run->centres, c * d);
     ALLOC(run->next, c * d);
     TRY(new_sums(data, &run->own));
+    /* With one process, own and all sums are the same arrays, and no reduction copies them. */
     if (data->whole)
         run->all = run->own;
     else
@@ -63,6 +67,7 @@ huddle_status hd_kmeans_run_new(const hd_kmeans_data *data, int32_t n_scratch, h
     ALLOC(run->move, c);
     ALLOC(run->gap, c);
     ALLOC(run->chosen, c);
+    /* Optional: without it, k-means++ computes the distances to the chosen candidate twice. */
     if (n * trials <= MAX_TRIAL_DISTANCES)
         ALLOC(run->trial, n * trials);
     ALLOC(run->labels, n);
@@ -76,6 +81,7 @@ done:
     return status;
 }
 
+/* Safe after a partial allocation, since all pointers are NULL before. */
 void hd_kmeans_run_free(hd_kmeans_run *run) {
     for (int32_t i = 0; i < run->n_scratch; i++)
         hd_kmeans_scratch_free(&run->scratch[i]);
@@ -83,6 +89,7 @@ void hd_kmeans_run_free(hd_kmeans_run *run) {
     hd_kmeans_centres_free(&run->ready);
     huddle_free(run->centres);
     huddle_free(run->next);
+    /* Shared with own if this process holds all rows. */
     if (run->all.sums != run->own.sums)
         free_sums(&run->all);
     free_sums(&run->own);
@@ -98,6 +105,7 @@ void hd_kmeans_run_free(hd_kmeans_run *run) {
     memset(run, 0, sizeof *run);
 }
 
+/* Restarts that run in parallel report through hd_parallel() instead, so n_restarts is 0 there. */
 huddle_status hd_kmeans_report(const hd_kmeans_run *run, double part) {
     if (run->n_restarts == 0)
         return HUDDLE_OK;

@@ -1,15 +1,16 @@
-/* Restarts from different starting centres, of which the best is kept. */
+/* Restarts from different starting centres, of which the one with the smallest inertia is kept.
+ * Lloyd's iteration only finds a local minimum, and which one depends on its start. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
 
 #include <string.h>
 
-/* Up to so many rows restarts run side by side, each on one thread; with more rows each restart
- * uses all threads (`./dev bench kmeans`). */
+/* Up to this number of rows, restarts run in parallel, each on one thread; with more rows each
+ * restart uses all threads, one after the other (`./dev bench kmeans`). */
 enum { FEW_ROWS = 1 << 15 };
 
-/* The best restart that a worker has seen. */
+/* The best restart of a worker so far, and the run that it reuses. */
 typedef struct best_restart {
     hd_kmeans_run run;
     bool has_run;    /* run has been allocated */
@@ -36,7 +37,7 @@ static void swap_labels(int32_t **a, int32_t **b) {
     *b = t;
 }
 
-/* Whether a restart is better than another: the smaller inertia, ties broken by the earlier one, so
+/* Whether a restart is better than another: by the smaller inertia, then by the smaller number, so
  * that the order in which workers finish does not matter. */
 static bool is_better(double inertia, int32_t restart, const best_restart *other) {
     if (other->restart < 0)
@@ -45,7 +46,8 @@ static bool is_better(double inertia, int32_t restart, const best_restart *other
            (inertia == other->outcome.inertia && restart < other->restart);
 }
 
-/* Takes the run's result if it is the worker's best; the run continues with the old arrays. */
+/* Keeps the result of a run if it is the worker's best. Labels are swapped, not copied; the run
+ * continues with the old array. A single restart needs no second array. */
 static huddle_status keep_best(const restarts *all, best_restart *best, int32_t restart) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = all->data;
@@ -69,6 +71,8 @@ done:
     return status;
 }
 
+/* Each restart has a random stream of its own, determined by the seed and its number: results do
+ * not depend on which worker runs it. */
 static huddle_status try_restart(const restarts *all, best_restart *best, int32_t restart) {
     huddle_status status = HUDDLE_OK;
     const huddle_kmeans_options *options = all->options;
@@ -94,6 +98,7 @@ done:
     return status;
 }
 
+/* A worker uses one run for all of its restarts. */
 static huddle_status try_chunk(void *argument, hd_chunk chunk) {
     const restarts *all = argument;
     huddle_status status = HUDDLE_OK;
@@ -102,9 +107,9 @@ static huddle_status try_chunk(void *argument, hd_chunk chunk) {
     return status;
 }
 
-/* Runs all restarts. With few rows they run side by side, with many they share out the rows: the
- * chunks are the same, and so are the bits. Processes have to take part in the same restart at the
- * same time. */
+/* Runs all restarts. With few rows they run in parallel, with many they share the rows. The chunks
+ * of rows are the same in both cases, and so are the bits. With several processes, all of them must
+ * take part in the same restart at the same time, so restarts are sequential. */
 static huddle_status try_all(restarts *all) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = all->data->context;
@@ -121,6 +126,7 @@ done:
     return status;
 }
 
+/* The best over all workers, by the same total order. */
 static best_restart *find_best(const restarts *all) {
     best_restart *best = &all->best[0];
     for (int32_t i = 1; i < all->n_workers; i++) {
@@ -131,6 +137,7 @@ static best_restart *find_best(const restarts *all) {
     return best;
 }
 
+/* What the result took over has been set to NULL before. */
 static void free_restarts(restarts *all) {
     for (int32_t i = 0; i < all->n_workers && all->best != NULL; i++) {
         hd_kmeans_run_free(&all->best[i].run);
@@ -151,13 +158,14 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
     hd_kmeans_data data = {0};
     restarts all = {.data = &data, .options = options};
     TRY(hd_kmeans_data_new(context, x, row_weights, c, &data));
-    /* One cluster has one answer, and given centres one run. */
+    /* One cluster has one solution, and given centres determine one run. */
     all.count = options->start != NULL || c == 1 ? 1 : options->n_init;
     ALLOC(all.inertias, all.count);
     if (options->keep_starts)
         ALLOC(all.start_labels, all.count * x->n);
     TRY(try_all(&all));
     best_restart *best = find_best(&all);
+    /* The best arrays change owner, without a copy. */
     result->labels = best->labels;
     result->centres =
         (huddle_dense){.rows = c, .cols = x->d, .stride = x->d, .values = best->centres};

@@ -1,13 +1,13 @@
-/* Starting centres: k-means++ (Arthur and Vassilvitskii, SODA 2007), each centre the best of a few
- * candidates, or a plain sample of the rows.
+/* Starting centres: k-means++ (Arthur and Vassilvitskii, SODA 2007), each centre being the best of
+ * a few candidates (the greedy variant), or a plain sample of the rows.
  *
  * While seeding, run->labels[i] is the nearest row chosen so far, and run->upper[i] the scaled
- * squared distance D_i to it. The potential is the sum of weight_i D_i. A candidate at least
- * 2 sqrt(D_i) away from that row cannot be nearer to row i (triangle inequality); such rows are
- * skipped.
+ * squared distance D_i to it. The potential is the sum of weight_i D_i. A candidate whose distance
+ * from that row is at least 2 sqrt(D_i) cannot be nearer to row i, by the triangle inequality; such
+ * rows are skipped.
  *
- * Rows are drawn by their number among all processes. Every process draws the same random numbers,
- * and the one that has the row hands it out. */
+ * Rows are drawn by their global number. Every process draws the same random numbers, and the one
+ * that has the row provides it to the others. */
 #include "kmeans/restart.h"
 
 #include "base/check.h"
@@ -18,15 +18,18 @@
 
 enum { MAX_TRIALS = 2 + 22 }; /* 2 + log(2^31) */
 
-/* The number of candidates that Arthur and Vassilvitskii's own code and scikit-learn use. */
+/* The number of candidates, 2 + ln c, as in the code of Arthur and Vassilvitskii and in
+ * scikit-learn. */
 int32_t hd_kmeans_trials(int32_t c) {
     return c < 3 ? c : 2 + (int32_t)log((double)c);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* The own row where the sum of weight_i D_i exceeds `left`, run->partial containing the sums of the
- * chunks. */
+/* The row of this process at which the running sum of weight_i D_i exceeds `left`; run->partial
+ * contains the sums of the chunks, so that only one chunk is searched. Rows with D_i = 0 are never
+ * drawn. If rounding leaves `left` above the sum of the chunk, the last row of positive weight is
+ * taken. */
 static int64_t find_row(const hd_kmeans_run *run, double left) {
     const hd_kmeans_data *data = run->data;
     int64_t n = data->x->n, chunk = 0;
@@ -46,14 +49,16 @@ static int64_t find_row(const hd_kmeans_run *run, double left) {
     return last;
 }
 
-/* Draws rows with probability proportional to weight_i D_i; if all are 0, each is as likely. Under
- * slabs the potentials of the processes, in their order, are cut first, and each process finds out
- * which rows are its own: the others are -1 for it. */
+/* Draws rows with probability proportional to weight_i D_i; if all D_i are 0, all rows are equally
+ * likely. With several processes, the interval [0, total) is divided between them in their order;
+ * each finds the rows that are its own, and the others are -1 for it. */
 static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t count, hd_rng *rng,
                                int64_t *rows) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_data *data = run->data;
     double *potential = NULL, own = total;
+    /* Potentials are exchanged by a maximum in which each process fills one place, so that all of
+     * them add the same numbers in the same order. */
     hd_slab process = {0, 1}; /* which process this is, of how many */
     TRY(hd_slab_locate(data->context, 1, &process));
     ALLOC(potential, process.total);
@@ -75,6 +80,8 @@ static huddle_status draw_rows(const hd_kmeans_run *run, double total, int32_t c
             rows[t] = hd_rng_below(rng, data->slab.total);
             continue;
         }
+        /* Every process draws the same number, whether or not the row is its own: streams stay in
+         * step. */
         double left = hd_rng_uniform(rng) * total;
         int64_t p = 0;
         while (p < process.total - 1 && left >= potential[p])
@@ -86,8 +93,8 @@ done:
     return status;
 }
 
-/* vectors (count x d) = the rows of those numbers among all. A row that is not here comes from the
- * process that has it. */
+/* vectors (count x d) = the rows with these global numbers. Where a process does not have a row it
+ * contributes -infinity to the maximum, which then is the row of the process that has it. */
 static huddle_status take_rows(const hd_kmeans_data *data, const int64_t *rows, int64_t count,
                                double *vectors) {
     int64_t d = data->x->d;
@@ -112,7 +119,9 @@ typedef struct seeding {
     int32_t best, number;
 } seeding;
 
-/* Adds how much each candidate would lower the potential of a block of rows. */
+/* Adds how much each candidate would lower the potential of a block of rows. Weights are scaled to
+ * at most 1, so that they fit in float; a common factor does not change the choice. Unused lanes
+ * have weight 0. */
 static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
                         hd_kmeans_scratch *scratch, double *gain) {
     hd_kmeans_run *run = s->run;
@@ -132,10 +141,12 @@ static void weigh_block(const seeding *s, const int32_t *rows, int32_t count,
 }
 
 /* Rows of the block that are nearer to the chosen candidate than to all before join it. Their
- * distances are known from the trial, or are measured. */
+ * distances are known from the trial: the rows that are visited are the same as there, because
+ * neither D_i nor the reach has changed since. Otherwise they are computed again. */
 static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
                        hd_kmeans_scratch *scratch) {
     hd_kmeans_run *run = s->run;
+    /* The first centre has no trial: every row is compared with it. */
     bool remembered = run->trial != NULL && s->number > 0;
     if (!remembered)
         hd_kmeans_distances(run->data, &run->ready, rows, count, scratch);
@@ -149,6 +160,8 @@ static void keep_block(const seeding *s, const int32_t *rows, int32_t count,
     }
 }
 
+/* The same traversal of rows serves both phases of a round: weighing all candidates, then keeping
+ * one of them. */
 static void visit_block(const seeding *s, const int32_t *rows, int32_t count,
                         hd_kmeans_scratch *scratch, double *gain) {
     if (s->keep)
@@ -157,7 +170,7 @@ static void visit_block(const seeding *s, const int32_t *rows, int32_t count,
         weigh_block(s, rows, count, scratch, gain);
 }
 
-/* The potential of rows begin .. end - 1. */
+/* The potential of rows begin .. end - 1, in double, by four independent sums. */
 static double potential(const hd_kmeans_run *run, int64_t begin, int64_t end) {
     double sums[4] = {0};
     for (; begin + 4 <= end; begin += 4)
@@ -168,6 +181,7 @@ static double potential(const hd_kmeans_run *run, int64_t begin, int64_t end) {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+/* Visits the rows of a chunk that a candidate may be nearer to, collected into full blocks. */
 static huddle_status visit_rows(void *argument, hd_chunk chunk) {
     const seeding *s = argument;
     const hd_kmeans_run *run = s->run;
@@ -195,7 +209,8 @@ static huddle_status visit_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* reach[m] = least squared distance from chosen row m to a candidate. */
+/* reach[m] = the smallest squared distance from chosen row m to a candidate, by the same kernel as
+ * the distances of rows. */
 static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
     for (int32_t first = 0; first < n_chosen; first += HD_KMEANS_BLOCK) {
         int32_t count = n_chosen - first < HD_KMEANS_BLOCK ? n_chosen - first : HD_KMEANS_BLOCK;
@@ -209,8 +224,8 @@ static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
     }
 }
 
-/* The same where chosen rows may be other processes': in double, from the centres they became. The
- * factor makes up for rounding to float. */
+/* The same if chosen rows may belong to other processes: in double, from the centres that they
+ * became. The factor covers the rounding to float. */
 static void measure_reach_of_centres(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
     int64_t d = run->data->x->d;
     double scale = (double)run->data->scale;
@@ -238,7 +253,7 @@ static void set_candidates(hd_kmeans_run *run, const double *vectors, int32_t co
         measure_reach_of_centres(run, n_chosen, run->gap);
 }
 
-/* Visits all rows and adds up what the chunks found. */
+/* Visits all rows and adds the results of the chunks in their order. */
 static huddle_status visit(seeding *s, int32_t count, double *totals) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_run *run = s->run;
@@ -253,8 +268,8 @@ done:
     return status;
 }
 
-/* Tries rows as centre `number` and takes the one that lowers the potential most; *total becomes
- * the potential. run->own.sums is free while seeding. */
+/* Tries rows as centre `number` and keeps the one that lowers the potential most, the first of
+ * equal ones; *total becomes the potential. run->own.sums and run->gap are free while seeding. */
 static huddle_status choose_best(hd_kmeans_run *run, const int64_t *rows, int32_t count,
                                  int32_t number, double *total) {
     huddle_status status = HUDDLE_OK;
@@ -262,15 +277,19 @@ static huddle_status choose_best(hd_kmeans_run *run, const int64_t *rows, int32_
     int64_t d = run->data->x->d;
     seeding s = {.run = run, .reach = run->gap, .number = number};
     TRY(take_rows(run->data, rows, count, vectors));
+    /* Before the first centre there is no chosen row to measure from, and a reach of 0 excludes no
+     * row. */
     run->gap[0] = 0;
     set_candidates(run, vectors, count, number);
     if (count > 1) {
         TRY(visit(&s, count, gains));
         for (int32_t t = 1; t < count; t++)
             s.best = gains[t] > gains[s.best] ? t : s.best;
+        /* Distances were not kept: only those to the chosen candidate are computed again. */
         if (run->trial == NULL)
             set_candidates(run, vectors + s.best * d, 1, number);
     }
+    /* The local number; only used if this process holds all rows (set_candidates()). */
     run->chosen[number] = (int32_t)(rows[s.best] - run->data->slab.first);
     memcpy(run->centres + number * d, vectors + s.best * d, (size_t)d * sizeof *vectors);
     s.keep = true;
@@ -281,7 +300,7 @@ done:
 
 /* ---- the two methods ----------------------------------------------------------------------- */
 
-/* A row with probability proportional to its weight. */
+/* Draws a row with probability proportional to its weight: with all D_i = 1. */
 static huddle_status draw_first(hd_kmeans_run *run, hd_rng *rng, int64_t *row) {
     const hd_kmeans_data *data = run->data;
     double total = 0;
@@ -295,13 +314,15 @@ static huddle_status draw_first(hd_kmeans_run *run, hd_rng *rng, int64_t *row) {
     return draw_rows(run, total, 1, rng, row);
 }
 
-/* k-means++. */
+/* k-means++. The first centre is a random row; FLT_MAX as the distance to it before it is known
+ * lets every row join it. */
 static huddle_status choose_spread(hd_kmeans_run *run, hd_rng *rng) {
     huddle_status status = HUDDLE_OK;
     int32_t c = run->data->c, trials = hd_kmeans_trials(c);
     int64_t rows[MAX_TRIALS];
     double total;
     TRY(draw_first(run, rng, rows));
+    /* All rows start at centre 0, which is chosen next. */
     for (int64_t i = 0; i < run->data->x->n; i++) {
         run->upper[i] = FLT_MAX;
         run->labels[i] = 0;
@@ -316,8 +337,8 @@ done:
     return status;
 }
 
-/* Draws until c different rows are found. When most rows are wanted, it is the others that are
- * drawn. */
+/* Draws rows until c different ones are found. If more than half of the rows are needed, the others
+ * are drawn instead, so that few draws are repeated. */
 static huddle_status choose_sample(hd_kmeans_run *run, hd_rng *rng) {
     huddle_status status = HUDDLE_OK;
     int64_t n = run->data->slab.total, c = run->data->c, *rows = NULL;

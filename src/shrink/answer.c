@@ -1,5 +1,5 @@
-/* From the best point of a solve to what the caller gets: G and Z in the caller's numbers, groups,
- * snapping, the certificate of exactly this G and Z, and why the solve ended. */
+/* From the best point of a solve to the result: G and Z in the numbering and units of the caller,
+ * groups, snapping, the certificate of exactly this G and Z, and the reason why the solve ended. */
 #include "base/check.h"
 #include "shrink/certificate.h"
 #include "shrink/groups.h"
@@ -9,15 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-/* An edge counts as closed if closing it costs less than this share of the gap. */
+/* An edge counts as fused only if closing it costs less than this share of the gap, so that several
+ * of them do not use up the gap. */
 static const double closing_share = .05;
 
-/* Rows are equal but for rounding if the objective is at most this many times what rounding can
- * change it by. */
+/* Rows are equal but for rounding if the objective is at most this many times the change that
+ * rounding can cause. */
 static const double trivial_factor = 16;
 
 /* ---- G and Z ------------------------------------------------------------------------------- */
 
+/* G = F + unit h. The unit is a power of two, so the product is exact, and a row that does not move
+ * (h = 0) is returned bit for bit. */
 static huddle_status write_rows(const hd_shrink_solve *s, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
@@ -28,7 +31,8 @@ static huddle_status write_rows(const hd_shrink_solve *s, huddle_dense *g) {
             double at = f->values[p->vertex[v] * f->stride + k];
             g->values[p->vertex[v] * p->c + k] = at + s->arrays.best_h[v * p->c + k] * p->unit;
         }
-    /* Rounded one by one, the rows of a collapsed block would no longer be one point. */
+    /* The rows of a collapsed block are one point in exact arithmetic; f + h rounds them
+     * differently. */
     for (int64_t b = 0; b < p->n_blocks; b++) {
         const hd_shrink_range *block = &p->blocks[b];
         for (int32_t v = block->v0 + 1; s->blocks[b].progress.is_collapsed && v < block->v1; v++)
@@ -39,8 +43,11 @@ done:
     return status;
 }
 
-/* Z in the caller's order, each block scaled as in its bound. Idle edges pull as hard as they can,
- * along the rows of g. */
+/* Z in the caller's order and orientation, each block scaled by the s of its bound (10). The z of
+ * idle edges is as long as allowed, along the difference of the rows of g, which makes its product
+ * with that difference equal to the cost of the edge. This violates no constraint of (7) at fixed
+ * rows, whose degree is below their weight, and almost none elsewhere, where lambda is
+ * negligible. */
 static huddle_status write_dual(const hd_shrink_solve *s, const huddle_dense *g, huddle_dense *z) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
@@ -75,6 +82,7 @@ done:
 }
 
 /* G and Z: the engine's own, or those of the best point. */
+/* An engine's G and Z are returned as they are; only the certificate is computed here. */
 static huddle_status write_point(const hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     if (s->solver == NULL) {
@@ -88,8 +96,9 @@ done:
     return status;
 }
 
-/* Moves groups to one point, if that leaves the gap within what was asked for; where the solve fell
- * short of it, if the objective rises by no more than that. */
+/* Moves groups to one point if the gap remains within the requested one: (9) is at most `gap` if
+ * and only if P <= D / (1 - gap). If the solve did not reach the requested gap, the objective may
+ * rise by at most that. Z does not change, so D is still valid. */
 static huddle_status try_snap(const hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_info *info = s->info;
@@ -112,10 +121,14 @@ done:
     return status;
 }
 
+/* Everything that is reported is evaluated for the arrays that are returned, after rounding to the
+ * units of the caller, not for the iterate of the solver. */
 huddle_status hd_shrink_solve_answer(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
     huddle_shrink_info *info = s->info;
+    /* Before convergence the remaining gap is the measure of what is negligible, afterwards the
+     * requested one. */
     double open = fmax(s->options.gap * s->primal, s->primal - s->dual);
     huddle_shrunk_free(out);
     TRY(write_point(s, out));
@@ -138,8 +151,8 @@ static double row_norm(const hd_shrink_rows *m, int64_t i, int64_t c) {
     return sqrt(hd_shrink_dot(row, row, c));
 }
 
-/* What the loss at G, and the pull of its edges, can change by when the entries of G are rounded;
- * rows at one point stay there. rounding[0]: of the loss, rounding[1]: of the pull. */
+/* Bounds how much the loss at G and the pull of its edges change if the entries of G are rounded.
+ * Rows at one point remain there. rounding[0] is that of the loss, rounding[1] that of the pull. */
 static huddle_status bound_rounding(const hd_shrink_solve *s, const huddle_dense *g,
                                     double rounding[2]) {
     huddle_status status = HUDDLE_OK;
@@ -161,6 +174,7 @@ static huddle_status bound_rounding(const hd_shrink_solve *s, const huddle_dense
     for (int64_t e = 0; e < in->edges->count; e++) {
         int64_t i = in->edges->i[e], j = in->edges->j[e];
         const double *a = rows.values + i * rows.stride, *b = rows.values + j * rows.stride;
+        /* An edge of length 0 stays closed: both ends are rounded alike. */
         if (memcmp(a, b, (size_t)c * sizeof *a) != 0)
             pull += hd_shrink_edge_share(in->edges, e) * in->edges->weight[e] * DBL_EPSILON *
                     (row_norm(&rows, i, c) + row_norm(&rows, j, c));
@@ -173,7 +187,8 @@ done:
     return status;
 }
 
-/* Success is reported only for the gap that was proven for the answer itself. */
+/* Success is reported only for a gap that was proven for the returned G. A gap within the effect of
+ * rounding cannot be reduced in double precision, whatever the solver. */
 static huddle_stop choose_stop(const hd_shrink_solve *s, const double rounding[2], bool is_exact) {
     const huddle_shrink_info *info = s->info;
     if (info->gap <= s->options.gap)
@@ -183,7 +198,8 @@ static huddle_stop choose_stop(const hd_shrink_solve *s, const double rounding[2
     return info->n_iter >= s->max_iter ? HUDDLE_STOP_MAX_ITER : HUDDLE_STOP_STALLED;
 }
 
-/* Names of the solvers and numbers of systems; returns whether closed forms gave everything. */
+/* Fills in the names of the solvers and the number of linear solves; returns whether closed forms
+ * solved all blocks. */
 static bool report_solvers(const hd_shrink_solve *s) {
     huddle_shrink_info *info = s->info;
     const hd_engine *engine = hd_context_engine(s->input.context);
@@ -214,8 +230,8 @@ huddle_status hd_shrink_solve_report(hd_shrink_solve *s, const huddle_shrunk *ou
     TRY(hd_reduce_count(s->input.context, &info->n_fixed));
     TRY(bound_rounding(s, &out->g, rounding));
     info->stop = choose_stop(s, rounding, report_solvers(s));
-    /* Where the rows of a component are equal but for their last digits there is nothing to warn
-     * of. */
+    /* If the rows of a component are equal but for their last digits there is nothing to warn
+     * about: a relative gap has no meaning there. */
     bool is_trivial =
         info->stop == HUDDLE_STOP_ROUNDING && info->objective <= trivial_factor * rounding[0];
     if (info->stop > HUDDLE_STOP_EXACT && !is_trivial)

@@ -1,13 +1,15 @@
-/* Conjugate gradients preconditioned by a randomised incomplete Cholesky factor.
+/* Conjugate gradients preconditioned by a randomised approximate Cholesky factor.
  *
- * The matrix is the Laplacian of the graph with one more vertex, the ground, joined to each vertex
- * by its excess. Eliminating a vertex exactly would join all its neighbours; instead each
+ * The matrix is the Laplacian of the graph with one more vertex, the ground, connected to each
+ * vertex by an edge whose weight is its excess. Eliminating a vertex v of total weight d exactly
+ * adds a clique on its neighbours, with the weight w_a w_b / d between a and b. Instead, each
  * neighbour but the heaviest gets one random edge to a heavier one, drawn and weighted so that the
- * expectation is right (Kyng and Sachdeva 2016, in the form of Laplacians.jl's approxChol). So the
- * number of edges never grows; vertices with the fewest edges are eliminated first.
+ * expectation of the result is the clique (Kyng and Sachdeva 2016, in the form of approxChol in
+ * Laplacians.jl). So the number of edges never grows; vertices with the fewest edges are eliminated
+ * first. The number of iterations hardly depends on n.
  *
- * The factor is that of this process's rows; sums of the conjugate gradients are over all
- * processes, so that several of them, with no edges between them, iterate alike. */
+ * The factor is that of the rows of this process. The sums of conjugate gradients are over all
+ * processes, so that several of them, with no edges between them, perform the same iterations. */
 #include "shrink/linear.h"
 
 #include "base/check.h"
@@ -27,14 +29,16 @@ enum {
     MAX_KEYS = 1024, /* vertices with more edges than that are queued as if they had that many */
 };
 
-/* Half of an edge, in the list of one end. weight 0: it is gone. */
+/* Half of an edge, in the singly linked list of one end. A weight of 0 marks a half that is no
+ * longer there: removing it from the list would need a second link. */
 typedef struct half {
     int32_t to;
     int32_t next; /* in the same list, or -1 */
     double weight;
 } half; /* the other half of k is k ^ 1 */
 
-/* Vertices by the number of their edges: a doubly linked list for each number. */
+/* A bucket queue of vertices by their number of edges (with multiplicity): one doubly linked list
+ * per number, so that every operation takes constant time. */
 typedef struct queue {
     int32_t *first, *next, *previous, *key;
     int32_t lowest;
@@ -125,10 +129,13 @@ done:
 
 /* ---- vertices by their number of edges ----------------------------------------------------- */
 
+/* Vertices with very many edges share the last bucket: their order matters little. */
 static int32_t bucket(int32_t key) {
     return key < MAX_KEYS ? key : MAX_KEYS;
 }
 
+/* Lowering `lowest` here and raising it in queue_pop() costs constant time on average: a key
+ * changes by one at a time. */
 static void queue_put(queue *q, int32_t v) {
     int32_t k = bucket(q->key[v]), first = q->first[k];
     q->next[v] = first;
@@ -166,7 +173,8 @@ static int32_t queue_pop(queue *q) {
 
 /* ---- elimination --------------------------------------------------------------------------- */
 
-/* The graph with its numbers, before any elimination. */
+/* Builds the lists of the whole graph with the new weights. The two halves of edge e are 2 e and 2
+ * e + 1; elimination reuses them for the edges that it adds. */
 static void set_graph(approximate *a, const double *excess, const double *weight) {
     const hd_shrink_linear_graph *g = &a->graph;
     a->weight = weight;
@@ -185,10 +193,12 @@ static void set_graph(approximate *a, const double *excess, const double *weight
         a->queue.key[i]++;
         a->queue.key[j]++;
     }
+    /* From the last to the first, so that each list begins with its smallest number. */
     for (int32_t v = g->n; v-- > 0;)
         queue_put(&a->queue, v);
 }
 
+/* Both orders are total, so that qsort(), which is not stable, has one possible result. */
 static int by_vertex(const void *x, const void *y) {
     const neighbour *a = x, *b = y;
     if (a->to != b->to)
@@ -203,7 +213,10 @@ static int by_weight(const void *x, const void *y) {
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* The neighbours of v, parallel edges merged, the ground among them, by ascending weight. */
+/* Collects the neighbours of v in `around`, parallel edges merged, the ground among them, by
+ * ascending weight. Parallel edges arise from sampling. Of a merged pair, the half at the
+ * neighbour's end is marked as gone; the first one is left to be reused by join() or removed by
+ * eliminate(), and its weight is not read again before. */
 static int32_t gather(approximate *a, int32_t v) {
     int32_t count = 0, kept = 0;
     for (int32_t k = a->list[v]; k >= 0; k = a->halves[k].next)
@@ -225,7 +238,10 @@ static int32_t gather(approximate *a, int32_t v) {
     return kept;
 }
 
-/* Joins neighbours u and t by a new edge in place of u's edge to the eliminated vertex. */
+/* Adds the sampled edge between the neighbours u and t, in the two halves of u's edge to the
+ * eliminated vertex: the half in u's list now leads to t, and the half of the eliminated vertex
+ * moves to t's list. u keeps its number of edges and t gains one. An edge to the ground needs no
+ * halves, only a number. */
 static void join(approximate *a, const neighbour *u, const neighbour *t, double weight) {
     int32_t n = a->graph.n;
     if (u->to == n) {
@@ -246,7 +262,8 @@ static void join(approximate *a, const neighbour *u, const neighbour *t, double 
     queue_change(&a->queue, t->to, 1);
 }
 
-/* The neighbour after `k` at which the running weight passes a random part of what is left. */
+/* Draws a neighbour after `k` with probability weight / left, where `left` is the sum of the
+ * weights after k. The last one absorbs what rounding leaves over. */
 static int32_t draw(const neighbour *around, int32_t count, int32_t k, double left, hd_rng *rng) {
     double mark = hd_rng_uniform(rng) * left;
     for (int32_t t = k + 1; t < count - 1; t++) {
@@ -257,8 +274,14 @@ static int32_t draw(const neighbour *around, int32_t count, int32_t k, double le
     return count - 1;
 }
 
-/* Eliminates v as number `step`: its column of L, and one random edge for each neighbour but the
- * heaviest. Random numbers are those of the vertex, so that the order of work does not matter. */
+/* Eliminates v as number `step`: stores its column of L, and samples one edge for each neighbour k
+ * but the heaviest. The partner t is drawn from the heavier neighbours with probability w_t / left,
+ * and the edge gets the weight w_k left / total, so that its expected weight is w_k w_t / total:
+ * the entry of the exact Schur complement.
+ *
+ * `left` is obtained by subtraction; it is kept from falling below the heaviest weight, which it
+ * still contains. Each vertex has a random stream of its own, so that a factor depends on the seed
+ * and the matrix only. */
 static huddle_status eliminate(approximate *a, int32_t v, int32_t step) {
     int32_t count = gather(a, v);
     neighbour *around = a->around;
@@ -291,6 +314,8 @@ static huddle_status eliminate(approximate *a, int32_t v, int32_t step) {
     return HUDDLE_OK;
 }
 
+/* Eliminates all vertices, then renumbers the rows of L by their place in the elimination, which is
+ * not known before. */
 static huddle_status approximate_factor(void *state, const double *excess, const double *weight) {
     huddle_status status = HUDDLE_OK;
     approximate *a = state;
@@ -313,7 +338,10 @@ done:
 
 /* ---- conjugate gradients ------------------------------------------------------------------- */
 
-/* Columns chunk.begin .. chunk.end - 1 of solved = (L D L')^-1 residual. */
+/* Columns chunk.begin .. chunk.end - 1 of solved = (L D L')^-1 residual: substitution forwards,
+ * division by the pivots and substitution backwards in the order of elimination. Entries of L are
+ * stored without their sign. Substitution is sequential in the rows, so threads share the
+ * columns. */
 static huddle_status precondition(void *argument, hd_chunk chunk) {
     approximate *a = argument;
     int64_t c = a->graph.c, first = chunk.begin, count = chunk.end - chunk.begin;
@@ -344,7 +372,9 @@ static huddle_status precondition(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* image = M direction, and the products of both, column by column. */
+/* image = M direction, as sum_e w_e (p_i - p_j): differences lose fewer digits than a diagonal with
+ * off-diagonal entries would. Also the products of both, column by column. Edges beyond m are
+ * anchored, and part of the excess. */
 static huddle_status apply(void *argument, hd_chunk chunk) {
     approximate *a = argument;
     const hd_shrink_linear_graph *g = &a->graph;
@@ -376,7 +406,8 @@ typedef struct advance {
     double *x;
 } advance;
 
-/* x += alpha direction, residual -= alpha image; the lengths of the residual's rows. */
+/* x += alpha direction, residual -= alpha image; partial sums of the norms of the rows of the
+ * residual, which the tolerance refers to. */
 static huddle_status advance_rows(void *argument, hd_chunk chunk) {
     const advance *step = argument;
     approximate *a = step->a;
@@ -408,7 +439,7 @@ static huddle_status multiply(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* direction = solved + alpha direction, alpha standing for CG's beta. */
+/* direction = solved + alpha direction, where alpha holds the beta of conjugate gradients. */
 static huddle_status turn(void *argument, hd_chunk chunk) {
     approximate *a = argument;
     int64_t c = a->graph.c;
@@ -418,7 +449,8 @@ static huddle_status turn(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* sums[k] = entry k of what the chunks left, over all processes, for k < count. */
+/* sums[k] = the sum of entry k over the chunks, in their order, and over all processes, for k <
+ * count. */
 static huddle_status add_chunks(const approximate *a, int64_t count, double *sums) {
     for (int64_t k = 0; k < count; k++) {
         sums[k] = 0;
@@ -428,12 +460,13 @@ static huddle_status add_chunks(const approximate *a, int64_t count, double *sum
     return hd_reduce_sum(a->context, count, sums);
 }
 
-/* A column whose product has vanished is solved, and stays as it is. */
+/* A column whose product has vanished is solved: with a coefficient of 0 it no longer changes. */
 static double ratio(double above, double below) {
     return below > 0 && isfinite(above / below) ? above / below : 0;
 }
 
-/* solved = preconditioned residual; alpha = new products over old, product = the new ones. */
+/* solved = preconditioned residual; alpha = ratio of the new products to the old, which is beta;
+ * product = the new ones. */
 static huddle_status next_products(approximate *a) {
     huddle_status status = HUDDLE_OK;
     int64_t c = a->graph.c;
@@ -451,7 +484,9 @@ done:
     return status;
 }
 
-/* Conjugate gradients for all columns at once, each with its own coefficients. */
+/* Conjugate gradients for all columns at once, each with coefficients of its own: the matrix is
+ * read once per iteration instead of once per column. In the first iteration the old products are
+ * 0, hence beta is 0 and the direction is the preconditioned residual. */
 static huddle_status approximate_solve(void *state, const double *r, double tolerance, double *x) {
     huddle_status status = HUDDLE_OK;
     approximate *a = state;

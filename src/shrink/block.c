@@ -9,7 +9,8 @@
 
 /* ---- passes -------------------------------------------------------------------------------- */
 
-/* A pass under way. */
+/* A pass in progress. Sums are taken per chunk and added in the order of the chunks; since the
+ * chunks depend on the number of items alone, results do not depend on the number of threads. */
 typedef struct pass {
     hd_shrink_body body;
     const void *argument;
@@ -18,6 +19,8 @@ typedef struct pass {
     int64_t shared; /* items from here on count half */
 } pass;
 
+/* Runs the body on one chunk. A chunk that contains both kinds of edges is split, because those to
+ * other processes count half: the other process adds the other half. */
 static huddle_status run_chunk(void *argument, hd_chunk chunk) {
     const pass *p = argument;
     double *sums = p->partial + chunk.index * p->width;
@@ -34,8 +37,10 @@ static huddle_status run_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Runs all chunks and adds their partial sums in order to `sums`. */
 static huddle_status run_pass(hd_shrink_block *b, pass *p, int64_t count, double *sums) {
     huddle_status status = HUDDLE_OK;
+    /* Chunks and their order depend on `count` alone, which fixes the order of all additions. */
     int64_t chunks = hd_chunks(count, HD_SHRINK_GRAIN);
     p->partial = b->partial;
     TRY(hd_parallel(b->context, NULL, count, HD_SHRINK_GRAIN, run_chunk, p));
@@ -55,6 +60,8 @@ huddle_status hd_shrink_over_vertices(hd_shrink_block *b, hd_shrink_body body, c
     return run_pass(b, &p, b->n, sums);
 }
 
+/* Edges to other processes lie between `ghost` and `anchor`. With several processes there are no
+ * anchored edges, so all edges from `ghost` on count half. */
 huddle_status hd_shrink_over_edges(hd_shrink_block *b, hd_shrink_body body, const void *argument,
                                    int32_t width, double *sums) {
     bool has_ghosts = b->range.ghost < b->range.anchor;
@@ -67,6 +74,7 @@ huddle_status hd_shrink_over_edges(hd_shrink_block *b, hd_shrink_body body, cons
 
 /* ---- objective ----------------------------------------------------------------------------- */
 
+/* The first sum of (6), or its squared form. */
 static void sum_losses(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
@@ -79,6 +87,8 @@ static void sum_losses(const void *argument, int64_t begin, int64_t end, double 
     sums[0] = loss;
 }
 
+/* The second sum of (6). The difference of g_i = f_i + h_i is taken as that of f plus that of h: h
+ * can be tiny beside f, and f + h would round it away. */
 static void sum_pulls(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
@@ -96,6 +106,8 @@ static void sum_pulls(const void *argument, int64_t begin, int64_t end, double *
     sums[0] = cost;
 }
 
+/* Best point and best bound are kept independently of each other: any G and any feasible Z certify
+ * each other, so their gap is at most that of each iterate. A NaN objective is never the best. */
 void hd_shrink_block_keep_best(hd_shrink_block *b) {
     int64_t first = hd_shrink_first(b);
     if (!(b->point.objective < b->point.primal))
@@ -105,6 +117,8 @@ void hd_shrink_block_keep_best(hd_shrink_block *b) {
            (size_t)hd_shrink_size(b) * sizeof(double));
 }
 
+/* The objective from scratch. Solvers that know it from their own passes call
+ * hd_shrink_block_keep_best() instead. */
 huddle_status hd_shrink_block_evaluate(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     b->point.objective = 0;
@@ -119,7 +133,7 @@ done:
 
 /* ---- the bound ----------------------------------------------------------------------------- */
 
-/* <Z, BF> */
+/* The inner product <Z, BF> of (7). */
 static void sum_inner(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
@@ -135,10 +149,13 @@ static void sum_inner(const void *argument, int64_t begin, int64_t end, double *
     sums[0] = inner;
 }
 
-/* Columns of B'Z that are added up at a time, on the stack. */
+/* Columns of B'Z that are summed at a time. The tile is on the stack, so that the pass needs no
+ * memory per thread, whatever c is. */
 enum { TILE = 64 };
 
-/* ||(B'Z)_i||^2 */
+/* ||(B'Z)_i||^2. Each vertex gathers from its own edges, in their fixed order, so that vertices can
+ * be processed in parallel without atomic additions. The lowest bit of `incident` distinguishes
+ * heads (+) from tails (-). */
 static double square_force(const hd_shrink_block *b, int64_t i) {
     const hd_shrink_problem *p = b->problem;
     double square = 0;
@@ -159,7 +176,7 @@ static double square_force(const hd_shrink_block *b, int64_t i) {
     return square;
 }
 
-/* norm_i = ||(B'Z)_i|| / m_i, and the energy sum ||(B'Z)_i||^2 / m_i of the squared loss. */
+/* norm_i = ||(B'Z)_i|| / m_i for (10), and the energy sum ||(B'Z)_i||^2 / m_i for (8). */
 static void sum_energy(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const double *mass = b->problem->mass;
@@ -172,6 +189,9 @@ static void sum_energy(const void *argument, int64_t begin, int64_t end, double 
     sums[0] = energy;
 }
 
+/* The bound is evaluated in double here, to steer the iteration; the reported one is computed again
+ * by the certificate in extended precision. A new best Z is kept by swapping pointers: z has m x c
+ * entries and is written anew in each step. */
 huddle_status hd_shrink_block_bound(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_point *point = &b->point;
@@ -186,6 +206,7 @@ huddle_status hd_shrink_block_bound(hd_shrink_block *b) {
         TRY(hd_shrink_dual_l21(b->context, sums[0], b->n, b->arrays->norm + v0,
                                b->problem->radius + v0, b->arrays->scratch + 2 * (int64_t)v0,
                                &scale, &point->bound));
+    /* The best bound so far is at least 0, that of Z = 0. */
     if (point->bound > point->dual) {
         double *swap = point->best_z;
         point->dual = point->bound;
@@ -199,12 +220,15 @@ done:
 
 /* ---- arrays and blocks --------------------------------------------------------------------- */
 
-/* How many partial sums a block leaves at most. */
+/* The room that a block needs for partial sums. Each block has its own, because small blocks run
+ * side by side. */
 static int64_t count_partials(const hd_shrink_range *range) {
     int64_t edges = range->e1 - range->e0, vertices = range->v1 - range->v0;
     return HD_SHRINK_MAX_SUMS * hd_chunks(edges > vertices ? edges : vertices, HD_SHRINK_GRAIN);
 }
 
+/* h and z start at 0: G = F, and a Z that is feasible. Rows of fixed vertices and of ghosts are
+ * included, so that passes over edges need no case distinction. */
 huddle_status hd_shrink_arrays_new(const hd_shrink_problem *p, bool systems, hd_shrink_arrays *a) {
     huddle_status status = HUDDLE_OK;
     int64_t rows = p->rows * p->c, edges = p->n_live * p->c, partials = 0;
@@ -236,6 +260,7 @@ void hd_shrink_arrays_free(hd_shrink_arrays *a) {
     *a = (hd_shrink_arrays){0};
 }
 
+/* The only difference G - F of a solve: solvers update h by their steps from here on. */
 huddle_status hd_shrink_arrays_start(const hd_shrink_problem *p, const huddle_dense *g,
                                      hd_shrink_arrays *a) {
     for (int64_t v = 0; v < p->n_free && g != NULL; v++)
@@ -245,6 +270,8 @@ huddle_status hd_shrink_arrays_start(const hd_shrink_problem *p, const huddle_de
     return hd_shrink_fetch(p, a->h);
 }
 
+/* The matrix of a block contains the edges between free vertices only. Anchored edges, from
+ * `anchor` on, add to its diagonal (excess), since their other end does not move. */
 static huddle_status open_linear(const char *linear, uint64_t seed, hd_shrink_block *b) {
     const hd_shrink_problem *p = b->problem;
     hd_shrink_linear_graph graph = {.n = b->n,
@@ -261,6 +288,8 @@ static huddle_status open_linear(const char *linear, uint64_t seed, hd_shrink_bl
     return hd_shrink_linear_open(b->context, linear, &graph, &b->linear);
 }
 
+/* Prepares a block: its slices of the arrays, the sums that scale its smoothing, the objective at
+ * the start, and the symbolic analysis of its matrix, which is done once. */
 static huddle_status open_block(const char *linear, uint64_t seed, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = b->problem;
@@ -273,6 +302,8 @@ static huddle_status open_block(const char *linear, uint64_t seed, hd_shrink_blo
     for (int64_t v = b->range.v0; v < b->range.v1; v++)
         sums[0] += p->mass[v];
     for (int64_t e = b->range.e0; e < b->range.e1; e++)
+        /* Edges to other processes count half here as well. Both sums set the scale of the
+         * smoothing (irls.h). */
         sums[1] += e < b->range.ghost || e >= b->range.anchor ? p->lambda[e] : .5 * p->lambda[e];
     TRY(hd_reduce_sum(b->context, 2, sums));
     b->sum_mass = sums[0];
@@ -284,6 +315,8 @@ done:
     return status;
 }
 
+/* Opens all blocks. Each gets a part of the array of partial sums, and a seed that depends on its
+ * index only. */
 huddle_status hd_shrink_blocks_new(huddle_context *context, const hd_shrink_problem *p,
                                    const hd_shrink_arrays *arrays, const char *linear,
                                    uint64_t seed, hd_shrink_block **blocks) {

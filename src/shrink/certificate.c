@@ -15,9 +15,15 @@ static int by_norm(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The rows that violate their constraint, as pairs {||y_i|| / m_i, m_i R_i}, are sorted; below
- * s = m_i / ||y_i|| row i costs nothing, so s walks down these breakpoints until the slope, taken
- * from the left, is no longer negative. */
+/* Maximises s inner - sum_i radius_i max(0, s norm_i - 1) over s in [0, 1], which is (10) with
+ * norm_i = ||y_i|| / m_i and radius_i = m_i R_i.
+ *
+ * The function is concave and piecewise linear, with a breakpoint at s = 1 / norm_i for each row
+ * that violates its constraint at s = 1 (norm_i > 1). Starting with the slope to the left of s = 1,
+ * the breakpoints are visited from the largest s downwards; below its breakpoint a row costs
+ * nothing, so its term leaves the slope and the constant. The first breakpoint at which the slope
+ * to the left is not negative is a maximiser. If there is none, the slope at 0 is inner < 0 and s =
+ * 0 is best, with the trivial bound 0. */
 static double maximise_l21(double inner, int64_t n, const double *norm, const double *radius,
                            double *scratch, double *scale) {
     int64_t count = 0;
@@ -45,16 +51,18 @@ static double maximise_l21(double inner, int64_t n, const double *norm, const do
     return 0;
 }
 
-/* The breakpoints of all processes, seen from a value t of the norm. */
+/* Sums and neighbours of a value t among the norms of all processes, for the bisection below. */
 typedef struct breakpoints {
     double sums[2];    /* over norms > t: norm * radius, and radius */
     double below;      /* the largest norm <= t, or 0 */
-    double next_above; /* minus the smallest norm > floor, or -infinity */
+    double next_above; /* the smallest norm > floor, or infinity */
 } breakpoints;
 
 static huddle_status look_at(huddle_context *context, int64_t n, const double *norm,
                              const double *radius, double floor, double t, breakpoints *out) {
     huddle_status status = HUDDLE_OK;
+    /* Both extremes are found by one reduction: the minimum as the maximum of the negated
+     * values. */
     double extremes[2] = {0, -INFINITY};
     out->sums[0] = out->sums[1] = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -75,9 +83,15 @@ done:
     return status;
 }
 
-/* The same for rows that are spread over processes: bisection for the smallest norm t > 1 at which
- * the slope inner - sum_{norm_i > t} norm_i radius_i is not negative, with sums over all processes
- * in place of sorting. `low` has a negative slope, `high` is a norm without. */
+/* The same maximisation for rows that are spread over processes, where sorting all norms would need
+ * all of them in one place. It bisects for the smallest norm t > 1 at which the slope inner -
+ * sum_{norm_i > t} norm_i radius_i is not negative; the slope grows with t, because terms only
+ * leave the sum.
+ *
+ * Invariant: the slope at `low` is negative; `high` is one of the norms, and the slope there is not
+ * negative. Each step replaces `high` by the largest norm at or below the midpoint, or `low` by the
+ * midpoint. The loop ends when no norm lies strictly between them (next_above is `high`). All
+ * processes see the same reduced numbers, so they take the same branches. */
 static huddle_status maximise_l21_spread(huddle_context *context, double inner, int64_t n,
                                          const double *norm, const double *radius, double *scale,
                                          double *bound) {
@@ -118,7 +132,8 @@ huddle_status hd_shrink_dual_l21(huddle_context *context, double inner, int64_t 
     return HUDDLE_OK;
 }
 
-/* A parabola in s, maximal at s = 2 inner / energy. */
+/* The right-hand side of (8) for s Z is the parabola s inner - s^2 energy / 4, whose maximum at s =
+ * 2 inner / energy is cut to [0, 1]. */
 double hd_shrink_dual_l2(double inner, double energy, double *scale) {
     *scale = inner <= 0 ? 0 : 2 * inner >= energy ? 1 : 2 * inner / energy;
     return *scale * inner - *scale * *scale * energy / 4;
@@ -129,6 +144,9 @@ double hd_shrink_dual_l2(double inner, double energy, double *scale) {
 /* Covers the rounding of the distances below, which are sums of at most 2^20 squares. */
 static const double radius_margin = 1e-12;
 
+/* The triangle inequality through the mean: every point of the convex hull is at most `farthest`
+ * away from the mean, since a ball is convex. Means and maxima are over all processes, because a
+ * component may extend over several of them. */
 huddle_status hd_shrink_radii(huddle_context *context, const huddle_dense *f,
                               const int32_t *component, int32_t n_components, double *radius) {
     huddle_status status = HUDDLE_OK;
@@ -166,7 +184,8 @@ done:
 }
 
 double hd_shrink_relative_gap(double objective, double dual) {
-    /* Below the normal range rounding is no longer small beside the number itself. */
+    /* Below the normal range the spacing of numbers is fixed, so a relative error bound does not
+     * cover the rounding of the objective and of the bound: two units of that spacing do. */
     double rounding = objective < DBL_MIN / DBL_EPSILON ? 2 * DBL_TRUE_MIN : 0;
     return objective > 0 ? fmax(0, objective - dual + rounding) / objective : 0;
 }
@@ -181,12 +200,17 @@ huddle_status hd_shrink_check_weights(const double *weights, int64_t n) {
 
 /* ---- the certificate ----------------------------------------------------------------------- */
 
-/* Everything here is in long double, because the sums B'Z cancel: in double a strong pull would
- * hide more than the gap. The bound is safe under rounding because every quantity that enters it is
- * replaced by one that is certainly on the safe side: norms are rounded up by their relative error
- * (c + 4 operations) and by the error that their summation can have made (collected below), and the
- * inner product is reduced by the error of its terms. Where long double is no wider than double the
- * bound is a little lower, and still true. */
+/* Everything here is in long double, because the sums B'Z cancel: at a large gamma the z of a row
+ * are much longer than their sum, whose error in double would exceed the gap.
+ *
+ * The bound remains valid under rounding, because each quantity that enters it is replaced by one
+ * that is certainly on the safe side. Norms are rounded up by the relative error of a sum of c
+ * squares (at most c + 4 operations) and by the error that the summation of y_i may have (collected
+ * per vertex, below); the inner product is reduced by the error of its terms. Where long double is
+ * no wider than double the bound is a little lower, but still valid.
+ *
+ * All loops run in the order of rows and edges on one thread, so that the reported numbers do not
+ * depend on the number of threads. */
 typedef long double wide;
 
 static wide row_distance(const hd_shrink_rows *a, int64_t i, const hd_shrink_rows *b, int64_t j,
@@ -200,6 +224,8 @@ static wide row_distance(const hd_shrink_rows *a, int64_t i, const hd_shrink_row
     return sqrtl(sum);
 }
 
+/* P(G) of (6), on every edge of W: the edges that the solvers ignore are included, so that the
+ * certificate refers to the problem as it was given. */
 static huddle_status evaluate_objective(const hd_shrink_input *in, const hd_shrink_rows *f,
                                         const hd_shrink_rows *g, double *objective) {
     const hd_shrink_edges *edges = in->edges;
@@ -216,13 +242,17 @@ static huddle_status evaluate_objective(const hd_shrink_input *in, const hd_shri
     return hd_reduce_sum(in->context, 1, objective);
 }
 
-/* A compensated sum (Neumaier 1974): the sum, what the additions have lost of it, and the sum of
- * the absolute values of the terms. */
+/* A compensated sum (Neumaier 1974): the sum, the accumulated rounding errors of its additions, and
+ * the sum of the absolute values of the terms. The error of sum + lost is a few units of the last
+ * place of the sum of absolute values, independent of the number of terms, apart from a
+ * second-order term. */
 typedef struct compensated {
     wide sum, lost, size;
 } compensated;
 
 static void add_to(compensated *total, wide value, wide size) {
+    /* What an addition loses can be computed exactly if the operand of larger magnitude comes first
+     * (Dekker). */
     wide sum = total->sum + value, big = total->sum, small = value;
     if (fabsl(big) < fabsl(small)) {
         big = value;
@@ -233,18 +263,22 @@ static void add_to(compensated *total, wide value, wide size) {
     total->size += size;
 }
 
-/* What a vertex collects: the lengths of its z, and how far rounding can have moved their sum. */
+/* Per vertex: the sum of the lengths of its z_e, which bounds every partial sum of y_i, and the
+ * error bound that follows from it. */
 typedef struct collected {
     wide length, error;
 } collected;
 
 static void collect(collected *at, wide length) {
+    /* An addition to y_i is off by at most half a unit of the partial sum; 4 * length covers the
+     * rounding of z_e itself (its clipping: a division, a product) and of these bounds. */
     at->length += length;
     at->error += LDBL_EPSILON * (at->length + 4 * length);
 }
 
-/* Work of the bound. Rows are visited piece by piece; a piece is a component of W, or all rows if
- * they are spread over processes: one scale for all is a weaker bound, and still true. */
+/* Work arrays of the bound. The bound is a sum over pieces, each with a scale s of its own. A piece
+ * is a component of W (the problem separates over components), or all rows if they are spread over
+ * processes: one scale for all gives a weaker, but still valid bound. */
 typedef struct bounding {
     const hd_shrink_input *in;
     bool spread;
@@ -298,7 +332,8 @@ static int32_t piece_of(const bounding *b, int64_t row) {
     return b->spread ? 0 : b->component[row];
 }
 
-/* inner += <Z, BF> and y += B'Z with Z clipped to its balls. */
+/* inner += <Z, BF> and y += B'Z, with Z clipped to its balls: then Z satisfies the first
+ * constraints of (7) exactly, whatever the caller passed. */
 static void apply_dual(bounding *b, const hd_shrink_rows *f, const huddle_dense *z) {
     const hd_shrink_edges *edges = b->in->edges;
     int64_t c = b->in->f->cols;
@@ -310,6 +345,7 @@ static void apply_dual(bounding *b, const hd_shrink_rows *f, const huddle_dense 
         wide *yi = b->y + i * c, *yj = b->y + j * c, share = hd_shrink_edge_share(edges, e);
         for (int64_t k = 0; k < c; k++)
             norm += (wide)row[k] * row[k];
+        /* Rounded up, so that the clipped z_e is inside its ball in exact arithmetic. */
         norm = sqrtl(norm) * (1 + (wide)(c + 4) * LDBL_EPSILON);
         wide clip = norm > lambda ? lambda / norm : 1;
         for (int64_t k = 0; k < c; k++) {
@@ -320,13 +356,15 @@ static void apply_dual(bounding *b, const hd_shrink_rows *f, const huddle_dense 
             yi[k] += v;
             yj[k] -= v;
         }
+        /* Both processes of an edge between them add half of its product. y needs no such factor,
+         * since each process uses y of its own rows only, and holds all of their edges. */
         add_to(&b->inner[piece_of(b, i)], share * product, share * size);
         collect(&b->vertex[i], clip * norm);
         collect(&b->vertex[j], clip * norm);
     }
 }
 
-/* A number that ||y_i|| is certainly not above. */
+/* An upper bound of ||y_i||. */
 static wide bound_norm(const wide *y, int64_t c, const collected *vertex) {
     wide sum = 0;
     for (int64_t k = 0; k < c; k++)
@@ -334,7 +372,8 @@ static wide bound_norm(const wide *y, int64_t c, const collected *vertex) {
     return sqrtl(sum) * (1 + (wide)(c + 4) * LDBL_EPSILON) + vertex->error;
 }
 
-/* norms and radii, piece by piece; first[q] becomes the end of piece q. */
+/* Groups norms and radii by piece, with a counting sort. Afterwards first[q] is the end of piece q,
+ * because the second pass uses it as a cursor. */
 static void sort_rows(bounding *b) {
     const hd_shrink_input *in = b->in;
     int64_t n = in->f->rows, c = in->f->cols;
@@ -344,7 +383,9 @@ static void sort_rows(bounding *b) {
         b->first[q + 1] += b->first[q];
     for (int64_t i = 0; i < n; i++) {
         int64_t place = b->first[piece_of(b, i)]++;
-        /* A row of weight m resists as m rows do; the last factors cover the rounding. */
+        /* For the bounds, a row of weight m counts as m equal rows: norm_i is ||y_i|| / m_i in
+         * (10), and ||y_i|| / sqrt(m_i) in (8), where the norms are squared. The last factors cover
+         * rounding. */
         double weight = hd_shrink_row_weight(in->weights, i);
         wide resistance = in->squared ? sqrtl(weight) : (wide)weight;
         b->norms[place] =
@@ -353,7 +394,8 @@ static void sort_rows(bounding *b) {
     }
 }
 
-/* Adds a number that is not negative over the processes, rounded up. */
+/* Sums a number that is not negative over the processes, rounded up. The reduction is in double,
+ * and loses at most DBL_EPSILON of the sum per process. */
 static huddle_status add_up(const bounding *b, wide *value) {
     huddle_status status = HUDDLE_OK;
     double sum = (double)*value;
@@ -365,8 +407,9 @@ done:
     return status;
 }
 
-/* A number that <Z, BF> of the piece is certainly not below. Across processes the sum is in double,
- * which can lose DBL_EPSILON of the terms' size per process. */
+/* A lower bound of <Z, BF> of the piece: the compensated sum minus its error, that of the products
+ * (c terms each) and of the summation. Across processes the sum is in double, which can lose
+ * DBL_EPSILON of the size of the terms per process. */
 static huddle_status inner_of(const bounding *b, int32_t piece, wide *inner) {
     huddle_status status = HUDDLE_OK;
     const compensated *sum = &b->inner[piece];
@@ -382,7 +425,9 @@ done:
     return status;
 }
 
-/* The best bound of a piece. The scale is found in double; any scale gives a bound. */
+/* The best bound of a piece. The scale is found in double, since any scale in [0, 1] gives a valid
+ * bound; only the value at this scale is computed in extended precision. A bound below 0 is
+ * replaced by 0, because P is never negative. */
 static huddle_status bound_piece(const bounding *b, int32_t piece, wide *bound) {
     huddle_status status = HUDDLE_OK;
     int64_t begin = piece == 0 ? 0 : b->first[piece - 1], n = b->first[piece] - begin;
@@ -406,14 +451,15 @@ static huddle_status bound_piece(const bounding *b, int32_t piece, wide *bound) 
             loss += radius[i] * fmaxl(0, scale * norm[i] - 1);
         TRY(add_up(b, &loss));
     }
-    /* Of the sums over rows: the same on every process. */
+    /* The rounding of the sum over rows: one unit per term. Across processes the total number of
+     * rows is used, so that all of them compute the same bound. */
     wide terms = b->spread ? (wide)b->n_rows : (wide)n;
     *bound = fmaxl(0, scale * inner - loss * (1 + terms * LDBL_EPSILON));
 done:
     return status;
 }
 
-/* The best bound of each piece, added up. */
+/* D(Z): the sum of the bounds of the pieces. */
 static huddle_status evaluate_dual(const hd_shrink_input *in, const hd_shrink_rows *f,
                                    const huddle_dense *z, double *dual) {
     huddle_status status = HUDDLE_OK;
@@ -460,6 +506,8 @@ done:
     return status;
 }
 
+/* The public entry point: anyone can check a G and Z, of whatever origin, without a solver. Only
+ * validation happens here. */
 huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_dense *f,
                                         const huddle_csr *w, const double *weights, double gamma,
                                         const char *loss, const huddle_dense *g,

@@ -1,5 +1,6 @@
-/* Sparse Cholesky by CHOLMOD: analysed once, refactored with new numbers. Its supernodal part is
- * GPL, so a build without it leaves this file empty.
+/* Sparse Cholesky factorisation by CHOLMOD (Chen, Davis, Hager and Rajamanickam 2008): analysed
+ * once, refactorised with new values in each step. Its supernodal part is licensed under the GPL,
+ * so a build without it leaves this file empty.
  *
  * The interface with 64-bit indices is used throughout: with 32 bits the analysis itself fails as
  * soon as the factor would have 2^31 entries, without reporting how large it is. */
@@ -18,17 +19,18 @@
 
 _Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "CHOLMOD's long has 64 bits");
 
-/* "auto" never takes a factor larger than this, or than this share of the memory. */
+/* "auto" never uses a factor larger than this, or than this share of the memory. */
 static const double max_bytes = 4e9, memory_share = .5;
 
-/* "auto" takes a factor of at most this many operations per number of the problem, which is about
- * what one iterative solve costs, plus a number that is always affordable. Measured with
- * `bench_shrink n=... ` and linear_solver = cholmod and approximate; docs/results.md, "Speed", has
- * the case where the factor is too large. */
+/* "auto" uses a factor of at most this many operations per number of the problem ((n + m) c), which
+ * is about the cost of one iterative solve, plus a number that is always affordable. Fill depends
+ * on the shape of the graph more than on its size: it is small for embeddings of real data and
+ * large for isotropic clouds. Measured with `bench_shrink n=...` and linear_solver = cholmod and
+ * approximate; docs/results.md, "Speed", has the case where the factor is too large. */
 static const double operations_per_number = 3000, free_operations = 1e8;
 
-/* A diagonal that rounding has made indefinite is raised by this relative amount, then by 100 times
- * more, and so on. */
+/* If rounding has made the matrix indefinite, its diagonal is raised by this relative amount, then
+ * by 100 times more, and so on. */
 static const double first_shift = 1e-14;
 enum { MAX_ATTEMPTS = 5 };
 
@@ -42,8 +44,9 @@ typedef struct direct {
     cholmod_dense *right, *solution, *y, *e; /* for a supernodal factor */
 } direct;
 
-/* Bytes of the factor that the analysis predicts. A supernodal one stores its diagonal blocks as
- * full squares and one list of rows for each supernode; a simplicial one a row for each entry. */
+/* Bytes of the factor that the analysis predicts. A supernodal factor stores its diagonal blocks as
+ * full squares and one list of rows per supernode; a simplicial one stores a row index with each
+ * entry. */
 static double factor_bytes(const direct *d) {
     const cholmod_factor *factor = d->factor;
     if (factor->is_super)
@@ -51,7 +54,8 @@ static double factor_bytes(const direct *d) {
     return 16 * d->common.lnz;
 }
 
-/* The memory of this machine, or what a limit leaves of it to this process. */
+/* The memory of this machine, or the limit on the address space of this process if that is
+ * smaller. */
 static double memory_bytes(void) {
     double bytes = INFINITY;
     struct rlimit limit;
@@ -104,8 +108,9 @@ static void direct_free(void *state) {
     huddle_free(d);
 }
 
-/* Columns of the lower triangle: the diagonal first, then the edges of which the column is the
- * smaller end. Rows within a column need not be sorted. */
+/* The pattern of the lower triangle by columns, built with a counting sort: the diagonal entry
+ * first, then the edges whose smaller end is the column. Rows within a column need not be sorted.
+ * start[] serves as a cursor, and is shifted back by one place at the end. */
 static void set_pattern(direct *d) {
     const hd_shrink_linear_graph *g = &d->graph;
     int64_t *start = d->matrix->p, *row = d->matrix->i;
@@ -128,7 +133,8 @@ static void set_pattern(direct *d) {
     start[0] = 0;
 }
 
-/* Orders by approximate minimum degree and analyses symbolically. */
+/* Orders by approximate minimum degree (AMD) alone, so that the symbolic analysis is done once, and
+ * lets CHOLMOD choose between a simplicial and a supernodal factor. */
 static huddle_status direct_analyse(huddle_context *context, const hd_shrink_linear_graph *graph,
                                     void **state) {
     huddle_status status = HUDDLE_OK;
@@ -165,7 +171,7 @@ done:
     return status;
 }
 
-/* Operations and bytes that the analysis predicts, against what the approximate solver takes. */
+/* Compares the operations and bytes that the analysis predicts with the limits above. */
 static bool direct_fits(const void *state) {
     const direct *d = state;
     const hd_shrink_linear_graph *graph = &d->graph;
@@ -174,7 +180,8 @@ static bool direct_fits(const void *state) {
            factor_bytes(d) <= fmin(max_bytes, memory_share * memory_bytes());
 }
 
-/* The numbers of the matrix: diagonal, then edges. */
+/* Sets the values of M: -w_e for each edge, and on the diagonal the excess plus the weights of the
+ * edges of the vertex. Summed in the order of edges, so that refactoring gives the same bits. */
 static void set_values(direct *d, const double *excess, const double *weight) {
     const hd_shrink_linear_graph *g = &d->graph;
     const int64_t *start = d->matrix->p;
@@ -188,7 +195,8 @@ static void set_values(direct *d, const double *excess, const double *weight) {
     }
 }
 
-/* An allocation beyond the physical memory may succeed, and end the process when it is used. */
+/* An allocation beyond the physical memory may succeed, and the process be killed when it is used;
+ * so the size is checked before the first factorisation. */
 static huddle_status check_memory(const direct *d) {
     double needed = factor_bytes(d), memory = memory_bytes();
     if (needed <= memory)
@@ -199,6 +207,8 @@ static huddle_status check_memory(const direct *d) {
                    d->graph.n, 1e-9 * needed, 1e-9 * memory);
 }
 
+/* CHOLMOD uses the BLAS inside supernodes: hd_blas_enter() keeps it to one thread, so that the bits
+ * do not depend on the number of threads. */
 static huddle_status direct_factor(void *state, const double *excess, const double *weight) {
     huddle_status status = HUDDLE_OK;
     direct *d = state;
@@ -207,8 +217,9 @@ static huddle_status direct_factor(void *state, const double *excess, const doub
         TRY(check_memory(d));
     set_values(d, excess, weight);
     hd_blas_enter();
-    /* Rounding can take the last pivots of a nearly singular matrix below 0; a slightly larger
-     * diagonal prevents that, and the certificate does not depend on it. */
+    /* Rounding can make the last pivots of a nearly singular matrix negative; a slightly larger
+     * diagonal prevents this. It changes the step by very little, and the certificate is valid for
+     * any step. */
     double shift = first_shift;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++, shift *= 100) {
         factored = cholmod_l_factorize(d->matrix, d->factor, &d->common);
@@ -225,7 +236,10 @@ done:
     return status;
 }
 
-/* L D L' kept by columns, right-hand sides by rows: each entry of L is one short vector step. */
+/* Solves with a simplicial factor L D L', stored by columns with D in the place of the unit
+ * diagonal. Right-hand sides are stored by rows, so that each entry of L is one short vector
+ * operation on c numbers; cholmod_solve() would work on four columns at a time and read L again for
+ * each four. */
 static void solve_simplicial(direct *d, const double *r, double *x) {
     const cholmod_factor *factor = d->factor;
     const int64_t *start = factor->p, *row = factor->i, *count = factor->nz, *order = factor->Perm;
@@ -261,7 +275,8 @@ static huddle_status allocate_dense(direct *d, size_t rows, size_t columns, chol
     return *dense == NULL ? report_failure(d, "solve") : HUDDLE_OK;
 }
 
-/* By CHOLMOD itself, whose right-hand sides are stored by columns. */
+/* Solves with a supernodal factor by CHOLMOD itself, whose right-hand sides are stored by columns:
+ * they are transposed before and after. */
 static huddle_status solve_supernodal(direct *d, const double *r, double *x) {
     huddle_status status = HUDDLE_OK;
     int32_t n = d->graph.n;

@@ -7,6 +7,8 @@
 
 /* ---- components ---------------------------------------------------------------------------- */
 
+/* Numbers by first appearance do not depend on the names, hence neither on the order in which sets
+ * were united. */
 huddle_status hd_shrink_number_by_first(int32_t *label, int64_t n, int32_t *count) {
     huddle_status status = HUDDLE_OK;
     int32_t *number = NULL;
@@ -24,7 +26,8 @@ done:
 }
 
 /* value[v] = the smallest value in the set of v, over all processes. Each round takes the minimum
- * over every local set, ghosts included, and then asks the owners of the ghosts for theirs. */
+ * over every local set, ghosts included, and then fetches the values of the ghosts from their
+ * owners. It ends when no process sees a change. Numbers below 2^53 are exact in double. */
 static huddle_status spread_minimum(huddle_context *context, const hd_halo *halo, int64_t n,
                                     const int32_t *root, double *value) {
     huddle_status status = HUDDLE_OK;
@@ -42,6 +45,8 @@ static huddle_status spread_minimum(huddle_context *context, const hd_halo *halo
             value[v] = least[root[v]];
         }
         TRY(hd_halo_fetch(halo, value, sizeof *value));
+        /* A ghost can have changed at its owner after the local minimum was taken: one more
+         * round. */
         for (int64_t v = n; v < all; v++)
             changed = fmax(changed, value[v] != least[root[v]]);
         TRY(hd_reduce_max(context, 1, &changed));
@@ -51,8 +56,9 @@ done:
     return status;
 }
 
-/* Two rounds of minima: first every set learns the global number of its first row, then these
- * first rows are counted, in order, and every set learns its place among them. */
+/* Labels sets over all processes by two propagations of minima: by the first, every set learns the
+ * global number of its first row; these first rows are then counted, in order, and by the second
+ * every set learns the rank of its own. */
 static huddle_status label_across(huddle_context *context, const hd_halo *halo, int64_t n,
                                   const int32_t *root, int32_t *label, int32_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -70,6 +76,8 @@ static huddle_status label_across(huddle_context *context, const hd_halo *halo, 
     if (sets.total > INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld groups of rows are more than this build can number",
              (long long)sets.total);
+    /* First rows get consecutive numbers over all processes; all other rows learn theirs as a
+     * minimum. */
     for (int64_t v = 0, next = sets.first; v < all; v++)
         value[v] = v < n && value[v] == (double)(rows.first + v) ? (double)next++ : INFINITY;
     TRY(spread_minimum(context, halo, n, root, value));
@@ -81,6 +89,8 @@ done:
     return status;
 }
 
+/* Flattens the forest first, so that the passes above can use parent[] as the root of each
+ * vertex. */
 huddle_status hd_shrink_label_sets(huddle_context *context, const hd_halo *halo, int64_t n,
                                    int32_t *parent, int32_t *label, int32_t *count) {
     int64_t all = n + halo->ghosts;
@@ -93,6 +103,7 @@ huddle_status hd_shrink_label_sets(huddle_context *context, const hd_halo *halo,
     return hd_shrink_number_by_first(label, n, count);
 }
 
+/* Edges of weight 0 connect nothing: they exert no force. */
 huddle_status hd_shrink_components(huddle_context *context, const hd_shrink_edges *edges, int64_t n,
                                    int32_t *component, int32_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -112,6 +123,7 @@ done:
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* At most 2^20 columns: the error bounds of the certificate assume no more. */
 huddle_status hd_shrink_check_rows(const huddle_dense *f, const char *name, int64_t rows) {
     if (f->rows != rows)
         return hd_fail(HUDDLE_INVALID, "%s has %lld rows where %lld are needed", name,
@@ -128,6 +140,7 @@ huddle_status hd_shrink_check_rows(const huddle_dense *f, const char *name, int6
     return HUDDLE_OK;
 }
 
+/* With one process nothing is copied, so that this costs nothing in the usual case. */
 huddle_status hd_shrink_rows_open(const hd_halo *halo, const huddle_dense *matrix,
                                   hd_shrink_rows *rows) {
     huddle_status status = HUDDLE_OK;
@@ -152,6 +165,7 @@ void hd_shrink_rows_close(hd_shrink_rows *rows) {
 
 /* ---- edges --------------------------------------------------------------------------------- */
 
+/* Messages number rows and columns from 1. */
 static huddle_status report_asymmetry(int64_t row, int64_t column) {
     return hd_fail(HUDDLE_INVALID,
                    "the graph is not symmetric: row %lld, column %lld has no equal at row %lld, "
@@ -160,14 +174,15 @@ static huddle_status report_asymmetry(int64_t row, int64_t column) {
                    (long long)row + 1);
 }
 
-/* Where W is read: its columns by local number, and for each row the first entry not yet paired. */
+/* A reader of W: its columns in local numbers, and for each row the first entry not yet paired. */
 typedef struct reader {
     const huddle_csr *w;
     const int32_t *columns;
     int64_t *cursor;
 } reader;
 
-/* Moves the cursor of row i past entries that lead to other processes: they have no twin here. */
+/* Moves the cursor of row i past entries that lead to other processes: their counterpart is stored
+ * there. */
 static int64_t next_entry(const reader *r, int64_t i) {
     while (r->cursor[i] < r->w->offsets[i + 1] && r->columns[r->cursor[i]] >= r->w->rows)
         r->cursor[i]++;
@@ -182,8 +197,8 @@ static huddle_status check_weight(const huddle_csr *w, int64_t i, int64_t e) {
     return HUDDLE_OK;
 }
 
-/* The entry e = (i, j) above the diagonal needs an equal one at (j, i), which is `twin` if it is
- * anywhere. The tolerance allows for weights that were computed once for each triangle. */
+/* The entry e = (i, j) above the diagonal needs an equal one at (j, i), which can only be at
+ * `twin`. The tolerance allows for weights that were computed separately for each triangle. */
 static huddle_status check_twin(const reader *r, int64_t i, int64_t e, int64_t twin) {
     const double symmetric = 1e-9;
     double value = r->w->values[e];
@@ -194,14 +209,18 @@ static huddle_status check_twin(const reader *r, int64_t i, int64_t e, int64_t t
     return HUDDLE_OK;
 }
 
-/* Rows ascend, so the entries (j, i) below the diagonal of row j are met in the order in which
- * row j stores them: one cursor per row finds each twin. */
+/* Pairs each entry (i, j) above the diagonal with (j, i) below it, in one pass. Rows are visited in
+ * ascending order and store their columns in ascending order, so the entries below the diagonal of
+ * row j are needed in the order in which row j stores them: one cursor per row finds each. An entry
+ * below the diagonal that is still unpaired when its own row is reached has no counterpart
+ * above. */
 static huddle_status pair_entries(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *w = r->w;
     int64_t count = 0;
     for (int64_t i = 0; i < w->rows; i++) {
         int64_t first = next_entry(r, i);
+        /* All entries (j, i) with j < i have been paired by now. */
         if (first < w->offsets[i + 1] && r->columns[first] < i)
             TRY(report_asymmetry(i, r->columns[first]));
         for (int64_t e = first; e < w->offsets[i + 1]; e++) {
@@ -225,7 +244,8 @@ done:
     return status;
 }
 
-/* Appends the edges to rows of other processes. */
+/* Appends the edges to rows of other processes. Each is stored by both processes, which is not
+ * checked: the other half is not here. */
 static huddle_status append_outward(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
     int64_t count = edges->own;
@@ -241,7 +261,8 @@ done:
     return status;
 }
 
-/* Counts the edges and allocates their arrays; the cursors start at the rows. */
+/* Counts the edges, allocates their arrays and sets each cursor to the start of its row. `incident`
+ * (problem.h) stores 2 e + 1 in 32 bits, hence the limit. */
 static huddle_status size_edges(const reader *r, hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *w = r->w;
@@ -266,6 +287,7 @@ done:
     return status;
 }
 
+/* The caller's W is not modified: under slabs the columns are renumbered in a copy. */
 huddle_status hd_shrink_edges_read(huddle_context *context, const huddle_csr *w,
                                    hd_shrink_edges *edges) {
     huddle_status status = HUDDLE_OK;

@@ -6,21 +6,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Relative gaps at which a closed form counts as the solution: rounding of a sum, and of a solved
- * linear system. The caller compares the second with the gap that was asked for. */
+/* Relative gaps at which a closed form counts as the solution: the rounding of a sum, and that of a
+ * linear solve. The caller compares the second with the requested gap. */
 static const double fit_gap = 1e-13, collapse_gap = 1e-9;
 
 /* Relative residual of the system for the potentials. */
 static const double potential_tolerance = 1e-10;
 
-/* Edges lighter than 1e-12 of the heaviest connect nothing that arithmetic can use: with gamma
+/* Edges lighter than 1e-12 of the heaviest cannot connect anything in double precision: with gamma
  * scaled so that the heaviest lambda is 1e3, they are below 1e-9. */
 static const double heaviest_lambda = 1e3, negligible_lambda = 1e-9;
 
 /* ---- exact fit ----------------------------------------------------------------------------- */
 
-/* The dual point of G = F: every edge pulls with all its force, an edge between equal rows with
- * none. sum: the objective. */
+/* The dual point of G = F: z_e = lambda_e u_e with u_e the unit vector along f_i - f_j, for which
+ * <Z, BF> equals the objective at F. It is optimal if it also satisfies the row constraints of (7),
+ * which is condition (11). An edge between equal rows may have any z_e in its ball, and gets 0; the
+ * condition is then sufficient, not necessary. Adds up the objective. */
 static void set_fit_dual(const void *argument, int64_t begin, int64_t end, double *sums) {
     const hd_shrink_block *b = argument;
     const hd_shrink_problem *p = b->problem;
@@ -39,6 +41,8 @@ static void set_fit_dual(const void *argument, int64_t begin, int64_t end, doubl
     sums[0] = objective;
 }
 
+/* Tries G = F. The squared loss has no kink at F, so that its gamma_fit is 0 and there is nothing
+ * to try. */
 huddle_status hd_shrink_try_fit(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     double objective = 0;
@@ -47,6 +51,7 @@ huddle_status hd_shrink_try_fit(hd_shrink_block *b) {
     TRY(hd_shrink_over_edges(b, set_fit_dual, b, 1, &objective));
     TRY(hd_reduce_sum(b->context, 1, &objective));
     TRY(hd_shrink_block_bound(b));
+    /* A gap of the size of rounding errors between this G and this Z proves that F is optimal. */
     if (objective - b->point.bound > fit_gap * objective)
         goto done;
     b->progress.is_exact = true;
@@ -58,8 +63,8 @@ done:
 
 /* ---- one point ----------------------------------------------------------------------------- */
 
-/* centre = where the block goes when it collapses: the geometric median ("l2": the mean) of its
- * rows. delta = centre - f. */
+/* centre = the point to which the block collapses, the minimiser of the loss over a single point:
+ * the geometric median ("l2": the mean) of its rows. delta = centre - f. */
 static huddle_status find_centre(hd_shrink_block *b, double *centre) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c;
@@ -78,10 +83,11 @@ done:
     return status;
 }
 
-/* right = the forces with which the rows pull back to their f, -y_i = -m_i h_i / ||h_i|| (-2 m_i
- * h_i for "l2"). They must sum to zero: the remainder is spread over the rows at the centre itself,
- * whose force is free within m_i, or over all rows, in proportion to their weights. Returns the
- * objective of the collapse. */
+/* right = -Y of (12): the forces with which the rows pull back to their f, -y_i = -m_i h_i /
+ * ||h_i|| (-2 m_i h_i for "l2"). A solution of L Phi = -Y exists only if they sum to zero, which
+ * holds at the exact centre. The remainder of the computed one is spread over the rows at the
+ * centre itself, whose subgradient is any vector of length at most m_i, or over all rows, in
+ * proportion to their weights. Returns the objective of the collapse. */
 static double set_forces(hd_shrink_block *b, double *rest) {
     int64_t c = b->problem->c;
     const double *h = b->arrays->delta + b->range.v0 * c, *mass = b->problem->mass + b->range.v0;
@@ -100,6 +106,8 @@ static double set_forces(hd_shrink_block *b, double *rest) {
             rest[k] += right[i * c + k];
         }
     }
+    /* Rows at the centre take the remainder; it is at most their weight if the centre is the
+     * median. */
     for (int64_t i = 0; i < b->n; i++) {
         bool takes = at_centre == 0;
         if (!takes) {
@@ -113,9 +121,12 @@ static double set_forces(hd_shrink_block *b, double *rest) {
     return objective;
 }
 
-/* A cheap necessary condition: false if the forces on the first vertices of the block, however
- * many, exceed what the edges between them and the others can transmit. Then no dual point proves
- * the collapse, and the linear system need not be solved. */
+/* A cheap necessary condition for the collapse. For any set of vertices, the sum of their forces
+ * must pass through the edges that leave the set, which transmit at most the sum of their lambda.
+ * It is tested for the first k vertices of the block, for every k: in breadth-first order such sets
+ * have few leaving edges. False if one of them fails; then no dual point proves the collapse, and
+ * the linear system need not be solved. The small tolerances keep a test that is met with equality
+ * from failing by rounding. */
 static bool cuts_suffice(const hd_shrink_block *b, double *sum) {
     const hd_shrink_problem *p = b->problem;
     int64_t c = p->c;
@@ -138,9 +149,13 @@ static bool cuts_suffice(const hd_shrink_block *b, double *sum) {
     return true;
 }
 
-/* delta = the potentials Phi with L_lambda Phi = right, whose differences along edges are the
- * forces of least energy in balance with `right`. One vertex is tied to the ground, which makes the
- * matrix regular and changes no difference, since the forces sum to zero. */
+/* delta = the potentials Phi of (12), L_lambda Phi = right. Among all Z with B'Z = right, lambda B
+ * Phi has the least energy sum ||z_e||^2 / lambda_e; the Z that is feasible whenever any is would
+ * minimise the largest ||z_e|| / lambda_e, at far higher cost.
+ *
+ * L_lambda is singular. One vertex is tied to the ground by the mean of lambda per vertex, which
+ * makes the matrix regular at a similar scale; since the forces sum to zero, no current flows to
+ * the ground and no difference changes. */
 static huddle_status find_potentials(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_arrays *a = b->arrays;
@@ -161,7 +176,9 @@ done:
     return status;
 }
 
-/* z = lambda B delta, clipped to its ball; returns the largest ||z_e|| / lambda_e before. */
+/* z = lambda B delta, clipped to its ball; returns the largest ||z_e|| / lambda_e before clipping.
+ * Potentials scale as 1 / gamma, so gamma times this ratio is gamma_up, and a ratio of at most 1
+ * proves the collapse. The guard of 1e-300 avoids a division by zero. */
 static double set_dual(hd_shrink_block *b) {
     const hd_shrink_problem *p = b->problem;
     int64_t c = p->c;
@@ -180,6 +197,8 @@ static double set_dual(hd_shrink_block *b) {
     return largest;
 }
 
+/* Even if the collapse is not proven, its point and its clipped Z are valid: each is kept if it
+ * improves on the best of the block. */
 huddle_status hd_shrink_try_collapse(hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     int64_t c = b->problem->c, first = hd_shrink_first(b);
@@ -211,14 +230,16 @@ done:
 
 /* ---- both ends ----------------------------------------------------------------------------- */
 
-/* pull[i] = sum_j w_ij u_ij, u_ij the unit vector from f_j to f_i. */
+/* pull[i] = sum_j w_ij u_ij of (11), u_ij being the unit vector from f_j to f_i. Equal rows do not
+ * pull. */
 static void add_pulls(const huddle_dense *f, const hd_shrink_edges *edges, double *pull) {
     int64_t c = f->cols;
     for (int64_t e = 0; e < edges->count; e++) {
         const double *a = f->values + edges->i[e] * f->stride;
         const double *b = f->values + edges->j[e] * f->stride;
         double square = 0, largest = 0;
-        /* Divided by the largest entry, tiny rows do not vanish when squared. */
+        /* Dividing by the largest entry keeps squares of tiny differences from underflowing to 0,
+         * and of large ones from overflowing. */
         for (int64_t k = 0; k < c; k++)
             largest = fmax(largest, fabs(a[k] - b[k]));
         if (largest == 0)
@@ -234,8 +255,14 @@ static void add_pulls(const huddle_dense *f, const hd_shrink_edges *edges, doubl
     }
 }
 
-/* What resists at each vertex: its own weight, and that of its equal leaves, rows equal to it whose
- * only edge leads to it. least: the gamma from which those edges can transmit all of it. */
+/* The weight that keeps each vertex at its place: its own, and that of its equal leaves, that is,
+ * of rows equal to it whose only edge leads to it. Their edges have length 0, so z_e is free in its
+ * ball and can pass the weight of the leaf on to the vertex; this needs lambda_e = gamma w_e to be
+ * at least the weight of the leaf. least: the gamma from which this holds for all leaves of the
+ * vertex.
+ *
+ * Leaves are the case of equal rows that can be decided locally. For other equal neighbours (11) is
+ * a lower bound of the true gamma_fit. */
 static huddle_status find_resistance(const huddle_dense *f, const hd_shrink_edges *edges,
                                      const double *weights, double *own, double *leaves,
                                      double *least) {
@@ -262,7 +289,8 @@ done:
     return status;
 }
 
-/* gamma_fit: the smallest m_i / ||pull_i|| over the rows. */
+/* gamma_fit of (11): the smallest m_i / ||pull_i|| over the rows. The weight of the leaves is
+ * counted only if gamma is then large enough for their edges to transmit it. */
 static huddle_status find_fit(const hd_shrink_input *in, double *gamma) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *f = in->f;
@@ -290,7 +318,8 @@ done:
     return status;
 }
 
-/* gamma_up: where each block of a problem made with gamma = `unit` is certainly one point. */
+/* gamma_up of (12), the largest over the blocks of a problem that was built with gamma = `unit`. A
+ * block whose rows are equal is one point for every gamma. */
 static huddle_status find_collapse(huddle_context *context, const hd_shrink_problem *p, double unit,
                                    double *gamma) {
     huddle_status status = HUDDLE_OK;
@@ -317,7 +346,8 @@ done:
     return status;
 }
 
-/* Both ends from checked arguments; input->gamma is set here. */
+/* Both ends, from checked arguments. input->gamma is set here: the potentials are computed at a
+ * gamma for which the heaviest lambda has a moderate size, and scaled afterwards. */
 static huddle_status find_ends(hd_shrink_input *input, double *gamma_fit, double *gamma_up) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_edges *edges = input->edges;
@@ -333,7 +363,8 @@ static huddle_status find_ends(hd_shrink_input *input, double *gamma_fit, double
         goto done;
     input->gamma = heaviest_lambda / heaviest;
     TRY(hd_shrink_problem_new(input, false, negligible_lambda, &problem));
-    /* Negligible edges that hold a component together leave it in several blocks. */
+    /* If a component is connected by negligible edges only, it falls into several blocks (fixed
+     * vertices count as blocks of one). Its gamma_up is then beyond any gamma of practical use. */
     if (problem.n_blocks + (problem.n - problem.n_free) > problem.n_components)
         *gamma_up = INFINITY;
     else

@@ -1,10 +1,11 @@
-/* The shrink problem handed to an engine, and its result in the form that the CPU's solvers have.
- */
+/* Calls of an engine that solves the shrink problem itself, and its result in the form of the
+ * solvers of the CPU: the objective and the bound are always computed here, from its G and Z. */
 #include "base/check.h"
 #include "shrink/solve.h"
 
 #include <math.h>
 
+/* An engine may be a plugin: sizes and values are checked before anything uses them. */
 static huddle_status check_result(const hd_shrink_solve *s, const huddle_dense *g,
                                   const huddle_dense *z) {
     huddle_status status = HUDDLE_OK;
@@ -30,6 +31,8 @@ done:
     return status;
 }
 
+/* Calls the engine for the wanted gap, with the iterations that are left of max_iter. Whatever it
+ * returned is freed if it fails. */
 huddle_status hd_shrink_ask_engine(hd_shrink_solve *s, const huddle_dense *start, huddle_dense *g,
                                    huddle_dense *z) {
     huddle_status status = HUDDLE_UNSUPPORTED;
@@ -46,6 +49,7 @@ huddle_status hd_shrink_ask_engine(hd_shrink_solve *s, const huddle_dense *start
                                  .start = start,
                                  .seed = s->options.seed};
     hd_shrink_result result = {.g = g, .z = z};
+    /* HUDDLE_UNSUPPORTED: the caller then uses the solvers of the CPU, or keeps what it has. */
     if (engine->shrink == NULL || left < 1)
         goto done;
     TRY(engine->shrink(in->context, &request, &result));
@@ -60,7 +64,8 @@ done:
     return status;
 }
 
-/* z of one edge: from the caller's direction and unit, clipped to its ball. */
+/* z of one edge, converted from the orientation and the unit of the caller (for "l2" z scales with
+ * F, for "l21" it does not), and clipped to its ball: the bound is valid only for such z. */
 static void load_dual_row(const hd_shrink_problem *p, int64_t e, const double *from, double *to) {
     double scale = (p->flipped[e] ? -1 : 1) / (p->squared ? p->unit : 1), norm = 0;
     for (int64_t k = 0; k < p->c; k++) {
@@ -72,6 +77,8 @@ static void load_dual_row(const hd_shrink_problem *p, int64_t e, const double *f
             to[k] *= p->lambda[e] / sqrt(norm);
 }
 
+/* Evaluates an engine's point as if a solver had computed it, so that best points and bounds are
+ * kept as usual. */
 huddle_status hd_shrink_load_point(hd_shrink_solve *s, const huddle_dense *g,
                                    const huddle_dense *z) {
     huddle_status status = HUDDLE_OK;

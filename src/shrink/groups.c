@@ -5,14 +5,17 @@
 #include <math.h>
 #include <string.h>
 
-/* An edge is slack below this share of its largest force: by complementary slackness, edges
- * of length > 0 have ||z_e|| = lambda_e, and a computed Z satisfies that to about the gap. */
+/* An edge is slack below this share of its largest force. By complementary slackness, an edge of
+ * positive length has ||z_e|| = lambda_e in every dual solution, so an optimal dual vector strictly
+ * inside its ball proves that the edge has length 0. A computed Z satisfies this up to about the
+ * gap. */
 static const double slack_share = .99;
 
 /* ---- finding groups ------------------------------------------------------------------------ */
 
-/* An upper bound on what moving a vertex by a unit length can cost: all its edges and its own
- * term. Fixed vertices do not move. */
+/* How much the objective can change if a vertex moves by a unit of length: each of its distances
+ * changes by at most that (for the squared loss this is an estimate). Fixed vertices do not
+ * move. */
 static huddle_status bound_move_costs(const hd_shrink_problem *p, double *cost) {
     for (int64_t v = 0; v < p->n; v++)
         cost[v] = v < p->n_free ? p->mass[v] : INFINITY;
@@ -23,7 +26,7 @@ static huddle_status bound_move_costs(const hd_shrink_problem *p, double *cost) 
     return hd_halo_fetch(p->halo, cost, sizeof *cost);
 }
 
-/* An upper bound on the cost of moving the cheaper end of an edge to the other. */
+/* The cost of closing an edge, by moving the cheaper end to the other. */
 static double closing_cost(const hd_shrink_problem *p, int64_t e, const double *h,
                            const double *cost) {
     int64_t i = p->head[e] * p->c, j = p->tail[e] * p->c;
@@ -35,12 +38,13 @@ static double closing_cost(const hd_shrink_problem *p, int64_t e, const double *
     return fmin(cost[p->head[e]], cost[p->tail[e]]) * sqrt(sum);
 }
 
+/* Compared as squares, without a root; an edge with lambda = 0 is never slack. */
 static bool is_slack(const double *z, int64_t c, double lambda) {
     double norm = hd_shrink_dot(z, z, c);
     return norm < slack_share * slack_share * lambda * lambda;
 }
 
-/* The caller's number of a vertex; ghosts have the same number everywhere. */
+/* The caller's number of a vertex. Ghosts are numbered alike in both numberings. */
 static int32_t caller_row(const hd_shrink_problem *p, int32_t v) {
     return v < p->n ? p->vertex[v] : v;
 }
@@ -49,6 +53,8 @@ static void unite_ends(const hd_shrink_problem *p, int64_t e, int32_t *parent) {
     hd_unite(parent, caller_row(p, p->head[e]), caller_row(p, p->tail[e]));
 }
 
+/* Unites the ends of fused edges. Before the solve has converged, z_e may be slack although the
+ * edge is still long; the second condition excludes such edges. A collapsed block needs no test. */
 static void join_block(const hd_shrink_block *b, const double *cost, double negligible,
                        int32_t *parent) {
     const hd_shrink_problem *p = b->problem;
@@ -61,6 +67,7 @@ static void join_block(const hd_shrink_block *b, const double *cost, double negl
     }
 }
 
+/* Bit for bit: fixed rows are returned unchanged. */
 static bool joins_equal_rows(const hd_shrink_problem *p, int64_t e) {
     return memcmp(p->f + p->head[e] * p->c, p->f + p->tail[e] * p->c,
                   (size_t)p->c * sizeof(double)) == 0;
@@ -76,10 +83,13 @@ huddle_status hd_shrink_find_groups(huddle_context *context, const hd_shrink_pro
     ALLOC(parent, p->rows);
     TRY(bound_move_costs(p, cost));
     TRY(hd_shrink_fetch(p, arrays->best_h));
+    /* The forest is in the numbering of the caller, whose smallest row names each group. */
     for (int64_t v = 0; v < p->rows; v++)
         parent[v] = (int32_t)v;
     for (int64_t b = 0; b < p->n_blocks; b++)
         join_block(&blocks[b], cost, negligible, parent);
+    /* Fixed rows are fused only if they are equal: they are at their f. Negligible edges of free
+     * rows exert no force that could fuse them. */
     for (int64_t e = p->n_live; e < p->m; e++)
         if (p->lambda[e] > 0 && p->head[e] >= p->n_free && p->tail[e] >= p->n_free &&
             joins_equal_rows(p, e))
@@ -95,7 +105,8 @@ done:
 
 enum { NO_FIXED = -1, SEVERAL_FIXED = -2 };
 
-/* The fixed row of each group, by the caller's number. */
+/* The fixed row of each group, by the number of the caller. A group can contain several if they are
+ * equal. */
 static void find_fixed(const hd_shrink_problem *p, const huddle_dense *f, const int32_t *group,
                        int32_t *fixed) {
     for (int64_t v = p->n_free; v < p->n; v++) {
@@ -108,7 +119,8 @@ static void find_fixed(const hd_shrink_problem *p, const huddle_dense *f, const 
     }
 }
 
-/* Sums over the rows of each group, over all processes: g weighted, weights, number of rows. */
+/* Weighted sums of g, weights and sizes of the groups, over all processes. Rows are added in their
+ * order, so that the mean does not depend on the number of threads. */
 static huddle_status sum_groups(const hd_shrink_input *in, const int32_t *group, int32_t n_groups,
                                 const huddle_dense *g, double *sum, double *mass, double *size) {
     huddle_status status = HUDDLE_OK;
@@ -127,6 +139,8 @@ done:
     return status;
 }
 
+/* Groups of one row are not touched: their mean, a product divided by the weight, could differ from
+ * the row in the last bit. */
 huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem *p,
                              const int32_t *group, int32_t n_groups, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
@@ -144,6 +158,7 @@ huddle_status hd_shrink_snap(const hd_shrink_input *in, const hd_shrink_problem 
     TRY(sum_groups(in, group, n_groups, g, mean, mass, size));
     for (int32_t q = 0; q < n_groups; q++)
         for (int64_t k = 0; k < c; k++)
+            /* A fixed row does not move, so its group moves to it, bit for bit. */
             mean[q * c + k] =
                 fixed[q] >= 0 ? f->values[fixed[q] * f->stride + k] : mean[q * c + k] / mass[q];
     for (int64_t v = 0; v < p->n; v++)

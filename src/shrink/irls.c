@@ -5,34 +5,40 @@
 #include <math.h>
 #include <string.h>
 
-/* The constants below come from prototypes of this iteration on USPS and synthetic graphs at
- * gamma = n/c; bench/bench_shrink.c measures their effect (docs/results.md has USPS). */
+/* The constants below come from prototypes of this iteration on USPS and synthetic graphs at gamma
+ * = n/c; bench/bench_shrink.c measures their effect (docs/results.md has USPS). Smoothing and
+ * reweighting are equations (13) and (14) of docs/method.md. */
 
-/* Steps that Anderson acceleration looks back. Its normal equations, PAIRS x (PAIRS + 1) with the
- * right-hand side, must fit in the sums of a pass. */
+/* Number of past steps that Anderson acceleration uses. Its normal equations, PAIRS x (PAIRS + 1)
+ * with the right-hand side, must fit in the sums of a pass. */
 enum { PAIRS = 5, NORMAL_EQUATIONS = PAIRS * (PAIRS + 1) };
 _Static_assert((int)NORMAL_EQUATIONS <= (int)HD_SHRINK_MAX_SUMS,
                "the normal equations fit in a pass");
 
-/* First smoothing from F, and from a caller's guess, which is nearer to the solution. */
+/* Initial smoothing, from F and from a start that the caller gives, which is nearer to the
+ * solution. */
 static const double cold_tau = .3, warm_tau = .03;
 
-/* tau falls by this factor when the gap is below this multiple of it. */
+/* tau falls by this factor when the gap is below this multiple of it. The smoothing itself raises
+ * the objective by up to 2 tau P (irls.h), so that a gap near tau P means that the smoothed problem
+ * is almost solved. */
 static const double tau_factor = .3, gap_over_tau = 1.5;
 
-/* The last tau lies below the target by this factor, because a gap may end up at a little more
- * than tau. */
+/* The smallest tau lies below the target by this factor, because the gap may stop falling at a
+ * little more than tau. */
 static const double last_tau = .3;
 
 /* Tolerance of a linear solve, as a share of tau times the objective: an error below the smoothing
- * costs no steps, and the bound does not depend on it. */
+ * costs no additional steps, and the bound is valid for any delta. */
 static const double solve_tolerance = .3;
 
-/* Over-relaxation: 1.5 plain steps. A majorising quadratic exceeds the smoothed objective away from
- * the present point, and any factor below 2 still descends. */
+/* Over-relaxation: 1.5 plain steps. Along the step the majorising quadratic is a parabola with its
+ * minimum at 1 and its initial value again at 2; the smoothed objective is below it, so any factor
+ * below 2 descends. */
 static const double relaxation = 1.5;
 
-/* Of the small normal equations, relative to their trace. */
+/* Regularisation of the normal equations, relative to their trace: successive steps can be nearly
+ * parallel. */
 static const double regularisation = 1e-12;
 
 /* A pass over a block with the state of the solver. */
@@ -44,13 +50,15 @@ typedef struct pass {
     double theta[PAIRS]; /* coefficients of the mixed step */
 } pass;
 
+/* factor and theta are set where they are needed. */
 static pass make_pass(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
     return (pass){.s = s, .own = &s->blocks[b->index], .b = b};
 }
 
 /* ---- weights and objective ----------------------------------------------------------------- */
 
-/* sums: the loss and its smoothed form. */
+/* The weights m_i / rho_i of (14), and sums of the loss and of its smoothed form. The squared loss
+ * needs no smoothing: its weight 2 m_i is exact. */
 static void weigh_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -72,6 +80,8 @@ static void weigh_vertices(const void *argument, int64_t begin, int64_t end, dou
     sums[1] = p->squared ? loss : smooth;
 }
 
+/* The weights lambda_e / r_e of (14), and sums of the second term of (6) and of its smoothed
+ * form. */
 static void weigh_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     int64_t e0 = q->b->range.e0;
@@ -93,6 +103,7 @@ huddle_status hd_shrink_irls_set_weights(hd_shrink_irls_state *s, hd_shrink_bloc
     hd_shrink_irls_block *own = &s->blocks[b->index];
     pass q = make_pass(s, b);
     double sums[2] = {0};
+    /* sum m_i eps_h = sum lambda_e eps_d = tau P: both terms are smoothed by the same amount. */
     own->eps_h = own->tau * b->point.primal / b->sum_mass;
     own->eps_d = own->tau * b->point.primal / b->sum_lambda;
     TRY(hd_shrink_over_vertices(b, weigh_vertices, &q, 2, sums));
@@ -105,6 +116,8 @@ done:
     return status;
 }
 
+/* tau depends on the measured gap, not on a fixed schedule: a smoothed problem is neither left
+ * before it is solved nor iterated beyond what it can contribute. */
 bool hd_shrink_irls_reduce_smoothing(hd_shrink_irls_state *s, const hd_shrink_block *b) {
     hd_shrink_irls_block *own = &s->blocks[b->index];
     double primal = b->point.primal, lowest = last_tau * b->progress.target / primal;
@@ -118,7 +131,8 @@ bool hd_shrink_irls_reduce_smoothing(hd_shrink_irls_state *s, const hd_shrink_bl
 
 /* ---- the reweighted step ------------------------------------------------------------------- */
 
-/* right = - gradient of the smoothed objective, -(m_i / rho_i) h_i - sum (lambda_e / r_e) (+-x_e);
+/* right = -gradient of the smoothed objective, -(m_i / rho_i) h_i - sum (lambda_e / r_e) (+-x_e).
+ * It is computed from the carried h and x, not as S F - (S + L) G as in (14), which would cancel.
  * excess = the diagonal of M beyond the edges between free vertices: the vertex's own weight and
  * those of its anchored edges, whose other end does not move. */
 static void set_system(const void *argument, int64_t begin, int64_t end, double *sums) {
@@ -154,6 +168,7 @@ static huddle_status solve_system(const hd_shrink_irls_state *s, hd_shrink_block
     const hd_shrink_linear_system *linear = &b->linear;
     int64_t first = hd_shrink_first(b);
     double tolerance = solve_tolerance * s->blocks[b->index].tau * b->point.primal;
+    /* The weights change in each step, so the matrix is factorised anew; its pattern is not. */
     TRY(linear->solver->factor(linear->state, a->excess + b->range.v0,
                                a->edge_weight + b->range.e0));
     TRY(linear->solver->solve(linear->state, a->right + first, tolerance, a->delta + first));
@@ -163,9 +178,10 @@ done:
     return status;
 }
 
-/* z_e = (lambda_e / r_e) (x + B delta)_e with the old r_e, clipped to its ball. Where the system is
- * solved exactly, B'Z is minus the gradient of the majorised loss at the new point: the dual point
- * that belongs to the step. */
+/* z_e = (lambda_e / r_e) (x + B delta)_e with the old r_e, clipped to its ball. If the system is
+ * solved exactly, (B'Z)_i = -(m_i / rho_i) (h + delta)_i: rows whose new distance is below the old
+ * rho_i satisfy their constraint of (7), and near the solution almost all do. If it is solved
+ * inexactly, the bound (10) charges the difference to the rows concerned. */
 static void set_dual(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -204,7 +220,7 @@ done:
 
 /* ---- moving -------------------------------------------------------------------------------- */
 
-/* sums: the smoothed loss at h + step and at h + factor delta. */
+/* h += step, and the smoothed loss there (sums[0]) and at h + factor delta (sums[1]). */
 static void move_vertices(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -229,6 +245,7 @@ static void move_vertices(const void *argument, int64_t begin, int64_t end, doub
     sums[1] = there;
 }
 
+/* x += B step, and the smoothed cost of the edges at both points. */
 static void move_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -252,6 +269,9 @@ static void move_edges(const void *argument, int64_t begin, int64_t end, double 
     sums[1] = there;
 }
 
+/* h and x are updated by the same step and never recomputed from G: the error of the differences
+ * then stays relative to the steps, not to the size of the rows of F. The objective after another
+ * possible step is evaluated in the same pass, since the memory traffic dominates. */
 huddle_status hd_shrink_irls_move(hd_shrink_irls_state *s, hd_shrink_block *b, double factor,
                                   double smooth[2]) {
     huddle_status status = HUDDLE_OK;
@@ -268,7 +288,7 @@ done:
 
 /* ---- the plain step ------------------------------------------------------------------------ */
 
-/* As published: G moves by the whole reweighted step. */
+/* The published iteration (docs/method.md, section 4): G moves by the whole reweighted step. */
 static huddle_status plain_step(void *state, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_irls_state *s = state;
@@ -313,7 +333,9 @@ static float *last_delta(const hd_shrink_irls_state *s, const hd_shrink_block *b
     return history(s, b, 2 * PAIRS);
 }
 
-/* Completes the newest pair and leaves the normal equations of the least squares. */
+/* Completes the newest pair and adds up the normal equations of the least squares, lower triangle
+ * and right-hand side. The weights m_i / rho_i make rows that have not moved, whose steps are tiny,
+ * count as much as others. */
 static void set_normal_equations(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_block *b = q->b;
@@ -348,7 +370,8 @@ static void set_normal_equations(const void *argument, int64_t begin, int64_t en
     }
 }
 
-/* Cholesky of the small normal equations, slightly regularised; false if they are not definite. */
+/* Cholesky factorisation and solution of the small normal equations, slightly regularised; false if
+ * they are not definite (or not finite), in which case the plain step is used. */
 static bool solve_small(double a[PAIRS][PAIRS], double *right, int32_t n) {
     double trace = 0;
     for (int32_t p = 0; p < n; p++)
@@ -380,6 +403,7 @@ static bool solve_small(double a[PAIRS][PAIRS], double *right, int32_t n) {
     return true;
 }
 
+/* Coefficients theta from the lower triangle of the normal equations and their right-hand side. */
 static bool find_theta(pass *q, const double *sums) {
     int32_t n_pairs = q->own->n_pairs;
     double a[PAIRS][PAIRS];
@@ -391,6 +415,7 @@ static bool find_theta(pass *q, const double *sums) {
     return solve_small(a, q->theta, n_pairs);
 }
 
+/* The mixed step of the formula above. */
 static void mix_step(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
@@ -406,7 +431,8 @@ static void mix_step(const void *argument, int64_t begin, int64_t end, double *s
     }
 }
 
-/* step = 1.5 plain steps; or, if `step` has been made already, what leads from there to that. */
+/* step = 1.5 plain steps; or, if `step` has already been made, the difference that leads from there
+ * to the point of 1.5 plain steps. No copy of h and x is needed to undo a step. */
 static void set_relaxed_step(const hd_shrink_irls_state *s, const hd_shrink_block *b,
                              bool from_step) {
     int64_t first = hd_shrink_first(b);
@@ -438,6 +464,8 @@ static void copy_rounded(const hd_shrink_block *b, const double *rows, float *to
         to[k] = (float)rows[first + k];
 }
 
+/* The change d_p of a pair is known one step later than its s_p: set_normal_equations() completes
+ * the newest pair with the delta of this step. */
 huddle_status hd_shrink_irls_step(hd_shrink_irls_state *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_irls_block *own = &s->blocks[b->index];
@@ -461,7 +489,7 @@ huddle_status hd_shrink_irls_step(hd_shrink_irls_state *s, hd_shrink_block *b) {
     copy_rounded(b, s->step, past_step(s, b, own->next_pair));
     own->next_pair = (own->next_pair + 1) % PAIRS;
     own->n_pairs += own->n_pairs < PAIRS;
-    /* Another smoothing is another fixed-point map: its pairs do not apply. */
+    /* Another smoothing is another fixed-point map, to which the old pairs do not apply. */
     if (hd_shrink_irls_reduce_smoothing(s, b))
         own->n_pairs = 0;
 done:
@@ -470,7 +498,7 @@ done:
 
 /* ---- state --------------------------------------------------------------------------------- */
 
-/* x, hh and xx at the present h. */
+/* x, hh and xx at the initial h: the one time they are computed from scratch. */
 static void set_differences(const hd_shrink_problem *p, const double *h, hd_shrink_irls_state *s) {
     int64_t c = p->c;
     for (int64_t v = 0; v < p->n_free; v++)

@@ -14,6 +14,7 @@ static const hd_shrink_linear_solver *const solvers[] = {
 };
 enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
+/* Filled in once: the list depends on the build. */
 static const char *names[N_SOLVERS + 2];
 
 static void list_names(void) {
@@ -28,8 +29,8 @@ const char *const *hd_shrink_linear_names(void) {
     return names;
 }
 
-/* The solvers of this file see the rows of one process only: right where no edge leaves it. The
- * engine's own solver decides for itself. */
+/* The solvers above work on the rows of one process only, which is correct as long as no edge leads
+ * to another process. An engine's own solver decides for itself. */
 static huddle_status check_processes(huddle_context *context, const hd_shrink_linear_graph *graph) {
     huddle_status status = HUDDLE_OK;
     double ghosts = graph->halo == NULL ? 0 : (double)graph->halo->ghosts;
@@ -53,11 +54,14 @@ static huddle_status open_by_name(huddle_context *context, const char *name,
     return hd_fail(HUDDLE_UNSUPPORTED, "linear_solver = %s is not part of this build", name);
 }
 
-/* Whether "auto" tries the next solver after this status. */
+/* Whether "auto" tries the next solver after this status. Running out of memory is not among them:
+ * the caller should learn of it. */
 static bool is_declined(huddle_status status) {
     return status == HUDDLE_UNSUPPORTED || status == HUDDLE_NUMERIC;
 }
 
+/* The first solver whose analysis succeeds and predicts an affordable cost. The last one is used in
+ * any case: it has no limits of its own. */
 static huddle_status open_first_fit(huddle_context *context, const hd_shrink_linear_graph *graph,
                                     hd_shrink_linear_system *system) {
     huddle_status status = HUDDLE_INTERNAL;
@@ -73,6 +77,7 @@ static huddle_status open_first_fit(huddle_context *context, const hd_shrink_lin
     return status;
 }
 
+/* A named solver overrides the engine: the option would otherwise have no effect there. */
 huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
                                     const hd_shrink_linear_graph *graph,
                                     hd_shrink_linear_system *system) {
@@ -80,6 +85,8 @@ huddle_status hd_shrink_linear_open(huddle_context *context, const char *name,
     const hd_shrink_linear_solver *engine = hd_context_engine(context)->linear_solver;
     bool is_auto = strcmp(name, "auto") == 0;
     *system = (hd_shrink_linear_system){0};
+    /* The engine's solver may decline, by a status or by fits(); then the solvers of this file are
+     * tried. */
     if (is_auto && engine != NULL) {
         system->solver = engine;
         status = engine->analyse(context, graph, &system->state);
@@ -96,6 +103,7 @@ done:
     return status;
 }
 
+/* Also after a failed analysis, which leaves no state. */
 void hd_shrink_linear_close(hd_shrink_linear_system *system) {
     if (system->solver != NULL && system->state != NULL)
         system->solver->free(system->state);

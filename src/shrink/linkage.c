@@ -9,6 +9,8 @@
  * draw dendrograms need finite heights, and a visible distance above the last fusion. */
 static const double join_factor = 10;
 
+/* A row in the format of SciPy's linkage matrices: the two nodes, the height, the number of
+ * rows. */
 static void set_row(huddle_dense *linkage, int64_t i, int64_t a, int64_t b, double gamma,
                     int64_t size) {
     double *row = linkage->values + i * linkage->stride;
@@ -18,6 +20,9 @@ static void set_row(huddle_dense *linkage, int64_t i, int64_t a, int64_t b, doub
     row[3] = (double)size;
 }
 
+/* The tree of a path as n - 1 merges. Nodes 0 .. n - 1 are rows, node n + i is merge i. A path may
+ * end with several trees (components of the graph, or a gamma that does not fuse them), but a
+ * linkage has one root: the trees are joined above all fusions. */
 huddle_status huddle_path_linkage(const huddle_path *path, huddle_dense *linkage) {
     huddle_status status = HUDDLE_OK;
     int64_t n = path->n, made = path->n_fusions, root = -1, size = 0;
@@ -35,8 +40,8 @@ huddle_status huddle_path_linkage(const huddle_path *path, huddle_dense *linkage
         set_row(linkage, i, f->a, f->b, f->gamma, f->size);
         inside[f->a] = inside[f->b] = true;
     }
-    /* The roots of the remaining trees in ascending order, each joined to all before it. There are
-     * n - n_fusions of them, so that the rows add up to n - 1. */
+    /* The roots of the remaining trees in ascending order, each joined with all before it. There
+     * are n - n_fusions of them, hence n - 1 rows in all. */
     for (int64_t node = 0; node < n + path->n_fusions; node++) {
         if (inside[node])
             continue;

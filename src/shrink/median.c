@@ -5,20 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-/* Newton's method on the sum of distances, with Weiszfeld's step where Newton's does not descend. A
- * data point can be the answer: the sum has a kink there, which no iteration reaches. So the data
- * point nearest to the iterate is tested for optimality along the way. */
+/* The geometric median: Newton's method on the sum of distances, with Weiszfeld's step where
+ * Newton's does not descend.
+ *
+ * The sum is convex, with a kink at each data point and smooth elsewhere. If a data point is the
+ * minimiser, the iterates approach it without arriving; so the data point nearest to the iterate is
+ * tested for optimality whenever it changes. */
 enum {
     MAX_STEPS = 300,
     MAX_NEWTON_COLUMNS = 64, /* beyond that a c x c system costs more than Weiszfeld's steps */
     MIN_STEPS = 20,          /* before a step without descent ends the iteration */
 };
 
-/* The gradient, relative to the sum of the weights, at which the iterate is the median; and the
- * margin for rounding in the test of a data point. */
+/* The gradient, relative to the sum of the weights, at which the iterate is accepted as the median;
+ * and the margin for rounding in the test of a data point. */
 static const double gradient_tolerance = 1e-13, kink_margin = 1e-12;
 
-/* A pivot of the Hessian below this share of its scale: Newton's step is not trusted. */
+/* If a pivot of the Hessian is below this share of its scale, Newton's step is not used: where the
+ * rows lie nearly on a line, the sum has almost no curvature along it. */
 static const double smallest_pivot = 1e-10;
 
 typedef struct median {
@@ -36,7 +40,10 @@ typedef struct median {
     double coincident; /* weight of the rows at the iterate itself */
 } median;
 
-/* Objective, gradient and Hessian at a point, and the row nearest to it. */
+/* Objective, gradient and Hessian at a point, and the row nearest to it. The Hessian is sum_i m_i /
+ * d_i (I - u_i u_i'), with the distances d_i and unit vectors u_i. Its multiple of the identity is
+ * kept in m->weight, and only the lower triangle of the rest is stored. Rows at the point itself
+ * have no gradient and are counted in m->coincident. */
 static void evaluate_at(median *m, const double *point) {
     int64_t c = m->c;
     double least = INFINITY;
@@ -108,13 +115,16 @@ static bool newton_step(median *m, double *step) {
     return true;
 }
 
-/* At a data point: optimal if the pull of the others is at most the weight of the rows there. */
+/* The optimality condition at a kink: zero is in the subdifferential if and only if the gradient of
+ * the other terms is not longer than the weight of the rows there. */
 static bool is_optimal_at(median *m, int64_t row) {
     evaluate_at(m, m->rows + row * m->c);
     return length(m->gradient, m->c) <= m->coincident * (1 + kink_margin);
 }
 
-/* Weiszfeld's step, shortened at a data point (Vardi and Zhang 2000). */
+/* Weiszfeld's step, a gradient step of length 1 / sum m_i / d_i, which minimises a majorising
+ * quadratic. At a data point it is shortened by the weight of that point (Vardi and Zhang 2000),
+ * without which the iteration could not leave it. */
 static void weiszfeld_step(const median *m, double *step) {
     double pull = length(m->gradient, m->c);
     double factor = pull > 0 ? fmax(0, 1 - m->coincident / pull) / m->weight : 0;
@@ -122,11 +132,13 @@ static void weiszfeld_step(const median *m, double *step) {
         step[k] = -factor * m->gradient[k];
 }
 
-/* One step: Newton's if it descends, otherwise Weiszfeld's, which always does. */
+/* One step: Newton's if it decreases the sum, otherwise Weiszfeld's, which always does. At a data
+ * point the Hessian lacks the term of that point, so Newton's step is not tried there. */
 static void descend(median *m, double *step) {
     bool newton = m->hessian != NULL && m->coincident == 0;
     double before = m->total;
     memcpy(m->trial, m->at, (size_t)m->c * sizeof *m->at);
+    /* newton_step() overwrites the Hessian by its factor; every evaluation computes it anew. */
     if (newton && newton_step(m, step)) {
         for (int64_t k = 0; k < m->c; k++)
             m->at[k] = m->trial[k] + step[k];
@@ -141,7 +153,8 @@ static void descend(median *m, double *step) {
     evaluate_at(m, m->at);
 }
 
-/* From the mean. */
+/* Starts from the mean. The iteration also ends when the sum no longer decreases in double
+ * precision, but not within the first MIN_STEPS steps. */
 static void find_median(median *m, double *step) {
     int64_t c = m->c, tested = -1;
     for (int64_t i = 0; i < m->n; i++)
@@ -175,6 +188,7 @@ huddle_status hd_shrink_median(int64_t n, int64_t c, const double *rows, const d
     ALLOC(m.gradient, c);
     ALLOC(m.trial, c);
     ALLOC(step, c);
+    /* In one dimension the sum is piecewise linear and its Hessian zero. */
     if (c > 1 && c <= MAX_NEWTON_COLUMNS)
         ALLOC(m.hessian, c * c);
     memset(out, 0, (size_t)c * sizeof *out);

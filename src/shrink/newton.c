@@ -1,16 +1,22 @@
 /* The Newton tail: for the last digits, where reweighting becomes slow.
  *
- * Accelerated reweighting (irls.h) until it stagnates, then primal-dual Newton steps (Chan, Golub
- * and Mulet 1999). The Hessian of the smoothed objective has, for every edge, the block
+ * The solver runs accelerated reweighting (irls.h) until it stagnates, then primal-dual Newton
+ * steps (Chan, Golub and Mulet 1999). The Hessian of the smoothed objective has, for every edge,
+ * the block
  *
  *     (lambda / r) (I - x x' / r^2)
  *
- * in which one x / r is replaced by the dual vector u_e = z_e / lambda_e, symmetrised: this keeps
- * the matrix positive semidefinite while ||u_e|| <= 1, and the steps long. Vertices likewise, with
- * h_i / rho_i and u_i ("l2": the loss is quadratic, 2 m_i I). The dual vectors follow their own
- * linearisation. The systems H step = right are solved by conjugate gradients, preconditioned with
- * the reweighted matrix, whose one factor serves all columns. The bound always comes from the
- * reweighted step. */
+ * in which one factor x / r is replaced by an independent dual vector u_e = z_e / lambda_e, and the
+ * result is symmetrised. At the solution both are equal; away from it x / r is a strongly nonlinear
+ * function of x where r is small, and treating it as a variable of its own makes the linearisation
+ * accurate over much longer steps. The matrix is positive semidefinite while ||u_e|| <= 1, because
+ * ||x|| < r. Vertices have such blocks too, with h_i / rho_i and u_i ("l2": the loss is quadratic,
+ * 2 m_i I). The dual vectors follow their own linearisation.
+ *
+ * The systems H step = right are solved by conjugate gradients, preconditioned with the reweighted
+ * matrix (14): unlike H, which couples the columns, it has one scalar factor for all of them. The
+ * bound always comes from the reweighted step, whose Z satisfies the row constraints of (7) almost
+ * exactly; the clipped dual vectors of Newton's method need not. */
 #include "base/check.h"
 #include "shrink/irls.h"
 
@@ -26,14 +32,16 @@ enum {
     MAX_HALVINGS = 8, /* of a step that does not descend */
 };
 
-/* Relative gap below which a tail may begin: farther from the optimum reweighted steps are slow
- * too, but far cheaper. */
+/* Relative gap below which a tail may begin: farther from the optimum Newton steps gain little, and
+ * reweighted steps are much cheaper. */
 static const double near_gap = .02;
 
-/* The tail begins at twice the gap, or the present tau, but never above this. */
+/* The tail begins with tau = twice the gap, or the present tau if that is larger, but never above
+ * this: at a tau far below the gap, the first Newton steps would be short. */
 static const double largest_tau = .3;
 
-/* Conjugate gradients stop when the preconditioned residual, squared, has fallen by this. */
+/* Conjugate gradients stop when r' M^-1 r has fallen by this factor, that is, the residual by a
+ * factor of 20 in the norm of the preconditioner: an inexact Newton step. */
 static const double inner_tolerance = .0025;
 
 /* Tolerance of the preconditioner's solves, relative to the residual. */
@@ -45,7 +53,7 @@ static const double sufficient_descent = 1e-4;
 /* Factor of the plain step that is taken if no Newton step descends; see irls.c. */
 static const double relaxation = 1.5;
 
-/* What the tail keeps of a block. */
+/* State of the tail per block. */
 typedef struct newton_block {
     bool is_active; /* in the tail */
     bool is_wanted; /* would begin the tail if its arrays were there */
@@ -68,7 +76,7 @@ static double *vector(const newton *s, int which) {
     return s->conjugate + which * s->irls.problem->rows * s->irls.problem->c;
 }
 
-/* A pass over a block: to = f(from, with). */
+/* A pass over a block that computes `to` from `from` and `with`. */
 typedef struct pass {
     const newton *s;
     const hd_shrink_block *b;
@@ -79,8 +87,9 @@ typedef struct pass {
 
 /* ---- the Hessian --------------------------------------------------------------------------- */
 
-/* z_e = the edge's block of the Hessian times (B from)_e. The present z is free to be overwritten:
- * the bound has been computed from it. */
+/* z_e = the edge's block of the Hessian times (B from)_e; with half = 1 / (2 r), since edge_weight
+ * = lambda / r. The present z is free to be overwritten: the bound has already been computed from
+ * it. */
 static void apply_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -102,7 +111,8 @@ static void apply_edges(const void *argument, int64_t begin, int64_t end, double
     }
 }
 
-/* out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2): the block of a vertex. */
+/* The block of a vertex: out = weight (v - (unit (at . v) + at (unit . v)) inverse / 2), with
+ * inverse = 1 / rho_i; 0 for the squared loss, which leaves weight v. */
 static void apply_vertex(double weight, double inverse, const double *unit, const double *at,
                          const double *v, double *restrict out, int64_t c) {
     double a = .5 * inverse * hd_shrink_dot(at, v, c), u = .5 * inverse * hd_shrink_dot(unit, v, c);
@@ -134,6 +144,7 @@ static void apply_vertices(const void *argument, int64_t begin, int64_t end, dou
     sums[0] = product;
 }
 
+/* Two passes, edges first: each vertex then gathers the results of its edges in a fixed order. */
 static huddle_status apply_hessian(newton *s, hd_shrink_block *b, double *from, double *to,
                                    double *product) {
     huddle_status status = HUDDLE_OK;
@@ -178,6 +189,7 @@ done:
     return status;
 }
 
+/* The body of add(), below. */
 static void add_rows(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
@@ -195,10 +207,15 @@ static huddle_status add(newton *s, hd_shrink_block *b, double *to, const double
     return hd_shrink_over_vertices(b, add_rows, &q, 0, NULL);
 }
 
-/* step = about H^-1 right; the first preconditioned residual is the reweighted step. *slope becomes
- * right . step, the descent that the step promises. Flexible conjugate gradients (Notay 2000): the
- * new direction is made conjugate to the last by the change of the residual, which allows for a
- * preconditioner that is solved inexactly. */
+/* step = approximately H^-1 right. The first preconditioned residual is the reweighted step, which
+ * is already known. *slope becomes right . step, the decrease of the smoothed objective that the
+ * step promises to first order.
+ *
+ * Flexible conjugate gradients (Notay 2000): the new direction is made conjugate to the last one
+ * explicitly, by the product of its image with the new preconditioned residual. The usual formula
+ * assumes a preconditioner that is the same linear map in each step, which an inexact solve is not.
+ * If curvature is lost to rounding, the step so far is used: it is a descent direction after any
+ * number of iterations. */
 static huddle_status solve_newton(newton *s, hd_shrink_block *b, double *slope) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_arrays *a = b->arrays;
@@ -223,7 +240,8 @@ static huddle_status solve_newton(newton *s, hd_shrink_block *b, double *slope) 
         TRY(linear->solver->solve(linear->state, r + first, preconditioner_tolerance * length,
                                   solved + first));
         b->n_solves++;
-        /* r - r_old = -(product / curvature) image */
+        /* image . solved over curvature is the coefficient for which the new p is conjugate to the
+         * old. */
         TRY(multiply(s, b, image, solved, &change, NULL));
         TRY(multiply(s, b, r, solved, &next, NULL));
         if (next <= inner_tolerance * begin)
@@ -238,8 +256,13 @@ done:
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-/* A dual vector after a move d from `at`: its linearisation
- * ((at + d) - unit (at . d) inverse) inverse, where inverse = 1 / r, brought into the unit ball. */
+/* A dual vector after a move d from `at`. Linearising u r = x at (x, u), with the derivative x . d
+ * / r of r, gives
+ *
+ *     u_new = (x + d - u (x . d) / r) / r
+ *
+ * (inverse = 1 / r), which is then brought into the unit ball, so that the next Hessian is positive
+ * semidefinite. */
 static void follow(double *restrict unit, const double *at, const double *d, double inverse,
                    int64_t c) {
     double along = inverse * hd_shrink_dot(at, d, c), square = 0;
@@ -253,6 +276,7 @@ static void follow(double *restrict unit, const double *at, const double *d, dou
             unit[k] /= sqrt(square);
 }
 
+/* z of the block serves as scratch again: the move of each edge. */
 static void follow_edges(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const hd_shrink_problem *p = q->b->problem;
@@ -278,7 +302,8 @@ static void follow_vertices(const void *argument, int64_t begin, int64_t end, do
                q->s->irls.vertex_weight[i] / p->mass[i], c);
 }
 
-/* The dual vectors for a move by `step` that has not yet been made. */
+/* Updates the dual vectors for a move by `step` that has not been made yet: they are linearised at
+ * the present point. */
 static huddle_status follow_dual(newton *s, hd_shrink_block *b, double *step) {
     huddle_status status = HUDDLE_OK;
     pass q = {.s = s, .b = b, .from = step};
@@ -295,9 +320,11 @@ static void scale_rows(const hd_shrink_block *b, double *to, const double *from,
         to[k] = factor * from[k];
 }
 
-/* Moves by the largest of 1, 1/2, 1/4 ... of the Newton step that descends enough; by 1.5 plain
- * steps if none does. The dual vectors follow first, by the whole step: they only shape the next
- * Hessian. */
+/* Moves by the largest of 1, 1/2, 1/4 ... of the Newton step that descends enough (Armijo), or by
+ * 1.5 plain steps if none does; those always descend. A shorter step is reached by moving back by
+ * the difference, so that no copy of h and x is needed. The dual vectors follow first, by the whole
+ * step: they influence only the next Hessian, which is positive semidefinite for any dual vectors
+ * in the unit ball. */
 static huddle_status descend(newton *s, hd_shrink_block *b, double slope) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_irls_state *irls = &s->irls;
@@ -321,7 +348,8 @@ done:
     return status;
 }
 
-/* The dual vectors begin where the smoothed objective puts them. */
+/* The dual vectors start at the values that the smoothed objective implies at the present tau, u_e
+ * = x_e / r_e and u_i = h_i / rho_i. */
 static void begin_tail(newton *s, const hd_shrink_block *b) {
     const hd_shrink_problem *p = b->problem;
     const hd_shrink_irls_state *irls = &s->irls;
@@ -340,6 +368,8 @@ static void begin_tail(newton *s, const hd_shrink_block *b) {
     own->tau = fmax(own->tau, fmin(2 * gap, largest_tau));
 }
 
+/* A step begins like a reweighted one, for the bound and the preconditioner. If the tail makes no
+ * progress, the block returns to reweighting for good, with a new history. */
 static huddle_status tail_step(newton *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     newton_block *own = &s->blocks[b->index];
@@ -360,6 +390,8 @@ done:
     return status;
 }
 
+/* A block asks for its tail (is_wanted) in one step and begins it in the next, because only
+ * newton_prepare(), which runs on one thread between steps, may allocate the shared arrays. */
 static huddle_status newton_step(void *state, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     newton *s = state;
@@ -373,6 +405,8 @@ static huddle_status newton_step(void *state, hd_shrink_block *b) {
     if (own->is_active)
         return tail_step(s, b);
     TRY(hd_shrink_irls_step(&s->irls, b));
+    /* tau is reduced whenever the gap is below 1.5 tau, so many steps at the same tau mean that the
+     * gap no longer follows. */
     gap = hd_shrink_block_gap(b);
     own->is_wanted = !own->is_spent && s->irls.blocks[b->index].waiting >= PATIENCE &&
                      gap < near_gap * b->point.primal && gap > b->progress.target;

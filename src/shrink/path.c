@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path ends at gamma_up or at this multiple of n / c: where parts are joined by a very light
- * edge, gamma_up is very large. With the loss "l2", whose gamma_fit is 0, it begins at this share
- * of its end. */
+/* The path ends at gamma_up or at this multiple of n / c: where parts of the graph are connected by
+ * a very light edge, gamma_up is very large. With the loss "l2", whose gamma_fit is 0, it begins at
+ * this share of its end, since a grid in log gamma needs a positive start. */
 static const double largest_gamma = 1e3, first_share = 1e-4;
 
-/* Groups of at least this share of n / n_clusters rows, and of 2 rows, count as large. */
+/* Groups of at least this share of n / n_clusters rows, and of at least 2 rows, count as large;
+ * smaller ones are outliers that have not fused yet. */
 static const double large_share = .05;
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -35,6 +36,8 @@ huddle_path_options huddle_path_defaults(void) {
     return options;
 }
 
+/* Ascending values are required because each level starts from the one before, and because the tree
+ * needs an order. */
 static huddle_status check_grid(const huddle_path_options *options) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_options_check(huddle_path_options_table(), options));
@@ -50,7 +53,10 @@ done:
 
 /* ---- the levels ---------------------------------------------------------------------------- */
 
-/* gamma of every level: the caller's, or evenly spaced in log gamma between the ends. */
+/* gamma of every level: the caller's, or evenly spaced in log gamma between the ends
+ * (docs/method.md, "The two ends of gamma"). The last one is set directly, since pow() may round it
+ * to just below gamma_up. The corrections below handle graphs without edges (gamma_up = 0,
+ * gamma_fit infinite) and bounds that cross. */
 static huddle_status set_gammas(huddle_context *context, const huddle_dense *f,
                                 const huddle_path_options *options, huddle_path *path) {
     huddle_status status = HUDDLE_OK;
@@ -74,11 +80,14 @@ done:
     return status;
 }
 
-/* One gamma, from the G of the level before, which g becomes. */
+/* Solves one level, starting from the G of the level before, which is then replaced by the new
+ * one. */
 static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
                                  const huddle_csr *w, const huddle_shrink_options *options,
                                  int32_t level, huddle_path *path, huddle_dense *g) {
     huddle_status status = HUDDLE_OK;
+    /* The dual of a level is not needed again: the certificate is computed inside
+     * huddle_shrink(). */
     huddle_shrink_options own = *options;
     huddle_path_level *l = &path->levels[level];
     huddle_shrunk shrunk = {0};
@@ -97,6 +106,7 @@ static huddle_status solve_level(huddle_context *context, const huddle_dense *f,
     huddle_dense_free(g);
     *g = shrunk.g;
     shrunk.g = (huddle_dense){0};
+    /* A copy, since g is the start of the next level. */
     if (path->shrunk != NULL) {
         TRY(huddle_dense_new(g->rows, g->cols, &path->shrunk[level]));
         memcpy(path->shrunk[level].values, g->values,
@@ -110,7 +120,7 @@ done:
 
 /* ---- the tree ------------------------------------------------------------------------------ */
 
-/* A row with its group in two partitions. */
+/* A row with its group in each of two partitions, for sorting. */
 typedef struct pair {
     int32_t a, b, row;
 } pair;
@@ -124,9 +134,11 @@ static int by_pair(const void *x, const void *y) {
     return (p->row > q->row) - (p->row < q->row);
 }
 
-/* stay becomes the common refinement of itself and the level's groups; both are numbered from 0,
- * and so is the result, by first appearance. */
+/* stay becomes the common refinement of itself and the groups of the level: rows are together if
+ * they are together in both. Rows are sorted by the pair of groups; each set is named after its
+ * first row, and the names are then numbered from 0 by first appearance. */
 static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32_t *stay) {
+    /* The sort also orders by row, so that the first of a set is its smallest row. */
     int32_t unused, name = 0;
     for (int64_t i = 0; i < n; i++)
         pairs[i] = (pair){stay[i], groups[i], (int32_t)i};
@@ -140,12 +152,15 @@ static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32
     return hd_shrink_number_by_first(stay, n, &unused);
 }
 
-/* stay: n_levels x n, for each level the rows that stay together from there to the last one. */
+/* stay: n_levels x n, for each level the sets of rows that are together there and at all higher
+ * levels. Groups may split again as gamma grows; these sets cannot, since each is a refinement
+ * of the next, so that they form a tree. */
 static huddle_status find_lasting(const huddle_path *path, int32_t *stay) {
     huddle_status status = HUDDLE_OK;
     int64_t n = path->n;
     pair *pairs = NULL;
     ALLOC(pairs, n);
+    /* At the last level every group lasts; each lower level refines the sets of the one above. */
     memcpy(stay + (path->n_levels - 1) * n, path->groups + (path->n_levels - 1) * n,
            (size_t)n * sizeof *stay);
     for (int32_t l = path->n_levels - 2; l >= 0; l--) {
@@ -157,9 +172,11 @@ done:
     return status;
 }
 
-/* From the lowest level up: two sets of rows that a lasting group unites, and that no lower level
- * united, are a fusion. node is the tree (a row or a fusion) of each row; a group is represented by
- * its first row. */
+/* Builds the tree from the lowest level up: two sets of rows that a lasting group unites, and that
+ * no lower level has united, are a fusion. node is the current tree (a row or a fusion) of each
+ * set, stored at the root of the union-find forest; the smallest row of a set is its root. A group
+ * that unites several sets at one level becomes several fusions at the same gamma, in the order of
+ * rows. */
 static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
     huddle_status status = HUDDLE_OK;
     int64_t n = path->n;
@@ -187,6 +204,7 @@ static huddle_status grow_tree(huddle_path *path, const int32_t *stay) {
                 continue;
             path->fusions[path->n_fusions] =
                 (huddle_path_fusion){node[a], node[b], path->levels[l].gamma, size[a] + size[b]};
+            /* The smaller of two roots becomes the root of both (base/union.h). */
             hd_unite(parent, a, b);
             int32_t root = a < b ? a : b;
             size[root] = size[a] + size[b];
@@ -201,7 +219,7 @@ done:
     return status;
 }
 
-/* The tree of the path. */
+/* Finds the fusions of the path: lasting groups first, then the tree. */
 static huddle_status find_fusions(huddle_path *path) {
     huddle_status status = HUDDLE_OK;
     int32_t *stay = NULL;
@@ -215,6 +233,7 @@ done:
 
 /* ---- the path ------------------------------------------------------------------------------ */
 
+/* Levels are solved in ascending order of gamma, each starting from the solution before it. */
 huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
                                  const huddle_csr *w, const huddle_path_options *options,
                                  huddle_path *out) {
@@ -260,7 +279,7 @@ void huddle_path_free(huddle_path *path) {
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
-/* How many groups have at least `least` rows; size gets the rows of each. */
+/* Counts the groups with at least `least` rows; size becomes the number of rows of each. */
 static int32_t count_large(const int32_t *groups, int64_t n, double least, int64_t *size) {
     int32_t count = 0;
     memset(size, 0, (size_t)n * sizeof *size);
@@ -271,7 +290,8 @@ static int32_t count_large(const int32_t *groups, int64_t n, double least, int64
     return count;
 }
 
-/* The coarsest level with enough large groups; if there is none, the coarsest with the most. */
+/* The coarsest level with at least n_clusters large groups or, if there is none, the coarsest with
+ * the largest number of them. From the top down, so that the first match is the coarsest. */
 static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double least,
                             int64_t *size, huddle_path_choice *choice) {
     int32_t best = 0;
@@ -291,7 +311,8 @@ static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double 
     return best;
 }
 
-/* cluster[q] = rank of group q among the `count` largest (ties by number), or -1. */
+/* cluster[q] = rank of group q among the `count` largest (ties by number), or -1. Selection by
+ * repeated passes: `count` is the number of clusters, which is small. */
 static void rank_groups(const int64_t *size, int64_t n, int32_t count, int32_t *cluster) {
     memset(cluster, -1, (size_t)n * sizeof *cluster);
     for (int32_t k = 0; k < count; k++) {
@@ -303,7 +324,8 @@ static void rank_groups(const int64_t *size, int64_t n, int32_t count, int32_t *
     }
 }
 
-/* Every row without a label joins the cluster whose mean row is nearest. */
+/* Every row without a label joins the cluster with the nearest mean. The means are of the rows
+ * labelled so far, so that the result does not depend on the order of the others. */
 static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t c = x->cols;
@@ -343,6 +365,8 @@ done:
     return status;
 }
 
+/* Labels without K-means (docs/method.md, "The two ends of gamma"): the c largest groups of the
+ * coarsest suitable level, and all other rows by the nearest mean in x. */
 huddle_status huddle_path_labels(huddle_context *context, const huddle_path *path,
                                  const huddle_dense *x, int32_t n_clusters, int32_t *labels,
                                  huddle_path_choice *choice) {
@@ -358,10 +382,13 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
     TRY(hd_shrink_check_rows(x, "x", n));
     ALLOC(size, n);
     ALLOC(cluster, n);
+    /* With as many clusters as rows, single rows are clusters; otherwise a group has at least
+     * two. */
     double least = fmax(n_clusters == n ? 1 : 2, large_share * (double)n / n_clusters);
     int32_t level = choose_level(path, n_clusters, least, size, &own);
     const int32_t *groups = path->groups + level * n;
     count_large(groups, n, least, size);
+    /* If no level has enough large groups, fewer clusters are returned. */
     int32_t count = own.n_found < n_clusters ? own.n_found : n_clusters;
     rank_groups(size, n, count, cluster);
     for (int64_t i = 0; i < n; i++)

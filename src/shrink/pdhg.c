@@ -1,24 +1,31 @@
 /* Primal-dual hybrid gradient: no linear systems, little memory, many cheap iterations.
  *
- * One iteration T of w = (h, Z) with steps tau_i of the vertices and sigma_e of the edges:
+ * The problem is the saddle point min_h max_Z sum_i m_i ||h_i|| + <Z, B(F + h)> with Z in the balls
+ * of (7). One iteration T of w = (h, Z) with steps tau_i of the vertices and sigma_e of the edges
+ * is
  *
  *     h'_i = prox of tau_i m_i ||.||  at  h_i - tau_i (B'Z)_i       ("l2": of tau_i m_i ||.||^2)
- *     z'_e = z_e + sigma_e (B(F + 2 h' - h))_e, projected on ||z_e|| <= lambda_e
+ *     z'_e = z_e + sigma_e (B(F + 2 h' - h))_e, projected onto ||z_e|| <= lambda_e
  *
  * T is restarted, reflected and anchored (Halpern; Lu and Yang 2024): with w_0 the start of a
  * round, w <- (k + 1)/(k + 2) (2 T(w) - w) + 1/(k + 2) w_0 in its iteration k. A new round begins
- * when the fixed-point residual has fallen enough. The steps are diagonal (Pock and Chambolle
- * 2011): an edge's is proportional to s_e = sqrt(lambda_e), a vertex's to 1 / sum of the s_e of its
- * edges; their balance is set again each round. */
+ * when the fixed-point residual has fallen enough.
+ *
+ * The steps are diagonal (Pock and Chambolle 2011). With s_e = sqrt(lambda_e) and a balance b,
+ *
+ *     sigma_e = b s_e / 2,    1 / tau_i = b sum of the s_e of the edges of i
+ *
+ * satisfy the condition of convergence: sum_e sigma_e ||h_i - h_j||^2 <= sum_i ||h_i||^2 / tau_i,
+ * because ||h_i - h_j||^2 <= 2 ||h_i||^2 + 2 ||h_j||^2. The balance is set again in each round. */
 #include "base/check.h"
 #include "shrink/solver.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A new round begins when the residual has fallen to the first share of the round's first, or to
- * the second and rises again, or when the round is longer than this share of all iterations: the
- * conditions of PDLP (Applegate et al. 2021), with its constants. */
+/* A new round begins when the residual has fallen to the first share of its value at the start of
+ * the round, or to the second and rises again, or when the round is longer than the third share of
+ * all iterations: the conditions of PDLP (Applegate et al. 2021), with its constants. */
 static const double sufficient_fall = .2, necessary_fall = .8, longest_round = .36;
 
 /* Iterations of a round before it may end. */
@@ -27,7 +34,7 @@ enum { SHORTEST_ROUND = 3 };
 /* Weight of the new balance against the old one, in logarithms (PDLP). */
 static const double balance_weight = .5;
 
-/* What PDHG keeps of a block. */
+/* State of PDHG per block. */
 typedef struct pdhg_block {
     bool has_begun;
     int64_t round, iterations; /* iterations of this round, and of all */
@@ -55,7 +62,11 @@ typedef struct pass {
 
 /* ---- an iteration -------------------------------------------------------------------------- */
 
-/* sums: ||h' - h||^2 and ||h' - h_0||^2 in the metric of the steps. */
+/* The first line of T, then reflection and anchoring of h, in one pass over the rows. The prox of a
+ * norm shortens a row by `reach`, to 0 if it is shorter; that of a squared norm scales it. `ahead`
+ * first collects (B'Z)_i and ends as 2 h' - h, which is both the extrapolation that Z needs and the
+ * reflected point. sums: ||h' - h||^2 and ||h' - h_0||^2 in the metric of the steps, without the
+ * balance. */
 static void move_primal(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const pdhg *s = q->s;
@@ -98,7 +109,8 @@ static void move_primal(const void *argument, int64_t begin, int64_t end, double
     sums[1] = travelled;
 }
 
-/* The same for Z. */
+/* The second line of T, and the same for Z. The projected z' is left in the block's z: it is in its
+ * balls, so that the bound can be computed from it. */
 static void move_dual(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     const pdhg *s = q->s;
@@ -132,6 +144,8 @@ static void move_dual(const void *argument, int64_t begin, int64_t end, double *
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
+/* The anchor becomes the present point: a restart of Halpern's iteration, whose rate 1 / k turns
+ * into linear convergence by restarts (Lu and Yang 2024). */
 static void begin_round(pdhg *s, const hd_shrink_block *b) {
     int64_t c = s->problem->c, v = hd_shrink_first(b), e = b->range.e0 * c;
     memcpy(s->anchor_h + v, s->h + v, (size_t)hd_shrink_size(b) * sizeof(double));
@@ -139,7 +153,8 @@ static void begin_round(pdhg *s, const hd_shrink_block *b) {
     s->blocks[b->index].round = 0;
 }
 
-/* From the point at hand, with Z = 0. */
+/* Starts from the h of the block, with Z = 0, a balance of 1 and the diagonal steps of the
+ * header. */
 static void begin_block(pdhg *s, const hd_shrink_block *b) {
     const hd_shrink_problem *p = s->problem;
     pdhg_block *own = &s->blocks[b->index];
@@ -159,7 +174,9 @@ static void begin_block(pdhg *s, const hd_shrink_block *b) {
     own->has_begun = true;
 }
 
-/* way: how far h and Z have come in the round, squared; their ratio is the new balance. */
+/* Decides whether a new round begins. way_h and way_z are the squared distances of h and Z from the
+ * start of the round; the ratio of the distances estimates the best balance, as the primal weight
+ * of PDLP does. It is averaged with the old one in logarithms, since it is a ratio. */
 static void consider_restart(pdhg *s, const hd_shrink_block *b, double residual, double way_h,
                              double way_z) {
     pdhg_block *own = &s->blocks[b->index];
@@ -180,6 +197,8 @@ static void consider_restart(pdhg *s, const hd_shrink_block *b, double residual,
     begin_round(s, b);
 }
 
+/* One iteration. The residual is the length of T(w) - w in the metric of the steps, without its
+ * mixed term. */
 static huddle_status iterate(pdhg *s, hd_shrink_block *b, bool publish) {
     huddle_status status = HUDDLE_OK;
     pdhg_block *own = &s->blocks[b->index];
@@ -198,6 +217,8 @@ done:
     return status;
 }
 
+/* Objective and bound are computed for T(w) of the last iteration of a batch, not for w: only T(w)
+ * lies in the balls. In every iteration they would cost about as much as the iteration itself. */
 static huddle_status pdhg_step(void *state, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     pdhg *s = state;

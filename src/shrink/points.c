@@ -1,6 +1,6 @@
-/* New rows, shrunk towards fixed ones (docs/method.md, "New points"): one small problem per row, a
- * geometric median with weights. The solution is often a kink, one of the points themselves, which
- * is tested first; otherwise Weiszfeld's iteration converges to it. */
+/* New rows, shrunk towards fixed ones, equation (16) of docs/method.md: one small problem per row,
+ * a weighted geometric median. The solution is often at a kink, that is, at one of the points
+ * themselves, which are tested first; otherwise Weiszfeld's iteration converges to it. */
 #include "huddle/shrink.h"
 
 #include "base/check.h"
@@ -27,8 +27,8 @@ typedef struct batch {
     double *scratch; /* workers x 4 c */
 } batch;
 
-/* One row's problem: minimise sum_k weight_k ||g - a_k||, over the anchors and, for "l21", f itself
- * with weight 1; for "l2" ||g - f||^2 comes on top. */
+/* One row's problem: minimise sum_k weight_k ||g - a_k|| over the anchors and, for "l21", f itself
+ * with weight 1; for "l2", ||g - f||^2 is added instead. */
 typedef struct place {
     const batch *b;
     int64_t row, c;
@@ -41,6 +41,7 @@ static int64_t count_terms(const place *p) {
 }
 
 /* Term k: its point and weight; the first is f, which for "l2" has no distance term. */
+/* No array of terms is built: weights and points are read from W and the anchors. */
 static const double *term(const place *p, int64_t k, double *weight) {
     if (k == 0) {
         *weight = p->b->squared ? 0 : 1;
@@ -51,6 +52,7 @@ static const double *term(const place *p, int64_t k, double *weight) {
     return p->b->fixed.values + p->b->columns[at] * p->b->fixed.stride;
 }
 
+/* Differences, not norms and products: equal rows must have the distance 0 exactly. */
 static double distance(const double *a, const double *b, int64_t c) {
     double sum = 0;
     for (int64_t k = 0; k < c; k++)
@@ -65,8 +67,9 @@ static double length(const double *v, int64_t c) {
     return sqrt(sum);
 }
 
-/* The smooth part of the gradient at `at`; *stuck gets the weight of the terms whose point lies
- * there, *inverse the sum of weight / distance, and the objective is returned. */
+/* Returns the objective at `at`, and leaves the gradient of its smooth part. *stuck becomes the
+ * weight of the terms whose point lies there, *inverse the sum of weight / distance, which is the
+ * curvature of the majorising quadratic (plus 2 for the squared loss). */
 static double evaluate_at(const place *p, const double *at, double *stuck, double *inverse) {
     double objective = 0;
     *stuck = *inverse = 0;
@@ -75,6 +78,8 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
         double weight, d;
         const double *point = term(p, k, &weight);
         d = distance(at, point, p->c);
+        /* At distance 0 the term has no gradient; its subgradients are the vectors up to
+         * `weight`. */
         if (d == 0) {
             *stuck += weight;
             continue;
@@ -94,7 +99,9 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
     return objective;
 }
 
-/* The best of the kinks (f and the anchors); true if it is the solution. g is left there. */
+/* Moves g to the best of the kinks (f and the anchors); true if it is the solution. Testing the
+ * best one is enough: the problem is convex, so a kink that is a minimiser has the smallest
+ * objective of all. With k anchors this takes k^2 distances, of a few neighbours only. */
 static bool try_kinks(const place *p) {
     double best = INFINITY, stuck, inverse;
     for (int64_t k = 0; k < count_terms(p); k++) {
@@ -111,17 +118,22 @@ static bool try_kinks(const place *p) {
     return length(p->gradient, p->c) <= stuck * (1 + kink_margin);
 }
 
-/* Weiszfeld's iteration from the best kink, the first step as in Vardi and Zhang (2000), with steps
- * of 1.5 where they descend. */
+/* Weiszfeld's iteration from the best kink, the first step as in Vardi and Zhang (2000). Each step
+ * is first tried with the factor 1.5, which usually descends more (see relaxation in irls.c), then
+ * with 1, which descends in exact arithmetic. Since the start is the best kink and the objective
+ * decreases, the iteration meets no other kink. */
 static void descend(const place *p) {
     double stuck, inverse, before = evaluate_at(p, p->g, &stuck, &inverse);
     for (int32_t step = 0; step < MAX_STEPS; step++) {
         double pull = length(p->gradient, p->c);
+        /* If pull <= stuck, zero is a subgradient and g is optimal; the division is then not
+         * used. */
         double factor = (1 - stuck / pull) / inverse, objective = INFINITY;
         if (!(pull > stuck) || pull <= smallest_gradient * inverse)
             return;
         memcpy(p->from, p->g, (size_t)p->c * sizeof *p->from);
         memcpy(p->next, p->gradient, (size_t)p->c * sizeof *p->next);
+        /* 3 halves of the step, then 2. */
         for (int halves = 3; halves >= 2; halves--) {
             for (int64_t q = 0; q < p->c; q++)
                 p->g[q] = p->from[q] - .5 * halves * factor * p->next[q];
@@ -137,6 +149,7 @@ static void descend(const place *p) {
     }
 }
 
+/* Rows are independent of each other, so any distribution over threads gives the same bits. */
 static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
     const batch *b = argument;
     int64_t c = b->f->cols;
@@ -157,6 +170,8 @@ static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Everything that is indexed or divided by later. W has one row per new point and one column per
+ * anchor, over all processes. */
 static huddle_status check_points(huddle_context *context, const batch *b, const char *loss) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
@@ -181,7 +196,7 @@ done:
     return status;
 }
 
-/* The rows on the processors of this machine; anchors of other processes are fetched first. */
+/* Shrinks the rows on the CPU; anchors of other processes are fetched first. */
 static huddle_status shrink_on_cpu(huddle_context *context, batch *b) {
     huddle_status status = HUDDLE_OK;
     int64_t count = b->w->offsets[b->w->rows];
@@ -205,6 +220,7 @@ done:
     return status;
 }
 
+/* The rows are small independent problems; an engine may solve them, and the CPU does otherwise. */
 huddle_status huddle_shrink_points(huddle_context *context, const huddle_dense *f,
                                    const huddle_csr *w, const huddle_dense *anchors, double gamma,
                                    const char *loss, huddle_dense *g) {

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A vertex is fixed if its degree is below its weight by this relative margin, which keeps the
- * rounding of the sum on the safe side. */
+/* A vertex is fixed if its degree is below its weight by this relative margin: the degree is a sum
+ * of rounded numbers, and a vertex that could move must never be fixed. */
 static const double degree_margin = 1e-12;
 
-/* Work of hd_shrink_problem_new: everything by the caller's numbers. */
+/* Work arrays of hd_shrink_problem_new(), all in the numbering of the caller. */
 typedef struct draft {
     const hd_shrink_input *input;
     const huddle_csr *w;
@@ -38,6 +38,8 @@ huddle_status hd_shrink_total_weight(huddle_context *context, const double *weig
     return hd_reduce_sum(context, 1, total);
 }
 
+/* Distances scale with the unit, squared ones with its square; lambda is scaled so that both terms
+ * of (6) have the same factor. */
 double hd_shrink_value(const hd_shrink_problem *problem, double value) {
     return value * problem->unit * (problem->squared ? problem->unit : 1);
 }
@@ -52,9 +54,9 @@ static double weight_of(const draft *d, int64_t v) {
 
 /* ---- scale and forces ---------------------------------------------------------------------- */
 
-/* The power of two next to the root mean square of the rows' distances to their mean: the problem
- * does not change when F is shifted, so its unit must not either. Entries are divided by the
- * largest first, so that no square leaves the range of double. */
+/* The power of two nearest to the root mean square of the rows' distances from their mean. The
+ * problem does not change if F is shifted, so its unit must not either; dividing by a power of two
+ * is exact. Entries are divided by the largest first, so that no square overflows or underflows. */
 static huddle_status choose_unit(huddle_context *context, const huddle_dense *f, double *unit) {
     huddle_status status = HUDDLE_OK;
     double largest = 0, sum = 0, count = (double)f->rows, *mean = NULL;
@@ -64,6 +66,7 @@ static huddle_status choose_unit(huddle_context *context, const huddle_dense *f,
             largest = fmax(largest, fabs(f->values[i * f->stride + k]));
     TRY(hd_reduce_max(context, 1, &largest));
     TRY(hd_reduce_sum(context, 1, &count));
+    /* All rows are practically zero, and no unit would help. */
     if (largest < 1e-290)
         goto done;
     ALLOC_ZERO(mean, f->cols);
@@ -83,13 +86,20 @@ done:
     return status;
 }
 
+/* An edge that a solver must consider: strong enough, and not between two fixed vertices. */
 static bool is_live(const draft *d, int64_t e) {
     return d->lambda[e] >= d->smallest_lambda &&
            !(d->fixed[d->edges->i[e]] && d->fixed[d->edges->j[e]]);
 }
 
-/* lambda_e = gamma w_e, and which vertices are fixed: those whose edges cannot outweigh their own
- * term ("l21"), or only those without an edge that exerts a force. */
+/* Sets lambda_e = gamma w_e, and finds the vertices that are fixed. With `fix`, these are the rows
+ * with gamma sum_j w_ij < m_i ("The two ends of gamma"): at g_i = f_i every vector of length up to
+ * m_i is a subgradient of the loss, and the edges can exert no more than the degree. Otherwise only
+ * vertices without an edge that exerts a force are fixed. Rows that are spread over processes are
+ * never fixed, because all vertices must then keep their order.
+ *
+ * In the squared loss, scaling F by 1/unit scales the first term of (6) by 1/unit^2 but the second
+ * by 1/unit; dividing lambda by the unit corrects this. */
 static huddle_status set_forces(draft *d, bool fix, double negligible, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_edges *edges = d->edges;
@@ -104,6 +114,8 @@ static huddle_status set_forces(draft *d, bool fix, double negligible, hd_shrink
         if (isinf(d->lambda[e]))
             FAIL(HUDDLE_NUMERIC, "gamma = %g times the weight %g is beyond double precision", gamma,
                  edges->weight[e]);
+        /* A vertex is fixed only if all of its edges together, negligible ones included, cannot
+         * move it. Without `fix`, negligible edges do not count as edges. */
         double force = !fix && d->lambda[e] < d->smallest_lambda ? 0 : d->lambda[e];
         degree[edges->i[e]] += force;
         degree[edges->j[e]] += force;
@@ -119,7 +131,9 @@ done:
 
 /* ---- numbering ----------------------------------------------------------------------------- */
 
-/* Numbers the block of `first` in breadth-first order; p->vertex is the queue. */
+/* Numbers the block of `first` in breadth-first order; p->vertex serves as the queue. Neighbours
+ * then get nearby numbers, which makes passes over edges read nearby memory, and the first vertices
+ * of a block form a connected set (cuts_suffice() in ends.c relies on few leaving edges). */
 static void number_block(draft *d, int32_t first, hd_shrink_problem *p) {
     const huddle_csr *w = d->w;
     int32_t done = p->n_free;
@@ -137,6 +151,7 @@ static void number_block(draft *d, int32_t first, hd_shrink_problem *p) {
     }
 }
 
+/* Block after block, in the order of their first vertices, then the fixed vertices. */
 static huddle_status number_vertices(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0;
@@ -146,6 +161,7 @@ static huddle_status number_vertices(draft *d, hd_shrink_problem *p) {
             continue;
         if (!hd_grow(&p->blocks, &capacity, p->n_blocks + 1, sizeof *p->blocks))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld blocks", (long long)p->n_blocks + 1);
+        /* n_free counts the vertices numbered so far; a block is what one search reaches. */
         int32_t begin = p->n_free;
         number_block(d, v, p);
         p->blocks[p->n_blocks++] = (hd_shrink_range){.v0 = begin, .v1 = p->n_free};
@@ -160,7 +176,8 @@ done:
     return status;
 }
 
-/* All vertices in their order, as one block: the exchange of rows goes by this order. */
+/* Keeps all vertices in their order, as one block: the exchange of rows between processes uses this
+ * order. */
 static huddle_status number_spread_vertices(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     for (int32_t v = 0; v < p->rows; v++)
@@ -174,6 +191,8 @@ done:
     return status;
 }
 
+/* Stores edge e at `place`, from `head` to its other end; `flipped` records whether the caller's
+ * orientation is the opposite, for the sign of z_e. */
 static void put_edge(const draft *d, int32_t e, int32_t head, hd_shrink_problem *p, int64_t place) {
     int32_t i = d->edges->i[e], j = d->edges->j[e];
     p->edge[place] = e;
@@ -183,8 +202,8 @@ static void put_edge(const draft *d, int32_t e, int32_t head, hd_shrink_problem 
     p->lambda[place] = d->lambda[e];
 }
 
-/* Adds the live edges whose first end in the new order is v and whose other end is free, or
- * fixed. */
+/* Appends the live edges between v and vertices of larger numbers that are free, or, with
+ * `anchored`, fixed. Fixed vertices have the largest numbers, so a free end is always the head. */
 static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_shrink_problem *p,
                             int64_t place) {
     const huddle_csr *w = d->w;
@@ -197,6 +216,7 @@ static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_shrink_
     return place;
 }
 
+/* Edges in the order of their heads: passes over edges read the rows of heads sequentially. */
 static void number_edges(const draft *d, hd_shrink_problem *p) {
     int64_t place = 0;
     for (int64_t b = 0; b < p->n_blocks; b++) {
@@ -210,12 +230,14 @@ static void number_edges(const draft *d, hd_shrink_problem *p) {
         block->e1 = place;
     }
     p->n_live = place;
+    /* Idle edges follow in the order of the caller. */
     for (int64_t e = 0; e < d->edges->count; e++)
         if (!is_live(d, e))
             put_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
 }
 
-/* The live edges in their order: inner ones, then those to ghosts; after them the idle ones. */
+/* The same for rows that are spread over processes: the live edges in their order, inner ones, then
+ * those to ghosts; after them the idle ones. */
 static void number_spread_edges(const draft *d, hd_shrink_problem *p) {
     const hd_shrink_edges *edges = d->edges;
     hd_shrink_range *block = &p->blocks[0];
@@ -234,12 +256,15 @@ static void number_spread_edges(const draft *d, hd_shrink_problem *p) {
             put_edge(d, (int32_t)e, edges->i[e], p, place++);
 }
 
+/* For each free vertex the list of its live edges, by a counting sort that keeps the order of
+ * edges: vertices gather sums over their edges in a fixed order, without atomic additions. */
 static huddle_status list_incident(hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     int64_t *at = NULL;
     ALLOC_ZERO(p->incident_at, (int64_t)p->n_free + 1);
     ALLOC(p->incident, 2 * p->n_live);
     at = p->incident_at;
+    /* Ghosts and fixed vertices have no list: they only occur as tails, and do not move here. */
     for (int64_t e = 0; e < p->n_live; e++) {
         at[p->head[e] + 1]++;
         if (p->tail[e] < p->n_free)
@@ -258,7 +283,8 @@ done:
     return status;
 }
 
-/* What the idle edges cost at F. */
+/* The cost of the idle edges at F. Edges between fixed vertices have it at every G considered; that
+ * of negligible edges changes by less than the gap allows. */
 static huddle_status add_idle_cost(const draft *d, hd_shrink_problem *p) {
     for (int64_t e = p->n_live; e < p->m; e++) {
         double sum = 0;
@@ -271,7 +297,8 @@ static huddle_status add_idle_cost(const draft *d, hd_shrink_problem *p) {
     return hd_reduce_sum(d->input->context, 1, &p->idle_cost);
 }
 
-/* Rows, weights and radii, in the new order. */
+/* Copies rows, weights and radii into the new order. Radii refer to components of the whole W, idle
+ * edges included, because that is the graph the certificate refers to. */
 static huddle_status copy_rows(const draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *f = d->input->f;
@@ -284,6 +311,7 @@ static huddle_status copy_rows(const draft *d, hd_shrink_problem *p) {
         component[v] = d->component[p->vertex[v]];
     }
     TRY(hd_shrink_fetch(p, p->f));
+    /* The radii are in the unit of the problem, and include the weight m_i, as (10) needs them. */
     huddle_dense rows = {.rows = p->n, .cols = p->c, .stride = p->c, .values = p->f};
     TRY(hd_shrink_radii(d->input->context, &rows, component, p->n_components, p->radius));
     for (int64_t v = 0; v < p->n; v++)
@@ -294,6 +322,7 @@ done:
     return status;
 }
 
+/* Arrays of the draft and of the problem whose sizes are known before numbering. */
 static huddle_status allocate(draft *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     ALLOC(d->lambda, p->m);
@@ -313,6 +342,8 @@ done:
     return status;
 }
 
+/* The steps depend on each other in this order: the unit scales lambda of "l2", lambda decides
+ * which vertices are fixed and which edges are live, these determine the numbering. */
 huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, double negligible,
                                     hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
@@ -326,6 +357,7 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
                              .halo = &edges->halo};
     TRY(choose_unit(input->context, input->f, &p->unit));
     TRY(allocate(&d, p));
+    /* The squared loss has no kink at F, so that every row with a force moves. */
     TRY(set_forces(&d, fix && !input->squared, negligible, p));
     TRY(hd_shrink_components(input->context, edges, p->n, d.component, &p->n_components));
     if (hd_shrink_is_spread(p)) {

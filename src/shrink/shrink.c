@@ -8,8 +8,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Solves of a problem whose groups do not allow snapping within the gap that was asked for: each
- * goes to a gap tighter by this factor. */
+/* If snapping would raise the gap above the requested one, the solve continues to a gap smaller by
+ * this factor, with at most this many solves in all: the groups are then closer to one point, and
+ * there is more room below the requested gap. */
 enum { MAX_ATTEMPTS = 3 };
 static const double tighter_gap = .3;
 
@@ -22,8 +23,8 @@ static const char *const losses[] = {"l21", "l2", NULL};
 /* gamma, loss, solver, linear_solver, gap, snap, shrink_max_iter, and the end. */
 static huddle_option table[8];
 
-/* The choices of solvers are those of the solver tables of this build, so the table is filled in
- * when it is first asked for. */
+/* The choices of solvers are those of the solver tables of this build, which is not known to the
+ * compiler here; so the table is filled in at its first use. */
 static void fill_table(void) {
     const huddle_option options[] = {
         HD_REAL_AUTO(O, gamma, "auto", 0, 1e15, "strength of shrinking; auto: n / n_clusters"),
@@ -56,7 +57,9 @@ huddle_shrink_options huddle_shrink_defaults(void) {
 
 /* ---- the stage ----------------------------------------------------------------------------- */
 
-/* Solves; and if the groups cannot be snapped yet, continues to a tighter gap. */
+/* Solves, and continues to a smaller gap while the groups cannot be snapped. There is nothing to
+ * snap if every row is a group of its own, and nothing to gain if the solver could not reach the
+ * requested gap. */
 static huddle_status solve_and_snap(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -65,12 +68,15 @@ static huddle_status solve_and_snap(hd_shrink_solve *s, huddle_shrunk *out) {
         if (s->info->snapped || !s->options.snap || out->n_groups == s->n_rows ||
             s->info->gap > s->options.gap)
             break;
+        /* The solve continues from its present state; nothing is restarted. */
         s->wanted *= tighter_gap;
     }
 done:
     return status;
 }
 
+/* From checked arguments to the result. Z is needed for the certificate in any case, and is freed
+ * afterwards unless it is requested. */
 static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_edges edges = {0};
@@ -87,7 +93,8 @@ done:
     return status;
 }
 
-/* Fetches what an engine keeps, and checks everything but the graph itself. */
+/* Fetches what is in the memory of an engine, and checks everything but the graph itself, which
+ * hd_shrink_edges_read() checks while it reads it. */
 static huddle_status check_arguments(huddle_context *context, const huddle_dense *f,
                                      const huddle_csr *w, const huddle_shrink_options *options) {
     huddle_status status = HUDDLE_OK;
@@ -113,7 +120,8 @@ done:
     return status;
 }
 
-/* gamma, or for "auto" the mean weight of a cluster. */
+/* gamma, or for "auto" n / c, the mean weight of a cluster (docs/method.md, "In between"). The
+ * number of columns is used for c if it is not given, since F has one column per cluster. */
 static huddle_status choose_gamma(huddle_context *context, const huddle_dense *f,
                                   const huddle_shrink_options *options, double *gamma) {
     huddle_status status = HUDDLE_OK;
@@ -127,6 +135,8 @@ done:
     return status;
 }
 
+/* The public entry point. On failure out and info are empty; all processes return the same
+ * status. */
 huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f, const huddle_csr *w,
                             const huddle_shrink_options *options, huddle_shrunk *out,
                             huddle_shrink_info *info) {

@@ -9,24 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Edges from which on a block uses all threads for itself: four chunks of a pass. */
+/* A block of at least this many edges is stepped alone, on all threads: four chunks of a pass. */
 enum { LARGE_BLOCK = 4 * HD_SHRINK_GRAIN };
 
-/* Small blocks per chunk of the loop that steps them side by side. */
+/* Small blocks per chunk of the parallel loop over them; a step of one of them is short. */
 enum { SMALL_GRAIN = 8 };
 
-/* Idle edges leave a gap of their own, which has to stay well below the one that is asked for. */
+/* Idle edges (problem.h) leave a gap of their own, which has to be well below the requested one. */
 static const double largest_negligible = 1e-9, negligible_per_gap = 1e-5;
 
-/* A closed form is accepted within this share of the gap that is asked for. */
+/* A closed form is accepted within this share of the requested gap: then the block leaves no more
+ * than its own target in update_progress(). */
 static const double closed_form_share = .5;
 
-/* A block counts as progressing while its gap falls by this factor within max_idle steps. */
+/* A block makes progress while its gap falls by this factor within max_idle steps. */
 static const double progress_factor = .99;
 
 /* ---- closed forms -------------------------------------------------------------------------- */
 
-/* What the objective of a block can change by when the entries of its rows of F are rounded. */
+/* An estimate of how much the objective of a block changes if the entries of its rows of F are
+ * rounded. */
 static huddle_status rounding_of_block(const hd_shrink_block *b, double *sum) {
     const hd_shrink_problem *p = b->problem;
     *sum = 0;
@@ -38,8 +40,9 @@ static huddle_status rounding_of_block(const hd_shrink_block *b, double *sum) {
     return hd_reduce_sum(b->context, 1, sum);
 }
 
-/* A block may be left at F, or be one point, if that is within half of the gap that is asked for;
- * or stay as it is where its rows are equal but for rounding. */
+/* Tries the two ends of gamma on a block. It is left at F, or becomes one point, if that is within
+ * half of the requested gap; it also stays as it is if its rows are equal but for rounding. This
+ * costs a median and at most one linear solve. */
 static huddle_status try_closed_forms(const hd_shrink_solve *s, hd_shrink_block *b) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_progress *progress = &b->progress;
@@ -50,12 +53,14 @@ static huddle_status try_closed_forms(const hd_shrink_solve *s, hd_shrink_block 
     status = hd_shrink_try_collapse(b);
     if (status == HUDDLE_NUMERIC) /* a matrix that is singular in this arithmetic proves nothing */
         status = HUDDLE_OK;
+    /* The requested gap can be smaller than the tolerance within which a collapse counts as proven;
+     * then the block is iterated like any other, and keeps this point and bound as its best. */
     allowed = closed_form_share * s->options.gap * b->point.primal;
     progress->is_exact = progress->is_exact && hd_shrink_block_gap(b) <= allowed;
     progress->is_collapsed = progress->is_exact;
     if (status != HUDDLE_OK || progress->is_exact)
         goto done;
-    /* No iteration can improve on what rounding decides. */
+    /* If the objective is of the size of rounding errors, no iteration can improve it. */
     TRY(rounding_of_block(b, &rounding));
     progress->is_exact = b->point.primal <= 4 * rounding;
 done:
@@ -64,6 +69,8 @@ done:
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
+/* Allocates arrays and blocks and tries closed forms. The state of the solver, which is the largest
+ * part of the memory, is created only if some block needs it. */
 static huddle_status open_blocks(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_problem *p = &s->problem;
@@ -77,7 +84,8 @@ static huddle_status open_blocks(hd_shrink_solve *s) {
     for (int64_t k = 0; k < p->n_blocks && s->solver != NULL; k++) {
         TRY(try_closed_forms(s, &s->blocks[k]));
         all_exact = all_exact && s->blocks[k].progress.is_exact;
-        /* Across processes every step is collective, and one thread makes all calls. */
+        /* Across processes every step contains collective calls, which all processes must make in
+         * the same order: one thread makes them, block by block. */
         if (s->blocks[k].m < LARGE_BLOCK && !hd_shrink_is_spread(p))
             s->small[s->n_small++] = k;
     }
@@ -98,7 +106,7 @@ huddle_status hd_shrink_solve_open(hd_shrink_solve *s) {
         s->max_iter = s->solver->max_iter;
     TRY(hd_slab_locate(s->input.context, s->input.f->rows, &slab));
     s->n_rows = slab.total;
-    /* An engine has a method of its own, so it is asked unless the caller names another. */
+    /* An engine uses a method of its own, so it is called unless the caller names a solver. */
     if (strcmp(s->options.solver, "auto") == 0) {
         status = hd_shrink_ask_engine(s, s->options.start, &s->engine_g, &s->engine_z);
         if (status == HUDDLE_OK)
@@ -125,9 +133,10 @@ void hd_shrink_solve_close(hd_shrink_solve *s) {
 
 /* ---- iterating ----------------------------------------------------------------------------- */
 
-/* Objective and bound of the whole; and the gap that each block may leave: half in proportion to
- * its own objective, half to its size, so that all of them together leave at most the wanted gap.
- */
+/* Updates objective and bound of the whole problem, and the gap that each block may leave: half in
+ * proportion to its own objective, half to its number of edges. The targets add up to at most the
+ * wanted gap times the objective. The second half lets blocks with a tiny objective stop, whose
+ * relative gap could take very long. */
 static void update_progress(hd_shrink_solve *s) {
     const hd_shrink_problem *p = &s->problem;
     s->primal = s->dual = p->idle_cost;
@@ -152,8 +161,9 @@ static void update_progress(hd_shrink_solve *s) {
     }
 }
 
-/* A step. If the numbers make it fail it is the block's last, and its best point and bound are
- * kept. */
+/* One step of a block. If it fails numerically (a matrix that cannot be factorised), the block
+ * counts as stalled, and its best point and bound are kept: they are valid, and the gap reports how
+ * good they are. All processes must agree on this. */
 static huddle_status step_block(const hd_shrink_solve *s, hd_shrink_block *b) {
     huddle_status status = s->solver->step(s->state, b);
     if (status == HUDDLE_NUMERIC)
@@ -164,6 +174,8 @@ static huddle_status step_block(const hd_shrink_solve *s, hd_shrink_block *b) {
     return HUDDLE_OK;
 }
 
+/* Small blocks of one chunk, one after the other. They share no data that is written, so the order
+ * in which threads run does not matter. */
 static huddle_status step_small(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_solve *s = argument;
@@ -176,8 +188,8 @@ done:
     return status;
 }
 
-/* One step of every block that needs it: large blocks one after the other, each on all threads,
- * small ones side by side. */
+/* One step of every block that needs it: large blocks one after the other, each on all threads;
+ * then small ones in parallel, each on one thread. */
 static huddle_status step_all(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     bool spread = hd_shrink_is_spread(&s->problem);
@@ -193,6 +205,8 @@ done:
     return status;
 }
 
+/* The three arrays grow together; hd_grow() sets the new room each time, so the old one is passed
+ * to all of them. */
 static huddle_status record_history(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     huddle_shrink_info *info = s->info;
@@ -219,6 +233,9 @@ static bool is_done(const hd_shrink_solve *s) {
     return true;
 }
 
+/* Progress is reported on the scale of log gap, on which most of the solve is about linear. The
+ * loop also ends when the sum of all gaps is small enough, although some blocks are above their
+ * targets. */
 static huddle_status iterate_blocks(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     update_progress(s);
@@ -243,8 +260,9 @@ done:
 
 /* ---- an engine's result -------------------------------------------------------------------- */
 
-/* The first result was computed before the problem was prepared; later ones, for a tighter gap,
- * start from it and take its place if their objective is no higher. */
+/* The results of an engine. The first one was computed before the problem was prepared; later ones,
+ * for a smaller gap, start from it and replace it if their objective is not larger. Blocks are used
+ * only to evaluate the result, which is certified like any other. */
 static huddle_status iterate_engine(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     huddle_dense g = {0}, z = {0};
@@ -253,7 +271,7 @@ static huddle_status iterate_engine(hd_shrink_solve *s) {
     if (!is_first)
         TRY(hd_shrink_ask_engine(s, &s->engine_g, &g, &z));
     for (int64_t k = 0; k < s->problem.n_blocks && is_first; k++)
-        s->blocks[k].point.primal = INFINITY; /* the start is not what is handed out */
+        s->blocks[k].point.primal = INFINITY; /* the start is not a result */
     TRY(hd_shrink_load_point(s, is_first ? &s->engine_g : &g, is_first ? &s->engine_z : &z));
     for (int64_t k = 0; k < s->problem.n_blocks; k++)
         objective += s->blocks[k].point.objective;

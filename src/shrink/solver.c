@@ -5,12 +5,14 @@
 #include <pthread.h>
 #include <string.h>
 
+/* Every solver of the option `solver`; "auto" is not one of them (hd_shrink_find_solver). */
 static const hd_shrink_solver *const solvers[] = {&hd_shrink_irls, &hd_shrink_newton,
                                                   &hd_shrink_pdhg, &hd_shrink_plain};
 enum { N_SOLVERS = sizeof solvers / sizeof *solvers };
 
 static const char *names[N_SOLVERS + 2];
 
+/* The option table needs the names as an array that ends with NULL. */
 static void list_names(void) {
     names[0] = "auto";
     for (int k = 0; k < N_SOLVERS; k++)
@@ -23,6 +25,8 @@ const char *const *hd_shrink_solver_names(void) {
     return names;
 }
 
+/* newton contains irls, and its tail costs nothing unless it is needed, hence it is the default.
+ * The reduction makes all processes choose alike, including those without ghosts. */
 huddle_status hd_shrink_find_solver(huddle_context *context, const hd_shrink_edges *edges,
                                     const char *name, const hd_shrink_solver **solver) {
     huddle_status status = HUDDLE_OK;
