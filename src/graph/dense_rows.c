@@ -1,4 +1,5 @@
-/* Distances between rows in double. */
+/* Distances between rows in double. Every solver enters these distances into its lists, so that
+ * neighbours, ties and weights do not depend on the solver. */
 #include "graph/dense_rows.h"
 
 #include "base/check.h"
@@ -101,7 +102,7 @@ static double value(const hd_graph_rows *rows, int64_t at, int64_t j) {
 }
 
 /* scale = 1 / norm. The row is divided by its largest value first, so that no square overflows or
- * vanishes. */
+ * vanishes. A row of zeros has scale 0, by which it is recognised later. */
 static huddle_status scale_rows(void *argument, hd_chunk chunk) {
     const hd_graph_rows *rows = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
@@ -177,7 +178,9 @@ bool hd_graph_rows_short(const hd_graph_rows *rows) {
 /* Most pairs are farther apart than limit by more than the rounding error of float, which decides
  * those. Its sums have a relative error below (d + 8) 2^-24 and, where squares are subnormal, an
  * absolute error below d 2^-150; the lower bound on limit makes that less than the margin. If limit
- * is 0, any difference that float shows is a difference. */
+ * is 0, any difference that float shows is a difference. Float kernels handle twice as many
+ * features per instruction and need no conversion. A value that is returned from here is above
+ * limit, so that its accuracy does not matter; all others are computed in double. */
 static double distance2_singles(const hd_graph_rows *a, const float *x, const float *y,
                                 double limit) {
     double margin = (double)(a->d + 8) * 0x1p-23;
