@@ -59,11 +59,15 @@ void hd_embed_run_free(hd_embed_run *run) {
     hd_embed_ritz_free(&run->ritz);
 }
 
+/* Guard vectors, and as many more as fill the vector registers: those cost little, and all columns
+ * take part in the iteration. */
 int64_t hd_embed_chebyshev_width(int64_t wanted) {
     int64_t guard = wanted / GUARD_SHARE < MIN_GUARD ? MIN_GUARD : wanted / GUARD_SHARE;
     return hd_embed_block_width(wanted + guard);
 }
 
+/* Maps [lower, a] to [-1, 1]; outside, T_k(t) = cosh(k acosh(t)) grows by a factor of about
+ * exp(acosh(t)) per degree. */
 double hd_embed_growth(const hd_embed_operator *op, double a, double theta) {
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
     double t = (theta - middle) / radius;
@@ -80,7 +84,9 @@ done:
     return status;
 }
 
-/* The upper end of the spectrum: the bound, or the largest Ritz value if that is larger. */
+/* The upper end of the spectrum: the bound, or the largest Ritz value if that is larger. The bound
+ * of a matrix that is not a Laplacian may come from an estimate, and beyond the scale point the
+ * filter exceeds 1 and may overflow. */
 static double top_of_spectrum(const hd_embed_run *run) {
     double upper = run->op->upper;
     bool beyond = run->ritz.rank > 0 && run->ritz.theta[0] > upper + 1e-6;
@@ -119,9 +125,13 @@ static int64_t deflation_interval(const hd_embed_run *run, double a) {
     return every < 1 ? 1 : every < DEFLATE_EVERY ? (int64_t)every : DEFLATE_EVERY;
 }
 
-/* x becomes the polynomial of x, by the scaled three-term recurrence (Zhou et al.),
- * which keeps every term bounded at the scale point. On entry y = op x, which saves the first
- * product. */
+/* x becomes p(op) x with p(t) = T_k((t - middle) / radius) / T_k((scale point - middle) / radius),
+ * by the scaled three-term recurrence (Zhou et al., chebyshev.h).
+ *
+ * T_k is never formed: sigma_k = T_{k-1}(s) / T_k(s) at the scale point s satisfies sigma_{k+1} = 1
+ * / (2 / sigma_1 - sigma_k), and the recurrence x_{k+1} = 2 sigma_{k+1} (op - middle) x_k / radius
+ * - sigma_k sigma_{k+1} x_{k-1} keeps every term bounded by its value at s. One fused product per
+ * degree computes it in place of x_{k-1}. On entry y = op x, which saves the first product. */
 static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     const hd_embed_operator *op = run->op;
@@ -143,7 +153,9 @@ done:
 }
 
 /* Ritz pairs of x. Columns that turn out to be dependent are replaced by random ones: for the next
- * round, or at once if fewer are left than wanted. */
+ * round, or at once if fewer are left than wanted. A filter of high degree makes columns dependent
+ * where the block has more columns than there are eigenvalues above a. The product y = op x is
+ * computed anyway, for the next filter, so that residuals cost nothing extra. */
 static huddle_status find_pairs(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     hd_embed_block *block = &run->block;
@@ -202,8 +214,9 @@ static double worst_residual(const hd_embed_run *run) {
     return worst;
 }
 
-/* What the residuals must reach: small enough beside the gap to separate the wanted vectors from
- * the next one (Davis and Kahan: the angle is at most residual / gap). */
+/* What the residuals must reach: small enough compared with the gap to separate the wanted vectors
+ * from the next one (Davis and Kahan: the sine of the angle is at most residual / gap). If the gap
+ * is below tol, c cuts through a cluster of eigenvalues, and a smaller residual would be wasted. */
 static double target(const hd_embed_run *run, double tol) {
     if (run->ritz.rank <= run->wanted)
         return tol;
@@ -221,6 +234,9 @@ static double shortfall(const hd_embed_run *run, double goal) {
     return fmax(ratio, run->ritz.residual[run->wanted] / fmax(10 * goal, .2 * gap));
 }
 
+/* The smallest Ritz value of the block approximates from below the eigenvalue with the number of
+ * the last column, hence the whole block lies above the interval. The limits keep the interval from
+ * degenerating: at least 5 % of the spectrum is damped, and a stays below the top. */
 double hd_embed_run_edge(const hd_embed_run *run) {
     const hd_embed_operator *op = run->op;
     double top = top_of_spectrum(run), spread = top - op->lower;
@@ -230,7 +246,9 @@ double hd_embed_run_edge(const hd_embed_run *run) {
 
 /* A degree that makes up for the shortfall, within the range that the arithmetic allows between the
  * first and the last wanted vector, and within a limit that rises from round to round while the
- * interval is still being found. */
+ * interval is still being found. A degree m multiplies the last wanted vector by exp(m growth)
+ * relative to what is damped, and the first one by more: if the two differ by more than the digits
+ * of the arithmetic, the last would be lost in the rounding errors of the first. */
 static int64_t choose_degree(const hd_embed_run *run, double a, double missing) {
     int64_t round = run->n_iter, limit = round < 3 ? START_DEGREE_LIMIT << round : DEGREE_LIMIT;
     double last = hd_embed_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
@@ -244,7 +262,7 @@ static int64_t choose_degree(const hd_embed_run *run, double a, double missing) 
     return degree > (double)limit ? limit : (int64_t)ceil(degree);
 }
 
-/* Continues in double, from the same vectors. */
+/* Continues in double, from the same vectors. Only then is the memory for doubles allocated. */
 static huddle_status continue_in_double(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_embed_block_widen(run->op, &run->block));
@@ -253,6 +271,9 @@ done:
     return status;
 }
 
+/* Filters and Rayleigh-Ritz steps until the shortfall is at most 1. A goal that floats cannot reach
+ * is pursued in float as far as possible and then in double: most of the work is done at half the
+ * cost. The widening round counts as an iteration but filters nothing. */
 huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, double tol,
                                    int32_t max_iter, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;

@@ -1,6 +1,7 @@
-/* Rayleigh-Ritz steps. The Gram matrices X'X and X' op X are summed in double whatever the block
- * contains: their rounding errors limit the orthogonality of the Ritz vectors and thereby the
- * residual that can be reached (Stewart, Matrix Algorithms II, 2001, chapter 4). */
+/* Rayleigh-Ritz steps: among all vectors in the span of a block, the Ritz vectors and values are
+ * the best approximations of eigenpairs. The Gram matrices X'X and X' op X are summed in double
+ * whatever the block contains: their rounding errors limit the orthogonality of the Ritz vectors
+ * and thereby the residual that can be reached (Stewart, Matrix Algorithms II, 2001, chapter 4). */
 #include "embed/rayleigh.h"
 
 #include "base/blas.h"
@@ -54,6 +55,8 @@ typedef struct step {
     int64_t grain;
 } step;
 
+/* Depends on the sizes only: chunks, and with them the rounding of the sums, are the same for any
+ * number of threads. */
 static int64_t row_grain(int64_t n, int64_t width) {
     int64_t grain = GRAM_WORK / (width * width) + n / MAX_CHUNKS + 1;
     return grain < STRIP ? STRIP : grain;
@@ -78,7 +81,8 @@ static void free_step(step *s) {
     huddle_free(s->rotation);
 }
 
-/* Adds up the chunks' parts, in their order, into the first, and then those of all processes. */
+/* Adds up the chunks' parts in their order, which makes the sums independent of the number of
+ * threads, and then those of all processes. */
 static huddle_status combine(huddle_context *context, const step *s, int64_t length) {
     int64_t chunks = hd_chunks(s->block->n, s->grain);
     int64_t stride = 2 * s->block->width * s->block->width;
@@ -143,7 +147,9 @@ static huddle_status eigen(int64_t n, double *a, double *values) {
 
 /* A basis (width x rank) with basis' gram basis = I, from the eigenvectors of the Gram matrix,
  * whose columns are scaled to norm 1 first. The k-th basis vector overwrites row k of gram; the
- * last `rank` rows are valid. */
+ * last `rank` rows are valid. Eigenvectors of the Gram matrix reveal the rank, unlike a Cholesky
+ * factorisation, which fails where columns are dependent. Scaling to norm 1 makes the threshold
+ * relative to each column: filtered columns differ by orders of magnitude. */
 static huddle_status orthonormal_basis(int64_t width, double *gram, double *scale, double *values,
                                        int64_t *rank) {
     for (int64_t i = 0; i < width; i++) {
@@ -209,7 +215,8 @@ done:
 
 /* ---- rotation and residuals ---------------------------------------------------------------- */
 
-/* count rows from `first` on times the rotation, in the block's own precision. */
+/* count rows from `first` on times the rotation, in the block's own precision. The result goes
+ * through scratch memory, because a product cannot overwrite its operand. */
 static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t count,
                          void *scratch) {
     blasint b = (blasint)s->block->width, rows = (blasint)count;
@@ -227,7 +234,9 @@ static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t co
     }
 }
 
-/* Squared residuals of the Ritz pairs, from op x as rotated: no further product is needed. */
+/* Squared residuals of the Ritz pairs, from op x as rotated: no further product is needed.
+ * Differences are formed in double. For a block of floats they contain the rounding of y, of the
+ * order of 1e-7, which is below any tolerance that is pursued in float. */
 static void add_residuals(const step *s, int64_t first, int64_t count, double *squares) {
     int64_t width = s->block->width;
     const double *theta = s->ritz->theta;
@@ -321,7 +330,8 @@ static huddle_status rotate_out(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The block is orthogonal to the known vectors in its own arithmetic only. */
+/* Removes the known vectors once more, in double: the block is orthogonal to them only up to the
+ * rounding errors of its own precision. */
 static huddle_status deflate_vectors(huddle_context *context, const hd_embed_operator *op,
                                      huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
@@ -399,6 +409,8 @@ done:
     return status;
 }
 
+/* The largest |op v - theta v| of finished pairs, from the vectors that are returned and the matrix
+ * in double: the number that is reported, whichever solver found the pairs. */
 huddle_status hd_embed_largest_residual(huddle_context *context, const hd_embed_operator *op,
                                         const huddle_dense *vectors, const double *theta,
                                         double *residual) {

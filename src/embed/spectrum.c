@@ -71,7 +71,8 @@ done:
 }
 
 /* One step: extends the tridiagonal matrix; *beside is the norm of the next vector, which becomes
- * x. */
+ * x. beta_k q_{k+1} = A q_k - alpha_k q_k - beta_{k-1} q_{k-1}. The three arrays change places
+ * instead of being copied. */
 static huddle_status extend(huddle_context *context, const hd_embed_operator *op, recurrence *r,
                             tridiagonal *t, double *beside) {
     huddle_status status = HUDDLE_OK;
@@ -94,6 +95,8 @@ done:
     return status;
 }
 
+/* The recurrence ends early where the Krylov space is exhausted; Ritz values are then
+ * eigenvalues. */
 static huddle_status run_lanczos(huddle_context *context, const hd_embed_operator *op,
                                  tridiagonal *t) {
     huddle_status status = HUDDLE_OK;
@@ -139,6 +142,10 @@ static huddle_status bound_rows(huddle_context *context, const hd_embed_operator
     return status == HUDDLE_OK ? hd_reduce_max(context, 1, upper) : status;
 }
 
+/* Outer bounds of the spectrum from three sources, of which the tightest is used: the bounds of the
+ * caller, Gershgorin's discs, and the Ritz values with their residuals. The lower end must not be
+ * too high, or the filter would magnify what lies below; the upper end may, because the iteration
+ * corrects it by its own Ritz values. */
 huddle_status hd_embed_estimate_spectrum(huddle_context *context, const hd_embed_operator *op,
                                          double lower, double upper, hd_embed_spectrum *spectrum) {
     huddle_status status = HUDDLE_OK;

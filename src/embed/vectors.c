@@ -1,4 +1,6 @@
-/* The operations of the filter on a block: products, linear combinations, deflation. */
+/* The operations of the filter on a block of vectors: products, linear combinations, deflation.
+ * Blocks are row-major, so that one entry of the sparse matrix serves all columns with contiguous
+ * memory, and their width is a multiple of 16 numbers. */
 #include "embed/vectors.h"
 
 #include "base/blas.h"
@@ -38,10 +40,12 @@ void hd_embed_block_free(hd_embed_block *block) {
     memset(block, 0, sizeof *block);
 }
 
+/* 16 floats are one register of AVX-512 and one cache line. */
 int64_t hd_embed_block_width(int64_t vectors) {
     return (vectors + 15) / 16 * 16;
 }
 
+/* y is not converted: the next product computes it. */
 huddle_status hd_embed_block_widen(const hd_embed_operator *op, hd_embed_block *block) {
     hd_embed_block wide;
     huddle_status status = hd_embed_block_new(op, block->width, true, &wide);
@@ -64,7 +68,7 @@ void hd_embed_block_load(const hd_embed_block *block, bool from_y, int64_t first
             rows[i] = ((const float *)from)[skip + i];
 }
 
-/* What a probe found takes the place of the least important columns. */
+/* Overwrites columns from `first` on by those of a probe, which is always in float. */
 void hd_embed_block_replace(const hd_embed_block *from, int64_t count, int64_t first,
                             hd_embed_block *block) {
     const float *source = from->x;
@@ -151,6 +155,8 @@ huddle_status hd_embed_block_fetch_ghosts(const hd_embed_operator *op,
     return hd_halo_fetch(&op->halo, block->x, (size_t)block->width * size);
 }
 
+/* y = alpha op x + beta x + gamma y, one degree of the filter's recurrence in a single pass over
+ * the matrix. */
 huddle_status hd_embed_block_product(huddle_context *context, const hd_embed_operator *op,
                                      double alpha, double beta, double gamma, bool swap,
                                      hd_embed_block *block) {
@@ -166,6 +172,7 @@ done:
     return status;
 }
 
+/* y = alpha y + beta x: the first degree of the filter, whose product is known. */
 static huddle_status combine_rows(void *argument, hd_chunk chunk) {
     const product *p = argument;
     const hd_embed_block *b = p->block;
@@ -192,7 +199,8 @@ huddle_status hd_embed_block_combine(huddle_context *context, double alpha, doub
 /* ---- deflation ----------------------------------------------------------------------------- */
 
 /* x - v (v'x) for every known vector v. Their supports are disjoint, so that each row takes part in
- * one of them only, and all are removed in one pass. */
+ * one of them only, and all are removed in one pass. Without deflation the filter would magnify
+ * them more than any wanted vector, since they have the largest eigenvalue. */
 typedef struct deflation {
     const hd_embed_operator *op;
     const hd_embed_block *block;
@@ -218,6 +226,7 @@ static huddle_status add_projections(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The product is formed in double and rounded once. */
 static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
     int64_t width = d->block->width;
@@ -234,6 +243,8 @@ static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Partial sums of the chunks are added in order, so that the result does not depend on the number
+ * of threads. `both` deflates y too, which is the other term of a running recurrence. */
 huddle_status hd_embed_block_deflate(huddle_context *context, const hd_embed_operator *op,
                                      bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
@@ -275,7 +286,9 @@ done:
     return status;
 }
 
-/* Two products of classical Gram-Schmidt; the vectors are orthonormal. */
+/* Two products of classical Gram-Schmidt; the vectors are orthonormal. One pass is enough: what
+ * rounding leaves of the vectors is removed again at the next deflation, before the filter has
+ * magnified it. */
 huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float *vectors,
                                            int64_t count, bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;

@@ -1,6 +1,7 @@
 /* Two ways to verify. The inertia of shift I - op, by Sylvester's law, counts the eigenvalues above
  * a shift: a proof, as far as a factorisation is affordable. A probe sends random vectors through
- * the filter in the orthogonal complement of the pairs: whatever was missed stands out. */
+ * the filter in the orthogonal complement of the pairs: whatever was missed stands out. Why
+ * residuals are not enough: docs/method.md, "Embedding F". */
 #include "embed/verify.h"
 
 #include "base/check.h"
@@ -37,7 +38,9 @@ static double pair_error(const hd_embed_problem *problem, const hd_embed_pairs *
 }
 
 /* The claim that the wanted pairs are all above a number a little under the last of them. False if
- * the next pair is too close for that. */
+ * the next pair is too close for that. With an error of `error` in the Ritz values, at least
+ * `wanted` eigenvalues lie above theta - error; the shift is half an error lower, which is the room
+ * for the rounding of the factorisation. */
 static bool claim_all(const hd_embed_problem *problem, const hd_embed_pairs *pairs, claim *c) {
     int64_t wanted = problem->request->n_wanted;
     double error = pair_error(problem, pairs);
@@ -61,6 +64,9 @@ static claim claim_before_cluster(const hd_embed_problem *problem, const hd_embe
 
 typedef enum answer { UNKNOWN, PROVEN, MORE } answer;
 
+/* Counts the eigenvalues above the shift without the known ones, which are the largest. The count
+ * proves nothing if the factorisation is too inaccurate, nor if it is smaller than the pairs
+ * allow. */
 static huddle_status check_claim(huddle_context *context, const hd_embed_problem *problem,
                                  double work, const claim *c, answer *found) {
     huddle_status status = HUDDLE_OK;
@@ -111,7 +117,8 @@ done:
 }
 
 /* Degree of the filter: a missed eigenvector makes up about 1 / sqrt(n) of a random vector, and
- * shall become ten times the rest. 0 if no filter of at most MAX_PROBE_DEGREE can do that. */
+ * shall become ten times the rest. 0 if no filter of at most MAX_PROBE_DEGREE can do that. It must
+ * hold for a missed eigenvalue as small as the last wanted one; larger ones grow faster. */
 static int64_t probe_degree(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     double growth =
         hd_embed_growth(problem->op, pairs->edge, pairs->theta[problem->request->n_wanted - 1]);
@@ -134,7 +141,7 @@ done:
     return status;
 }
 
-/* Is the next pair so close to the last wanted one that c cuts a cluster? */
+/* Whether the next pair is so close to the last wanted one that c cuts a cluster. */
 static bool cuts_cluster(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     claim c;
     return pairs->cuts_cluster || !claim_all(problem, pairs, &c);
@@ -168,7 +175,10 @@ static huddle_status send_probe(huddle_context *context, const hd_embed_problem 
         TRY(hd_embed_run_iterate(context, NULL, fmax(problem->request->tol, float_residual),
                                  problem->request->max_iter, &run));
     pairs->n_products += run.n_products * run.block.width;
-    /* A probe that has become dependent on what was found shows nothing. */
+    /* A probe that has become dependent on the pairs shows nothing. No Ritz value exceeds the
+     * largest eigenvalue of the complement, so that one above the last pair shows a missing pair
+     * even if the probe has not converged. A run that did not iterate has the initial value of
+     * stop, CONVERGED. */
     bool seen = run.ritz.rank > 0 && run.stop == HUDDLE_STOP_CONVERGED;
     if (run.ritz.rank > 0 && run.ritz.theta[0] > last)
         *missed = true;
@@ -184,6 +194,8 @@ done:
     return status;
 }
 
+/* Pairs that did not converge are not verified: residuals that large prove no count. A count that
+ * is not a proof of all pairs is followed by a probe, which may still find what is missing. */
 huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *problem,
                               hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;

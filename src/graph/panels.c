@@ -161,7 +161,7 @@ static void pack_point(const filling *f, int64_t i, double *row) {
     x->base[i] = p->differences ? 0 : (float)norm2;
 }
 
-/* Panels are the unit of work, so that no two threads write to the same cache line. */
+/* Panels are the unit of work: threads write to separate parts of the arrays. */
 static huddle_status fill_panels(void *argument, hd_chunk chunk) {
     const filling *f = argument;
     double *row = f->scratch + chunk.worker * f->packing->d;
