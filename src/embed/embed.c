@@ -206,7 +206,8 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
 
 /* From a request to an embedding, for graphs and other matrices alike: builds the operator, finds
  * the pairs (solver.c asks the engine), and writes them as the last columns, after those of the
- * components. Eigenvalues are those of the matrix of the request; the caller converts them. */
+ * components. Eigenvalues are those of the scaled matrix of the request; the caller converts
+ * them. */
 static huddle_status answer_request(huddle_context *context, hd_eigen_request *request,
                                     const hd_embed_laplacian *laplacian,
                                     const huddle_embed_options *options, huddle_embedding *out,

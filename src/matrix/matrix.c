@@ -1,4 +1,5 @@
-/* The containers: allocation, copies, the transpose. */
+/* The containers: allocation, copies, the transpose. A container whose arrays are in the memory of
+ * an engine is fetched before it is read (resident.h). */
 #include "huddle/matrix.h"
 
 #include "base/check.h"
@@ -6,7 +7,8 @@
 
 #include <string.h>
 
-/* Bounds shared by all containers: columns and vertex numbers are 32-bit. */
+/* Bounds shared by all containers: columns and vertex numbers are 32-bit. Rows times columns times
+ * 16 bytes must not overflow, so that all later products of sizes are safe. */
 static huddle_status check_sizes(int64_t rows, int64_t cols) {
     if (rows < 0 || cols < 0 || cols > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is impossible", (long long)rows,
@@ -35,6 +37,7 @@ done:
     return status;
 }
 
+/* Offsets are zeroed: a matrix that is not filled in has empty rows. */
 huddle_status huddle_points_new_sparse(int64_t n, int64_t d, int64_t nonzeros,
                                        huddle_points *points) {
     huddle_status status = HUDDLE_OK;
@@ -103,6 +106,7 @@ void huddle_csr_free(huddle_csr *matrix) {
     memset(matrix, 0, sizeof *matrix);
 }
 
+/* The copy has no gaps between its rows, whatever the stride of the original. */
 huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy) {
     huddle_status status = HUDDLE_OK;
     memset(copy, 0, sizeof *copy);
@@ -155,6 +159,8 @@ huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy) {
     return status;
 }
 
+/* Rows are visited in ascending order, hence the columns of the transpose ascend, even if those of
+ * the matrix do not. */
 huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose) {
     huddle_status status = HUDDLE_OK;
     memset(transpose, 0, sizeof *transpose);

@@ -1,4 +1,5 @@
-/* Scores of a labelling on a weighted graph. */
+/* Scores of a labelling on a weighted graph: normalised cut (20) and modularity (21) of
+ * docs/method.md. */
 #include "huddle/metrics.h"
 
 #include "base/check.h"
@@ -8,7 +9,8 @@
 #include <string.h>
 
 /* What both scores are computed from: for each cluster the weight of the edges inside it and its
- * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. */
+ * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. Loops,
+ * of merged points, are inside. */
 typedef struct volumes {
     int64_t n_clusters;
     double *inside, *volume;
@@ -86,6 +88,8 @@ done:
     return status;
 }
 
+/* Equation (20), with cut = volume - inside. A cluster of isolated vertices has no volume and
+ * nothing to cut. */
 huddle_status huddle_metrics_ncut(huddle_context *context, const huddle_csr *graph,
                                   const int32_t *labels, double *ncut) {
     huddle_status status = HUDDLE_OK;
@@ -102,6 +106,8 @@ done:
     return hd_agree(context, status);
 }
 
+/* Equation (21): the share of the weight inside clusters, less what a random graph with the same
+ * degrees would have (Newman and Girvan, Physical Review E 2004). */
 huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_csr *graph,
                                         const int32_t *labels, double *modularity) {
     huddle_status status = HUDDLE_OK;

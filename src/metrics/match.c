@@ -7,7 +7,9 @@
  * Rows are added one by one. From the new row, Dijkstra's algorithm follows cells, with the slack
  * u_i + v_j - count_ij as length, and matched cells backwards, until it finds the nearest end: a
  * column that is still free, or a row that should stay without a column (at the cost u_i). Counts
- * are integers, so the result is exact. Cells that are 0 are never visited. */
+ * are integers, so the result is exact. Cells that are 0 are never visited.
+ *
+ * This maximum is the numerator of ACC (17). */
 #include "metrics/table.h"
 
 #include "base/check.h"
@@ -37,6 +39,7 @@ static void place_in_heap(matching *s, int64_t k, int32_t column) {
     s->place[column] = (int32_t)k;
 }
 
+/* Distances of columns in the heap only decrease, so that moving up is all that an update needs. */
 static void sift_up(matching *s, int64_t k) {
     int32_t column = s->heap[k];
     while (k > 0) {
@@ -103,7 +106,10 @@ static void augment(matching *s, int32_t column) {
     }
 }
 
-/* Changes the dual so that it stays feasible and has no slack along the path. */
+/* Changes the dual so that it stays feasible and has no slack along the path. Columns at distance
+ * `length` or beyond keep their price: for them the change would be zero or negative. The scratch
+ * arrays are reset for the touched columns only, which keeps the cost of a row proportional to what
+ * its search has seen. */
 static void update_dual(matching *s, int32_t root, int64_t length) {
     s->u[root] -= length;
     for (int64_t k = 0; k < s->n_touched; k++) {
@@ -118,7 +124,9 @@ static void update_dual(matching *s, int32_t root, int64_t length) {
 }
 
 /* Adds a row: the nearest end of a path may be a free column, or a matched row that gives up its
- * column because that costs less. */
+ * column because that costs less. A row may stay unmatched, since absent cells count 0, but then
+ * its u must become 0 (complementary slackness): a path that ends there is longer by u. `best` is
+ * the length of the shortest path so far, and the search ends when no open column is nearer. */
 static void add_row(matching *s, int32_t root) {
     int64_t best = s->u[root]; /* the nearest end so far: root stays without a column */
     int32_t give_up = root, end = -1;

@@ -1,4 +1,5 @@
-/* Products with centred points. */
+/* Products with centred points: all that the PCA needs of the data. Sparse points are never centred
+ * explicitly, which would make them dense; (X - 1 o') v = X v - 1 (o'v). */
 #include "prepare/centred.h"
 
 #include "base/check.h"
@@ -8,6 +9,8 @@
 #include <cblas.h>
 #include <string.h>
 
+/* With columns at hand, products with the transpose gather like those with X: no two threads write
+ * to the same row of the result. */
 huddle_status hd_prepare_centred_transpose(hd_prepare_centred *c) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = c->x;
@@ -42,6 +45,8 @@ void hd_prepare_centred_free(hd_prepare_centred *c) {
     memset(c, 0, sizeof *c);
 }
 
+/* Subtracting in double, before any product, avoids the cancellation of X'X - n o o' for data far
+ * from the origin. */
 void hd_prepare_centred_tile(const hd_prepare_centred *c, int64_t r0, int64_t r1, int64_t c0,
                              int64_t c1, double *to, int64_t ld) {
     const double *offset = c->offset + c0;
@@ -82,7 +87,8 @@ static void gather(int64_t begin, int64_t end, const int32_t *index, const float
 }
 
 /* Sparse rows gather rows of v; dense rows are converted in tiles of HD_PREPARE_TILE_DEPTH columns
- * and multiplied by BLAS. */
+ * and multiplied by BLAS. The first tile overwrites out, the others add to it, in ascending order
+ * of columns for every row. */
 void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, int64_t end,
                                    const double *v, int64_t b, int64_t ldv, const double *base,
                                    double *out, int64_t ldo, double *tile) {
@@ -136,7 +142,8 @@ done:
 
 /* ---- (X - 1 o')' v -------------------------------------------------------------------------- */
 
-/* A chunk of columns of X, over the rows of this process. */
+/* A chunk of columns of X, over the rows of this process. Rows are added in order, tile by tile,
+ * whatever the number of threads. */
 static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     const product *p = argument;
     const hd_prepare_centred *c = p->c;
