@@ -50,7 +50,8 @@ static bool is_complete(int64_t found, int64_t count, const double *values) {
     return true;
 }
 
-/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. */
+/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. Slower,
+ * but it always returns all of them. */
 static huddle_status largest_of_all(int64_t n, int64_t count, double *a, double *values,
                                     double *z) {
     huddle_status status = HUDDLE_OK;

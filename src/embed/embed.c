@@ -81,7 +81,7 @@ done:
     return status;
 }
 
-/* The largest magnitude of each column. */
+/* The largest magnitude of each column, over all processes. */
 static huddle_status find_largest(huddle_context *context, const huddle_dense *vectors,
                                   double *largest) {
     int64_t c = vectors->cols;
@@ -316,6 +316,7 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     TRY(huddle_csr_fetch(graph));
     TRY(hd_embed_laplacian_new(context, graph, &laplacian));
     info->components = (int32_t)laplacian.n_components;
+    /* Null vectors first: if they are enough, nothing is iterated and nothing can be missed. */
     if (laplacian.n_components >= options->n_components)
         TRY(embed_components(context, &laplacian, options->n_components, out, info));
     else

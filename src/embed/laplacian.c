@@ -100,6 +100,8 @@ done:
     return status;
 }
 
+/* Symmetry is checked before anything else: on an unsymmetric matrix every later stage would return
+ * plausible but wrong results. */
 huddle_status hd_embed_laplacian_new(huddle_context *context, const huddle_csr *graph,
                                      hd_embed_laplacian *laplacian) {
     huddle_status status = HUDDLE_OK;

@@ -94,7 +94,8 @@ static huddle_status combine(huddle_context *context, const step *s, int64_t len
 
 /* ---- Gram matrices ------------------------------------------------------------------------- */
 
-/* Rows of op x, from the block's x in double. */
+/* Rows of op x, from the block's x in double. This is used once per solve, so that it is written
+ * for accuracy: values and sums are doubles whatever the block contains. */
 static void multiply_strip(const hd_embed_operator *op, const hd_embed_block *block, int64_t first,
                            int64_t count, double *rows) {
     int64_t width = block->width;
@@ -352,6 +353,8 @@ done:
     return status;
 }
 
+/* The first `count` Ritz vectors in double, X times the rotation; the block stays as it is, in case
+ * the search continues. */
 huddle_status hd_embed_ritz_vectors(huddle_context *context, const hd_embed_operator *op,
                                     const hd_embed_block *block, const hd_embed_ritz *ritz,
                                     int64_t count, huddle_dense *vectors) {

@@ -10,7 +10,9 @@
 #include <cblas.h>
 #include <string.h>
 
-/* Work per chunk of a parallel loop: less is not worth waking a thread for (about 100 us). */
+/* Work per chunk of a parallel loop: less is not worth waking a thread for (about 100 us). Chunk
+ * sizes depend on the problem only, never on the number of threads: sums over chunks keep their
+ * bits. */
 enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
 
 /* Chunks of a deflation at most, so that their sums stay small beside the block. */
@@ -149,6 +151,7 @@ static void swap_arrays(hd_embed_block *block) {
     block->y = x;
 }
 
+/* Rows of x that belong to other processes; without slabs there are none, and nothing happens. */
 huddle_status hd_embed_block_fetch_ghosts(const hd_embed_operator *op,
                                           const hd_embed_block *block) {
     size_t size = block->in_double ? sizeof(double) : sizeof(float);
@@ -187,6 +190,7 @@ static huddle_status combine_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Ends the first degree of the filter: afterwards x is the new term and y the one before it. */
 huddle_status hd_embed_block_combine(huddle_context *context, double alpha, double beta,
                                      hd_embed_block *block) {
     product p = {NULL, block, alpha, beta, 0};

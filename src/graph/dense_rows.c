@@ -34,7 +34,8 @@ hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f) {
 
 /* ---- doubles of any size ------------------------------------------------------------------- */
 
-/* The largest exponent of a value, as frexp() returns it; INT_MIN if all are 0. */
+/* The largest exponent of a value, as frexp() returns it; INT_MIN if all are 0, which no scaling
+ * changes. */
 static int largest_exponent(const hd_graph_rows *rows) {
     double largest = 0;
     int exponent = 0;
@@ -64,7 +65,8 @@ done:
  * exponent in this range: double has exponents from -1022 to 1023. */
 enum { MIN_EXPONENT = -400, MAX_EXPONENT = 400 };
 
-/* A power of two changes no digit, so that the lists are those of the original rows. */
+/* A power of two changes no digit, so that the lists are those of the original rows. The exponent
+ * is that of both sets together, since distances between them are compared. */
 huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent) {
     huddle_status status = HUDDLE_OK;
     int largest = largest_exponent(train);
@@ -133,6 +135,8 @@ int64_t hd_graph_rows_width(const hd_graph_rows *rows) {
     return rows->d + rows->zeros;
 }
 
+/* Shift before scale, as in value(): solvers that read coordinates and those that compute distances
+ * directly must see the same numbers. */
 void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates) {
     int64_t at = offset_of(rows, i);
     if (rows->singles != NULL)
@@ -195,7 +199,9 @@ static double distance2_singles(const hd_graph_rows *a, const float *x, const fl
 }
 
 /* Plain rows are left to the kernels. With a shift or a scale the coordinates are formed one by
- * one; a row of zeros under cosine is at squared distance 2 from every other row. */
+ * one; a row of zeros under cosine is at squared distance 2 from every other row. Shifts occur
+ * only under cosine or where new points have a shift of their own, so that this case need not be
+ * fast. */
 double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph_rows *b, int64_t j,
                                double limit) {
     int64_t p = offset_of(a, i), q = offset_of(b, j);

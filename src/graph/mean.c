@@ -60,7 +60,8 @@ static huddle_status add_pairs(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The mean of all distances, or of a sample; `width` is the cost of one distance. */
+/* The mean of all distances, or of a sample; `width` is the cost of one distance. All pairs are
+ * preferred while they are affordable: the mean then does not depend on the seed. */
 static huddle_status average_distances(huddle_context *context, mean *m, double width,
                                        double *result) {
     huddle_status status = HUDDLE_OK;

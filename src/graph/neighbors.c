@@ -77,8 +77,9 @@ done:
 
 /* ---- the engine ---------------------------------------------------------------------------- */
 
-/* An answer of the wrong size would make later stages read beyond its arrays, so it is an error of
- * the engine. */
+/* Asks the engine first. An engine may decline with HUDDLE_UNSUPPORTED, which is not an error: the
+ * CPU takes over. An answer of the wrong size would make later stages read beyond its arrays, so it
+ * is an error of the engine. */
 huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_request *request,
                                   huddle_neighbors *out, huddle_knn_info *info, bool *answered) {
     const hd_engine *engine = hd_context_engine(context);

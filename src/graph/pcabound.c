@@ -104,7 +104,8 @@ static void compare_in_full(void *argument, int64_t place, int64_t other, float 
     b->looks[place]++;
 }
 
-/* Rows are scattered in memory: each is requested while other hits of its tile are processed. */
+/* Rows are scattered in memory: each is requested while other hits of its tile are processed. The
+ * order of the tree is not the order of the rows. */
 static void prefetch_row(void *argument, int64_t place) {
     const bound *b = argument;
     hd_graph_rows_prefetch(b->search->train, b->order[place]);

@@ -136,6 +136,7 @@ static huddle_status open_lists(int64_t n, int64_t total, int32_t n_neighbors,
     return status;
 }
 
+/* Lists of length 0 occur where there is only one point. */
 static void offer(huddle_neighbors *out, int64_t i, int64_t j, double distance) {
     if (out->k > 0)
         hd_graph_list_insert(out->distance + i * out->k, out->index + i * out->k, out->k, distance,
@@ -194,7 +195,7 @@ huddle_status huddle_graph_from_distances_dense(huddle_context *context,
     return hd_agree(context, hd_graph_lists_from_distances(context, distances, n_neighbors, out));
 }
 
-/* Over both triangles: the matrix need not be symmetric. */
+/* Over both triangles: the matrix need not be symmetric. Each process has some of the rows. */
 static huddle_status mean_of_distances(huddle_context *context, const huddle_dense *distances,
                                        double *mean) {
     huddle_status status = HUDDLE_OK;

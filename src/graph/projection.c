@@ -166,6 +166,8 @@ static double bound_blur(const finder *f, int64_t chunks) {
     return sqrt(terms * DBL_EPSILON * norm2);
 }
 
+/* The sample, the directions, then all rows in parallel. BLAS is limited to one thread in between
+ * (base/blas.h), because the rows are divided among our own threads. */
 huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_rows *rows, int64_t p,
                                       uint64_t seed, hd_graph_projection *projection) {
     huddle_status status = HUDDLE_OK;

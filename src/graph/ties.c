@@ -172,7 +172,8 @@ huddle_status huddle_graph_query_ties(huddle_context *context, const huddle_poin
     return hd_agree(context, search_with_ties(&t, out, info));
 }
 
-/* Here the long lists cost nothing extra: all rows count as tied. */
+/* Lists from a matrix of distances. Here long lists cost nothing extra, so that the second search
+ * is saved and all rows are treated as tied. */
 static huddle_status ties_from_distances(huddle_context *context, const huddle_dense *distances,
                                          int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;

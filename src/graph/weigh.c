@@ -85,6 +85,8 @@ done:
     return status;
 }
 
+/* The scale is kept beside the graph: bridges (connect.c) and edges of new points are weighed by it
+ * later. */
 huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neighbors *neighbors,
                                      const huddle_weight_options *options, huddle_scale *scale) {
     *scale = (huddle_scale){.rule = "binary"};
@@ -208,6 +210,7 @@ done:
     return status;
 }
 
+/* The measured scale is returned only if the caller asked for it. */
 huddle_status huddle_graph_weigh(huddle_context *context, const huddle_neighbors *neighbors,
                                  const huddle_weight_options *options, huddle_csr *graph,
                                  huddle_scale *scale) {

@@ -37,7 +37,7 @@ done:
     return status;
 }
 
-/* Offsets are zeroed: a matrix that is not filled in has empty rows. */
+/* Room for `nonzeros` entries; rows are empty until the offsets are filled in. */
 huddle_status huddle_points_new_sparse(int64_t n, int64_t d, int64_t nonzeros,
                                        huddle_points *points) {
     huddle_status status = HUDDLE_OK;
@@ -67,6 +67,7 @@ done:
     return status;
 }
 
+/* Room for `nonzeros` entries; rows are empty until the offsets are filled in. */
 huddle_status huddle_csr_new(int64_t rows, int64_t cols, int64_t nonzeros, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);

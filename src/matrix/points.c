@@ -164,7 +164,8 @@ static huddle_status bad_value(double v, int64_t row, int64_t column) {
                    (long long)column + 1, isnan(v) ? "not a number" : "infinite");
 }
 
-/* Sums, minima and maxima over no rows. */
+/* Sums, minima and maxima over no rows: the neutral elements, which also serve a process without
+ * rows in the reductions. */
 static void clear_columns(const conversion *c, int64_t chunk) {
     int64_t d = c->points->d;
     for (int64_t e = chunk * d; e < (chunk + 1) * d; e++) {
@@ -215,7 +216,8 @@ static huddle_status convert_rows(void *argument, hd_chunk chunk) {
 static const double min_spread = 0x1p-14;
 
 /* What is subtracted from a column: its mean if its spread is too small. A constant column has no
- * spread, but new points may be compared with it: it must lose no digits either. */
+ * spread, but new points may be compared with it, and their difference to it must lose no digits:
+ * it is shifted unless float represents its value exactly. */
 static double column_shift(double low, double high, double mean) {
     if (high <= low)
         return (double)(float)low == low ? 0 : low;

@@ -17,6 +17,7 @@ typedef struct volumes {
     double total;
 } volumes;
 
+/* Negative weights would make volumes and cuts meaningless. */
 static huddle_status check_graph(huddle_context *context, const huddle_csr *graph,
                                  const int32_t *labels, const double *score) {
     huddle_status status = HUDDLE_OK;

@@ -44,6 +44,8 @@ static double normalised_information(const hd_metrics_table *t) {
     return fmin(mutual_information(t) / sqrt(h), 1);
 }
 
+/* The number of ordered pairs of points in the same group, each point paired with itself
+ * included. */
 static double sum_of_squares(int64_t count, const int64_t *numbers) {
     int64_t sum = 0; /* exact: at most n^2 < 2^62 */
     for (int64_t i = 0; i < count; i++)
@@ -115,6 +117,7 @@ done:
     return hd_agree(context, status);
 }
 
+/* The dense table with the mapping of clusters to classes that ACC uses. */
 huddle_status huddle_metrics_confusion(huddle_context *context, int64_t n, const int32_t *truth,
                                        const int32_t *labels, huddle_confusion *confusion) {
     huddle_status status = HUDDLE_OK;

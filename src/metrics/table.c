@@ -162,7 +162,8 @@ static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
     return runs;
 }
 
-/* Ranks the clusters that occur, and replaces labels by ranks. */
+/* Ranks the clusters that occur, and replaces labels by ranks. Columns of a row stay ascending,
+ * because ranks are ordered as labels are. */
 static huddle_status number_columns(hd_metrics_table *table, uint64_t *found, uint64_t *spare) {
     huddle_status status = HUDDLE_OK;
     uint64_t *names = NULL;
@@ -238,9 +239,10 @@ done:
     return status;
 }
 
-/* Adds row i of the table of all processes: `own_row` is the same class in this process's table, or
- * -1. columns[j] is the column there of this process's column j. `line` has one count per column.
- */
+/* Adds row i of the table of all processes: `own_row` is the same class in this process's table,
+ * or -1. columns[j] is the column there of this process's column j. `line` has one count per
+ * column. Every process takes part in the reduction of every row, also where it has no point of
+ * the class. */
 static huddle_status add_row(huddle_context *context, const hd_metrics_table *own, int64_t own_row,
                              const int64_t *columns, double *line, hd_metrics_table *all,
                              int64_t *capacity) {
@@ -302,6 +304,8 @@ done:
     return status;
 }
 
+/* On one process the table of its points is the result; otherwise the tables of all processes are
+ * added. */
 huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int32_t *truth,
                                    const int32_t *labels, hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;

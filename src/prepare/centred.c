@@ -64,6 +64,7 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 /* ---- (X - 1 o') v --------------------------------------------------------------------------- */
 
+/* For sparse points, this is subtracted from every row of the product X v. */
 void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64_t b, int64_t ldv,
                              double *base) {
     memset(base, 0, (size_t)b * sizeof *base);
@@ -125,6 +126,8 @@ static huddle_status times_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Chunks of rows: each row of the result depends on one row of X. Nothing is reduced, since every
+ * process computes its own rows. */
 huddle_status hd_prepare_centred_times(huddle_context *context, const hd_prepare_centred *c,
                                        const double *v, int64_t b, int64_t ldv, double *out,
                                        int64_t ldo) {

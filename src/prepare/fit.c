@@ -73,6 +73,7 @@ static huddle_status project(huddle_context *context, const huddle_points *x, co
     double *components = NULL, *variances = NULL, kept = 0, total = 0;
     hd_prepare_centred centred = {.x = x, .offset = mean};
     TRY(hd_reduce_count(context, &n));
+    /* No more components than the smaller dimension; the rank may still be lower. */
     r = n < x->d ? n : x->d;
     r = p->rule.r < r ? p->rule.r : r;
     ALLOC(components, x->d * r);

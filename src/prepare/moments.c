@@ -85,6 +85,7 @@ static huddle_status sparse_moments(huddle_context *context, const huddle_points
         mean[x->columns[e]] += (double)x->values[e];
         counts[x->columns[e]]++;
     }
+    /* The mean of all processes must be known before differences to it are summed. */
     TRY(hd_reduce_sum(context, x->d, mean));
     TRY(hd_reduce_sum(context, x->d, counts));
     for (int64_t j = 0; j < x->d; j++)
