@@ -8,36 +8,37 @@
 #include <math.h>
 #include <string.h>
 
-/* Rounding errors contain the deflated vectors again, and the filter magnifies them: they are
- * removed after at most so many degrees. */
+/* Rounding errors reintroduce the deflated vectors, and the filter magnifies them most of all: they
+ * are removed after at most so many degrees. */
 enum { DEFLATE_EVERY = 24 };
 
-/* The smallest residual, for a matrix of norm 1, that a block of floats reaches: some 16 units of
- * rounding (2^-24). */
+/* The smallest residual, for a matrix of norm 1, that a block of floats reaches: about 16 times the
+ * unit roundoff 2^-24. */
 static const double float_floor = 1e-6;
 
 /* The residual falls more slowly than the growth factors predict, since eigenvalues lie close below
  * the block's last Ritz value. Aiming lower by this factor is cheaper than another round. */
 static const double safety = 8;
 
-/* The filter before anything is known of the spectrum: its upper quarter, by a low degree. */
+/* The first filter, before any Ritz value is known: a low degree that damps the lower three
+ * quarters of the spectrum. */
 static const double first_edge = .75;
 enum { FIRST_DEGREE = 10 };
 
-/* Vectors beyond the wanted ones that make up for their neighbours: a tenth, and at least 4. The
- * gap to the first eigenvalue outside the block, not the gap after the wanted ones, then determines
- * the convergence. */
+/* Guard vectors beyond the wanted ones: a tenth, and at least 4. The gap to the first eigenvalue
+ * outside the block, not the gap after the wanted ones, then determines the convergence. */
 enum { GUARD_SHARE = 10, MIN_GUARD = 4 };
 
-/* The largest ratio between the first and the last wanted vector that one filter may make: digits
- * of float and of double, less those that the last one needs. */
+/* The largest ratio between the magnifications of the first and the last wanted vector in one
+ * filter: the digits of float and of double, less those that the last vector needs for itself. */
 static const double float_range = 1e5, double_range = 1e12;
 
 /* Degrees of the first rounds, while a is still being found, and of later ones: 20, 40, 80, 160. */
 enum { START_DEGREE_LIMIT = 20, DEGREE_LIMIT = 160, MIN_DEGREE = 4 };
 
 /* Rounds without progress (a factor of .7 in the residual) after which a block of floats is
- * continued in double, and after which the iteration stops. */
+ * continued in double, and after which the iteration stops. Clusters of eigenvalues cause rounds
+ * without visible progress, hence the second number is large. */
 enum { FLOAT_PATIENCE = 3, PATIENCE = 20 };
 
 huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t wanted, hd_embed_run *run) {

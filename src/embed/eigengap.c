@@ -16,7 +16,8 @@ enum { MAX_CLUSTERS = 30, POINTS_PER_CLUSTER = 5 };
 
 enum { MAX_CANDIDATES = sizeof((huddle_embed_choice *)0)->scores / sizeof(double) };
 
-/* Smaller eigenvalues are rounding errors: of a solve in float, and of tol squared. */
+/* Smaller eigenvalues are errors, of the rounding in float or of the tolerance (an eigenvalue is
+ * accurate to about tol squared); a ratio of two of them would be meaningless. */
 static const double rounding = 1e-7;
 
 /* A gap is clear if lambda_{k+1} >= 5 lambda_k. The shape of a single cluster does not reach that:

@@ -26,8 +26,8 @@ enum { COARSE_ROUNDS = 10 };
 static const double worthwhile_share = .7;
 enum { ROWS_PER_COLUMN = 4 };
 
-/* Amplitude of random vectors that are added: what no coarse vector contains would otherwise never
- * be found. */
+/* Amplitude of the random vectors that are added to prolonged ones: an eigenvector that is
+ * orthogonal to all coarse vectors would otherwise never be found. */
 static const double noise = .1;
 
 /* ---- aggregates ---------------------------------------------------------------------------- */

@@ -96,8 +96,8 @@ done:
     return status;
 }
 
-/* op becomes (op - middle I) / radius. The shift is subtracted in double: the filter's floats would
- * not keep a small spectrum far from 0. */
+/* op becomes (op - middle I) / radius. The shift is subtracted in double: in the floats of the
+ * filter, a narrow spectrum far from 0 would lose its digits. */
 static void normalise(double middle, double radius, hd_embed_operator *op) {
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++) {
@@ -150,7 +150,8 @@ static huddle_status fill_any(huddle_context *context, hd_eigen_request *request
         FAIL(HUDDLE_INVALID, "the spectrum extends from %g to %g, beyond the bounds [%g, %g]",
              least, most, lower, upper);
     double middle = .5 * (s.lower + s.upper), radius = .5 * (s.upper - s.lower);
-    /* A multiple of the identity but for rounding has no width to be relative to. */
+    /* A multiple of the identity, up to rounding, has a spectrum without width, and nothing to
+     * divide by. */
     if (radius <= 1e-13 * size)
         radius = size > 0 ? size : 1;
     normalise(middle, radius, op);

@@ -216,8 +216,8 @@ done:
 
 /* ---- rotation and residuals ---------------------------------------------------------------- */
 
-/* count rows from `first` on times the rotation, in the block's own precision. The result goes
- * through scratch memory, because a product cannot overwrite its operand. */
+/* `count` rows from `first` on times the rotation, in the block's own precision, by way of scratch
+ * memory: a product cannot overwrite its operand. */
 static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t count,
                          void *scratch) {
     blasint b = (blasint)s->block->width, rows = (blasint)count;
@@ -253,7 +253,8 @@ static void add_residuals(const step *s, int64_t first, int64_t count, double *s
         }
 }
 
-/* Rotates x and y and adds up the residuals while the rows are in cache. */
+/* Rotates x and y and adds up the residuals while the rows are in cache. Rotating y as well keeps y
+ * = op x without another product. */
 static huddle_status rotate_rows(void *argument, hd_chunk chunk) {
     const step *s = argument;
     int64_t width = s->block->width;

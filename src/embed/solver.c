@@ -49,9 +49,9 @@ void hd_embed_pairs_free(hd_embed_pairs *pairs) {
 
 /* ---- the CPU ------------------------------------------------------------------------------- */
 
-/* Where nearly all eigenvectors are wanted, the iterations have no room beside the wanted ones, and
- * only the dense solver serves. A block of more than half of the dimension leaves the filter
- * nothing to damp. */
+/* Where nearly all eigenvectors are wanted, the iterations have no room for other vectors than the
+ * wanted ones, and only the dense solver serves. A block of more than half of the dimension leaves
+ * the filter nothing to damp. */
 static bool is_crowded(const hd_embed_problem *problem) {
     int64_t room = problem->op->slab.total - problem->op->n_known;
     return 2 * hd_embed_chebyshev_width(problem->request->n_wanted) > room;
@@ -116,7 +116,8 @@ done:
     return status;
 }
 
-/* Whether the engine returned as many vectors as it says, of the right length. */
+/* Checks that the engine returned as many vectors as it reports, of the right length: they are read
+ * without further checks. */
 static huddle_status check_result(const hd_embed_problem *problem, const hd_eigen_result *result) {
     if (result->count >= problem->request->n_wanted && result->vectors != NULL &&
         result->vectors->rows == problem->op->n && result->vectors->cols == result->count &&
@@ -127,7 +128,8 @@ static huddle_status check_result(const hd_embed_problem *problem, const hd_eige
 }
 
 /* An engine's pairs are taken as a subspace only: values, orthonormal vectors, residuals and the
- * check that nothing was missed are computed here. So a faulty engine cannot pass unnoticed. */
+ * check that nothing was missed are computed here. So a faulty engine cannot pass unnoticed. The
+ * cost is one product and one Rayleigh-Ritz step. */
 static huddle_status solve_by_engine(huddle_context *context, const hd_embed_problem *problem,
                                      hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;

@@ -15,7 +15,7 @@
  * bits. */
 enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
 
-/* Chunks of a deflation at most, so that their sums stay small beside the block. */
+/* Chunks of a deflation at most, so that their sums stay small compared with the block. */
 enum { DEFLATE_CHUNKS = 64 };
 
 huddle_status hd_embed_block_new(const hd_embed_operator *op, int64_t width, bool in_double,

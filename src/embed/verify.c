@@ -22,7 +22,7 @@ enum { MAX_PROBE_DEGREE = 2000 };
 
 /* ---- inertia ------------------------------------------------------------------------------- */
 
-/* What one count is to show. */
+/* The statement that one count of eigenvalues is to prove. */
 typedef struct claim {
     int64_t expected; /* pairs above the shift */
     int64_t covered;  /* pairs that are proven if no more eigenvalues are above it */
@@ -117,8 +117,9 @@ done:
 }
 
 /* Degree of the filter: a missed eigenvector makes up about 1 / sqrt(n) of a random vector, and
- * shall become ten times the rest. 0 if no filter of at most MAX_PROBE_DEGREE can do that. It must
- * hold for a missed eigenvalue as small as the last wanted one; larger ones grow faster. */
+ * should become ten times as large as the rest. The degree must suffice for a missed eigenvalue as
+ * small as the last wanted one; larger ones grow faster. 0 if no filter of at most MAX_PROBE_DEGREE
+ * can do that. */
 static int64_t probe_degree(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     double growth =
         hd_embed_growth(problem->op, pairs->edge, pairs->theta[problem->request->n_wanted - 1]);
@@ -126,8 +127,8 @@ static int64_t probe_degree(const hd_embed_problem *problem, const hd_embed_pair
     return degree < MAX_PROBE_DEGREE ? (int64_t)degree : 0;
 }
 
-/* Filters random vectors by that degree; in several rounds where the end of the spectrum would grow
- * beyond the range of floats beside the last pair. */
+/* Filters random vectors by that degree, in several rounds where one would magnify the end of the
+ * spectrum, relative to the last pair, beyond the range of floats. */
 static huddle_status filter_probe(huddle_context *context, const hd_embed_problem *problem,
                                   double edge, int64_t degree, hd_embed_run *run) {
     static const double range = 50; /* as a logarithm */
@@ -147,9 +148,10 @@ static bool cuts_cluster(const hd_embed_problem *problem, const hd_embed_pairs *
     return pairs->cuts_cluster || !claim_all(problem, pairs, &c);
 }
 
-/* Sends new random vectors through the filter, orthogonal to what was found. One pass separates
- * what lies well above the last pair from what lies below. In a cluster the two are close, so there
- * the first pair of the probe must converge. */
+/* Sends new random vectors through the filter, orthogonal to the pairs that were found. One pass
+ * separates what lies well above the last pair from what lies below. In a cluster the two are
+ * close, so there the first pair of the probe must converge. Without an edge (pairs of another
+ * solver), the probe finds its interval by iterating itself. */
 static huddle_status send_probe(huddle_context *context, const hd_embed_problem *problem,
                                 hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;

@@ -406,7 +406,7 @@ static void free_parts(parts *j) {
     hd_graph_rows_free(&j->rows);
 }
 
-/* What both public functions share: components, rounds, the new graph, info. */
+/* The steps that both public functions share: components, rounds, the new graph, info. */
 static huddle_status connect_parts(parts *j, const huddle_connect_options *options,
                                    const huddle_scale *scale, huddle_csr *graph,
                                    huddle_connect_info *info) {

@@ -28,10 +28,10 @@ typedef double (*box_function)(const double *, const double *, const double *, i
 static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_graph_leaf_distances);
 static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
 
-/* Distances to boxes and in leaves are rounded otherwise than those of the lists: each has a
- * relative error of at most (d + 3) 2^-53. They exclude a point only if they do so after
- * multiplication by this factor. The factor is several times larger than necessary, which costs
- * nothing: it matters only for ties. */
+/* Distances to boxes and in leaves are summed in another order than those of the lists, and rounded
+ * differently: each has a relative error of at most (d + 3) 2^-53. They exclude a point only if
+ * they do so after multiplication by this factor, which is several times smaller than necessary:
+ * that matters only for ties. */
 static double rounding_factor(int64_t d) {
     return 1 - 8 * (double)(d + 8) * DBL_EPSILON;
 }
@@ -75,7 +75,8 @@ static void swap(int32_t *order, int64_t a, int64_t b) {
 }
 
 /* The value that would be at position `middle` of begin .. end - 1 if they were sorted by
- * coordinate f: quickselect (Hoare) with the median of three as pivot. Permutes order. */
+ * coordinate f: quickselect (Hoare) with the median of three as pivot, which avoids the quadratic
+ * case of sorted data. Permutes order. */
 static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, int64_t f) {
     int64_t low = begin, high = end - 1;
     while (low < high) {
@@ -306,7 +307,7 @@ done:
 
 /* ---- searching ----------------------------------------------------------------------------- */
 
-/* A query on its way through the tree. */
+/* The state of a query during the descent. */
 typedef struct visit {
     const tree *t;
     int64_t i;

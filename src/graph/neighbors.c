@@ -54,7 +54,7 @@ done:
     return status;
 }
 
-/* How many lists the answer has. */
+/* The number of lists of the answer. */
 static int64_t count_queries(const hd_neighbor_request *r) {
     if (r->train_rows != NULL)
         return (r->query_rows != NULL ? r->query_rows : r->train_rows)->rows;
@@ -106,7 +106,7 @@ huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_req
 
 /* ---- the CPU ------------------------------------------------------------------------------- */
 
-/* A search of the CPU under way. */
+/* The state of a search on the CPU. */
 typedef struct host_search {
     huddle_context *context;
     const hd_neighbor_request *request;
@@ -247,8 +247,8 @@ done:
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
-/* The checks come first, so that an engine gets valid requests only; with k = 0 there is nothing
- * to ask for. The seconds include the checks, whoever answers. */
+/* The checks come first, so that an engine gets valid requests only; with k = 0 there is nothing to
+ * ask for. The time that is reported includes the checks. */
 huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor_request *request,
                                       huddle_neighbors *out, huddle_knn_info *info) {
     huddle_status status = HUDDLE_OK;

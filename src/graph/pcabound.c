@@ -29,8 +29,8 @@ enum {
  * n_distances against the rate of the kernel). */
 static const double full_cost = 30;
 
-/* Full distances per point that do not count against the bound: the first lists are poor on all
- * data. */
+/* Full distances per point that are not counted when the cost is compared: the first lists are poor
+ * on all data, also where the bound pays in the end. */
 static const double free_distances = 100;
 
 typedef struct bound {

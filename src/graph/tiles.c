@@ -48,7 +48,7 @@ static int compute_tile(const hd_graph_tiles *tiles, hd_graph_tile *t, int64_t r
 static const float nowhere[HD_GRAPH_TILE_COLUMNS] = {NOWHERE8, NOWHERE8, NOWHERE8,
                                                      NOWHERE8, NOWHERE8, NOWHERE8};
 
-/* Takes the lowest bit off a row's hits and returns its column. */
+/* Removes the lowest bit from the hits of a row and returns its column: ascending columns. */
 static int next_column(uint64_t *hits) {
     int c = __builtin_ctzll(*hits);
     *hits &= *hits - 1;

@@ -85,7 +85,7 @@ done:
     return status;
 }
 
-/* The scale is kept beside the graph: bridges (connect.c) and edges of new points are weighed by it
+/* The scale is kept with the graph: bridges (connect.c) and edges of new points are weighed by it
  * later. */
 huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neighbors *neighbors,
                                      const huddle_weight_options *options, huddle_scale *scale) {

@@ -176,8 +176,8 @@ huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpo
         offsets[matrix->columns[e] + 1]++;
     for (int64_t j = 0; j < matrix->cols; j++)
         offsets[j + 1] += offsets[j];
-    /* A counting sort. Placing an entry moves its row's offset; in the end each offset is the end
-     * of its row, which is where the next one begins. */
+    /* A counting sort. Placing an entry advances the offset of its row; in the end each offset is
+     * the end of its row, which is where the next one begins. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             int64_t place = offsets[matrix->columns[e]]++;

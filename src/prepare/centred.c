@@ -24,8 +24,9 @@ huddle_status hd_prepare_centred_transpose(hd_prepare_centred *c) {
         c->column_offsets[x->columns[e] + 1]++;
     for (int64_t j = 0; j < x->d; j++)
         c->column_offsets[j + 1] += c->column_offsets[j];
-    /* A counting sort. Placing an entry moves its column's offset; in the end each offset is the
-     * end of its column, which is where the next one begins. */
+    /* A counting sort, in which rows of a column stay ascending. Placing an entry advances the
+     * offset of its column; in the end each offset is the end of its column, which is where the
+     * next one begins. */
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
             int64_t place = c->column_offsets[x->columns[e]]++;
