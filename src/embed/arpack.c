@@ -132,6 +132,7 @@ huddle_status hd_embed_solve_arpack(huddle_context *context, const hd_embed_prob
     hd_embed_block basis = {0};
     hd_rng rng = hd_rng_stream(problem->request->seed, 0);
     bool missed = false;
+    /* Held for the whole solve: the calls of one iteration must not mix with those of another. */
     pthread_mutex_lock(&arpack_lock);
     TRY(new_lanczos(problem->op, problem->request->n_wanted, &l));
     for (int64_t i = 0; i < problem->op->n; i++)

@@ -37,8 +37,7 @@ static const double float_range = 1e5, double_range = 1e12;
 enum { START_DEGREE_LIMIT = 20, DEGREE_LIMIT = 160, MIN_DEGREE = 4 };
 
 /* Rounds without progress (a factor of .7 in the residual) after which a block of floats is
- * continued in double, and after which the iteration stops. Clusters of eigenvalues cause rounds
- * without visible progress, hence the second number is large. */
+ * continued in double, and after which the iteration stops. */
 enum { FLOAT_PATIENCE = 3, PATIENCE = 20 };
 
 huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t wanted, hd_embed_run *run) {
@@ -164,6 +163,8 @@ static huddle_status find_pairs(huddle_context *context, hd_embed_run *run) {
         TRY(deflate(context, false, run));
         TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, block));
         run->n_products++;
+        /* The random columns of the last attempt serve the next round only; enough Ritz pairs are
+         * known. */
         if (attempt > 0 && run->ritz.rank >= run->wanted)
             break;
         TRY(hd_embed_rayleigh_ritz(context, block, &run->ritz));
@@ -290,6 +291,8 @@ huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, d
             break;
         idle = missing < .7 * best ? 0 : idle + 1;
         best = fmin(best, missing);
+        /* Widening waits until float has done what it can: the goal is below its floor, and the
+         * residual has reached twice the floor or stopped falling. */
         if (!run->block.in_double && goal < least &&
             (worst_residual(run) < 2 * least || idle > FLOAT_PATIENCE)) {
             TRY(continue_in_double(context, run));

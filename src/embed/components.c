@@ -156,6 +156,7 @@ static huddle_status join_components(huddle_context *context, const huddle_csr *
     TRY(hd_halo_open(context, n, entries, j.columns, &j.halo));
     ALLOC(j.root, n + j.halo.ghosts);
     ALLOC(j.smallest, j.count);
+    /* Backwards, so that the smallest row of each component is written last. */
     for (int64_t i = n - 1; i >= 0; i--)
         j.smallest[component[i]] = (double)(slab.first + i);
     for (int64_t i = 0; i < n; i++)

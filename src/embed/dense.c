@@ -117,6 +117,8 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     pairs->count = count;
     pairs->stop = HUDDLE_STOP_CONVERGED;
     pairs->n_iter = 1;
+    /* LAPACK separates eigenvalues to rounding error, so that only equal ones count as a
+     * cluster. */
     pairs->cuts_cluster = count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <
                                                 1e-10 * (op->upper - op->lower);
     pairs->verified = "inertia";

@@ -245,6 +245,8 @@ static huddle_status embed_components(huddle_context *context, const hd_embed_la
     TRY(new_embedding(laplacian->n, c, q > c ? c + 1 : c, out));
     TRY(write_components(context, laplacian, c, &out->vectors));
     info->stop = HUDDLE_STOP_EXACT;
+    /* Another eigenvalue 0 follows if there are more components; otherwise the next eigenvalue is
+     * not known. */
     info->gap = q > c ? 0 : NAN;
     info->cuts_cluster = q > c;
     info->verified = "inertia";

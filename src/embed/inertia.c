@@ -147,6 +147,7 @@ static huddle_status eliminate(huddle_context *context, const hd_embed_operator 
         f->sum[k] = 0;
         for (int64_t at = first; at < f->n; at++) {
             int64_t j = f->pattern[at], end = f->offsets[j] + f->count[j];
+            /* sum is (L D)_kj, entry is L_kj; column j of L updates the rest of row k. */
             double sum = f->sum[j], entry = sum / f->pivots[j];
             f->sum[j] = 0;
             for (int64_t e = f->offsets[j]; e < end; e++)

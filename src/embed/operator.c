@@ -108,7 +108,8 @@ static void normalise(double middle, double radius, hd_embed_operator *op) {
 
 /* ---- the two kinds of requests ------------------------------------------------------------- */
 
-/* N = D^-1/2 A D^-1/2, whose spectrum is known to lie in [-1, 1]. */
+/* N = D^-1/2 A D^-1/2, whose spectrum is known to lie in [-1, 1]. The columns are renumbered to the
+ * order of the operator first; scaling then works on its own numbering. */
 static huddle_status fill_scaled(huddle_context *context, const hd_eigen_request *request,
                                  const int32_t *order, hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;

@@ -196,6 +196,7 @@ static huddle_status solve_small(double *gram, double *product, hd_embed_ritz *r
                 half, b);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, r, r, b, 1, half, b, basis, b, 0, small,
                 r);
+    /* LAPACK returns ascending eigenvalues; Ritz pairs are in descending order. */
     TRY(eigen(rank, small, values));
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, r, b, r, 1, small, r, basis, b, 0, half,
                 b);

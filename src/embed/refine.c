@@ -28,6 +28,8 @@ static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_ru
     while (count < run->ritz.rank &&
            (count == run->wanted || residual[count] < extra_tolerance * tol))
         count++;
+    /* The edge is taken before the exact step changes the Ritz values: it belongs to the block as
+     * it was filtered. */
     pairs->edge = hd_embed_run_edge(run);
     TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
     TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, run->wanted,

@@ -157,6 +157,7 @@ static huddle_status send_probe(huddle_context *context, const hd_embed_problem 
     huddle_status status = HUDDLE_OK;
     hd_embed_run run = {0};
     float *found = NULL;
+    /* Another random stream than that of the solve, whose vectors may all lack the missed one. */
     uint64_t seed = problem->request->seed ^ 0x9e3779b97f4a7c15u;
     int64_t degree = isnan(pairs->edge) ? 0 : probe_degree(problem, pairs);
     double last = pairs->theta[problem->request->n_wanted - 1] +

@@ -109,6 +109,7 @@ static huddle_status find_among_dense(parts *j, const int32_t *names, int64_t co
                          .distance2 = distance};
     if (j->cosine)
         TRY(hd_graph_rows_normalise(j->context, &asking));
+    /* Both sides must have the same number of coordinates (dense_rows.h). */
     asking.zeros = j->rows.zeros;
     TRY(hd_graph_search_run(j->context, "auto", &s, &used));
 done:
@@ -291,6 +292,7 @@ static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clust
         TRY(find_best_bridges(j, least));
         join_parts(j);
     }
+    /* "true" connects everything; the others only if there are more components than clusters. */
     if (strcmp(connect, "true") != 0 && j->count <= n_clusters)
         return status;
     while (j->count > 1) {

@@ -188,6 +188,9 @@ bool hd_graph_rows_short(const hd_graph_rows *rows) {
 static double distance2_singles(const hd_graph_rows *a, const float *x, const float *y,
                                 double limit) {
     double margin = (double)(a->d + 8) * 0x1p-23;
+    /* Below 2^123 the bound is a finite float; a sum that overflows nevertheless is computed again
+     * in double. A margin of a tenth or more, of rows that are extremely long, is not worth
+     * trying. */
     bool within = limit < 0x1p123 && (limit > 0x1p-100 || limit == 0);
     if (within && margin < 0.1) {
         float bound = (float)(limit * (1 + 2 * margin));

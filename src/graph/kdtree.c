@@ -30,8 +30,8 @@ static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
 
 /* Distances to boxes and in leaves are summed in another order than those of the lists, and rounded
  * differently: each has a relative error of at most (d + 3) 2^-53. They exclude a point only if
- * they do so after multiplication by this factor, which is several times smaller than necessary:
- * that matters only for ties. */
+ * they do so after multiplication by this factor, whose difference to 1 is several times as large
+ * as necessary: that matters only for ties. */
 static double rounding_factor(int64_t d) {
     return 1 - 8 * (double)(d + 8) * DBL_EPSILON;
 }
@@ -292,6 +292,8 @@ static huddle_status build_tree(huddle_context *context, tree *t) {
     for (int64_t i = 0; i < t->n_nodes; i++)
         if (t->nodes[i].left < 0)
             fill_leaf(t, &t->nodes[i]);
+    /* Points among themselves are queried in the order of the leaves; new points have no such
+     * order. */
     t->queries = t->points;
     t->sequence = t->order;
     if (s->query != s->train) {
@@ -388,6 +390,8 @@ static void descend(visit *v, int32_t at) {
             scan_leaf(v, here);
             return;
         }
+        /* Both bounds are computed here, but the far one is compared with the k-th distance after
+         * the near child has been visited. */
         int32_t near = here->left, far = here->right;
         double near_bound = box_distance(v, near), far_bound = box_distance(v, far);
         if (far_bound < near_bound) {

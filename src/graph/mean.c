@@ -66,6 +66,7 @@ static huddle_status average_distances(huddle_context *context, mean *m, double 
                                        double *result) {
     huddle_status status = HUDDLE_OK;
     double pairs = (double)m->n * (double)(m->n - 1) / 2, sum = 0;
+    /* The decision depends on the sizes only, so that it is the same on every machine. */
     bool all = pairs * width <= max_work;
     double sample = fmax(1, floor(fmin(max_pairs, max_work / width)));
     int64_t items = all ? m->n : (int64_t)sample;

@@ -263,6 +263,7 @@ static huddle_status prepare_search(huddle_context *context, bound *b) {
     b->packing.differences = false;
     b->packing.blur = b->projection.blur * b->packing.scale;
     TRY(hd_graph_panels_new(context, &y, &b->packing, &b->panels));
+    /* The panels contain all that is needed of the projection. */
     hd_graph_projection_free(&b->projection);
     ALLOC(b->tiles.tau, b->panels.padded);
     b->tiles.rows = b->tiles.columns = &b->panels;

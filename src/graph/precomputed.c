@@ -156,6 +156,7 @@ static huddle_status lists_from_stored(huddle_context *context, const huddle_csr
         for (int64_t e = distances->offsets[i]; e < distances->offsets[i + 1]; e++)
             if (distances->columns[e] != slab.first + i)
                 offer(out, i, distances->columns[e], distances->values[e]);
+    /* Lists of the caller end with -1; INT32_MAX is needed only while they are sorted. */
     for (int64_t e = 0; e < out->n * out->k; e++)
         if (out->index[e] == INT32_MAX)
             out->index[e] = -1;

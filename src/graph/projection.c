@@ -121,6 +121,7 @@ static void find_directions(finder *f, uint64_t seed) {
             break;
         for (int64_t e = 0; e < f->p * f->d; e++)
             f->directions[e] = (float)f->v[e];
+        /* V <- V S'S for the centred sample S, as two products. */
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, p, d, 1, f->sample, d,
                     f->directions, d, 0, f->products, p);
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, d, m, 1, f->products, p, f->sample,

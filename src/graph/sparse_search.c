@@ -145,6 +145,8 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
             hd_graph_list_insert(near, names, t->k, value, (int32_t)j);
     }
     hd_graph_search_clear(s, i, i + 1);
+    /* Fewer candidates than places: all points that are not skipped are candidates, and the list is
+     * final. */
     while (found < t->k && names[found] != INT32_MAX)
         found++;
     compared += insert_exactly(t, i, names, found);
@@ -156,6 +158,7 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
     hd_graph_search_clear(s, i, i + 1);
     for (int64_t j = 0; j < t->train.x->n; j++) {
         int32_t name = (int32_t)j;
+        /* Points come by ascending index, so that nothing can enter a list of zeros any more. */
         if (*last == 0)
             break;
         if (rough(t, i, j, products) <= max_rough(t, i, j, within2) &&

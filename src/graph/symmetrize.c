@@ -21,6 +21,7 @@ static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, in
             value = value > b->values[q] ? value : b->values[q];
             q++;
         }
+        /* Loops and explicit zeros are no edges. */
         if (column == i || value == 0)
             continue;
         if (columns != NULL) {

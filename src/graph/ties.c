@@ -108,6 +108,7 @@ static huddle_status write_lists(const tie_search *t, huddle_neighbors *out) {
         int32_t count = count_near(t->around.distance + q * t->around.k, t->around.k, k);
         longest = count > longest ? count : longest;
     }
+    /* The longest list of any process. */
     double common = longest;
     TRY(hd_reduce_max(t->context, 1, &common));
     longest = (int32_t)common;

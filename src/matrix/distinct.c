@@ -65,7 +65,8 @@ static uint64_t hash_doubles(const double *values, int64_t d) {
     return hash;
 }
 
-/* Stored zeros are skipped, so that a row equals itself without them. */
+/* Stored zeros are skipped, so that a row equals itself without them. The column is part of what is
+ * hashed, because positions are not. */
 static uint64_t hash_sparse(const huddle_points *x, int64_t i) {
     uint64_t hash = 1;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
@@ -164,7 +165,8 @@ done:
 }
 
 /* Replaces first rows by the numbers of distinct rows. A first row comes before its copies, so its
- * number is known when they are reached. */
+ * number is known when they are reached. distinct->of is overwritten from front to back: it has
+ * numbers before i and first rows from i on. */
 static huddle_status number_rows(huddle_distinct *distinct) {
     huddle_status status = HUDDLE_OK;
     int64_t next = 0;
@@ -181,8 +183,8 @@ done:
     return status;
 }
 
-/* Hashes in parallel; the table is filled in row order, so that numbers do not depend on threads.
- * */
+/* Hashes in parallel, which is most of the work; the table is filled in row order, so that numbers
+ * do not depend on threads. */
 static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
                                    huddle_distinct *distinct) {
     huddle_status status = HUDDLE_OK;

@@ -25,6 +25,7 @@ static huddle_status check_nonzeros(int64_t nonzeros) {
     return HUDDLE_OK;
 }
 
+/* Values are zeroed. Rows follow each other without gaps: stride = d. */
 huddle_status huddle_points_new(int64_t n, int64_t d, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
@@ -84,6 +85,8 @@ done:
     return status;
 }
 
+/* Frees the host arrays and the copy of an engine. A freed container is empty and may be freed
+ * again. */
 void huddle_points_free(huddle_points *points) {
     huddle_free(points->values);
     huddle_free(points->offsets);

@@ -116,6 +116,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
         if (status != HUDDLE_OK)
             return status;
     }
+    /* hd_parallel() takes an argument that is not const. */
     huddle_points view = *points;
     return hd_parallel(context, NULL, points->n, row_grain(points->d), check_rows, &view);
 }
@@ -156,6 +157,7 @@ typedef struct conversion {
     double *sums, *lows, *highs; /* chunks x d */
 } conversion;
 
+/* Finite values beyond the range of float get a message of their own. */
 static huddle_status bad_value(double v, int64_t row, int64_t column) {
     if (isfinite(v))
         return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
@@ -243,7 +245,8 @@ done:
     return status;
 }
 
-/* The shift stays NULL if no column needs one. */
+/* The shift stays NULL if no column needs one. Most data have none, and every stage is simpler
+ * without. */
 static huddle_status choose_shift(const conversion *c, int64_t n) {
     huddle_status status = HUDDLE_OK;
     huddle_points *x = c->points;
@@ -290,6 +293,7 @@ done:
     return hd_agree(context, status);
 }
 
+/* The points keep a copy of the shift of their own. */
 static huddle_status keep_shift(const double *shift, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     if (shift == NULL)

@@ -82,6 +82,8 @@ static void add_row(assignment *s, int64_t root) {
         row = s->row_of[column];
     }
     update_prices(s, root, at);
+    /* From the free column back to the root: each row on the path takes the column that was reached
+     * from it and releases its former one. */
     while (column >= 0) {
         int32_t from = s->parent[column], next = s->col_of[from];
         s->row_of[column] = from;

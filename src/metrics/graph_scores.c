@@ -41,7 +41,7 @@ done:
 
 /* The ranks of the labels, followed by those of the rows of other processes that the graph refers
  * to, and the columns as places in that array: the graph's own, or *local if there are such
- * processes. */
+ * processes. Labels are replaced by ranks because they may be any integers. */
 static huddle_status rank_vertices(huddle_context *context, const huddle_csr *graph,
                                    const int32_t *labels, int32_t **ranks, int32_t **local,
                                    int64_t *n_clusters) {
@@ -81,6 +81,7 @@ static huddle_status measure_volumes(huddle_context *context, const huddle_csr *
     }
     TRY(hd_reduce_sum(context, m->n_clusters, m->volume));
     TRY(hd_reduce_sum(context, m->n_clusters, m->inside));
+    /* The total from the reduced volumes, so that every process has the same bits. */
     for (int64_t c = 0; c < m->n_clusters; c++)
         m->total += m->volume[c];
 done:

@@ -96,7 +96,8 @@ static void reach_from(matching *s, int32_t row, int64_t at) {
     }
 }
 
-/* Moves the matching one cell back along the path that ends in `column`. */
+/* Exchanges the matching along the path that ends in `column`: each row takes the column that was
+ * reached from it and releases its former one, until the new row is reached, which has none. */
 static void augment(matching *s, int32_t column) {
     while (column >= 0) {
         int32_t row = s->parent[column], next = s->col_of[row];
@@ -146,6 +147,7 @@ static void add_row(matching *s, int32_t root) {
         reach_from(s, row, at);
     }
     update_dual(s, root, best);
+    /* The path ends in a row that becomes free: its column is the end of the path to augment. */
     if (end < 0 && give_up != root) {
         end = s->col_of[give_up];
         s->col_of[give_up] = -1;
@@ -174,7 +176,7 @@ static void match_rows(matching *s) {
 /* ---- either orientation -----------------------------------------------------------------------
  */
 
-/* The table with rows and columns exchanged. */
+/* The table with rows and columns exchanged, by a counting sort: columns stay ascending. */
 static huddle_status exchange(const hd_metrics_table *t, int64_t **offsets, int32_t **columns,
                               int64_t **counts) {
     huddle_status status = HUDDLE_OK;

@@ -32,8 +32,8 @@ static double mutual_information(const hd_metrics_table *t) {
     return fmax(information, 0);
 }
 
-/* The exceptions come first: equal partitions give exactly 1, and a labelling with one group has
- * no information. */
+/* The exceptions come first: equal partitions give exactly 1, and a labelling with one group has no
+ * information (its entropy, a divisor in (18), is 0). */
 static double normalised_information(const hd_metrics_table *t) {
     int64_t cells = t->offsets[t->rows];
     if (cells == t->rows && cells == t->cols) /* the same partition: 1 without rounding */
@@ -101,6 +101,7 @@ done:
     return status;
 }
 
+/* All scores from one table: the labels are read once. */
 huddle_status huddle_metrics_scores(huddle_context *context, int64_t n, const int32_t *truth,
                                     const int32_t *labels, huddle_scores *scores) {
     huddle_status status = HUDDLE_OK;

@@ -84,7 +84,8 @@ done:
     return status;
 }
 
-/* The sample from the rows of all processes: the same rows that one process would draw. */
+/* The sample from the rows of all processes: the same rows that one process would draw. Every
+ * process draws the same indices from the same seed. */
 static huddle_status gather_sample(huddle_context *context, const huddle_points *x,
                                    const int32_t *labels, int64_t count, uint64_t seed,
                                    huddle_points *sample, int32_t *chosen, survey *s) {
@@ -139,8 +140,8 @@ static void dense_products(const survey *s, const double *rows, int64_t count, i
                 rows, d, tile, d, 0, products, TILE);
 }
 
-/* The same for sparse points: one row is made dense, in an array that is cleared entry by entry.
- * */
+/* The same for sparse points: one row is made dense, in an array that is cleared entry by entry. A
+ * product then costs as much as the other row has entries. */
 static void sparse_products(const survey *s, int64_t begin, int64_t end, int64_t first,
                             int64_t last, double *row, double *products) {
     const huddle_points *x = s->x;
@@ -193,6 +194,8 @@ static huddle_status survey_block(void *argument, hd_chunk chunk) {
     int64_t d = s->x->d, n = s->x->n, begin = s->first + chunk.begin, end = s->first + chunk.end;
     bool sparse = s->x->offsets != NULL;
     double *products = s->scratch + chunk.worker * s->scratch_size;
+    /* The scratch memory of a worker: products, sums per cluster, then the block and a tile of rows
+     * (dense) or one row (sparse). */
     double *sums = products + (int64_t)BLOCK * TILE, *rows = sums + BLOCK * s->n_clusters;
     memset(sums, 0, (size_t)(BLOCK * s->n_clusters) * sizeof *sums);
     if (sparse)

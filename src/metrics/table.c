@@ -30,6 +30,7 @@ static void sort_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
         int64_t places[257] = {0};
         for (int64_t k = 0; k < n; k++)
             places[(from[k] >> shift & 255) + 1]++;
+        /* All keys have this byte in common. */
         if (places[(from[0] >> shift & 255) + 1] == n)
             continue;
         for (int b = 0; b < 256; b++)
@@ -113,6 +114,8 @@ huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const i
         keys[k] = key_of(labels[k]);
     *count = distinct_keys(n, keys, spare);
     if (hd_context_engine(context)->slabs != NULL) {
+        /* The own keys become the input of the union, and the array of all keys takes their
+         * place. */
         huddle_free(spare);
         spare = keys;
         keys = NULL;
@@ -197,7 +200,8 @@ done:
     return status;
 }
 
-/* The table of this process's points. */
+/* The table of this process's points: a class and a cluster are packed into one 64-bit key, so that
+ * one sort orders the cells by rows and columns. */
 static huddle_status count_own(int64_t n, const int32_t *truth, const int32_t *labels,
                                hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
@@ -222,6 +226,7 @@ done:
 
 /* ---- the table of all processes ------------------------------------------------------------- */
 
+/* The distinct labels of all processes, ascending; own labels are distinct and ascending. */
 static huddle_status unite_labels(huddle_context *context, const int32_t *own, int64_t n_own,
                                   int32_t **labels, int64_t *count) {
     huddle_status status = HUDDLE_OK;

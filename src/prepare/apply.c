@@ -71,7 +71,8 @@ static void centre_row(int64_t d, double *row) {
         row[j] -= mean;
 }
 
-/* Centres and scales the row as the rule requires, and stores it. */
+/* Centres and scales the row as the rule requires, and stores it. Rules that scale by small
+ * standard deviations can exceed the range of float. */
 static huddle_status store_row(const application *a, int64_t i, double *row, int64_t *zero_rows) {
     int64_t d = a->y->d;
     double factor = 1;
@@ -128,7 +129,8 @@ done:
     return status;
 }
 
-/* Rule unit on sparse points, whose zeros stay zeros. */
+/* Rule unit on sparse points, whose zeros stay zeros. Their columns are those of the copy
+ * already. */
 static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
@@ -227,7 +229,7 @@ done:
     return status;
 }
 
-/* Chooses the body that the rule needs. */
+/* Chooses the body that the rule needs. Projections accept sparse points; their result is dense. */
 static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     enum { VALUES = 1 << 16 }; /* per chunk: 256 kB of floats */

@@ -74,7 +74,8 @@ void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64
             base[k] += c->offset[j] * v[j * ldv + k];
 }
 
-/* out = sum over entries e of values[e] * v[index[e]], less scale * base. */
+/* out = sum over entries e of values[e] * v[index[e]], less scale * base. Used for rows of X (base
+ * = o'v, scale = 1) and, with the transpose, for its columns (base = 1'v, scale = o_j). */
 static void gather(int64_t begin, int64_t end, const int32_t *index, const float *values,
                    const double *v, int64_t b, int64_t ldv, double scale, const double *base,
                    double *out) {
@@ -171,7 +172,8 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
 }
 
 /* Adds a product over the processes. The rows of out may be apart, so a copy is reduced; on one
- * process there is nothing to do. */
+ * process there is nothing to do. The product with the transpose is a sum over rows, which are
+ * spread over the processes. */
 static huddle_status reduce_product(huddle_context *context, const product *p) {
     huddle_status status = HUDDLE_OK;
     double *packed = NULL;

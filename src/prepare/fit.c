@@ -89,6 +89,7 @@ static huddle_status project(huddle_context *context, const huddle_points *x, co
     }
     for (int64_t j = 0; j < x->d; j++)
         total += variance[j];
+    /* Rounding may make the sum of the components exceed that of the columns. */
     p->variance_kept = total > 0 ? fmin(kept / total, 1) : 1;
 done:
     hd_prepare_centred_free(&centred);
@@ -149,6 +150,7 @@ huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x
     p->unit_rows = !has_rule(p, "none") && !has_rule(p, "standard");
     if (has_rule(p, "auto"))
         FAIL(HUDDLE_INVALID, "prepare = auto is resolved by a model; this function needs a rule");
+    /* Centring turns the zeros of sparse points into other values. */
     if (x->offsets != NULL &&
         (has_rule(p, "standard") || p->center_rows || has_rule(p, "center-columns")))
         FAIL(HUDDLE_INVALID,

@@ -148,6 +148,7 @@ done:
     return status;
 }
 
+/* Products of rows of different processes would need all rows on one process. */
 huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_centred *c,
                                       bool by_columns, double *gram) {
     huddle_status status =

@@ -120,6 +120,7 @@ static huddle_status append_block(huddle_context *context, basis *s, int64_t cou
         memcpy(s->v + i * s->max + at, s->w + i * s->b, (size_t)count * sizeof *s->v);
     TRY(s->a->times(context, s->a->self, s->v + at, count, s->max, s->av + at, s->max));
     s->size += count;
+    /* The new columns of H = V'AV. */
     multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->av + at, s->max, 0, s->h + at,
              s->max);
     for (int64_t i = 0; i < s->size; i++)
@@ -132,7 +133,8 @@ done:
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* H y = theta y, largest first: theta[k] with y in row k. */
+/* H y = theta y, largest first: theta[k] with y in row k. H is small, so that all of its eigenpairs
+ * are computed, and LAPACK's ascending order is reversed. */
 static huddle_status solve_small(basis *s) {
     int64_t size = s->size;
     for (int64_t i = 0; i < size; i++)
@@ -190,7 +192,8 @@ static void restart_basis(basis *s, int64_t count) {
     s->size = count;
 }
 
-/* One random stream per row, so that the start does not depend on the order of the work. */
+/* One random stream per row, so that the start does not depend on the order of the work. Every
+ * process draws the same numbers, as the operator requires. */
 static void start_at_random(basis *s, uint64_t seed) {
     for (int64_t i = 0; i < s->m; i++) {
         hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
@@ -236,6 +239,7 @@ static huddle_status iterate(huddle_context *context, basis *s, bool *converged)
         TRY(fill_basis(context, s, grown, least, &closed));
         TRY(solve_small(s));
         int64_t count = s->b < s->size ? s->b : s->size;
+        /* Computes the residuals in any case: the restart needs them in w. */
         *converged = compute_residuals(s, count) || closed;
         if (*converged || round + 1 == MAX_ROUNDS)
             break;
@@ -247,7 +251,8 @@ done:
     return status;
 }
 
-/* The block is a little larger than r, which speeds up the convergence of the last vectors. */
+/* The block is a little larger than r, which speeds up the convergence of the last vectors. BLOCKS
+ * blocks bound the memory at 2 BLOCKS b columns. */
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
                                       int64_t r, uint64_t seed, double *values, double *vectors,
                                       bool *converged) {

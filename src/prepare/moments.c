@@ -38,7 +38,8 @@ static huddle_status sum_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* out = the sums of all rows, divided by their number. */
+/* out = the sums of all rows, divided by their number. Variances are divided by n as well, not by n
+ * - 1. */
 static huddle_status average_rows(huddle_context *context, sums *s, int64_t grain, double *out) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->x->n, d = s->x->d;

@@ -65,7 +65,8 @@ done:
     return status;
 }
 
-/* Only multiplies with the matrix. */
+/* Only multiplies with the matrix. Components that have not converged fully still span nearly the
+ * same space, hence a warning and not an error. */
 static huddle_status iterate(huddle_context *context, const hd_prepare_centred *c, bool by_columns,
                              int64_t r, uint64_t seed, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
@@ -145,6 +146,8 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
         TRY(decompose(context, c, by_columns, r, values, vectors));
     else
         TRY(iterate(context, c, by_columns, r, seed, values, vectors));
+    /* values and variances share their memory: the rank needs eigenvalues, before they are divided
+     * by n. */
     *rank = count_rank(n, d, r, values);
     if (by_columns)
         memcpy(components, vectors, (size_t)(d * r) * sizeof *components);
