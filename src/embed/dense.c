@@ -68,9 +68,9 @@ done:
 }
 
 /* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z. dsyevr can
- * return too few where many eigenvalues are equal; then dsyevd is used. values has n elements. Both
- * calls destroy a, hence the second fill_matrix(). An answer at or below LAPACK_WORK_MEMORY_ERROR
- * is a lack of memory, which dsyevd would meet as well. */
+ * return too few where many eigenvalues are equal; then dsyevd is used, on a new copy, since dsyevr
+ * destroys a. An answer at or below LAPACK_WORK_MEMORY_ERROR is a lack of memory, which dsyevd
+ * would meet as well. values has n elements. */
 static huddle_status find_largest(const hd_embed_operator *op, int64_t count, double *a,
                                   double *values, double *z) {
     huddle_status status = HUDDLE_OK;

@@ -88,7 +88,7 @@ done:
  * 1990): row k of L has its entries on the paths in the tree from the entries of row k of the
  * matrix up to k. mark[] ends a path where an earlier one has passed, so that the work is
  * proportional to the entries of L. Returns the number of multiplications of the elimination, which
- * decides whether it is affordable before anything is allocated. */
+ * decides whether it is affordable before L is allocated. */
 static double analyse(const hd_embed_operator *op, factor *f) {
     double work = 0;
     for (int64_t k = 0; k < f->n; k++) {

@@ -94,7 +94,7 @@ static huddle_status combine(huddle_context *context, const step *s, int64_t len
 
 /* ---- Gram matrices ------------------------------------------------------------------------- */
 
-/* Rows of op x, from the block's x in double. This is used once per solve, so that it is written
+/* Rows of op x, from the block's x. This is used only at the end of a solve, so that it is written
  * for accuracy: values and sums are doubles whatever the block contains. */
 static void multiply_strip(const hd_embed_operator *op, const hd_embed_block *block, int64_t first,
                            int64_t count, double *rows) {

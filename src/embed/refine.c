@@ -48,9 +48,9 @@ done:
     return status;
 }
 
-/* Replaces the last columns, those of the smallest Ritz values, by what the probe found, or else by
- * random vectors, and iterates again. The wanted columns stay, so that little is lost. The probe
- * has been filtered already and needs no filter at the start. */
+/* Replaces the last columns, those of the smallest Ritz values, by what the probe found, or else
+ * adds random vectors to them that are much larger, and iterates again. The wanted columns stay, so
+ * that little is lost. The probe has been filtered already and needs no filter at the start. */
 static huddle_status continue_with(huddle_context *context, const hd_embed_problem *problem,
                                    const hd_embed_block *probe, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;

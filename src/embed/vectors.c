@@ -292,7 +292,7 @@ done:
 
 /* Two products of classical Gram-Schmidt; the vectors are orthonormal. One pass is enough: what
  * rounding leaves of the vectors is removed again at the next deflation, before the filter has
- * magnified it. */
+ * magnified it. The block is in float. */
 huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float *vectors,
                                            int64_t count, bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;

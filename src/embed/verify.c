@@ -104,7 +104,9 @@ done:
 /* ---- probe --------------------------------------------------------------------------------- */
 
 /* The smallest difference between eigenvalues and the smallest residual that a block of floats
- * resolves. */
+ * resolves. Probes must stay in float, as hd_embed_block_orthogonalise() requires: a run becomes
+ * double only if its goal, which is at least a tenth of its tolerance, is below float_floor of
+ * chebyshev.c. */
 static const double float_difference = 1e-6, float_residual = 1e-5;
 
 static huddle_status round_vectors(const huddle_dense *vectors, float **rounded) {

@@ -16,9 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A component smaller than this share of the mean cluster is small. The embedding's choice of the
- * number of clusters uses the same share (docs/method.md,
- * "How many clusters?"). */
+/* A component smaller than this share of the mean cluster is small. The choice of the number of
+ * clusters from the eigenvalues uses the same share (docs/method.md, "How many clusters?"). */
 static const double small_share = 0.3;
 
 static const char *const choices[] = {"auto", "true", "false", "small", NULL};

@@ -105,7 +105,7 @@ static bool equal_sparse(const huddle_points *x, int64_t a, int64_t b) {
     }
 }
 
-/* Different hashes settle nearly all comparisons; values are compared as numbers, so that -0 equals
+/* Different hashes decide nearly all comparisons; values are compared as numbers, so that -0 equals
  * 0. */
 static bool equal_rows(const rows *r, int64_t a, int64_t b) {
     if (r->hash[a] != r->hash[b])

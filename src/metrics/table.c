@@ -1,6 +1,6 @@
-/* Contingency tables by sorting pairs of labels. Labels may be any integers, not only 0 .. c -
- * 1, so that an array indexed by label is not possible; sorting takes linear time and needs no
- * hash. */
+/* Contingency tables by sorting pairs of labels. Labels may be any integers, not only consecutive
+ * ones, so that an array indexed by label is not possible; sorting takes linear time and needs no
+ * hash table. */
 #include "metrics/table.h"
 
 #include "base/check.h"

@@ -163,8 +163,8 @@ done:
 }
 
 /* `gain`, the largest norm of a column of the projection, bounds how much the projection magnifies
- * the rounding error of a row in one component: 1 for pca, more for whiten, which divides by
- * standard deviations. The product of offset and projection is the same for all rows. */
+ * the rounding error of a row in one component: 1 for pca, and for whiten the inverse of the
+ * smallest standard deviation. The product of offset and projection is the same for all rows. */
 static huddle_status prepare_projection(application *a) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *v = &a->p->projection;

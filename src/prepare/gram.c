@@ -98,8 +98,8 @@ static void collect(const squares *s, double *gram) {
 }
 
 /* Segments are a multiple of DEPTH and depend on the sizes only, so that the sums have the same
- * bits for any number of threads. There are as many segments as give PIECES pieces of work, but
- * none shorter than two tiles. */
+ * bits for any number of threads. There are as many as give about PIECES pieces of work, but a
+ * segment has at least about two tiles. */
 static huddle_status dense_gram(huddle_context *context, const hd_prepare_centred *c,
                                 bool by_columns, double *gram) {
     huddle_status status = HUDDLE_OK;
