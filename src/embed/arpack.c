@@ -19,6 +19,8 @@ typedef struct lanczos {
     a_int iparam[11], ipntr[11];
 } lanczos;
 
+/* At least 20 vectors and twice the wanted number, as ARPACK's guide recommends, but no more than
+ * the dimension of the space that the known vectors leave. */
 static huddle_status new_lanczos(const hd_embed_operator *op, int64_t wanted, lanczos *l) {
     huddle_status status = HUDDLE_OK;
     int64_t n = op->n, limit = n - op->n_known;
@@ -43,7 +45,8 @@ static void free_lanczos(lanczos *l) {
     huddle_free(l->sums);
 }
 
-/* Removes the known vectors from one vector. */
+/* Removes the known vectors from one vector. Their supports are disjoint: each row belongs to
+ * one. */
 static void deflate(const lanczos *l, double *x) {
     const hd_embed_operator *op = l->op;
     if (op->n_known == 0)
@@ -55,6 +58,8 @@ static void deflate(const lanczos *l, double *x) {
         x[i] -= op->known[i] * l->sums[op->component[i]];
 }
 
+/* The product is deflated, not only the start: rounding errors would bring the known vectors back,
+ * and they have the largest eigenvalue. */
 static void multiply(const lanczos *l, const double *x, double *y) {
     const hd_embed_operator *op = l->op;
     for (int64_t i = 0; i < op->n; i++) {
@@ -66,7 +71,10 @@ static void multiply(const lanczos *l, const double *x, double *y) {
     deflate(l, y);
 }
 
-/* ARPACK's reverse communication: it asks for products until it has converged. */
+/* ARPACK's reverse communication: it asks for products until it has converged. "LA" asks for the
+ * largest algebraic eigenvalues of N, the smallest of the Laplacian (3). iparam[0] = 1 selects
+ * exact shifts, iparam[2] limits the iterations, iparam[6] = 1 selects the ordinary
+ * eigenproblem. */
 static huddle_status iterate(huddle_context *context, const hd_embed_problem *problem, lanczos *l,
                              hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
@@ -95,7 +103,8 @@ done:
 }
 
 /* ARPACK's basis as a block. Whatever ARPACK reports of its own progress, the basis contains the
- * pairs, and a Rayleigh-Ritz step takes the best of them. */
+ * pairs, and a Rayleigh-Ritz step takes the best of them. A column that deflation reduces to
+ * rounding errors stays zero; the Rayleigh-Ritz step drops it. */
 static huddle_status load_basis(const lanczos *l, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
     int64_t n = l->op->n;
@@ -114,6 +123,8 @@ done:
     return status;
 }
 
+/* The pairs are verified like those of any other solver, because small residuals do not show that a
+ * copy of a multiple eigenvalue was missed. */
 huddle_status hd_embed_solve_arpack(huddle_context *context, const hd_embed_problem *problem,
                                     hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
@@ -121,6 +132,7 @@ huddle_status hd_embed_solve_arpack(huddle_context *context, const hd_embed_prob
     hd_embed_block basis = {0};
     hd_rng rng = hd_rng_stream(problem->request->seed, 0);
     bool missed = false;
+    /* Held for the whole solve: the calls of one iteration must not mix with those of another. */
     pthread_mutex_lock(&arpack_lock);
     TRY(new_lanczos(problem->op, problem->request->n_wanted, &l));
     for (int64_t i = 0; i < problem->op->n; i++)

@@ -8,29 +8,29 @@
 #include <math.h>
 #include <string.h>
 
-/* Rounding errors contain the deflated vectors again, and the filter magnifies them: they are
- * removed after at most so many degrees. */
+/* Rounding errors reintroduce the deflated vectors, and the filter magnifies them most of all: they
+ * are removed after at most so many degrees. */
 enum { DEFLATE_EVERY = 24 };
 
-/* The smallest residual, for a matrix of norm 1, that a block of floats reaches: some 16 units of
- * rounding (2^-24). */
+/* The smallest residual, for a matrix of norm 1, that a block of floats reaches: about 16 times the
+ * unit roundoff 2^-24. */
 static const double float_floor = 1e-6;
 
 /* The residual falls more slowly than the growth factors predict, since eigenvalues lie close below
  * the block's last Ritz value. Aiming lower by this factor is cheaper than another round. */
 static const double safety = 8;
 
-/* The filter before anything is known of the spectrum: its upper quarter, by a low degree. */
+/* The first filter, before any Ritz value is known: a low degree that damps the lower three
+ * quarters of the spectrum. */
 static const double first_edge = .75;
 enum { FIRST_DEGREE = 10 };
 
-/* Vectors beyond the wanted ones that make up for their neighbours: a tenth, and at least 4. The
- * gap to the first eigenvalue outside the block, not the gap after the wanted ones, then determines
- * the convergence. */
+/* Guard vectors beyond the wanted ones: a tenth, and at least 4. The gap to the first eigenvalue
+ * outside the block, not the gap after the wanted ones, then determines the convergence. */
 enum { GUARD_SHARE = 10, MIN_GUARD = 4 };
 
-/* The largest ratio between the first and the last wanted vector that one filter may make: digits
- * of float and of double, less those that the last one needs. */
+/* The largest ratio between the magnifications of the first and the last wanted vector in one
+ * filter: the digits of float and of double, less those that the last vector needs for itself. */
 static const double float_range = 1e5, double_range = 1e12;
 
 /* Degrees of the first rounds, while a is still being found, and of later ones: 20, 40, 80, 160. */
@@ -59,11 +59,15 @@ void hd_embed_run_free(hd_embed_run *run) {
     hd_embed_ritz_free(&run->ritz);
 }
 
+/* Guard vectors, and as many more as fill the vector registers: those cost little, and all columns
+ * take part in the iteration. */
 int64_t hd_embed_chebyshev_width(int64_t wanted) {
     int64_t guard = wanted / GUARD_SHARE < MIN_GUARD ? MIN_GUARD : wanted / GUARD_SHARE;
     return hd_embed_block_width(wanted + guard);
 }
 
+/* Maps [lower, a] to [-1, 1]; outside, T_k(t) = cosh(k acosh(t)) grows by a factor of about
+ * exp(acosh(t)) per degree. */
 double hd_embed_growth(const hd_embed_operator *op, double a, double theta) {
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
     double t = (theta - middle) / radius;
@@ -80,7 +84,9 @@ done:
     return status;
 }
 
-/* The upper end of the spectrum: the bound, or the largest Ritz value if that is larger. */
+/* The upper end of the spectrum: the bound, or the largest Ritz value if that is larger. The bound
+ * of a matrix that is not a Laplacian may come from an estimate, and beyond the scale point the
+ * filter exceeds 1 and may overflow. */
 static double top_of_spectrum(const hd_embed_run *run) {
     double upper = run->op->upper;
     bool beyond = run->ritz.rank > 0 && run->ritz.theta[0] > upper + 1e-6;
@@ -119,9 +125,13 @@ static int64_t deflation_interval(const hd_embed_run *run, double a) {
     return every < 1 ? 1 : every < DEFLATE_EVERY ? (int64_t)every : DEFLATE_EVERY;
 }
 
-/* x becomes the polynomial of x, by the scaled three-term recurrence (Zhou et al.),
- * which keeps every term bounded at the scale point. On entry y = op x, which saves the first
- * product. */
+/* x becomes p(op) x with p(t) = T_k((t - middle) / radius) / T_k((scale point - middle) / radius),
+ * by the scaled three-term recurrence (Zhou et al., chebyshev.h).
+ *
+ * T_k is never formed: sigma_k = T_{k-1}(s) / T_k(s) at the scale point s satisfies sigma_{k+1} = 1
+ * / (2 / sigma_1 - sigma_k), and the recurrence x_{k+1} = 2 sigma_{k+1} (op - middle) x_k / radius
+ * - sigma_k sigma_{k+1} x_{k-1} keeps every term bounded by its value at s. One fused product per
+ * degree computes it in place of x_{k-1}. On entry y = op x, which saves the first product. */
 static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     const hd_embed_operator *op = run->op;
@@ -143,7 +153,9 @@ done:
 }
 
 /* Ritz pairs of x. Columns that turn out to be dependent are replaced by random ones: for the next
- * round, or at once if fewer are left than wanted. */
+ * round, or at once if fewer are left than wanted. A filter of high degree makes columns dependent
+ * where the block has more columns than there are eigenvalues above a. The product y = op x is
+ * computed anyway, for the next filter, so that residuals cost nothing extra. */
 static huddle_status find_pairs(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     hd_embed_block *block = &run->block;
@@ -151,6 +163,8 @@ static huddle_status find_pairs(huddle_context *context, hd_embed_run *run) {
         TRY(deflate(context, false, run));
         TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, block));
         run->n_products++;
+        /* The random columns of the last attempt serve the next round only; enough Ritz pairs are
+         * known. */
         if (attempt > 0 && run->ritz.rank >= run->wanted)
             break;
         TRY(hd_embed_rayleigh_ritz(context, block, &run->ritz));
@@ -202,8 +216,9 @@ static double worst_residual(const hd_embed_run *run) {
     return worst;
 }
 
-/* What the residuals must reach: small enough beside the gap to separate the wanted vectors from
- * the next one (Davis and Kahan: the angle is at most residual / gap). */
+/* What the residuals must reach: small enough compared with the gap to separate the wanted vectors
+ * from the next one (Davis and Kahan: the sine of the angle is at most residual / gap). If the gap
+ * is below tol, c cuts through a cluster of eigenvalues, and a smaller residual would be wasted. */
 static double target(const hd_embed_run *run, double tol) {
     if (run->ritz.rank <= run->wanted)
         return tol;
@@ -221,6 +236,9 @@ static double shortfall(const hd_embed_run *run, double goal) {
     return fmax(ratio, run->ritz.residual[run->wanted] / fmax(10 * goal, .2 * gap));
 }
 
+/* The smallest Ritz value of the block approximates from below the eigenvalue with the number of
+ * the last column, hence the whole block lies above the interval. The limits keep the interval from
+ * degenerating: at least 5 % of the spectrum is damped, and a stays below the top. */
 double hd_embed_run_edge(const hd_embed_run *run) {
     const hd_embed_operator *op = run->op;
     double top = top_of_spectrum(run), spread = top - op->lower;
@@ -230,7 +248,9 @@ double hd_embed_run_edge(const hd_embed_run *run) {
 
 /* A degree that makes up for the shortfall, within the range that the arithmetic allows between the
  * first and the last wanted vector, and within a limit that rises from round to round while the
- * interval is still being found. */
+ * interval is still being found. A degree m multiplies the last wanted vector by exp(m growth)
+ * relative to what is damped, and the first one by more: if the two differ by more than the digits
+ * of the arithmetic, the last would be lost in the rounding errors of the first. */
 static int64_t choose_degree(const hd_embed_run *run, double a, double missing) {
     int64_t round = run->n_iter, limit = round < 3 ? START_DEGREE_LIMIT << round : DEGREE_LIMIT;
     double last = hd_embed_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
@@ -244,7 +264,7 @@ static int64_t choose_degree(const hd_embed_run *run, double a, double missing) 
     return degree > (double)limit ? limit : (int64_t)ceil(degree);
 }
 
-/* Continues in double, from the same vectors. */
+/* Continues in double, from the same vectors. Only then is the memory for doubles allocated. */
 static huddle_status continue_in_double(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_embed_block_widen(run->op, &run->block));
@@ -253,6 +273,9 @@ done:
     return status;
 }
 
+/* Filters and Rayleigh-Ritz steps until the shortfall is at most 1. A goal that floats cannot reach
+ * is pursued in float as far as possible and then in double: most of the work is done at half the
+ * cost. The widening round counts as an iteration but filters nothing. */
 huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, double tol,
                                    int32_t max_iter, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
@@ -268,6 +291,8 @@ huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, d
             break;
         idle = missing < .7 * best ? 0 : idle + 1;
         best = fmin(best, missing);
+        /* Widening waits until float has done what it can: the goal is below its floor, and the
+         * residual has reached twice the floor or stopped falling. */
         if (!run->block.in_double && goal < least &&
             (worst_residual(run) < 2 * least || idle > FLOAT_PATIENCE)) {
             TRY(continue_in_double(context, run));

@@ -11,7 +11,9 @@
 /* ---- one process --------------------------------------------------------------------------- */
 
 /* Visits every own row, component by component, breadth first: `order` is both the queue and the
- * result. Components are numbered by their first vertex. Columns of other processes are ignored. */
+ * result. Components are numbered by their first vertex. Columns of other processes are ignored.
+ * Breadth-first order also places neighbours near each other, which makes the products of the
+ * solvers faster on large graphs. */
 static int64_t traverse(const huddle_csr *graph, int64_t first, int32_t *component,
                         int32_t *order) {
     int64_t found = 0, tail = 0, n = graph->rows;
@@ -49,7 +51,8 @@ static int larger_first(const void *left, const void *right) {
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Renumbers components by falling size, ties by the first vertex. */
+/* Renumbers components by falling size, ties by the first vertex. The null vectors of the largest
+ * components come first if there are more components than vectors. */
 static huddle_status rank_components(huddle_context *context, int64_t n, int64_t count,
                                      int32_t *component) {
     huddle_status status = HUDDLE_OK;
@@ -91,7 +94,8 @@ typedef struct joining {
 } joining;
 
 /* Every own component takes the smallest number among its neighbours. *changed counts those that
- * found a smaller one. */
+ * found a smaller one. All rows of a component adopt it at once, so that a number crosses a whole
+ * process per round. */
 static huddle_status take_smaller_roots(joining *j, int64_t *changed) {
     huddle_status status = HUDDLE_OK;
     *changed = 0;
@@ -152,6 +156,7 @@ static huddle_status join_components(huddle_context *context, const huddle_csr *
     TRY(hd_halo_open(context, n, entries, j.columns, &j.halo));
     ALLOC(j.root, n + j.halo.ghosts);
     ALLOC(j.smallest, j.count);
+    /* Backwards, so that the smallest row of each component is written last. */
     for (int64_t i = n - 1; i >= 0; i--)
         j.smallest[component[i]] = (double)(slab.first + i);
     for (int64_t i = 0; i < n; i++)

@@ -23,7 +23,8 @@ huddle_status hd_embed_check_lapack(int answer, int64_t n) {
 }
 
 /* The operator as a full matrix, the known vectors moved below its spectrum: op - t v v' lowers
- * their eigenvalue, at most `upper`, by t. */
+ * their eigenvalue, at most `upper`, by t. Twice the width and 1 more is enough for any bounds; the
+ * other eigenpairs do not change, because v is an eigenvector. */
 static void fill_matrix(const hd_embed_operator *op, double *a) {
     double shift = 2 * (op->upper - op->lower) + 1;
     memset(a, 0, (size_t)(op->n * op->n) * sizeof *a);
@@ -38,7 +39,8 @@ static void fill_matrix(const hd_embed_operator *op, double *a) {
                 a[i * op->n + j] -= shift * op->known[i] * op->known[j];
 }
 
-/* Whether there are as many eigenvalues as asked for, finite and in ascending order. */
+/* Whether there are as many eigenvalues as asked for, finite and in ascending order. The
+ * comparisons are written so that NaN fails them. */
 static bool is_complete(int64_t found, int64_t count, const double *values) {
     if (found != count || !isfinite(values[0]) || !isfinite(values[count - 1]))
         return false;
@@ -48,7 +50,8 @@ static bool is_complete(int64_t found, int64_t count, const double *values) {
     return true;
 }
 
-/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. */
+/* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. Slower,
+ * but it always returns all of them. */
 static huddle_status largest_of_all(int64_t n, int64_t count, double *a, double *values,
                                     double *z) {
     huddle_status status = HUDDLE_OK;
@@ -64,9 +67,10 @@ done:
     return status;
 }
 
-/* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z. dsyevr
- * can return too few where many eigenvalues are equal; then dsyevd is used. values has n elements.
- */
+/* The `count` largest eigenvalues of op, ascending, and their vectors in the rows of z. dsyevr can
+ * return too few where many eigenvalues are equal; then dsyevd is used, on a new copy, since dsyevr
+ * destroys a. An answer at or below LAPACK_WORK_MEMORY_ERROR is a lack of memory, which dsyevd
+ * would meet as well. values has n elements. */
 static huddle_status find_largest(const hd_embed_operator *op, int64_t count, double *a,
                                   double *values, double *z) {
     huddle_status status = HUDDLE_OK;
@@ -87,6 +91,8 @@ done:
     return status;
 }
 
+/* All eigenvalues are computed with small backward error, so that none can be missed and the count
+ * needs no further proof. */
 huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_problem *problem,
                                    hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
@@ -111,6 +117,8 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     pairs->count = count;
     pairs->stop = HUDDLE_STOP_CONVERGED;
     pairs->n_iter = 1;
+    /* LAPACK separates eigenvalues to rounding error, so that only equal ones count as a
+     * cluster. */
     pairs->cuts_cluster = count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <
                                                 1e-10 * (op->upper - op->lower);
     pairs->verified = "inertia";

@@ -1,4 +1,5 @@
-/* The number of clusters that the eigenvalues suggest. */
+/* The number of clusters that the eigenvalues suggest (docs/method.md, "How many clusters?"): the
+ * relative eigengap (4), corrected for small components by the extent (5) of the eigenvectors. */
 #include "huddle/embed.h"
 
 #include "base/check.h"
@@ -15,7 +16,8 @@ enum { MAX_CLUSTERS = 30, POINTS_PER_CLUSTER = 5 };
 
 enum { MAX_CANDIDATES = sizeof((huddle_embed_choice *)0)->scores / sizeof(double) };
 
-/* Smaller eigenvalues are rounding errors: of a solve in float, and of tol squared. */
+/* Smaller eigenvalues are errors, of the rounding in float or of the tolerance (an eigenvalue is
+ * accurate to about tol squared); a ratio of two of them would be meaningless. */
 static const double rounding = 1e-7;
 
 /* A gap is clear if lambda_{k+1} >= 5 lambda_k. The shape of a single cluster does not reach that:
@@ -33,7 +35,9 @@ int32_t huddle_embed_max_clusters(int64_t n) {
     return most < MAX_CLUSTERS ? (int32_t)most : MAX_CLUSTERS;
 }
 
-/* (sum v_i^2)^2 / sum (v_i^4 / m_i): the inverse participation ratio of physics, per point. */
+/* Equation (5), the inverse participation ratio: for a vector that is constant on s points and 0
+ * elsewhere it is s. A vertex of m_i equal points has the entries v_i / sqrt(m_i) for each of them,
+ * hence the division. */
 huddle_status huddle_embed_extents(huddle_context *context, const huddle_dense *vectors,
                                    const int64_t *copies, double *extents) {
     huddle_status status = HUDDLE_OK;
@@ -62,7 +66,8 @@ done:
     return hd_agree(context, status);
 }
 
-/* Whether vector j (from 0) belongs to a small component when k clusters are considered. */
+/* Whether vector j (from 0) belongs to a small component when k clusters are considered.
+ * small_share n / MAX_CLUSTERS is the n/100 of the documentation. */
 static bool is_small(const huddle_spectrum *s, int32_t j, int32_t k) {
     if (s->extents == NULL || j >= s->n_extents)
         return false;
@@ -77,10 +82,15 @@ static int32_t count_small(const huddle_spectrum *s, int32_t k) {
     return count;
 }
 
+/* Equation (4) between the last vector before and the first vector after the gap that do not belong
+ * to small components. NAN if k cannot be a number of clusters: without the small components fewer
+ * than two would remain, or vector k itself belongs to a small component and is no evidence of a
+ * k-th cluster. */
 double huddle_embed_gap(const huddle_spectrum *s, int32_t k) {
     if (k < 1 || k >= s->n_eigenvalues || k - count_small(s, k) < 2)
         return NAN;
-    /* The eigenvalues of all components are equal, in whatever order. */
+    /* With k = number of components, all k eigenvalues are 0 and their vectors have no order, so
+     * that the last one may be small by chance. */
     if (is_small(s, k - 1, k) && k != s->components)
         return NAN;
     int32_t last = k - 1, after = k;
@@ -93,7 +103,9 @@ double huddle_embed_gap(const huddle_spectrum *s, int32_t k) {
     return (next - here) / next;
 }
 
-/* Whether candidate a, of gap g, is better than candidate b, of gap h. */
+/* Whether candidate a, of gap g, is better than candidate b, of gap h. Clear gaps come first, the
+ * larger number before the smaller: components, or a few well-separated groups, have a clear gap
+ * even if each consists of several clusters. Other candidates are compared by their gaps. */
 static bool is_better(int32_t a, double g, int32_t b, double h) {
     bool clear = g >= clear_gap;
     if (clear != (h >= clear_gap))
@@ -129,6 +141,8 @@ static huddle_status check_spectrum(const huddle_spectrum *s) {
     return HUDDLE_OK;
 }
 
+/* With first = 0 the default range is used. If no k of the range has a gap, for instance because
+ * too few eigenvalues are known, the smallest k is the answer, with gap 0. */
 huddle_status huddle_embed_choose(const huddle_spectrum *s, int32_t first, int32_t last,
                                   huddle_embed_choice *choice) {
     huddle_status status = HUDDLE_OK;

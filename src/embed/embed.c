@@ -1,5 +1,5 @@
-/* The stage itself: options and their checks, one request for either kind of matrix, and what every
- * embedding ends with, whoever computed it. */
+/* Entry points of the embedding: options and their checks, one request for either kind of matrix,
+ * and the last steps that all embeddings share, whichever solver found the vectors. */
 #include "huddle/embed.h"
 
 #include "base/check.h"
@@ -45,7 +45,8 @@ const char *const *huddle_embed_solvers(void) {
     return hd_embed_solver_names;
 }
 
-/* Options that fit a matrix of that many rows in all, and the context's engine. */
+/* Checks the options against the number of rows in all and the engine: a factorisation, and so the
+ * inertia, needs the whole matrix in one process. */
 static huddle_status check_options(huddle_context *context, const huddle_embed_options *options,
                                    int64_t total) {
     huddle_status status = HUDDLE_OK;
@@ -80,7 +81,7 @@ done:
     return status;
 }
 
-/* The largest magnitude of each column. */
+/* The largest magnitude of each column, over all processes. */
 static huddle_status find_largest(huddle_context *context, const huddle_dense *vectors,
                                   double *largest) {
     int64_t c = vectors->cols;
@@ -92,8 +93,9 @@ static huddle_status find_largest(huddle_context *context, const huddle_dense *v
     return hd_reduce_max(context, c, largest);
 }
 
-/* Entries equal but for rounding must not decide a sign by it. Hence it is that of the first entry
- * within one part in a million of the largest magnitude: row[k], among all processes. */
+/* The sign of a vector is that of its first entry within one part in a million of the largest
+ * magnitude, row[k] among all processes. The largest entry alone would not do: where several
+ * entries are equal but for rounding, the sign would depend on the rounding. */
 static huddle_status find_signs(huddle_context *context, const huddle_dense *vectors, int64_t first,
                                 const double *largest, double *row, double *sign) {
     huddle_status status = HUDDLE_OK;
@@ -115,7 +117,8 @@ done:
     return status;
 }
 
-/* Eigenvectors have no sign of their own: the entry of largest magnitude becomes positive. */
+/* Eigenvectors have no sign of their own: the entry of largest magnitude becomes positive, so that
+ * results are reproducible across solvers and machines. */
 static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
     int64_t c = vectors->cols;
@@ -137,7 +140,8 @@ done:
     return status;
 }
 
-/* The first `count` vectors D^1/2 1_C, of norm 1, into the first columns. */
+/* The first `count` vectors D^1/2 1_C, of norm 1, into the first columns. These are the exact
+ * eigenvectors of eigenvalue 0 of the Laplacian (3); components are ordered by size. */
 static huddle_status write_components(huddle_context *context, const hd_embed_laplacian *laplacian,
                                       int64_t count, huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
@@ -159,7 +163,8 @@ done:
     return status;
 }
 
-/* The vectors that were found, in the order of the rows, as columns from `first` on. */
+/* The vectors that were found, from the order of the operator (breadth first) to that of the rows,
+ * as columns from `first` on. */
 static void write_vectors(const hd_embed_problem *problem, const hd_embed_pairs *pairs,
                           int64_t first, huddle_dense *vectors) {
     for (int64_t place = 0; place < problem->op->n; place++) {
@@ -172,6 +177,8 @@ static void write_vectors(const hd_embed_problem *problem, const hd_embed_pairs 
 
 /* ---- solving ------------------------------------------------------------------------------- */
 
+/* The gap is in units of the matrix, the residual in those of the operator, to which tol refers.
+ * Pairs of components count as proven: they follow from counting. */
 static void fill_info(huddle_context *context, const hd_embed_problem *problem,
                       const hd_embed_pairs *pairs, huddle_embed_info *info) {
     int64_t wanted = problem->request->n_wanted;
@@ -197,9 +204,10 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
                info->components + (long long)pairs->vectors.cols, info->gap);
 }
 
-/* The one way from a request to an embedding: builds the operator, finds the pairs (solver.c asks
- * the engine), and writes them as the last columns, after those of the components. Eigenvalues are
- * those of the operator; the caller converts them. */
+/* From a request to an embedding, for graphs and other matrices alike: builds the operator, finds
+ * the pairs (solver.c asks the engine), and writes them as the last columns, after those of the
+ * components. Eigenvalues are those of the scaled matrix of the request; the caller converts
+ * them. */
 static huddle_status answer_request(huddle_context *context, hd_eigen_request *request,
                                     const hd_embed_laplacian *laplacian,
                                     const huddle_embed_options *options, huddle_embedding *out,
@@ -228,7 +236,8 @@ done:
     return status;
 }
 
-/* Components are the whole answer. */
+/* The components alone are the answer: at least as many eigenvalues are 0 as vectors are wanted. If
+ * there are more components than that, the gap after the last vector is 0. */
 static huddle_status embed_components(huddle_context *context, const hd_embed_laplacian *laplacian,
                                       int32_t c, huddle_embedding *out, huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -236,6 +245,8 @@ static huddle_status embed_components(huddle_context *context, const hd_embed_la
     TRY(new_embedding(laplacian->n, c, q > c ? c + 1 : c, out));
     TRY(write_components(context, laplacian, c, &out->vectors));
     info->stop = HUDDLE_STOP_EXACT;
+    /* Another eigenvalue 0 follows if there are more components; otherwise the next eigenvalue is
+     * not known. */
     info->gap = q > c ? 0 : NAN;
     info->cuts_cluster = q > c;
     info->verified = "inertia";
@@ -246,7 +257,8 @@ done:
     return status;
 }
 
-/* The largest eigenpairs of N beyond those of the components; lambda = 1 - theta. */
+/* The largest eigenpairs of N = D^-1/2 A D^-1/2 beyond those of the components, which are deflated;
+ * L = I - N in (3), hence lambda = 1 - theta. Rounding may make a lambda slightly negative. */
 static huddle_status embed_graph(huddle_context *context, const huddle_csr *graph,
                                  const hd_embed_laplacian *laplacian,
                                  const huddle_embed_options *options, huddle_embedding *out,
@@ -271,7 +283,8 @@ done:
     return status;
 }
 
-/* Signs and rows, with which every embedding ends. */
+/* Signs and rows, the last step of every embedding. A matrix without degrees has no random walk:
+ * "rw" is then the same as "sym". */
 static huddle_status set_rows(huddle_context *context, const huddle_embed_options *options,
                               huddle_embedding *out) {
     huddle_status status = HUDDLE_OK;
@@ -286,6 +299,7 @@ done:
 
 /* ---- entry points -------------------------------------------------------------------------- */
 
+/* A graph: the vectors of its components are known, and iteration is needed only for the rest. */
 huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
                            const huddle_embed_options *options, huddle_embedding *out,
                            huddle_embed_info *info) {
@@ -304,6 +318,7 @@ huddle_status huddle_embed(huddle_context *context, const huddle_csr *graph,
     TRY(huddle_csr_fetch(graph));
     TRY(hd_embed_laplacian_new(context, graph, &laplacian));
     info->components = (int32_t)laplacian.n_components;
+    /* Null vectors first: if they are enough, nothing is iterated and nothing can be missed. */
     if (laplacian.n_components >= options->n_components)
         TRY(embed_components(context, &laplacian, options->n_components, out, info));
     else
@@ -320,6 +335,7 @@ done:
     return status;
 }
 
+/* Any symmetric matrix: its largest eigenpairs, without known vectors. */
 huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
                                      double lower, double upper,
                                      const huddle_embed_options *options, huddle_embedding *out,

@@ -60,7 +60,8 @@ done:
     return status;
 }
 
-/* An order with little fill, by approximate minimum degree. */
+/* An order with little fill, by approximate minimum degree. Without pivoting, the order may be
+ * chosen for sparsity alone. */
 static huddle_status find_order(const hd_embed_operator *op, factor *f) {
     huddle_status status = HUDDLE_OK;
     SuiteSparse_long *columns = NULL;
@@ -83,8 +84,11 @@ done:
     return status;
 }
 
-/* Elimination tree and column counts, row by row; returns the number of multiplications of the
- * elimination. */
+/* Elimination tree and column counts, row by row (Liu, SIAM J. Matrix Analysis and Applications 11,
+ * 1990): row k of L has its entries on the paths in the tree from the entries of row k of the
+ * matrix up to k. mark[] ends a path where an earlier one has passed, so that the work is
+ * proportional to the entries of L. Returns the number of multiplications of the elimination, which
+ * decides whether it is affordable before L is allocated. */
 static double analyse(const hd_embed_operator *op, factor *f) {
     double work = 0;
     for (int64_t k = 0; k < f->n; k++) {
@@ -109,7 +113,8 @@ static double analyse(const hd_embed_operator *op, factor *f) {
 }
 
 /* Scatters row k of shift I - op into sum and lists where L's row k is not zero, in an order in
- * which it can be eliminated: pattern[first .. n - 1]. */
+ * which it can be eliminated: pattern[first .. n - 1]. Each path is listed from its lower end and
+ * put in front of those found before: a column then comes before all columns that depend on it. */
 static int64_t begin_row(const hd_embed_operator *op, double shift, int64_t k, factor *f) {
     int64_t i = f->order[k], first = f->n;
     f->mark[k] = k;
@@ -129,7 +134,9 @@ static int64_t begin_row(const hd_embed_operator *op, double shift, int64_t k, f
     return first;
 }
 
-/* Row by row; a pivot of 0 ends it. */
+/* Row k of L by a sparse triangular solve with the rows before it; its inner product with D
+ * completes the pivot. A pivot of 0 ends the elimination: the shift is an eigenvalue of a leading
+ * block, and the count is unknown. */
 static huddle_status eliminate(huddle_context *context, const hd_embed_operator *op, double shift,
                                factor *f) {
     memset(f->count, 0, (size_t)f->n * sizeof *f->count);
@@ -140,6 +147,7 @@ static huddle_status eliminate(huddle_context *context, const hd_embed_operator 
         f->sum[k] = 0;
         for (int64_t at = first; at < f->n; at++) {
             int64_t j = f->pattern[at], end = f->offsets[j] + f->count[j];
+            /* sum is (L D)_kj, entry is L_kj; column j of L updates the rest of row k. */
             double sum = f->sum[j], entry = sum / f->pivots[j];
             f->sum[j] = 0;
             for (int64_t e = f->offsets[j]; e < end; e++)
@@ -161,7 +169,9 @@ static huddle_status eliminate(huddle_context *context, const hd_embed_operator 
     return HUDDLE_OK;
 }
 
-/* The norm of |L||D||L'|, times the rounding of a sum as long as the longest row. */
+/* The largest row sum of |L||D||L'|, which bounds the spectral norm of a symmetric matrix, times
+ * the rounding of a sum as long as the longest row. Overwrites the pivots and `sum`, which are no
+ * longer needed. */
 static double rounding_bound(factor *f) {
     double norm = 0, *weight = f->sum;
     for (int64_t j = 0; j < f->n; j++) {
@@ -170,7 +180,8 @@ static double rounding_bound(factor *f) {
             column += fabs(f->values[e]);
         weight[j] = column * fabs(f->pivots[j]);
     }
-    /* Rows of |L| times weight; columns after j do not reach row j any more. */
+    /* weight = |D||L'| 1; the row sums are |L| weight, where L has a unit diagonal that is not
+     * stored. */
     for (int64_t j = 0; j < f->n; j++)
         f->pivots[j] = weight[j];
     for (int64_t j = 0; j < f->n; j++)
@@ -181,6 +192,8 @@ static double rounding_bound(factor *f) {
     return (double)(f->longest + 3) * DBL_EPSILON * norm;
 }
 
+/* The count is valid for any shift within `error` of the given one, that is, for every eigenvalue
+ * that is farther away than that. */
 huddle_status hd_embed_count_above(huddle_context *context, const hd_embed_operator *op,
                                    double shift, double max_work, hd_embed_inertia *inertia) {
     huddle_status status = HUDDLE_OK;

@@ -1,5 +1,5 @@
-/* What is known of a graph before any solver runs: whether it is one, its degrees, its components
- * and the eigenvectors that follow from them. */
+/* The checks and quantities that precede any solver: symmetry, degrees, components, and the
+ * eigenvectors of the Laplacian (3) that follow from the components. */
 #include "base/check.h"
 #include "embed/operator.h"
 
@@ -18,6 +18,8 @@ void hd_embed_laplacian_free(hd_embed_laplacian *laplacian) {
     memset(laplacian, 0, sizeof *laplacian);
 }
 
+/* An isolated vertex is a component with the eigenvector e_i; a root of 1 avoids the division by
+ * 0. */
 double hd_embed_degree_root(double degree) {
     return degree > 0 ? sqrt(degree) : 1;
 }
@@ -56,7 +58,8 @@ done:
     return status;
 }
 
-/* Degrees are sums of rows; a self-loop counts once. */
+/* Degrees are sums of rows; a self-loop counts once. The loops of merged points (docs/method.md,
+ * "Equal points") contribute in this way. */
 static huddle_status add_degrees(const huddle_csr *graph, int64_t first, double *degrees) {
     for (int64_t i = 0; i < graph->rows; i++) {
         double sum = 0;
@@ -97,6 +100,8 @@ done:
     return status;
 }
 
+/* Symmetry is checked before anything else: on an unsymmetric matrix every later stage would return
+ * plausible but wrong results. */
 huddle_status hd_embed_laplacian_new(huddle_context *context, const huddle_csr *graph,
                                      hd_embed_laplacian *laplacian) {
     huddle_status status = HUDDLE_OK;

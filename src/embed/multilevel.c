@@ -26,8 +26,8 @@ enum { COARSE_ROUNDS = 10 };
 static const double worthwhile_share = .7;
 enum { ROWS_PER_COLUMN = 4 };
 
-/* Amplitude of random vectors that are added: what no coarse vector contains would otherwise never
- * be found. */
+/* Amplitude of the random vectors that are added to prolonged ones: an eigenvector that is
+ * orthogonal to all coarse vectors would otherwise never be found. */
 static const double noise = .1;
 
 /* ---- aggregates ---------------------------------------------------------------------------- */
@@ -41,7 +41,8 @@ static bool has_free_neighbours(const hd_embed_operator *op, const int32_t *aggr
 }
 
 /* A vertex whose neighbours are all free forms an aggregate with them; the rest join that of their
- * strongest neighbour. Returns the number of aggregates. */
+ * strongest neighbour. Aggregates of the first kind have diameter at most 2 and do not overlap, so
+ * that they are of similar size. Returns the number of aggregates. */
 static int64_t aggregate_vertices(const hd_embed_operator *op, int32_t *aggregate) {
     int64_t count = 0;
     memset(aggregate, -1, (size_t)op->n * sizeof *aggregate);
@@ -84,7 +85,9 @@ static void list_members(int64_t n, int64_t count, const int32_t *aggregate, int
     begin[0] = 0;
 }
 
-/* Row a of P' op P, appended at `end`; last[b] is the place of entry (a, b). */
+/* Row a of P' op P, appended at `end`; last[b] is the place of entry (a, b). Entries of earlier
+ * rows lie before `begin`, so that `last` need not be cleared between rows. The factors 1 /
+ * (known_a known_b) follow in coarsen(). */
 static int64_t add_row(const hd_embed_operator *op, const int32_t *aggregate,
                        const int32_t *members, int64_t size, int64_t end, int64_t *last,
                        hd_embed_operator *coarse) {
@@ -124,6 +127,10 @@ done:
     return status;
 }
 
+/* Column a of P has the entries known_i / known_a for the members i of aggregate a, with known_a =
+ * sqrt(sum known_i^2): P'P = I, and P maps the coarse known vector to the fine one, so that
+ * deflation is exact on every level. An aggregate lies within one component, because it is
+ * connected. Eigenvalues of P' op P lie within the bounds of op. */
 static huddle_status coarsen(const hd_embed_operator *op, const int32_t *aggregate, int64_t count,
                              hd_embed_operator *coarse) {
     huddle_status status = HUDDLE_OK;
@@ -157,7 +164,8 @@ done:
     return status;
 }
 
-/* x = P times the coarse x, with noise; columns that the coarse run could not fill remain noise. */
+/* x = P times the coarse x, with noise; columns that the coarse run could not fill remain noise.
+ * The coarse block has the same width and is in float: its tolerance does not require double. */
 static void prolong(const hd_embed_run *coarse, const int32_t *aggregate, uint64_t seed,
                     hd_embed_run *run) {
     int64_t n = run->op->n, width = run->block.width;
@@ -174,6 +182,9 @@ static void prolong(const hd_embed_run *coarse, const int32_t *aggregate, uint64
 
 /* ---- the start ----------------------------------------------------------------------------- */
 
+/* hd_embed_run_start() calls this function again for the smaller graph, until a random start is as
+ * fast. The edge of the coarse run is a good first interval, since P hardly changes the leading
+ * eigenvalues. */
 static huddle_status start_from_coarse(huddle_context *context, const int32_t *aggregate,
                                        int64_t count, uint64_t seed, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
@@ -191,6 +202,8 @@ done:
     return status;
 }
 
+/* Only operators with known vectors are graphs, on which aggregates make sense, and only if all
+ * rows are on this process. */
 huddle_status hd_embed_run_start(huddle_context *context, uint64_t seed, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     int32_t *aggregate = NULL;

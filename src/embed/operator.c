@@ -22,7 +22,7 @@ void hd_embed_operator_free(hd_embed_operator *op) {
 /* ---- entries ------------------------------------------------------------------------------- */
 
 /* The exponent that brings the largest magnitude into [1/2, 1), so that no sum of entries overflows
- * or underflows. */
+ * or underflows. Scaling by a power of two is exact. */
 static huddle_status find_exponent(huddle_context *context, const huddle_csr *matrix,
                                    int *exponent) {
     double largest = 0;
@@ -78,7 +78,8 @@ static void copy_matrix(const huddle_csr *matrix, int exponent, hd_embed_operato
     }
 }
 
-/* Entry (i, j) becomes scale_i a_ij scale_j. The scale of ghost rows comes from their owners. */
+/* Entry (i, j) becomes scale_i a_ij scale_j. The scale of ghost rows comes from their owners. With
+ * scale = D^-1/2 this is N = D^-1/2 A D^-1/2 of (3). */
 static huddle_status scale_entries(const double *scale, const int32_t *order,
                                    hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
@@ -95,8 +96,8 @@ done:
     return status;
 }
 
-/* op becomes (op - middle I) / radius. The shift is subtracted in double: the filter's floats would
- * not keep a small spectrum far from 0. */
+/* op becomes (op - middle I) / radius. The shift is subtracted in double: in the floats of the
+ * filter, a narrow spectrum far from 0 would lose its digits. */
 static void normalise(double middle, double radius, hd_embed_operator *op) {
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++) {
@@ -107,7 +108,8 @@ static void normalise(double middle, double radius, hd_embed_operator *op) {
 
 /* ---- the two kinds of requests ------------------------------------------------------------- */
 
-/* N = D^-1/2 A D^-1/2, whose spectrum is known to lie in [-1, 1]. */
+/* N = D^-1/2 A D^-1/2, whose spectrum is known to lie in [-1, 1]. The columns are renumbered to the
+ * order of the operator first; scaling then works on its own numbering. */
 static huddle_status fill_scaled(huddle_context *context, const hd_eigen_request *request,
                                  const int32_t *order, hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
@@ -129,7 +131,9 @@ done:
 }
 
 /* Any symmetric matrix, shifted and scaled so that its spectrum fills [-1, 1]; the request gets the
- * bounds that were found. */
+ * bounds that were found. The exponent is taken out first and returned at the end, so that no
+ * intermediate result overflows. Ritz values are inside the true spectrum: if one lies beyond the
+ * caller's bounds, those are wrong. */
 static huddle_status fill_any(huddle_context *context, hd_eigen_request *request,
                               hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
@@ -147,7 +151,8 @@ static huddle_status fill_any(huddle_context *context, hd_eigen_request *request
         FAIL(HUDDLE_INVALID, "the spectrum extends from %g to %g, beyond the bounds [%g, %g]",
              least, most, lower, upper);
     double middle = .5 * (s.lower + s.upper), radius = .5 * (s.upper - s.lower);
-    /* A multiple of the identity but for rounding has no width to be relative to. */
+    /* A multiple of the identity, up to rounding, has a spectrum without width, and nothing to
+     * divide by. */
     if (radius <= 1e-13 * size)
         radius = size > 0 ? size : 1;
     normalise(middle, radius, op);
@@ -161,7 +166,9 @@ done:
     return status;
 }
 
-/* The known vectors in the operator's order. */
+/* The known vectors in the operator's order. Null vectors of a graph have disjoint supports, so
+ * that one array holds the entries of all of them and `component` the vector that each entry
+ * belongs to. */
 static huddle_status copy_known(const hd_eigen_request *request, const int32_t *order,
                                 hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
@@ -179,6 +186,9 @@ done:
     return status;
 }
 
+/* Room for one additional entry per row: a missing diagonal entry, or that of an isolated
+ * vertex. The values are kept in double for Rayleigh-Ritz steps and rounded once to float for
+ * the filter. */
 huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *request,
                                     const int32_t *order, hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;

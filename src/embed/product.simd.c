@@ -1,4 +1,5 @@
-/* The product of the operator with a block, which takes most of the time of an embedding. */
+/* The product of the operator with a block, which takes most of the time of an embedding. Both
+ * precisions are generated from product_kernel.h. */
 #include "embed/vectors.h"
 
 #include <stdint.h>

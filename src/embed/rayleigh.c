@@ -1,6 +1,7 @@
-/* Rayleigh-Ritz steps. The Gram matrices X'X and X' op X are summed in double whatever the block
- * contains: their rounding errors limit the orthogonality of the Ritz vectors and thereby the
- * residual that can be reached (Stewart, Matrix Algorithms II, 2001, chapter 4). */
+/* Rayleigh-Ritz steps: among all vectors in the span of a block, the Ritz vectors and values are
+ * the best approximations of eigenpairs. The Gram matrices X'X and X' op X are summed in double
+ * whatever the block contains: their rounding errors limit the orthogonality of the Ritz vectors
+ * and thereby the residual that can be reached (Stewart, Matrix Algorithms II, 2001, chapter 4). */
 #include "embed/rayleigh.h"
 
 #include "base/blas.h"
@@ -54,6 +55,8 @@ typedef struct step {
     int64_t grain;
 } step;
 
+/* Depends on the sizes only: chunks, and with them the rounding of the sums, are the same for any
+ * number of threads. */
 static int64_t row_grain(int64_t n, int64_t width) {
     int64_t grain = GRAM_WORK / (width * width) + n / MAX_CHUNKS + 1;
     return grain < STRIP ? STRIP : grain;
@@ -78,7 +81,8 @@ static void free_step(step *s) {
     huddle_free(s->rotation);
 }
 
-/* Adds up the chunks' parts, in their order, into the first, and then those of all processes. */
+/* Adds up the chunks' parts in their order, which makes the sums independent of the number of
+ * threads, and then those of all processes. */
 static huddle_status combine(huddle_context *context, const step *s, int64_t length) {
     int64_t chunks = hd_chunks(s->block->n, s->grain);
     int64_t stride = 2 * s->block->width * s->block->width;
@@ -90,7 +94,8 @@ static huddle_status combine(huddle_context *context, const step *s, int64_t len
 
 /* ---- Gram matrices ------------------------------------------------------------------------- */
 
-/* Rows of op x, from the block's x in double. */
+/* Rows of op x, from the block's x. This is used only at the end of a solve, so that it is written
+ * for accuracy: values and sums are doubles whatever the block contains. */
 static void multiply_strip(const hd_embed_operator *op, const hd_embed_block *block, int64_t first,
                            int64_t count, double *rows) {
     int64_t width = block->width;
@@ -143,7 +148,9 @@ static huddle_status eigen(int64_t n, double *a, double *values) {
 
 /* A basis (width x rank) with basis' gram basis = I, from the eigenvectors of the Gram matrix,
  * whose columns are scaled to norm 1 first. The k-th basis vector overwrites row k of gram; the
- * last `rank` rows are valid. */
+ * last `rank` rows are valid. Eigenvectors of the Gram matrix reveal the rank, unlike a Cholesky
+ * factorisation, which fails where columns are dependent. Scaling to norm 1 makes the threshold
+ * relative to each column: filtered columns differ by orders of magnitude. */
 static huddle_status orthonormal_basis(int64_t width, double *gram, double *scale, double *values,
                                        int64_t *rank) {
     for (int64_t i = 0; i < width; i++) {
@@ -189,6 +196,7 @@ static huddle_status solve_small(double *gram, double *product, hd_embed_ritz *r
                 half, b);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, r, r, b, 1, half, b, basis, b, 0, small,
                 r);
+    /* LAPACK returns ascending eigenvalues; Ritz pairs are in descending order. */
     TRY(eigen(rank, small, values));
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, r, b, r, 1, small, r, basis, b, 0, half,
                 b);
@@ -209,7 +217,8 @@ done:
 
 /* ---- rotation and residuals ---------------------------------------------------------------- */
 
-/* count rows from `first` on times the rotation, in the block's own precision. */
+/* `count` rows from `first` on times the rotation, in the block's own precision, by way of scratch
+ * memory: a product cannot overwrite its operand. */
 static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t count,
                          void *scratch) {
     blasint b = (blasint)s->block->width, rows = (blasint)count;
@@ -227,7 +236,9 @@ static void rotate_strip(const step *s, void *numbers, int64_t first, int64_t co
     }
 }
 
-/* Squared residuals of the Ritz pairs, from op x as rotated: no further product is needed. */
+/* Squared residuals of the Ritz pairs, from op x as rotated: no further product is needed.
+ * Differences are formed in double. For a block of floats they contain the rounding of y, of the
+ * order of 1e-7, which is below any tolerance that is pursued in float. */
 static void add_residuals(const step *s, int64_t first, int64_t count, double *squares) {
     int64_t width = s->block->width;
     const double *theta = s->ritz->theta;
@@ -243,7 +254,8 @@ static void add_residuals(const step *s, int64_t first, int64_t count, double *s
         }
 }
 
-/* Rotates x and y and adds up the residuals while the rows are in cache. */
+/* Rotates x and y and adds up the residuals while the rows are in cache. Rotating y as well keeps y
+ * = op x without another product. */
 static huddle_status rotate_rows(void *argument, hd_chunk chunk) {
     const step *s = argument;
     int64_t width = s->block->width;
@@ -321,7 +333,8 @@ static huddle_status rotate_out(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The block is orthogonal to the known vectors in its own arithmetic only. */
+/* Removes the known vectors once more, in double: the block is orthogonal to them only up to the
+ * rounding errors of its own precision. */
 static huddle_status deflate_vectors(huddle_context *context, const hd_embed_operator *op,
                                      huddle_dense *vectors) {
     huddle_status status = HUDDLE_OK;
@@ -342,6 +355,8 @@ done:
     return status;
 }
 
+/* The first `count` Ritz vectors in double, X times the rotation; the block stays as it is, in case
+ * the search continues. */
 huddle_status hd_embed_ritz_vectors(huddle_context *context, const hd_embed_operator *op,
                                     const hd_embed_block *block, const hd_embed_ritz *ritz,
                                     int64_t count, huddle_dense *vectors) {
@@ -399,6 +414,8 @@ done:
     return status;
 }
 
+/* The largest |op v - theta v| of finished pairs, from the vectors that are returned and the matrix
+ * in double: the number that is reported, whichever solver found the pairs. */
 huddle_status hd_embed_largest_residual(huddle_context *context, const hd_embed_operator *op,
                                         const huddle_dense *vectors, const double *theta,
                                         double *residual) {

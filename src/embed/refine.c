@@ -17,7 +17,9 @@ enum { ATTEMPTS = 4 };
 static const double extra_tolerance = 10;
 
 /* The final vectors and values, by a Rayleigh-Ritz step in double. Beyond the wanted values those
- * are kept whose residual is not much worse; the first of them always, since it shows the gap. */
+ * are kept whose residual is not much worse; the first of them always, since it shows the gap.
+ * Eigenvalues beyond the wanted ones serve the eigengap rule, which can do with less accuracy: the
+ * error of a Ritz value is of the order of the squared residual. */
 static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_run *run,
                                 hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
@@ -26,6 +28,8 @@ static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_ru
     while (count < run->ritz.rank &&
            (count == run->wanted || residual[count] < extra_tolerance * tol))
         count++;
+    /* The edge is taken before the exact step changes the Ritz values: it belongs to the block as
+     * it was filtered. */
     pairs->edge = hd_embed_run_edge(run);
     TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
     TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, run->wanted,
@@ -44,8 +48,9 @@ done:
     return status;
 }
 
-/* Replaces the last columns by what the probe found, or else by random vectors, and iterates again.
- */
+/* Replaces the last columns, those of the smallest Ritz values, by what the probe found, or else
+ * adds random vectors to them that are much larger, and iterates again. The wanted columns stay, so
+ * that little is lost. The probe has been filtered already and needs no filter at the start. */
 static huddle_status continue_with(huddle_context *context, const hd_embed_problem *problem,
                                    const hd_embed_block *probe, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
@@ -66,6 +71,8 @@ done:
     return status;
 }
 
+/* Takes the pairs and verifies them; if some are missing, the search continues from the same
+ * block. */
 huddle_status hd_embed_run_finish(huddle_context *context, const hd_embed_problem *problem,
                                   hd_embed_run *run, hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+/* A row of zeros, of a vertex in a component that none of the vectors covers, has no direction and
+ * stays zero under "unit". */
 huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degrees,
                                 const char *rule, huddle_dense *f) {
     bool unit = strcmp(rule, "unit") == 0, rw = strcmp(rule, "rw") == 0;

@@ -1,4 +1,4 @@
-/* Which solver runs, and what becomes of an engine's answer. */
+/* The choice of the solver, and the treatment of the vectors that an engine returns. */
 #include "embed/solver.h"
 
 #include "base/check.h"
@@ -49,13 +49,16 @@ void hd_embed_pairs_free(hd_embed_pairs *pairs) {
 
 /* ---- the CPU ------------------------------------------------------------------------------- */
 
-/* Where nearly all eigenvectors are wanted, the iterations have no room beside the wanted ones, and
- * only the dense solver serves. */
+/* Where nearly all eigenvectors are wanted, the iterations have no room for other vectors than the
+ * wanted ones, and only the dense solver serves. A block of more than half of the dimension leaves
+ * the filter nothing to damp. */
 static bool is_crowded(const hd_embed_problem *problem) {
     int64_t room = problem->op->slab.total - problem->op->n_known;
     return 2 * hd_embed_chebyshev_width(problem->request->n_wanted) > room;
 }
 
+/* "auto" is the Chebyshev solver except on small graphs. A solver that was chosen by name is
+ * replaced only where it cannot work. */
 static huddle_status solve_on_cpu(huddle_context *context, const hd_embed_problem *problem,
                                   hd_embed_pairs *pairs) {
     bool automatic = strcmp(problem->solver, "auto") == 0;
@@ -73,6 +76,8 @@ static huddle_status solve_on_cpu(huddle_context *context, const hd_embed_proble
 
 /* ---- an engine ----------------------------------------------------------------------------- */
 
+/* Rayleigh-Ritz in double on whatever span a foreign solver found: the best pairs of that span and
+ * their true residuals. There is no filter interval, hence no edge. */
 huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem *problem,
                                  const char *origin, const hd_embed_block *span,
                                  hd_embed_pairs *pairs) {
@@ -111,7 +116,8 @@ done:
     return status;
 }
 
-/* Whether the engine returned as many vectors as it says, of the right length. */
+/* Checks that the engine returned as many vectors as it reports, of the right length: they are read
+ * without further checks. */
 static huddle_status check_result(const hd_embed_problem *problem, const hd_eigen_result *result) {
     if (result->count >= problem->request->n_wanted && result->vectors != NULL &&
         result->vectors->rows == problem->op->n && result->vectors->cols == result->count &&
@@ -122,7 +128,8 @@ static huddle_status check_result(const hd_embed_problem *problem, const hd_eige
 }
 
 /* An engine's pairs are taken as a subspace only: values, orthonormal vectors, residuals and the
- * check that nothing was missed are computed here. So a faulty engine cannot pass unnoticed. */
+ * check that nothing was missed are computed here. So a faulty engine cannot pass unnoticed. The
+ * cost is one product and one Rayleigh-Ritz step. */
 static huddle_status solve_by_engine(huddle_context *context, const hd_embed_problem *problem,
                                      hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
@@ -138,6 +145,8 @@ static huddle_status solve_by_engine(huddle_context *context, const hd_embed_pro
     TRY(hd_embed_take_span(context, problem, engine->text.name, &span, pairs));
     double tol = problem->request->tol;
     int64_t wanted = problem->request->n_wanted;
+    /* The same criterion as for the CPU (refine.c). The residual is measured again: an engine that
+     * reports convergence without reaching tol has stalled. */
     pairs->cuts_cluster =
         pairs->count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <= tol;
     pairs->stop = result.stop;
@@ -174,8 +183,9 @@ huddle_status hd_embed_solve(huddle_context *context, const hd_embed_problem *pr
 /* ---- matrices that are no Laplacians ------------------------------------------------------- */
 
 /* The wanted eigenvalues of a Laplacian are spread over a fair share of its spectrum. Those of
- * another matrix may be so close, beside its width, that the tolerance does not separate them: then
- * a smaller one may, or else LAPACK. */
+ * another matrix may be so close, compared with its width, that the tolerance does not separate
+ * them. Then a tolerance smaller by retry_factor is tried, and after that LAPACK, if the matrix is
+ * small enough; otherwise the answer is marked as cutting a cluster. */
 huddle_status hd_embed_solve_any(huddle_context *context, const hd_embed_problem *problem,
                                  hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;

@@ -1,7 +1,8 @@
-/* Lanczos without reorthogonalisation: rounding errors bring copies of eigenvalues that were found,
- * which does no harm to the two ends. From a random start the largest Ritz value is after k steps
- * within about .1 (log(n k^4) / k)^2 of the spectrum's width of the largest eigenvalue, whatever
- * the spectrum (Kuczynski and Wozniakowski, 1992): 3 % for n = 1,000, 6 % for a million. */
+/* Estimates the ends of the spectrum by Lanczos iteration without reorthogonalisation. Rounding
+ * errors produce copies of Ritz values that have converged, which does not affect the two ends.
+ * From a random start the largest Ritz value is after k steps within about .1 (log(n k^4) / k)^2 of
+ * the spectrum's width of the largest eigenvalue, whatever the spectrum (Kuczynski and
+ * Wozniakowski, 1992): 3 % for n = 1,000, 6 % for a million. */
 #include "embed/spectrum.h"
 
 #include "base/check.h"
@@ -13,8 +14,8 @@
 
 enum { STEPS = 40 };
 
-/* An eigenvalue below the lower end would be magnified by the filter, so that end gets a margin,
- * as a share of the width found: more than the 6 % above. */
+/* An eigenvalue below the lower end of the filter's interval would be magnified like a wanted one,
+ * so that this end gets a margin, as a share of the width found: more than the 6 % above. */
 static const double margin = .1;
 
 /* Off-diagonal entries below this part of the largest are rounding errors: the Krylov space is
@@ -71,7 +72,8 @@ done:
 }
 
 /* One step: extends the tridiagonal matrix; *beside is the norm of the next vector, which becomes
- * x. */
+ * x. beta_k q_{k+1} = A q_k - alpha_k q_k - beta_{k-1} q_{k-1}. The three arrays change places
+ * instead of being copied. */
 static huddle_status extend(huddle_context *context, const hd_embed_operator *op, recurrence *r,
                             tridiagonal *t, double *beside) {
     huddle_status status = HUDDLE_OK;
@@ -94,6 +96,8 @@ done:
     return status;
 }
 
+/* The recurrence ends early where the Krylov space is exhausted; Ritz values are then
+ * eigenvalues. */
 static huddle_status run_lanczos(huddle_context *context, const hd_embed_operator *op,
                                  tridiagonal *t) {
     huddle_status status = HUDDLE_OK;
@@ -119,8 +123,8 @@ done:
     return status;
 }
 
-/* Gershgorin: every eigenvalue is as close to some diagonal entry as the sum of the other
- * magnitudes of that row. */
+/* Gershgorin: every eigenvalue is at most as far from some diagonal entry as the sum of the other
+ * magnitudes of that row. These bounds are safe, but for many matrices too wide. */
 static huddle_status bound_rows(huddle_context *context, const hd_embed_operator *op, double *lower,
                                 double *upper) {
     *lower = INFINITY;
@@ -139,6 +143,10 @@ static huddle_status bound_rows(huddle_context *context, const hd_embed_operator
     return status == HUDDLE_OK ? hd_reduce_max(context, 1, upper) : status;
 }
 
+/* Outer bounds of the spectrum from three sources, of which the tightest is used: the bounds of the
+ * caller, Gershgorin's discs, and the Ritz values with their residuals. The lower end must not be
+ * too high, or the filter would magnify what lies below; the upper end may, because the iteration
+ * corrects it by its own Ritz values. */
 huddle_status hd_embed_estimate_spectrum(huddle_context *context, const hd_embed_operator *op,
                                          double lower, double upper, hd_embed_spectrum *spectrum) {
     huddle_status status = HUDDLE_OK;
@@ -153,8 +161,8 @@ huddle_status hd_embed_estimate_spectrum(huddle_context *context, const hd_embed
     spectrum->most = t.diagonal[k - 1];
     double width = spectrum->most - spectrum->least;
     double below = rest * fabs(vectors[k - 1]), above = rest * fabs(vectors[k * k - 1]);
-    /* A Ritz value is as close to an eigenvalue as its residual, the last component of its vector
-     * times the next off-diagonal entry. */
+    /* An eigenvalue lies within the residual of a Ritz value, which is the last component of its
+     * vector times the next off-diagonal entry. */
     TRY(bound_rows(context, op, &first, &last));
     spectrum->lower =
         fmax(fmax(lower, first), spectrum->least - fmin(rest, below + margin * width));

@@ -1,4 +1,6 @@
-/* The operations of the filter on a block: products, linear combinations, deflation. */
+/* The operations of the filter on a block of vectors: products, linear combinations, deflation.
+ * Blocks are row-major, so that one entry of the sparse matrix serves all columns with contiguous
+ * memory, and their width is a multiple of 16 numbers. */
 #include "embed/vectors.h"
 
 #include "base/blas.h"
@@ -8,10 +10,12 @@
 #include <cblas.h>
 #include <string.h>
 
-/* Work per chunk of a parallel loop: less is not worth waking a thread for (about 100 us). */
+/* Work per chunk of a parallel loop: less is not worth waking a thread for (about 100 us). Chunk
+ * sizes depend on the problem only, never on the number of threads: sums over chunks keep their
+ * bits. */
 enum { PRODUCT_WORK = 1 << 20, COMBINE_WORK = 1 << 20, DEFLATE_WORK = 1 << 18 };
 
-/* Chunks of a deflation at most, so that their sums stay small beside the block. */
+/* Chunks of a deflation at most, so that their sums stay small compared with the block. */
 enum { DEFLATE_CHUNKS = 64 };
 
 huddle_status hd_embed_block_new(const hd_embed_operator *op, int64_t width, bool in_double,
@@ -38,10 +42,12 @@ void hd_embed_block_free(hd_embed_block *block) {
     memset(block, 0, sizeof *block);
 }
 
+/* 16 floats are one register of AVX-512 and one cache line. */
 int64_t hd_embed_block_width(int64_t vectors) {
     return (vectors + 15) / 16 * 16;
 }
 
+/* y is not converted: the next product computes it. */
 huddle_status hd_embed_block_widen(const hd_embed_operator *op, hd_embed_block *block) {
     hd_embed_block wide;
     huddle_status status = hd_embed_block_new(op, block->width, true, &wide);
@@ -64,7 +70,7 @@ void hd_embed_block_load(const hd_embed_block *block, bool from_y, int64_t first
             rows[i] = ((const float *)from)[skip + i];
 }
 
-/* What a probe found takes the place of the least important columns. */
+/* Overwrites columns from `first` on by those of a probe, which is always in float. */
 void hd_embed_block_replace(const hd_embed_block *from, int64_t count, int64_t first,
                             hd_embed_block *block) {
     const float *source = from->x;
@@ -145,12 +151,15 @@ static void swap_arrays(hd_embed_block *block) {
     block->y = x;
 }
 
+/* Rows of x that belong to other processes; without slabs there are none, and nothing happens. */
 huddle_status hd_embed_block_fetch_ghosts(const hd_embed_operator *op,
                                           const hd_embed_block *block) {
     size_t size = block->in_double ? sizeof(double) : sizeof(float);
     return hd_halo_fetch(&op->halo, block->x, (size_t)block->width * size);
 }
 
+/* y = alpha op x + beta x + gamma y, one degree of the filter's recurrence in a single pass over
+ * the matrix. */
 huddle_status hd_embed_block_product(huddle_context *context, const hd_embed_operator *op,
                                      double alpha, double beta, double gamma, bool swap,
                                      hd_embed_block *block) {
@@ -166,6 +175,7 @@ done:
     return status;
 }
 
+/* y = alpha y + beta x: the first degree of the filter, whose product is known. */
 static huddle_status combine_rows(void *argument, hd_chunk chunk) {
     const product *p = argument;
     const hd_embed_block *b = p->block;
@@ -180,6 +190,7 @@ static huddle_status combine_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Ends the first degree of the filter: afterwards x is the new term and y the one before it. */
 huddle_status hd_embed_block_combine(huddle_context *context, double alpha, double beta,
                                      hd_embed_block *block) {
     product p = {NULL, block, alpha, beta, 0};
@@ -192,7 +203,8 @@ huddle_status hd_embed_block_combine(huddle_context *context, double alpha, doub
 /* ---- deflation ----------------------------------------------------------------------------- */
 
 /* x - v (v'x) for every known vector v. Their supports are disjoint, so that each row takes part in
- * one of them only, and all are removed in one pass. */
+ * one of them only, and all are removed in one pass. Without deflation the filter would magnify
+ * them more than any wanted vector, since they have the largest eigenvalue. */
 typedef struct deflation {
     const hd_embed_operator *op;
     const hd_embed_block *block;
@@ -218,6 +230,7 @@ static huddle_status add_projections(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The product is formed in double and rounded once. */
 static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     const deflation *d = argument;
     int64_t width = d->block->width;
@@ -234,6 +247,8 @@ static huddle_status subtract_projections(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Partial sums of the chunks are added in order, so that the result does not depend on the number
+ * of threads. `both` deflates y too, which is the other term of a running recurrence. */
 huddle_status hd_embed_block_deflate(huddle_context *context, const hd_embed_operator *op,
                                      bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
@@ -275,7 +290,9 @@ done:
     return status;
 }
 
-/* Two products of classical Gram-Schmidt; the vectors are orthonormal. */
+/* Two products of classical Gram-Schmidt; the vectors are orthonormal. One pass is enough: what
+ * rounding leaves of the vectors is removed again at the next deflation, before the filter has
+ * magnified it. The block is in float. */
 huddle_status hd_embed_block_orthogonalise(huddle_context *context, const float *vectors,
                                            int64_t count, bool both, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;

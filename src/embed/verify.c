@@ -1,6 +1,7 @@
 /* Two ways to verify. The inertia of shift I - op, by Sylvester's law, counts the eigenvalues above
  * a shift: a proof, as far as a factorisation is affordable. A probe sends random vectors through
- * the filter in the orthogonal complement of the pairs: whatever was missed stands out. */
+ * the filter in the orthogonal complement of the pairs: whatever was missed stands out. Why
+ * residuals are not enough: docs/method.md, "Embedding F". */
 #include "embed/verify.h"
 
 #include "base/check.h"
@@ -21,7 +22,7 @@ enum { MAX_PROBE_DEGREE = 2000 };
 
 /* ---- inertia ------------------------------------------------------------------------------- */
 
-/* What one count is to show. */
+/* The statement that one count of eigenvalues is to prove. */
 typedef struct claim {
     int64_t expected; /* pairs above the shift */
     int64_t covered;  /* pairs that are proven if no more eigenvalues are above it */
@@ -37,7 +38,9 @@ static double pair_error(const hd_embed_problem *problem, const hd_embed_pairs *
 }
 
 /* The claim that the wanted pairs are all above a number a little under the last of them. False if
- * the next pair is too close for that. */
+ * the next pair is too close for that. With an error of `error` in the Ritz values, at least
+ * `wanted` eigenvalues lie above theta - error; the shift is half an error lower, which is the room
+ * for the rounding of the factorisation. */
 static bool claim_all(const hd_embed_problem *problem, const hd_embed_pairs *pairs, claim *c) {
     int64_t wanted = problem->request->n_wanted;
     double error = pair_error(problem, pairs);
@@ -61,6 +64,9 @@ static claim claim_before_cluster(const hd_embed_problem *problem, const hd_embe
 
 typedef enum answer { UNKNOWN, PROVEN, MORE } answer;
 
+/* Counts the eigenvalues above the shift without the known ones, which are the largest. The count
+ * proves nothing if the factorisation is too inaccurate, nor if it is smaller than the pairs
+ * allow. */
 static huddle_status check_claim(huddle_context *context, const hd_embed_problem *problem,
                                  double work, const claim *c, answer *found) {
     huddle_status status = HUDDLE_OK;
@@ -98,7 +104,9 @@ done:
 /* ---- probe --------------------------------------------------------------------------------- */
 
 /* The smallest difference between eigenvalues and the smallest residual that a block of floats
- * resolves. */
+ * resolves. Probes must stay in float, as hd_embed_block_orthogonalise() requires: a run becomes
+ * double only if its goal, which is at least a tenth of its tolerance, is below float_floor of
+ * chebyshev.c. */
 static const double float_difference = 1e-6, float_residual = 1e-5;
 
 static huddle_status round_vectors(const huddle_dense *vectors, float **rounded) {
@@ -111,7 +119,9 @@ done:
 }
 
 /* Degree of the filter: a missed eigenvector makes up about 1 / sqrt(n) of a random vector, and
- * shall become ten times the rest. 0 if no filter of at most MAX_PROBE_DEGREE can do that. */
+ * should become ten times as large as the rest. The degree must suffice for a missed eigenvalue as
+ * small as the last wanted one; larger ones grow faster. 0 if no filter of at most MAX_PROBE_DEGREE
+ * can do that. */
 static int64_t probe_degree(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     double growth =
         hd_embed_growth(problem->op, pairs->edge, pairs->theta[problem->request->n_wanted - 1]);
@@ -119,8 +129,8 @@ static int64_t probe_degree(const hd_embed_problem *problem, const hd_embed_pair
     return degree < MAX_PROBE_DEGREE ? (int64_t)degree : 0;
 }
 
-/* Filters random vectors by that degree; in several rounds where the end of the spectrum would grow
- * beyond the range of floats beside the last pair. */
+/* Filters random vectors by that degree, in several rounds where one would magnify the end of the
+ * spectrum, relative to the last pair, beyond the range of floats. */
 static huddle_status filter_probe(huddle_context *context, const hd_embed_problem *problem,
                                   double edge, int64_t degree, hd_embed_run *run) {
     static const double range = 50; /* as a logarithm */
@@ -134,20 +144,22 @@ done:
     return status;
 }
 
-/* Is the next pair so close to the last wanted one that c cuts a cluster? */
+/* Whether the next pair is so close to the last wanted one that c cuts a cluster. */
 static bool cuts_cluster(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     claim c;
     return pairs->cuts_cluster || !claim_all(problem, pairs, &c);
 }
 
-/* Sends new random vectors through the filter, orthogonal to what was found. One pass separates
- * what lies well above the last pair from what lies below. In a cluster the two are close, so there
- * the first pair of the probe must converge. */
+/* Sends new random vectors through the filter, orthogonal to the pairs that were found. One pass
+ * separates what lies well above the last pair from what lies below. In a cluster the two are
+ * close, so there the first pair of the probe must converge. Without an edge (pairs of another
+ * solver), the probe finds its interval by iterating itself. */
 static huddle_status send_probe(huddle_context *context, const hd_embed_problem *problem,
                                 hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;
     hd_embed_run run = {0};
     float *found = NULL;
+    /* Another random stream than that of the solve, whose vectors may all lack the missed one. */
     uint64_t seed = problem->request->seed ^ 0x9e3779b97f4a7c15u;
     int64_t degree = isnan(pairs->edge) ? 0 : probe_degree(problem, pairs);
     double last = pairs->theta[problem->request->n_wanted - 1] +
@@ -168,7 +180,10 @@ static huddle_status send_probe(huddle_context *context, const hd_embed_problem 
         TRY(hd_embed_run_iterate(context, NULL, fmax(problem->request->tol, float_residual),
                                  problem->request->max_iter, &run));
     pairs->n_products += run.n_products * run.block.width;
-    /* A probe that has become dependent on what was found shows nothing. */
+    /* A probe that has become dependent on the pairs shows nothing. No Ritz value exceeds the
+     * largest eigenvalue of the complement, so that one above the last pair shows a missing pair
+     * even if the probe has not converged. A run that did not iterate has the initial value of
+     * stop, CONVERGED. */
     bool seen = run.ritz.rank > 0 && run.stop == HUDDLE_STOP_CONVERGED;
     if (run.ritz.rank > 0 && run.ritz.theta[0] > last)
         *missed = true;
@@ -184,6 +199,8 @@ done:
     return status;
 }
 
+/* Pairs that did not converge are not verified: residuals that large prove no count. A count that
+ * is not a proof of all pairs is followed by a probe, which may still find what is missing. */
 huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *problem,
                               hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;

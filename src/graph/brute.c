@@ -35,18 +35,23 @@ typedef struct brute {
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
-/* The tau of a row is the last value of its list: the kernel reports nothing beyond it any more.
- * */
+/* tau is the last value of the list. It only decreases, so that a pair that the kernel dropped
+ * against an earlier tau could not enter the list now either. Lists are sorted by (value, index):
+ * their final content does not depend on the order of the offers. */
 static void offer(brute *b, int64_t i, float value, int64_t j) {
     b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
 }
 
-/* Both lists of a pair. */
+/* Both lists of a pair. A hit is within the larger tau of the two; the list with the smaller one
+ * rejects it. Neither list needs a lock, because a block of points takes part in one comparison per
+ * round. */
 static void offer_pair(void *argument, int64_t i, int64_t j, float value) {
     offer(argument, i, value, j);
     offer(argument, j, value, i);
 }
 
+/* Queries that are other points. Pairs that must be skipped are dropped here: the kernel does not
+ * know of groups. */
 static void offer_query(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
     if (!hd_graph_search_skips(b->search, i, j))
@@ -62,15 +67,20 @@ static huddle_status compare_queries(void *argument, hd_chunk chunk) {
 
 /* ---- distances in double ------------------------------------------------------------------- */
 
-/* Computes the distances of the candidates in double and decides whether the list is final: the
- * largest value of the kernel among the candidates must exceed whatever the kernel could show for a
- * point as near as the k-th. */
+/* Computes the distances of the candidates in double and decides whether the list is final.
+ *
+ * Let r be the k-th distance among the candidates. A point within r has a kernel value of at most
+ * limit(r), the bound of panels.h. If the last value of the candidate list, tau, exceeds that,
+ * every such point is a candidate, so that the k nearest candidates are the k nearest points. A
+ * list that is not full has tau = FLT_MAX and contains all points. A kernel without rounding errors
+ * orders the points correctly by itself. */
 static void verify_query(brute *b, int64_t i) {
     hd_graph_search *s = b->search;
     double *distance2 = s->distance2 + i * s->k;
     int32_t *index = s->index + i * s->k;
     const int32_t *candidates = b->near.index + i * b->near.k;
     for (int32_t c = 0; c < b->near.k && candidates[c] != INT32_MAX; c++) {
+        /* The k-th distance so far allows an early stop; a distance above it is not inserted. */
         double value =
             hd_graph_rows_distance2(s->query, i, s->train, candidates[c], distance2[s->k - 1]);
         hd_graph_list_insert(distance2, index, s->k, value, candidates[c]);
@@ -106,7 +116,8 @@ static void compare_exactly(void *argument, int64_t i, int64_t j, float value) {
 static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
     brute *b = argument;
     int64_t doubtful = 0;
-    /* A tile has eight rows, doubtful or not; a tau of -infinity excludes those that are not. */
+    /* A tile has eight rows, doubtful or not; a tau of -infinity excludes those that are not. The
+     * limit is rounded up to float, since a point exactly at the limit must be a hit. */
     for (int64_t group = chunk.begin; group < chunk.end; group++) {
         int64_t begin = group * HD_GRAPH_TILE_ROWS, end = begin + HD_GRAPH_TILE_ROWS, here = 0;
         for (int64_t i = begin; i < end; i++) {
@@ -126,8 +137,9 @@ static huddle_status repeat_queries(void *argument, hd_chunk chunk) {
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
-/* Packs the points and allocates the lists. Padding rows get a tau of -infinity, others the
- * largest float, so that their lists fill up. */
+/* Packs the points and allocates the lists. tau begins with the largest float, so that lists fill
+ * up. It is not infinity, which is the distance of padding columns; padding rows get -infinity,
+ * which no distance reaches. */
 static huddle_status prepare_search(huddle_context *context, brute *b) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = b->search;
@@ -168,7 +180,8 @@ static void free_search(brute *b) {
 }
 
 /* Three passes: candidates by the kernel, their distances in double, and the doubtful queries
- * again. */
+ * again. The third pass is rare: on most data the spare candidates separate the k-th neighbour from
+ * the rest by far more than the rounding error. */
 huddle_status hd_graph_search_brute(huddle_context *context, hd_graph_search *search,
                                     bool *gave_up) {
     huddle_status status = HUDDLE_OK;

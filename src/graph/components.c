@@ -1,4 +1,5 @@
-/* Connected components. */
+/* Connected components by union-find. Edges of weight 0 do not connect. Components are numbered by
+ * their smallest vertex, so that the numbers do not depend on the order of the edges. */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "graph/common.h"

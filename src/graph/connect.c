@@ -1,8 +1,10 @@
 /* Bridges between components: Boruvka's minimum spanning tree, whose vertices are the components
  * ("parts", because they grow from round to round). In every round each part except the largest
- * finds its nearest point outside and is joined to that point's part. The largest part need not
- * search: its edges of the tree are found from their other ends, in this round or a later one.
- * Edges are ordered by (distance, smaller vertex, larger vertex), so the tree is unique. */
+ * finds its nearest point outside and is joined to that point's part. The shortest edge that leaves
+ * a part belongs to the minimum spanning tree, and a round leaves about half of the parts or fewer,
+ * so that a few searches suffice. The largest part need not search, which saves most of the work:
+ * its edges of the tree are found from their other ends, in this round or a later one. Edges are
+ * ordered by (distance, smaller vertex, larger vertex), so the tree is unique. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
@@ -14,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A component smaller than this share of the mean cluster is small. The embedding's choice of the
- * number of clusters uses the same share; docs/method.md says why. */
+/* A component smaller than this share of the mean cluster is small. The choice of the number of
+ * clusters from the eigenvalues uses the same share (docs/method.md, "How many clusters?"). */
 static const double small_share = 0.3;
 
 static const char *const choices[] = {"auto", "true", "false", "small", NULL};
@@ -106,6 +108,7 @@ static huddle_status find_among_dense(parts *j, const int32_t *names, int64_t co
                          .distance2 = distance};
     if (j->cosine)
         TRY(hd_graph_rows_normalise(j->context, &asking));
+    /* Both sides must have the same number of coordinates (dense_rows.h). */
     asking.zeros = j->rows.zeros;
     TRY(hd_graph_search_run(j->context, "auto", &s, &used));
 done:
@@ -113,6 +116,8 @@ done:
     return status;
 }
 
+/* The same for sparse points. The search has no selection of rows, so that the asking rows are
+ * copied. */
 static huddle_status find_among_sparse(parts *j, const int32_t *names, int64_t count,
                                        int32_t *nearest, double *distance) {
     huddle_status status = HUDDLE_OK;
@@ -134,7 +139,8 @@ done:
     return status;
 }
 
-/* Asks the engine for the nearest vertex outside of every vertex, of which `names` are used. */
+/* Asks the engine for the nearest vertex outside of every vertex, of which `names` are used. The
+ * request has no selection of queries, so that the largest part is searched for too. */
 static huddle_status ask_engine(parts *j, const int32_t *names, int64_t count, int32_t *nearest,
                                 double *distance, bool *answered) {
     huddle_status status = HUDDLE_OK;
@@ -173,6 +179,7 @@ done:
     return status;
 }
 
+/* The first of several nearest vertices is kept, as ties by the smaller index require. */
 static huddle_status find_in_matrix(parts *j, const int32_t *names, int64_t count, int32_t *nearest,
                                     double *distance) {
     for (int64_t i = 0; i < count; i++) {
@@ -195,6 +202,7 @@ static bool shorter(bridge a, bridge b) {
     return a.low != b.low ? a.low < b.low : a.high < b.high;
 }
 
+/* Sizes count points, not vertices: a vertex may represent several equal points. */
 static void count_sizes(parts *j) {
     memset(j->sizes, 0, (size_t)j->count * sizeof *j->sizes);
     for (int64_t v = 0; v < j->n; v++)
@@ -202,7 +210,8 @@ static void count_sizes(parts *j) {
 }
 
 /* Finds the best bridge of every part that searches: those of fewer than `least` points, or all
- * except the largest if least is 0. The others have best.low = -1. */
+ * except the largest if least is 0. The others have best.low = -1. Every vertex of such a part is
+ * searched for its nearest vertex outside; the part takes the shortest of these edges. */
 static huddle_status find_best_bridges(parts *j, double least) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0;
@@ -259,6 +268,7 @@ static void join_parts(parts *j) {
     count_sizes(j);
 }
 
+/* Whether another round for small components is needed. */
 static bool has_small_part(const parts *j, double least) {
     for (int32_t p = 0; p < j->count; p++)
         if ((double)j->sizes[p] < least)
@@ -266,7 +276,10 @@ static bool has_small_part(const parts *j, double least) {
     return false;
 }
 
-/* All rounds that the choice of option connect asks for. */
+/* All rounds that the choice of option connect asks for. "small" first joins small components only,
+ * repeatedly, because two of them joined may still be small. "auto" and "small" then connect
+ * everything if there are still more components than clusters: the first c null vectors of the
+ * Laplacian would otherwise be an arbitrary choice. */
 static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t total = 0;
@@ -278,6 +291,7 @@ static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clust
         TRY(find_best_bridges(j, least));
         join_parts(j);
     }
+    /* "true" connects everything; the others only if there are more components than clusters. */
     if (strcmp(connect, "true") != 0 && j->count <= n_clusters)
         return status;
     while (j->count > 1) {
@@ -290,7 +304,8 @@ done:
 
 /* ---- the graph with its bridges ------------------------------------------------------------ */
 
-/* As huddle_graph_weigh() computes the weights of the lists. */
+/* As huddle_graph_weigh() computes the weights of the lists. Equation (1), which is symmetric in
+ * the two vertices. */
 static double bridge_weight(const huddle_scale *scale, bridge b) {
     double s = scale->local != NULL ? scale->local[b.high] : 0;
     return huddle_graph_weight(scale, b.low, s, b.distance);
@@ -308,7 +323,8 @@ static void insert_entry(huddle_csr *graph, int64_t *ends, int32_t row, int32_t 
     graph->values[at] = value;
 }
 
-/* Replaces the graph by one that has the bridges too. */
+/* Replaces the graph by one that has the bridges too. Offsets count the bridges of each vertex
+ * first; the second loop turns the counts into offsets while it copies the rows. */
 static huddle_status add_bridges(const parts *j, const huddle_scale *scale, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr larger = {0};
@@ -361,6 +377,8 @@ done:
     return status;
 }
 
+/* The number of parts only falls, and a tree has fewer edges than vertices: the arrays of the first
+ * round are large enough for all. */
 static huddle_status allocate_parts(parts *j) {
     huddle_status status = HUDDLE_OK;
     ALLOC(j->sizes, j->count);
@@ -389,7 +407,7 @@ static void free_parts(parts *j) {
     hd_graph_rows_free(&j->rows);
 }
 
-/* What both public functions share: components, rounds, the new graph, info. */
+/* The steps that both public functions share: components, rounds, the new graph, info. */
 static huddle_status connect_parts(parts *j, const huddle_connect_options *options,
                                    const huddle_scale *scale, huddle_csr *graph,
                                    huddle_connect_info *info) {

@@ -1,12 +1,14 @@
-/* The weight of points that occur several times. */
+/* The weight of points that occur several times (docs/method.md, "Equal points"): the factor (2)
+ * for edges between different points, and a loop that represents the edges between the copies of
+ * one point. */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "huddle/graph.h"
 
 #include <string.h>
 
-/* What the m copies of a point weigh to each other: every copy has weight 1 to its nearest copies,
- * at most n_neighbors of them. */
+/* The total weight of the edges between the m copies of a point. Each copy would have weight 1,
+ * that of distance 0, to its nearest copies, at most n_neighbors of them. */
 static double loop_weight(int64_t copies, int32_t n_neighbors) {
     int64_t others = copies - 1 < n_neighbors ? copies - 1 : n_neighbors;
     return (double)copies * (double)others;
@@ -24,7 +26,8 @@ typedef struct weighing {
 } weighing;
 
 /* Gets the copies of the rows that this process's rows refer to. On one process the arrays are used
- * as they are. */
+ * as they are. Otherwise the columns are renumbered so that the numbers of copies of remote rows
+ * follow those of the own rows in one array. */
 static huddle_status fetch_copies(huddle_context *context, const int64_t *copies, weighing *w) {
     huddle_status status = HUDDLE_OK;
     int64_t n = w->graph->rows, entries = w->graph->offsets[n];
@@ -45,7 +48,8 @@ done:
 }
 
 /* Writes row i of the graph with its loop, from entry `at` on; returns its end. The loop takes the
- * place of a diagonal entry. */
+ * place of a diagonal entry. Columns stay ascending. Row j multiplies the weight of the edge {i, j}
+ * by the same factor, so that the graph stays symmetric. */
 static int64_t write_row(const weighing *w, int64_t i, huddle_csr *weighed, int64_t at) {
     const huddle_csr *graph = w->graph;
     double loop = loop_weight(w->copies[i], w->n_neighbors);

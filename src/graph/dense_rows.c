@@ -1,4 +1,5 @@
-/* Distances between rows in double. */
+/* Distances between rows in double. Every solver enters these distances into its lists, so that
+ * neighbours, ties and weights do not depend on the solver. */
 #include "graph/dense_rows.h"
 
 #include "base/check.h"
@@ -33,7 +34,8 @@ hd_graph_rows hd_graph_rows_of_dense(const huddle_dense *f) {
 
 /* ---- doubles of any size ------------------------------------------------------------------- */
 
-/* The largest exponent of a value, as frexp() returns it; INT_MIN if all are 0. */
+/* The largest exponent of a value, as frexp() returns it; INT_MIN if all are 0, which no scaling
+ * changes. */
 static int largest_exponent(const hd_graph_rows *rows) {
     double largest = 0;
     int exponent = 0;
@@ -63,7 +65,8 @@ done:
  * exponent in this range: double has exponents from -1022 to 1023. */
 enum { MIN_EXPONENT = -400, MAX_EXPONENT = 400 };
 
-/* A power of two changes no digit, so that the lists are those of the original rows. */
+/* A power of two changes no digit, so that the lists are those of the original rows. The exponent
+ * is that of both sets together, since distances between them are compared. */
 huddle_status hd_graph_rows_rescale(hd_graph_rows *train, hd_graph_rows *query, int *exponent) {
     huddle_status status = HUDDLE_OK;
     int largest = largest_exponent(train);
@@ -101,7 +104,7 @@ static double value(const hd_graph_rows *rows, int64_t at, int64_t j) {
 }
 
 /* scale = 1 / norm. The row is divided by its largest value first, so that no square overflows or
- * vanishes. */
+ * vanishes. A row of zeros has scale 0, by which it is recognised later. */
 static huddle_status scale_rows(void *argument, hd_chunk chunk) {
     const hd_graph_rows *rows = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
@@ -132,6 +135,8 @@ int64_t hd_graph_rows_width(const hd_graph_rows *rows) {
     return rows->d + rows->zeros;
 }
 
+/* Shift before scale, as in value(): solvers that read coordinates and those that compute distances
+ * directly must see the same numbers. */
 void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates) {
     int64_t at = offset_of(rows, i);
     if (rows->singles != NULL)
@@ -177,10 +182,15 @@ bool hd_graph_rows_short(const hd_graph_rows *rows) {
 /* Most pairs are farther apart than limit by more than the rounding error of float, which decides
  * those. Its sums have a relative error below (d + 8) 2^-24 and, where squares are subnormal, an
  * absolute error below d 2^-150; the lower bound on limit makes that less than the margin. If limit
- * is 0, any difference that float shows is a difference. */
+ * is 0, any difference that float shows is a difference. Float kernels handle twice as many
+ * features per instruction and need no conversion. A value that is returned from here is above
+ * limit, so that its accuracy does not matter; all others are computed in double. */
 static double distance2_singles(const hd_graph_rows *a, const float *x, const float *y,
                                 double limit) {
     double margin = (double)(a->d + 8) * 0x1p-23;
+    /* Below 2^123 the bound is a finite float; a sum that overflows nevertheless is computed again
+     * in double. A margin of a tenth or more, of rows that are extremely long, is not worth
+     * trying. */
     bool within = limit < 0x1p123 && (limit > 0x1p-100 || limit == 0);
     if (within && margin < 0.1) {
         float bound = (float)(limit * (1 + 2 * margin));
@@ -192,7 +202,9 @@ static double distance2_singles(const hd_graph_rows *a, const float *x, const fl
 }
 
 /* Plain rows are left to the kernels. With a shift or a scale the coordinates are formed one by
- * one; a row of zeros under cosine is at squared distance 2 from every other row. */
+ * one; a row of zeros under cosine is at squared distance 2 from every other row. Shifts occur
+ * only under cosine or where new points have a shift of their own, so that this case need not be
+ * fast. */
 double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph_rows *b, int64_t j,
                                double limit) {
     int64_t p = offset_of(a, i), q = offset_of(b, j);

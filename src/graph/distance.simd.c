@@ -1,10 +1,14 @@
 /* Squared distances by differences. There are eight partial sums in double and sixteen in float for
- * every instruction set, so that all of them add in the same order and give the same bits. */
+ * every instruction set, so that all of them add in the same order. Where the instruction set has
+ * fused multiply-add, a square is not rounded before it is added; the square of a difference of two
+ * floats of similar size is exact in double, so that this usually changes nothing. */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
 
 #include <string.h>
 
+/* Partial sums never decrease, so that a sum above limit stays above it. Comparing more often would
+ * spend too much time on adding up the lanes. */
 enum { STRIDE = 128 }; /* features between two comparisons of the sum with limit */
 
 typedef double quad __attribute__((vector_size(4 * sizeof(double))));

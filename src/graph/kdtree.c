@@ -28,9 +28,10 @@ typedef double (*box_function)(const double *, const double *, const double *, i
 static const leaf_function leaf_kernels[] = HD_SIMD_TABLE(hd_graph_leaf_distances);
 static const box_function box_kernels[] = HD_SIMD_TABLE(hd_graph_box_distance);
 
-/* Distances to boxes and in leaves are rounded otherwise than those of the lists: each has a
- * relative error of at most (d + 3) 2^-53. They exclude a point only if they do so after
- * multiplication by this factor. */
+/* Distances to boxes and in leaves are summed in another order than those of the lists, and rounded
+ * differently: each has a relative error of at most (d + 3) 2^-53. They exclude a point only if
+ * they do so after multiplication by this factor, whose difference to 1 is several times as large
+ * as necessary: that matters only for ties. */
 static double rounding_factor(int64_t d) {
     return 1 - 8 * (double)(d + 8) * DBL_EPSILON;
 }
@@ -74,7 +75,8 @@ static void swap(int32_t *order, int64_t a, int64_t b) {
 }
 
 /* The value that would be at position `middle` of begin .. end - 1 if they were sorted by
- * coordinate f: quickselect (Hoare) with the median of three as pivot. Permutes order. */
+ * coordinate f: quickselect (Hoare) with the median of three as pivot, which avoids the quadratic
+ * case of sorted data. Permutes order. */
 static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, int64_t f) {
     int64_t low = begin, high = end - 1;
     while (low < high) {
@@ -113,7 +115,9 @@ static int32_t partition(tree *t, int32_t begin, int32_t end, int64_t f, double 
     return front - begin;
 }
 
-/* Splits by value near the middle, so that both halves are as even as equal values allow. */
+/* Splits by value near the middle, so that both halves are as even as equal values allow. The
+ * median value itself belongs to the upper half, or to the lower one if that makes the smaller half
+ * larger. Both halves are non-empty because the node has an extent in f. */
 static int32_t split(tree *t, int32_t begin, int32_t end, int64_t f) {
     int32_t size = end - begin;
     double value = select_value(t, begin, end, begin + size / 2, f);
@@ -127,7 +131,8 @@ static int32_t split(tree *t, int32_t begin, int32_t end, int64_t f) {
     return begin + partition(t, begin, end, f, value, including);
 }
 
-/* The box of a node; returns its widest dimension, or -1 if it has no extent. */
+/* The box of a node; returns its widest dimension, or -1 if it has no extent. A tight box around
+ * the points excludes more than the cell that the splits define. */
 static int64_t measure_box(const tree *t, int32_t begin, int32_t end, double *low, double *high) {
     int64_t widest = -1;
     double width = 0;
@@ -148,7 +153,8 @@ static int64_t measure_box(const tree *t, int32_t begin, int32_t end, double *lo
     return widest;
 }
 
-/* The group that all these points belong to, or -1. */
+/* The group that all these points belong to, or -1. In the search for bridges between components, a
+ * query skips the nodes of its own component as a whole. */
 static int32_t common_group(const tree *t, int32_t begin, int32_t end) {
     const int32_t *group = t->search->train_group;
     if (group == NULL)
@@ -193,7 +199,8 @@ static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *wide
     return HUDDLE_OK;
 }
 
-/* Sorts the points of a leaf by number, as ties require, and reserves its panels. */
+/* Sorts the points of a leaf by number and reserves its panels. A flat leaf stores one point, since
+ * all are equal; sorting makes its first points the ones that ties prefer. */
 static void make_leaf(tree *t, node *leaf) {
     sort_names(t->order + leaf->begin, leaf->end - leaf->begin);
     leaf->panel = t->n_panels;
@@ -201,7 +208,10 @@ static void make_leaf(tree *t, node *leaf) {
     t->n_panels += hd_chunks(size, HD_GRAPH_LEAF_LANES);
 }
 
-/* Grows the tree in depth-first order, with a stack of the nodes that are not done yet. */
+/* Grows the tree in depth-first order, with a stack of the nodes that are not done yet: a recursion
+ * could become deep where many values are equal. Panels are numbered from left to right like the
+ * points in `order`, so that neighbouring leaves are adjacent in memory. `here` is not used after
+ * add_node(), which may move the nodes. */
 static huddle_status grow(tree *t) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0, waiting = 0, *widest = NULL, widest_capacity = 0;
@@ -236,7 +246,8 @@ done:
     return status;
 }
 
-/* Copies the points of a leaf into its panels, padded with points at infinity. */
+/* Copies the points of a leaf into its panels, padded with points at infinity. Loops over a panel
+ * have a fixed length this way. */
 static void fill_leaf(const tree *t, const node *leaf) {
     int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
     int64_t count = hd_chunks(size, HD_GRAPH_LEAF_LANES) * HD_GRAPH_LEAF_LANES;
@@ -249,6 +260,7 @@ static void fill_leaf(const tree *t, const node *leaf) {
     }
 }
 
+/* Rows are converted once, in parallel: the tree reads single coordinates in no order. */
 typedef struct reading {
     const hd_graph_rows *rows;
     double *to;
@@ -280,6 +292,8 @@ static huddle_status build_tree(huddle_context *context, tree *t) {
     for (int64_t i = 0; i < t->n_nodes; i++)
         if (t->nodes[i].left < 0)
             fill_leaf(t, &t->nodes[i]);
+    /* Points among themselves are queried in the order of the leaves; new points have no such
+     * order. */
     t->queries = t->points;
     t->sequence = t->order;
     if (s->query != s->train) {
@@ -295,7 +309,7 @@ done:
 
 /* ---- searching ----------------------------------------------------------------------------- */
 
-/* A query on its way through the tree. */
+/* The state of a query during the descent. */
 typedef struct visit {
     const tree *t;
     int64_t i;
@@ -305,8 +319,9 @@ typedef struct visit {
     int64_t n_distances;
 } visit;
 
-/* The distance for the list: all solvers compute the same number. `column` is the place of the
- * point in its panel. */
+/* The distance for the list, by the arithmetic that all solvers use, so that results do not depend
+ * on the solver. Short rows are read from the panel, which is in the cache already. `column` is the
+ * place of the point in its panel. */
 static double exact_distance2(const visit *v, const double *column, int32_t name, double limit) {
     const tree *t = v->t;
     double differences[HD_GRAPH_SHORT_ROW];
@@ -318,7 +333,8 @@ static double exact_distance2(const visit *v, const double *column, int32_t name
 }
 
 /* Inserts a point into the list of the query if it belongs there; `value` is its squared distance
- * by the kernel. */
+ * by the kernel. It is excluded only if it is farther than the k-th neighbour by more than
+ * rounding: a tie may still enter by its smaller index. */
 static void offer(visit *v, double value, const double *column, int32_t name) {
     hd_graph_search *s = v->t->search;
     double last = v->distance2[s->k - 1];
@@ -354,14 +370,16 @@ static void scan_leaf(visit *v, const node *leaf) {
     v->n_distances += size;
 }
 
-/* A lower bound on the squared distance to the points of a node. */
+/* A lower bound on the squared distance to the points of a node, safe against rounding. */
 static double box_distance(const visit *v, int32_t at) {
     const tree *t = v->t;
     const double *box = t->boxes + (int64_t)at * 2 * t->d;
     return t->factor * t->box(v->q, box, box + t->d, t->d);
 }
 
-/* Visits the subtree of node `at`, the nearer child first. */
+/* Visits the subtree of node `at`, the nearer child first: it makes the k-th distance small, which
+ * then excludes the other child. A node is skipped only if its bound is strictly larger, because of
+ * ties. The far child is handled by the loop, so that the recursion is as deep as the tree. */
 static void descend(visit *v, int32_t at) {
     const tree *t = v->t;
     for (;;) {
@@ -372,6 +390,8 @@ static void descend(visit *v, int32_t at) {
             scan_leaf(v, here);
             return;
         }
+        /* Both bounds are computed here, but the far one is compared with the k-th distance after
+         * the near child has been visited. */
         int32_t near = here->left, far = here->right;
         double near_bound = box_distance(v, near), far_bound = box_distance(v, far);
         if (far_bound < near_bound) {
@@ -414,8 +434,10 @@ static huddle_status visit_queries(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Whether the tree is faster than brute force: estimated from the distances that some queries need,
- * with four leaves for the descent. */
+/* Whether the tree is faster than brute force, estimated from the distances that evenly spaced
+ * queries need, with four leaves for the descent. In high dimensions a query visits most leaves,
+ * and nothing but trying shows from where on. The lists of the probes are computed again by the
+ * search. */
 static bool tree_pays(const tree *t) {
     int64_t n = t->search->query->n, probes = n < MAX_PROBES ? n : MAX_PROBES, n_distances = 0;
     for (int64_t p = 0; p < probes; p++)

@@ -1,4 +1,6 @@
-/* Distances for the kd-tree, by differences in double. */
+/* Distances for the kd-tree, by differences in double. One point per lane needs no sum over lanes.
+ * The order of summation therefore differs from that of distance.simd.c, and these values only
+ * exclude points (rounding_factor() in kdtree.c). */
 #include "base/cpu.h"
 #include "graph/distance_kernels.h"
 
@@ -18,6 +20,8 @@ void HD_SIMD(hd_graph_leaf_distances)(const double *q, const double *panel, int6
     memcpy(out, &sum, sizeof sum);
 }
 
+/* The nearest point of the box: in each dimension at most one of the two differences is positive,
+ * and neither if q lies between low and high. */
 double HD_SIMD(hd_graph_box_distance)(const double *q, const double *low, const double *high,
                                       int64_t d) {
     double sum = 0;

@@ -1,4 +1,5 @@
-/* The public functions of the neighbour search. */
+/* The public functions of the neighbour search. Each states a request; hd_graph_find_neighbors()
+ * checks it and finds the lists, and hd_agree() makes all processes return the same status. */
 #include "base/check.h"
 #include "base/options.h"
 #include "base/slabs.h"

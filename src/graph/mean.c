@@ -1,4 +1,6 @@
-/* The mean distance over all pairs of rows, or over a sample of pairs. */
+/* The mean distance over all pairs of rows, or over a sample of pairs. Sums are kept per chunk and
+ * added in order, and every chunk of a sample has a random stream of its own, so that the mean has
+ * the same bits for any number of threads. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/rng.h"
@@ -33,6 +35,8 @@ static double distance(const mean *m, int64_t i, int64_t j) {
     return m->cosine ? distance2 / 2 : sqrt(distance2);
 }
 
+/* All pairs i > j. Chunks are rows, so that later chunks cost more; small chunks keep the threads
+ * equally busy. */
 static huddle_status add_rows(void *argument, hd_chunk chunk) {
     const mean *m = argument;
     double sum = 0;
@@ -56,11 +60,13 @@ static huddle_status add_pairs(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The mean of all distances, or of a sample; `width` is the cost of one distance. */
+/* The mean of all distances, or of a sample; `width` is the cost of one distance. All pairs are
+ * preferred while they are affordable: the mean then does not depend on the seed. */
 static huddle_status average_distances(huddle_context *context, mean *m, double width,
                                        double *result) {
     huddle_status status = HUDDLE_OK;
     double pairs = (double)m->n * (double)(m->n - 1) / 2, sum = 0;
+    /* The decision depends on the sizes only, so that it is the same on every machine. */
     bool all = pairs * width <= max_work;
     double sample = fmax(1, floor(fmin(max_pairs, max_work / width)));
     int64_t items = all ? m->n : (int64_t)sample;
@@ -89,6 +95,7 @@ huddle_status huddle_graph_mean_distance(huddle_context *context, const huddle_p
     TRY(hd_graph_parse_metric(metric, &m.cosine));
     if (x->offsets != NULL) {
         TRY(hd_graph_sparse_rows_new(x, m.cosine, &m.sparse));
+        /* The mean length of two rows that are merged. */
         width = 1 + 2 * (double)x->offsets[x->n] / (double)x->n;
     } else {
         m.rows = hd_graph_rows_of_points(x);
@@ -112,6 +119,7 @@ huddle_status huddle_graph_mean_distance_dense(huddle_context *context, const hu
     TRY(huddle_dense_fetch(f));
     TRY(hd_graph_check_dense(f));
     m.rows = hd_graph_rows_of_dense(f);
+    /* Squares of doubles may overflow; a power of two changes no digit of the result. */
     TRY(hd_graph_rows_rescale(&m.rows, &m.rows, &exponent));
     TRY(average_distances(context, &m, (double)f->cols, result));
     *result = ldexp(*result, -exponent);

@@ -54,14 +54,15 @@ done:
     return status;
 }
 
-/* How many lists the answer has. */
+/* The number of lists of the answer. */
 static int64_t count_queries(const hd_neighbor_request *r) {
     if (r->train_rows != NULL)
         return (r->query_rows != NULL ? r->query_rows : r->train_rows)->rows;
     return (r->query != NULL ? r->query : r->train)->n;
 }
 
-/* Limits n_neighbors to the rows there are, on all processes, without the row itself. */
+/* Limits n_neighbors to the rows that exist, on all processes, without the row itself. Clipping
+ * instead of failing lets small data be clustered with default options. */
 static huddle_status limit_neighbors(huddle_context *context, const hd_neighbor_request *r,
                                      huddle_knn_options *options) {
     huddle_status status = HUDDLE_OK;
@@ -76,8 +77,9 @@ done:
 
 /* ---- the engine ---------------------------------------------------------------------------- */
 
-/* An answer of the wrong size would make later stages read beyond its arrays, so it is an error of
- * the engine. */
+/* Asks the engine first. An engine may decline with HUDDLE_UNSUPPORTED, which is not an error: the
+ * CPU takes over. An answer of the wrong size would make later stages read beyond its arrays, so it
+ * is an error of the engine. */
 huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_request *request,
                                   huddle_neighbors *out, huddle_knn_info *info, bool *answered) {
     const hd_engine *engine = hd_context_engine(context);
@@ -104,7 +106,7 @@ huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_req
 
 /* ---- the CPU ------------------------------------------------------------------------------- */
 
-/* A search of the CPU under way. */
+/* The state of a search on the CPU. */
 typedef struct host_search {
     huddle_context *context;
     const hd_neighbor_request *request;
@@ -114,7 +116,9 @@ typedef struct host_search {
     huddle_knn_info *info;
 } host_search;
 
-/* Room for the lists, which the search fills with squared distances. */
+/* Allocates the lists. Squared distances are stored in the place of the distances until
+ * close_lists(): solvers compare squares, and the root could make a tie of two different
+ * squares. */
 static huddle_status open_lists(host_search *h, int64_t n, hd_graph_search *s) {
     huddle_status status = hd_graph_neighbors_new(n, h->request->options->n_neighbors, h->out);
     s->k = h->out->k;
@@ -124,8 +128,9 @@ static huddle_status open_lists(host_search *h, int64_t n, hd_graph_search *s) {
     return status;
 }
 
-/* From squared distances of rows multiplied by 2^exponent to distances. Rows of norm 1 have
- * |x - y|^2 = 2 (1 - cos). */
+/* From squared distances of rows multiplied by 2^exponent to distances. Rows of norm 1 have |x -
+ * y|^2 = 2 (1 - cos), and 1 - cos is the distance of the cosine metric; it does not depend on the
+ * scale of the rows. */
 static void close_lists(host_search *h, const hd_graph_search *s) {
     huddle_neighbors *out = h->out;
     for (int64_t e = 0; e < out->n * out->k; e++)
@@ -137,7 +142,7 @@ static void close_lists(host_search *h, const hd_graph_search *s) {
 }
 
 /* Dense rows: rescaled or normalised as the type and the metric require, then the chosen solver.
- * */
+ * Squares of floats cannot overflow in double, so that only rows of doubles are rescaled. */
 static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_rows *query) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search s = {.train = train, .query = query, .self = query == train};
@@ -147,6 +152,7 @@ static huddle_status search_rows(host_search *h, hd_graph_rows *train, hd_graph_
         TRY(hd_graph_rows_normalise(h->context, train));
         if (query != train)
             TRY(hd_graph_rows_normalise(h->context, query));
+        /* The additional coordinate of rows of zeros must exist on both sides, or on none. */
         train->zeros = query->zeros = train->zeros || query->zeros;
     }
     TRY(open_lists(h, query->n, &s));
@@ -160,8 +166,8 @@ done:
 static huddle_status search_sparse(host_search *h) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *train = h->request->train;
-    /* A copy of the struct: told apart from train even when the caller asks about the same
-     * points. */
+    /* A copy of the struct, because a search is one of points among themselves if both pointers are
+     * equal, and a caller may pass the training points as new points too. */
     huddle_points others = h->request->query != NULL ? *h->request->query : *train;
     const huddle_points *query = h->request->query != NULL ? &others : train;
     hd_graph_search s = {.self = query == train};
@@ -189,8 +195,10 @@ done:
     return status;
 }
 
-/* Points: fetched from an engine if necessary. Under Euclidean distances only the difference of
- * the shifts matters; under cosine the true values do. */
+/* Points, fetched from an engine if necessary. A shift (huddle/matrix.h) is a constant that was
+ * subtracted from every point of a container: it cancels in Euclidean distances between points of
+ * one container, and only the difference of two shifts matters between two; the cosine needs the
+ * true values. */
 static huddle_status search_points(host_search *h) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *train = h->request->train, *query = h->request->query;
@@ -239,8 +247,8 @@ done:
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
-/* The checks come first, so that an engine gets valid requests only; with k = 0 there is nothing
- * to ask for. The seconds include the checks, whoever answers. */
+/* The checks come first, so that an engine gets valid requests only; with k = 0 there is nothing to
+ * ask for. The time that is reported includes the checks. */
 huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor_request *request,
                                       huddle_neighbors *out, huddle_knn_info *info) {
     huddle_status status = HUDDLE_OK;

@@ -25,7 +25,9 @@ typedef struct survey {
     bool *whole;                       /* chunks */
 } survey;
 
-/* Sum, minimum and maximum of each coordinate over a chunk, and whether all are integers. */
+/* Sum, minimum and maximum of each coordinate over a chunk, and whether all are integers. Integers
+ * up to a certain size make the kernel exact (hd_graph_panels_exact()), which is common for images
+ * and counts. */
 static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     const survey *s = argument;
     int64_t at = chunk.index * s->width;
@@ -51,7 +53,8 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Combines the chunks in the place of the first. */
+/* Combines the chunks in the place of the first, in their order: the mean has the same bits for any
+ * number of threads. */
 static void combine(survey *s, int64_t chunks) {
     for (int64_t c = 1; c < chunks; c++) {
         for (int64_t j = 0; j < s->width; j++) {
@@ -65,7 +68,9 @@ static void combine(survey *s, int64_t chunks) {
 }
 
 /* Sets the centre, if this is the first survey, and increases the spread around it. Integers keep
- * an integer centre, so that they stay integers. */
+ * an integer centre, so that they stay integers. Centring leaves distances unchanged but makes
+ * norms as small as possible, and with them the rounding error of the product form, which is
+ * relative to |x_i|^2 + |x_j|^2. The centre itself need not be accurate. */
 static huddle_status survey_one(huddle_context *context, const hd_graph_rows *rows, bool first,
                                 hd_graph_packing *p, double *spread) {
     huddle_status status = HUDDLE_OK;
@@ -96,6 +101,8 @@ done:
     return status;
 }
 
+/* The scale is a power of two: it brings all coordinates into [-1, 1], where no square overflows,
+ * without changing any digit. */
 huddle_status hd_graph_packing_new(huddle_context *context, const hd_graph_rows *train,
                                    const hd_graph_rows *query, hd_graph_packing *packing) {
     huddle_status status = HUDDLE_OK;
@@ -129,7 +136,10 @@ typedef struct filling {
     double *scratch; /* workers x d */
 } filling;
 
-/* Packs point i, or padding beyond the last point. */
+/* Packs point i, or padding beyond the last point. The norm is that of the rounded coordinates,
+ * summed in double, so that the rounding of the coordinates is not an error of the kernel: it
+ * computes the distance between the packed points, and the bound accounts for their displacement
+ * separately. */
 static void pack_point(const filling *f, int64_t i, double *row) {
     const hd_graph_packing *p = f->packing;
     hd_graph_panels *x = f->panels;
@@ -151,6 +161,7 @@ static void pack_point(const filling *f, int64_t i, double *row) {
     x->base[i] = p->differences ? 0 : (float)norm2;
 }
 
+/* Panels are the unit of work: threads write to separate parts of the arrays. */
 static huddle_status fill_panels(void *argument, hd_chunk chunk) {
     const filling *f = argument;
     double *row = f->scratch + chunk.worker * f->packing->d;
@@ -195,7 +206,10 @@ bool hd_graph_panels_exact(const hd_graph_packing *packing, const hd_graph_panel
 }
 
 /* The bound of panels.h, solved for the value that the kernel shows. If d is so large that the
- * bound has no meaning, nothing is excluded. */
+ * bound has no meaning, nothing is excluded. The steps: r in packed units; the distance of the
+ * packed points, which differs by the displacement of both; its square; and the error of the
+ * kernel, relative for differences and relative to the squared norms for products. (d + 6) u / (1 -
+ * (d + 6) u) is the constant gamma_n of Higham's analysis for n = d + 6 operations. */
 double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, double distance2) {
     double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
     /* The other point is at most r away, and packing moved both. */

@@ -29,8 +29,8 @@ enum {
  * n_distances against the rate of the kernel). */
 static const double full_cost = 30;
 
-/* Full distances per point that do not count against the bound: the first lists are poor on all
- * data. */
+/* Full distances per point that are not counted when the cost is compared: the first lists are poor
+ * on all data, also where the bound pays in the end. */
 static const double free_distances = 100;
 
 typedef struct bound {
@@ -48,8 +48,9 @@ typedef struct bound {
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-/* Whether point j could enter the list of i: not if it is there already, nor behind a list full of
- * zeros. */
+/* Whether point j could enter the list of i. It cannot if it is there already, which the first pass
+ * makes possible, nor if k points at distance 0 have smaller indices. The test is cheap next to a
+ * full distance. */
 static bool wants(const bound *b, int32_t i, int32_t j) {
     const hd_graph_search *s = b->search;
     const int32_t *index = s->index + (int64_t)i * s->k;
@@ -72,7 +73,10 @@ static bool enter(const bound *b, int32_t i, double distance2, int32_t j) {
                                 s->k, distance2, j);
 }
 
-/* Sets tau, above which bounds exclude a pair, from the last distance of the list. */
+/* Sets tau, above which bounds exclude a pair, from the k-th distance of the list.
+ * hd_graph_packing_limit() converts it into the largest kernel value that a pair at this distance
+ * can have, including the errors of projection (blur), packing and kernel; the conversion to float
+ * rounds up. A list that is not full excludes nothing. */
 static void lower_tau(const bound *b, int64_t place) {
     double distance2 = last(b, b->order[place]), limit = FLT_MAX;
     if (isfinite(distance2))
@@ -80,7 +84,10 @@ static void lower_tau(const bound *b, int64_t place) {
     b->tiles.tau[place] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
 }
 
-/* Computes the full distance of a pair that its bound does not exclude. */
+/* Computes the full distance of a pair that its bound does not exclude. The value is compared with
+ * tau once more, for each of the two points: earlier hits of the same tile may have lowered it
+ * since the kernel ran, and the kernel used the larger of the two. A distance above both k-th
+ * distances may be cut short. */
 static void compare_in_full(void *argument, int64_t place, int64_t other, float value) {
     bound *b = argument;
     int32_t i = b->order[place], j = b->order[other];
@@ -97,7 +104,8 @@ static void compare_in_full(void *argument, int64_t place, int64_t other, float 
     b->looks[place]++;
 }
 
-/* Rows are scattered in memory: each is requested while other hits of its tile are processed. */
+/* Rows are scattered in memory: each is requested while other hits of its tile are processed. The
+ * order of the tree is not the order of the rows. */
 static void prefetch_row(void *argument, int64_t place) {
     const bound *b = argument;
     hd_graph_rows_prefetch(b->search->train, b->order[place]);
@@ -123,7 +131,8 @@ static void swap_places(bound *b, int64_t p, int64_t q) {
     b->order[q] = name;
 }
 
-/* Moves the smaller half of begin .. end - 1 by (key, name) in front of middle: quickselect. */
+/* Moves the smaller half of begin .. end - 1 by (key, name) in front of middle: quickselect. Names
+ * make the order strict, so that the tree is unique even if many points are equal. */
 static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
     int64_t low = begin, high = end - 1;
     while (low < high) {
@@ -148,7 +157,9 @@ static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
     }
 }
 
-/* Keys: positions along the line through two random points. */
+/* Keys: positions along the line through two random points of the node, up to a constant factor.
+ * Such lines follow the directions in which the node is wide. Four sums in a fixed order let the
+ * compiler use vector registers. */
 static void compute_keys(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     int64_t width = b->projection.y.cols;
     const double *one = row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
@@ -166,7 +177,8 @@ static void compute_keys(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     }
 }
 
-/* A random projection tree (Dasgupta and Freund, STOC 2008), of which only the order remains. */
+/* A random projection tree (Dasgupta and Freund, STOC 2008), of which only the order remains.
+ * Splits at the median keep the depth at log2(n / LEAF), which bounds the recursion. */
 static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     while (end - begin > LEAF) {
         int64_t middle = begin + (end - begin) / 2;
@@ -179,14 +191,15 @@ static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 
 /* ---- the first pass ------------------------------------------------------------------------ */
 
-/* The first pass keeps candidates by their bounds alone, for both points of a pair. */
+/* The first pass keeps the k candidates of smallest lower bound for both points of a pair. */
 static void offer(void *argument, int64_t i, int64_t j, float value) {
     const bound *b = argument;
     b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
     b->tiles.tau[j] = hd_graph_candidates_offer(&b->near, j, value, i);
 }
 
-/* Computes the full distances of the candidates. */
+/* Computes the full distances of the candidates. The k-th of them is an upper bound of the k-th
+ * neighbour distance, whatever the candidates are. */
 static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
     bound *b = argument;
     const hd_graph_search *s = b->search;
@@ -229,7 +242,8 @@ static int64_t count_directions(int64_t n, int64_t width) {
 }
 
 /* Projects, orders and packs. The projections are packed in product form whatever their number,
- * with the error of the projection as blur. */
+ * with the error of the projection as blur. Product form is the faster kernel for the dozens of
+ * coordinates used here, and its rounding error only weakens the bound a little. */
 static huddle_status prepare_search(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = b->search;
@@ -249,6 +263,7 @@ static huddle_status prepare_search(huddle_context *context, bound *b) {
     b->packing.differences = false;
     b->packing.blur = b->projection.blur * b->packing.scale;
     TRY(hd_graph_panels_new(context, &y, &b->packing, &b->panels));
+    /* The panels contain all that is needed of the projection. */
     hd_graph_projection_free(&b->projection);
     ALLOC(b->tiles.tau, b->panels.padded);
     b->tiles.rows = b->tiles.columns = &b->panels;
@@ -265,7 +280,8 @@ static int64_t count_looks(const bound *b) {
     return looks;
 }
 
-/* Continues while full distances cost less than the tiles of brute force. */
+/* Continues while full distances cost less than the tiles of brute force. `pairs` is the number of
+ * pairs compared so far, which brute force would have compared in full. */
 static bool bound_pays(void *argument, double pairs) {
     const bound *b = argument;
     double looks = (double)count_looks(b) - free_distances * (double)b->n;

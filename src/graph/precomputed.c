@@ -16,6 +16,8 @@ static huddle_status check_square(int64_t rows, int64_t cols, hd_slab slab, cons
     return HUDDLE_OK;
 }
 
+/* Similarities and distances are both finite and not negative; the message names the first place
+ * that is not. */
 static huddle_status check_value(double value, int64_t row, int64_t column, const char *what) {
     if (isnan(value) || isinf(value))
         return hd_fail(HUDDLE_INVALID, "%s: row %lld, column %lld: the value is %s", what,
@@ -27,7 +29,8 @@ static huddle_status check_value(double value, int64_t row, int64_t column, cons
     return HUDDLE_OK;
 }
 
-/* Values first: huddle_csr_check() would not say which matrix has the NaN. */
+/* Values first: the message of huddle_csr_check() would not name the matrix that contains the
+ * NaN. */
 static huddle_status check_csr(huddle_context *context, const huddle_csr *matrix, const char *what,
                                hd_slab *slab) {
     huddle_status status = HUDDLE_OK;
@@ -63,6 +66,8 @@ done:
 
 static const char affinity_name[] = "the affinity", distances_name[] = "the distances";
 
+/* An affinity need not be symmetric, nor have an empty diagonal: the graph is max(A, A') without
+ * loops. */
 static huddle_status graph_from_affinity(huddle_context *context, const huddle_csr *affinity,
                                          huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -80,7 +85,7 @@ huddle_status huddle_graph_from_affinity(huddle_context *context, const huddle_c
     return hd_agree(context, graph_from_affinity(context, affinity, graph));
 }
 
-/* By way of the sparse matrix of the entries that are not 0. */
+/* A dense affinity is converted to the sparse matrix of its entries that are not 0. */
 static huddle_status graph_from_affinity_dense(huddle_context *context,
                                                const huddle_dense *affinity, huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
@@ -131,13 +136,15 @@ static huddle_status open_lists(int64_t n, int64_t total, int32_t n_neighbors,
     return status;
 }
 
+/* Lists of length 0 occur where there is only one point. */
 static void offer(huddle_neighbors *out, int64_t i, int64_t j, double distance) {
     if (out->k > 0)
         hd_graph_list_insert(out->distance + i * out->k, out->index + i * out->k, out->k, distance,
                              (int32_t)j);
 }
 
-/* Only stored entries are neighbours, so that lists may have empty places. */
+/* Only stored entries are neighbours, so that lists may have empty places. An absent entry is an
+ * unknown distance, not a distance of 0. */
 static huddle_status lists_from_stored(huddle_context *context, const huddle_csr *distances,
                                        int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
@@ -149,6 +156,7 @@ static huddle_status lists_from_stored(huddle_context *context, const huddle_csr
         for (int64_t e = distances->offsets[i]; e < distances->offsets[i + 1]; e++)
             if (distances->columns[e] != slab.first + i)
                 offer(out, i, distances->columns[e], distances->values[e]);
+    /* Lists of the caller end with -1; INT32_MAX is needed only while they are sorted. */
     for (int64_t e = 0; e < out->n * out->k; e++)
         if (out->index[e] == INT32_MAX)
             out->index[e] = -1;
@@ -163,6 +171,8 @@ huddle_status huddle_graph_from_distances(huddle_context *context, const huddle_
     return hd_agree(context, lists_from_stored(context, distances, n_neighbors, out));
 }
 
+/* Offers by ascending column: hd_graph_list_insert() keeps the smaller index of two equal
+ * distances. */
 huddle_status hd_graph_lists_from_distances(huddle_context *context, const huddle_dense *distances,
                                             int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
@@ -186,7 +196,7 @@ huddle_status huddle_graph_from_distances_dense(huddle_context *context,
     return hd_agree(context, hd_graph_lists_from_distances(context, distances, n_neighbors, out));
 }
 
-/* Over both triangles: the matrix need not be symmetric. */
+/* Over both triangles: the matrix need not be symmetric. Each process has some of the rows. */
 static huddle_status mean_of_distances(huddle_context *context, const huddle_dense *distances,
                                        double *mean) {
     huddle_status status = HUDDLE_OK;

@@ -33,7 +33,8 @@ typedef struct finder {
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
-/* The power of two that brings the sample near 1, so that its squares fit into float. */
+/* The power of two that brings the sample near 1, so that its squares fit into float. Directions do
+ * not depend on it. */
 static double sample_scale(const finder *f) {
     double *row = f->scratch, largest = 0;
     int exponent = 0;
@@ -47,7 +48,8 @@ static double sample_scale(const finder *f) {
     return ldexp(1, -exponent);
 }
 
-/* Evenly spaced rows, less their mean. */
+/* Evenly spaced rows, less their mean. Distances do not depend on the centre, so that the mean of
+ * the sample serves all rows. */
 static void take_sample(finder *f) {
     double *row = f->scratch;
     memset(f->centre, 0, (size_t)f->d * sizeof *f->centre);
@@ -64,7 +66,8 @@ static void take_sample(finder *f) {
     }
 }
 
-/* An inner product with independent partial sums, which the compiler can keep in registers. */
+/* An inner product with independent partial sums, which the compiler can keep in registers. The
+ * order of the additions is fixed by the code, not by the instruction set. */
 static double dot(const double *a, const double *b, int64_t d) {
     enum { LANES = 8 };
     double sums[LANES] = {0}, sum = 0;
@@ -103,7 +106,9 @@ static void orthonormalise(finder *f, int64_t r, hd_rng *rng) {
     }
 }
 
-/* Subspace iteration with the scatter matrix of the sample, in float; orthonormalised in double. */
+/* Subspace iteration with the scatter matrix of the sample, in float; orthonormalised in double.
+ * Three multiplications separate the leading directions well enough; what matters for the bound is
+ * that V is orthonormal to double precision, not that it is accurate. */
 static void find_directions(finder *f, uint64_t seed) {
     hd_rng rng = hd_rng_stream(seed, 0);
     int m = (int)f->m, d = (int)f->d, p = (int)f->p;
@@ -116,6 +121,7 @@ static void find_directions(finder *f, uint64_t seed) {
             break;
         for (int64_t e = 0; e < f->p * f->d; e++)
             f->directions[e] = (float)f->v[e];
+        /* V <- V S'S for the centred sample S, as two products. */
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, p, d, 1, f->sample, d,
                     f->directions, d, 0, f->products, p);
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, d, m, 1, f->products, p, f->sample,
@@ -127,7 +133,8 @@ static void find_directions(finder *f, uint64_t seed) {
 
 /* ---- coordinates --------------------------------------------------------------------------- */
 
-/* Coordinates (y, rho) of a chunk of rows. */
+/* Coordinates (y, rho) of a chunk of rows. rho^2 = |x|^2 - |y|^2 cancels where V covers nearly all
+ * of a row, and rounding may make it negative. */
 static huddle_status project_rows(void *argument, hd_chunk chunk) {
     const finder *f = argument;
     double *x = f->scratch + chunk.worker * ROWS_PER_CHUNK * f->d, largest = 0;
@@ -151,7 +158,8 @@ static huddle_status project_rows(void *argument, hd_chunk chunk) {
 }
 
 /* The error of y is at most a few d eps |x|, with eps that of double. The error of rho^2 is of the
- * same size relative to |x|^2, and where rho is near 0 the root turns it into sqrt(d eps) |x|. */
+ * same size relative to |x|^2, and where rho is near 0 the root turns it into sqrt(d eps) |x|. That
+ * root dominates, and one bound for all rows is sufficient. */
 static double bound_blur(const finder *f, int64_t chunks) {
     double norm2 = 0, terms = 4 * (double)(f->d + f->p + 16);
     for (int64_t c = 0; c < chunks; c++)
@@ -159,6 +167,8 @@ static double bound_blur(const finder *f, int64_t chunks) {
     return sqrt(terms * DBL_EPSILON * norm2);
 }
 
+/* The sample, the directions, then all rows in parallel. BLAS is limited to one thread in between
+ * (base/blas.h), because the rows are divided among our own threads. */
 huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_rows *rows, int64_t p,
                                       uint64_t seed, hd_graph_projection *projection) {
     huddle_status status = HUDDLE_OK;

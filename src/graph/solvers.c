@@ -16,6 +16,8 @@ enum {
     BOUND_MIN_WIDTH = 33,        /* up to 32 coordinates the tiles compare differences directly */
 };
 
+/* Rows of doubles are embeddings: most of them lie in tight clusters, where boxes exclude well in
+ * any dimension. Points of few coordinates need many rows before the tree is worth building. */
 static bool tree_may_pay(const hd_graph_search *s) {
     int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
     if (s->train->doubles != NULL)
@@ -24,6 +26,7 @@ static bool tree_may_pay(const hd_graph_search *s) {
     return d <= TREE_MAX_WIDTH && (n > TREE_MIN_ROWS || s->query_group != NULL);
 }
 
+/* Fewer rows or coordinates leave too little work to save. */
 static bool bound_may_pay(const hd_graph_search *s) {
     return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
 }

@@ -1,4 +1,5 @@
-/* Distances between sparse rows. */
+/* Distances between sparse rows, by merging their columns. Differences do not cancel, unlike inner
+ * products. */
 #include "graph/sparse_rows.h"
 
 #include "base/check.h"
@@ -42,6 +43,8 @@ static double next_difference(const hd_graph_sparse_rows *a, int64_t i, int64_t 
     return difference;
 }
 
+/* Under cosine a row of zeros has a direction of its own (dense_rows.h): squared distance 2 to
+ * every other row, 0 to other rows of zeros. */
 double hd_graph_sparse_distance2(const hd_graph_sparse_rows *a, int64_t i,
                                  const hd_graph_sparse_rows *b, int64_t j) {
     if (a->scale[i] == 0 || b->scale[j] == 0)

@@ -36,7 +36,8 @@ typedef struct index {
 
 /* ---- the index ----------------------------------------------------------------------------- */
 
-/* Stores the training points by columns. */
+/* Stores the training points by columns: the list of a column contains all training points that
+ * share this feature with a query. */
 static huddle_status invert_points(index *t) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = t->train.x;
@@ -63,7 +64,9 @@ done:
 
 /* ---- one query ----------------------------------------------------------------------------- */
 
-/* The inner products of query i with all training points, without the scale of the cosine. */
+/* The inner products of query i with all training points, without the scale of the cosine. The work
+ * is proportional to the products that are not 0. Columns are added in ascending order for every
+ * pair, hence the sums do not depend on the number of threads. */
 static void multiply(const index *t, int64_t i, double *products) {
     const huddle_points *x = t->query->x;
     memset(products, 0, (size_t)t->train.x->n * sizeof *products);
@@ -75,7 +78,8 @@ static void multiply(const index *t, int64_t i, double *products) {
     }
 }
 
-/* The squared distance from the inner product. */
+/* The squared distance from the inner product. Rows of zeros under cosine have no inner product
+ * that would give it (sparse_rows.c). */
 static double rough(const index *t, int64_t i, int64_t j, const double *products) {
     double s = t->query->scale[i], r = t->train.scale[j];
     if (s == 0 || r == 0)
@@ -113,7 +117,8 @@ static double max_rough(const index *t, int64_t i, int64_t j, double within2) {
 }
 
 /* The same for any row: it has at most as many values as the longest, and its norm is at most that
- * of the query plus the distance. */
+ * of the query plus the distance. By the triangle inequality, a row within that distance cannot
+ * have a larger norm. */
 static double max_rough_of_all(const index *t, int64_t i, double within2) {
     double other = sqrt(t->query->norm2[i]) + sqrt(within2);
     return within2 + doubt(length(t->query, i) + t->longest, t->query->norm2[i], other * other);
@@ -121,7 +126,9 @@ static double max_rough_of_all(const index *t, int64_t i, double within2) {
 
 /* Searches the neighbours of query i; returns the number of distances by differences. As in
  * brute.c, the list is final if no other point can be nearer than its k-th; otherwise every point
- * within the bound is compared by differences. */
+ * within the bound is compared by differences. `within2`, the k-th distance among the candidates,
+ * is an upper bound of the k-th distance of all points; the second pass may therefore discard
+ * whatever is certainly beyond it. */
 static int64_t search_one(const index *t, int64_t i, double *products, double *near,
                           int32_t *names) {
     hd_graph_search *s = t->search;
@@ -138,6 +145,8 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
             hd_graph_list_insert(near, names, t->k, value, (int32_t)j);
     }
     hd_graph_search_clear(s, i, i + 1);
+    /* Fewer candidates than places: all points that are not skipped are candidates, and the list is
+     * final. */
     while (found < t->k && names[found] != INT32_MAX)
         found++;
     compared += insert_exactly(t, i, names, found);
@@ -149,6 +158,7 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
     hd_graph_search_clear(s, i, i + 1);
     for (int64_t j = 0; j < t->train.x->n; j++) {
         int32_t name = (int32_t)j;
+        /* Points come by ascending index, so that nothing can enter a list of zeros any more. */
         if (*last == 0)
             break;
         if (rough(t, i, j, products) <= max_rough(t, i, j, within2) &&

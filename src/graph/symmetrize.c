@@ -1,3 +1,6 @@
+/* max(A, A') by merging each row of A with the same row of its transpose, both of which have
+ * ascending columns. Two points are adjacent if either is a neighbour of the other (docs/method.md,
+ * "Graph A"). */
 #include "graph/symmetrize.h"
 
 #include "base/check.h"
@@ -18,6 +21,7 @@ static int64_t merge_row(const huddle_csr *a, const huddle_csr *b, int64_t i, in
             value = value > b->values[q] ? value : b->values[q];
             q++;
         }
+        /* Loops and explicit zeros are no edges. */
         if (column == i || value == 0)
             continue;
         if (columns != NULL) {
@@ -35,7 +39,7 @@ huddle_status hd_graph_symmetrize(const huddle_csr *a, huddle_csr *graph) {
     int64_t entries = 0;
     *graph = (huddle_csr){0};
     TRY(huddle_csr_transpose(a, &b));
-    /* Two passes: counting first costs less than growing arrays. */
+    /* Two passes: counting first needs no array that grows, and no more memory than the result. */
     for (int64_t i = 0; i < a->rows; i++)
         entries += merge_row(a, &b, i, NULL, NULL);
     TRY(huddle_csr_new(a->rows, a->rows, entries, graph));

@@ -1,7 +1,10 @@
 /* Neighbour lists with ties: every row as near as the k-th neighbour is a neighbour too.
  *
  * The k + 1 nearest show which lists have a tie beyond their k-th place. Only those rows are
- * searched again, for as many neighbours as a list may have. */
+ * searched again, for as many neighbours as a list may have.
+ *
+ * On grids and rounded data, choosing some of the tied rows by their index would be arbitrary
+ * (docs/method.md, "Equal points"). */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "graph/common.h"
@@ -37,7 +40,8 @@ done:
     return status;
 }
 
-/* How many entries of a list of `length` are as near as the k-th. */
+/* How many entries of a list of `length` are as near as the k-th: at least k, at most
+ * MAX_NEIGHBORS. */
 static int32_t count_near(const double *distance, int32_t length, int32_t k) {
     int32_t count = k < length ? k : length;
     while (count > 0 && count < length && count < MAX_NEIGHBORS &&
@@ -72,8 +76,9 @@ static void remove_own(int64_t own, int32_t k, int32_t *index, double *distance)
     }
 }
 
-/* Searches once more for the tied rows. As new points they find themselves too if they are training
- * points. */
+/* Searches once more for the tied rows, as new points. Training points then find themselves, hence
+ * one more neighbour, and the point itself is removed. The search is collective: a process without
+ * tied rows takes part with one row, whose result is ignored. */
 static huddle_status search_tied(tie_search *t) {
     huddle_status status = HUDDLE_OK;
     huddle_points rows = {0};
@@ -94,7 +99,8 @@ done:
     return status;
 }
 
-/* The first k of every list, or for tied rows all that are as near. */
+/* The first k of every list, or for tied rows all that are as near. All processes use the length of
+ * the longest list; shorter lists end with empty places. */
 static huddle_status write_lists(const tie_search *t, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;
     int32_t k = t->options->n_neighbors, longest = k;
@@ -102,6 +108,7 @@ static huddle_status write_lists(const tie_search *t, huddle_neighbors *out) {
         int32_t count = count_near(t->around.distance + q * t->around.k, t->around.k, k);
         longest = count > longest ? count : longest;
     }
+    /* The longest list of any process. */
     double common = longest;
     TRY(hd_reduce_max(t->context, 1, &common));
     longest = (int32_t)common;
@@ -121,6 +128,8 @@ done:
     return status;
 }
 
+/* Whether any row is tied must be decided by all processes together, because the second search is
+ * collective. */
 static huddle_status search_with_ties(tie_search *t, huddle_neighbors *out, huddle_knn_info *info) {
     huddle_status status = HUDDLE_OK;
     huddle_knn_options defaults = huddle_knn_defaults(), one_more;
@@ -164,7 +173,8 @@ huddle_status huddle_graph_query_ties(huddle_context *context, const huddle_poin
     return hd_agree(context, search_with_ties(&t, out, info));
 }
 
-/* Here the long lists cost nothing extra: all rows count as tied. */
+/* Lists from a matrix of distances. Here long lists cost nothing extra, so that the second search
+ * is saved and all rows are treated as tied. */
 static huddle_status ties_from_distances(huddle_context *context, const huddle_dense *distances,
                                          int32_t n_neighbors, huddle_neighbors *out) {
     huddle_status status = HUDDLE_OK;

@@ -25,6 +25,8 @@ static inline lanes load(const float *p) {
     return v;
 }
 
+/* The larger value of each lane, by one instruction where the instruction set has it: comparing and
+ * masking would take several. */
 static inline lanes larger(lanes a, lanes b) {
 #if defined(__AVX512DQ__)
     return (lanes)_mm512_max_ps((__m512)a, (__m512)b);
@@ -38,6 +40,7 @@ static inline lanes larger(lanes a, lanes b) {
 #endif
 }
 
+/* Whether any lane is set, by 64-bit words: generic vectors have no reduction. */
 static inline int any(mask m) {
     uint64_t words[HD_LANES / 2], all = 0;
     memcpy(words, &m, sizeof words);
@@ -62,7 +65,11 @@ static inline uint64_t bits(mask m) {
 #endif
 }
 
-/* acc[r][v] over all features, by STEP(acc, a, b). */
+/* acc[r][v] over all features, by STEP(acc, a, b). One pass over the features reads each operand
+ * once and keeps all sums in registers, so that the kernel is limited by arithmetic and not by
+ * memory.
+ *
+ * Subtracting a vector of zeros copies a scalar to all lanes without changing it, not even -0. */
 #define ACCUMULATE(STEP)                                                                           \
     lanes acc[BLOCK][VECTORS] = {0};                                                               \
     const float *column[VECTORS];                                                                  \
@@ -82,6 +89,8 @@ static inline uint64_t bits(mask m) {
         }                                                                                          \
     }
 
+/* Product form needs one fused operation per feature and is used for many features; differences
+ * need two, but do not cancel. panels.h bounds the rounding error of both. */
 #define PRODUCT(acc, a, b) acc += (a) * (b)
 #define DIFFERENCE(acc, a, b)                                                                      \
     do {                                                                                           \
@@ -91,7 +100,7 @@ static inline uint64_t bits(mask m) {
 
 /* Turns accumulators into distances and compares them with tau; if there are hits, stores the block
  * and sets their bits. The first comparison keeps no masks: most blocks have no hit and end there.
- */
+ * Padding has base infinity and coordinates 0, so that its distances are infinite and never NaN. */
 #define FINISH(FACTOR)                                                                             \
     lanes tau[VECTORS], base[VECTORS];                                                             \
     mask all = {0};                                                                                \
@@ -125,6 +134,8 @@ static inline int differences(const hd_graph_tile *t, int r0, int c0) {
     FINISH(1.0f);
 }
 
+/* All register blocks of a tile. The hits are cleared first, because a block without hits writes
+ * nothing. */
 #define COVER(BLOCK_KERNEL)                                                                        \
     int found = 0;                                                                                 \
     memset(tile->hits, 0, HD_GRAPH_TILE_ROWS * sizeof *tile->hits);                                \

@@ -41,18 +41,21 @@ static int compute_tile(const hd_graph_tiles *tiles, hd_graph_tile *t, int64_t r
 
 /* ---- rows against all columns -------------------------------------------------------------- */
 
+/* The tau of columns in a sweep. A hit is within the larger tau of its row and its column, so that
+ * -infinity leaves the decision to the row. */
 #define NOWHERE8                                                                                   \
     -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY
 static const float nowhere[HD_GRAPH_TILE_COLUMNS] = {NOWHERE8, NOWHERE8, NOWHERE8,
                                                      NOWHERE8, NOWHERE8, NOWHERE8};
 
-/* Takes the lowest bit off a row's hits and returns its column. */
+/* Removes the lowest bit from the hits of a row and returns its column: ascending columns. */
 static int next_column(uint64_t *hits) {
     int c = __builtin_ctzll(*hits);
     *hits &= *hits - 1;
     return c;
 }
 
+/* Reports the hits of a tile except those in padding columns. */
 static void report_rows(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
                         int64_t column) {
     for (int r = 0; r < HD_GRAPH_TILE_ROWS; r++)
@@ -64,7 +67,9 @@ static void report_rows(const hd_graph_tiles *tiles, const hd_graph_tile *t, int
         }
 }
 
-/* Columns have no tau of their own here: it is -infinity for all of them. */
+/* Columns are the outer loop: the panels of one tile of columns stay in the cache while all rows
+ * pass. Every row therefore meets its columns in ascending order, on which compare_exactly() of
+ * brute.c relies. */
 void hd_graph_tiles_sweep(const hd_graph_tiles *tiles, int64_t begin, int64_t end) {
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
@@ -84,7 +89,12 @@ typedef struct tournament {
     int64_t blocks, round;
 } tournament;
 
-/* Drops hits that are not pairs i < j of points, prefetches the others, then reports them. */
+/* Drops hits that are not pairs i < j of points, prefetches the others, then reports them.
+ *
+ * The first mask removes padding columns. The second removes columns up to i, which exist only in
+ * tiles on the diagonal; a shift by 64 would be undefined, so that a row beyond all columns is
+ * handled apart. Prefetching a whole tile before its first report hides the latency of rows that
+ * are scattered in memory. */
 static void report_pairs(const hd_graph_tiles *tiles, const hd_graph_tile *t, int64_t row,
                          int64_t column) {
     int64_t n = tiles->rows->n;
@@ -105,7 +115,9 @@ static void report_pairs(const hd_graph_tiles *tiles, const hd_graph_tile *t, in
 }
 
 /* Compares the block that begins at `one` with the one that begins at `other`, which is later or
- * the same. */
+ * the same. In a block compared with itself, tiles entirely below the diagonal are left out: the
+ * last column of a tile is column + 47, so that it contains a pair i < j only if row + 1 < column +
+ * 48. */
 static void compare_blocks(const tournament *m, int64_t one, int64_t other) {
     float out[HD_GRAPH_TILE_ROWS * HD_GRAPH_TILE_COLUMNS];
     uint64_t hits[HD_GRAPH_TILE_ROWS];
@@ -123,7 +135,9 @@ static void compare_blocks(const tournament *m, int64_t one, int64_t other) {
 
 /* Round 0 compares every block with itself. The other rounds follow the circle method of
  * round-robin tournaments: the last block stays and the others rotate. `even` is the number of
- * blocks rounded up to an even number; the block that is paired with the added one pauses. */
+ * blocks rounded up to an even number; the block that is paired with the added one pauses. Two
+ * rotating blocks a and b meet in the round r with 2 r = a + b modulo `turn`; since turn is odd,
+ * there is exactly one such round, and every pair of blocks is compared once. */
 static huddle_status play_round(void *argument, hd_chunk chunk) {
     const tournament *m = argument;
     int64_t even = m->blocks + m->blocks % 2, turn = even - 1;
@@ -141,6 +155,8 @@ static huddle_status play_round(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* A multiple of the tile that depends on the number of points only, so that the order of
+ * comparisons does not depend on the number of threads. */
 static int64_t block_size(int64_t padded) {
     int64_t block = padded / MIN_BLOCKS / HD_GRAPH_TILE_COLUMNS * HD_GRAPH_TILE_COLUMNS;
     return block < HD_GRAPH_TILE_COLUMNS ? HD_GRAPH_TILE_COLUMNS
@@ -157,7 +173,8 @@ huddle_status hd_graph_tiles_blocks(huddle_context *context, const hd_graph_tile
 }
 
 /* A barrier after every round, where progress is reported and the caller may end the comparison.
- * */
+ * Within a round a block belongs to one thread, hence each list receives its offers in the same
+ * order for any number of threads, and so do all counts that depend on this order. */
 huddle_status hd_graph_tiles_tournament(huddle_context *context, const hd_graph_tiles *tiles,
                                         hd_graph_continue_function may_continue, bool *stopped) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,5 @@
-/* From neighbour lists to a weighted graph. */
+/* From neighbour lists to a weighted graph: the scale delta of equation (1) in docs/method.md from
+ * the lists, the weights of the directed graph, and the symmetric graph of both directions. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/options.h"
@@ -35,8 +36,10 @@ static bool has_rule(const huddle_scale *scale, const char *rule) {
     return strcmp(scale->rule, rule) == 0;
 }
 
-/* Rule selftune (Zelnik-Manor and Perona, NIPS 2004): s_i of every list. Zeros, of points with many
- * duplicates, are replaced by the smallest s that is not 0. */
+/* Rule selftune (Zelnik-Manor and Perona, NIPS 2004): s_i, the last distance of list i; lists may
+ * have empty places at the end. Zeros, of points with many duplicates, are replaced by the smallest
+ * s that is not 0: a scale of 0 would give the smallest possible weight to every neighbour at a
+ * positive distance. */
 static huddle_status measure_local(huddle_context *context, const huddle_neighbors *x,
                                    huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
@@ -58,7 +61,8 @@ done:
     return status;
 }
 
-/* Rules mean and knn: one delta for all edges, from the mean over all entries of the lists. */
+/* Rules mean and knn: one delta for all edges, from all entries of the lists. delta is the mean
+ * distance, or delta^2 the mean squared distance. */
 static huddle_status measure_lists(huddle_context *context, const huddle_neighbors *x,
                                    huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
@@ -81,6 +85,8 @@ done:
     return status;
 }
 
+/* The scale is kept with the graph: bridges (connect.c) and edges of new points are weighed by it
+ * later. */
 huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neighbors *neighbors,
                                      const huddle_weight_options *options, huddle_scale *scale) {
     *scale = (huddle_scale){.rule = "binary"};
@@ -96,12 +102,14 @@ huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neigh
         if (!(options->mean_distance >= 0) || !isfinite(options->mean_distance))
             return hd_fail(HUDDLE_INVALID, "mean_distance = %g is not a mean of distances",
                            options->mean_distance);
+        /* exp(-d^2 / (2 sigma^2)) with sigma the mean distance of all pairs. */
         scale->delta2 = 2 * options->mean_distance * options->mean_distance;
     }
     return HUDDLE_OK;
 }
 
-/* Distance 0 first: with delta = 0 the exponent would be 0 / 0. */
+/* Equation (1); s is the local scale of the other point. Distance 0 is handled first, because with
+ * delta = 0 the exponent would be 0 / 0. */
 double huddle_graph_weight(const huddle_scale *scale, int64_t i, double s, double distance) {
     double delta2 = scale->delta2;
     if (distance == 0 || has_rule(scale, "binary"))
@@ -127,7 +135,8 @@ static huddle_status check_sizes(const huddle_neighbors *x) {
     return HUDDLE_OK;
 }
 
-/* Lists may come from the caller: indices and distances are checked before they are used. */
+/* Lists may come from the caller: indices and distances are checked before they are used. A list
+ * without itself and with finite distances is all that the rest relies on. */
 static huddle_status check_lists(const huddle_neighbors *x) {
     for (int64_t e = 0; e < x->n * x->k; e++) {
         int64_t i = e / x->k;
@@ -142,7 +151,7 @@ static huddle_status check_lists(const huddle_neighbors *x) {
 }
 
 /* Writes row i of the directed graph, sorted by column while it is written (lists are short);
- * returns its end. */
+ * returns its end. Lists are sorted by distance, rows of a sparse matrix by column. */
 static int64_t write_row(const huddle_neighbors *x, const huddle_scale *scale, int64_t i,
                          huddle_csr *a) {
     int64_t begin = a->offsets[i], end = begin;
@@ -161,7 +170,7 @@ static int64_t write_row(const huddle_neighbors *x, const huddle_scale *scale, i
     return end;
 }
 
-/* The engine's turn. *answered is false if it has no such function or declines. */
+/* Asks the engine. *answered is false if it has no such function or declines. */
 static huddle_status ask_engine(huddle_context *context, const huddle_neighbors *neighbors,
                                 const huddle_weight_options *options, huddle_csr *graph,
                                 huddle_scale *scale, bool *answered) {
@@ -180,7 +189,9 @@ static huddle_status ask_engine(huddle_context *context, const huddle_neighbors 
     return HUDDLE_OK;
 }
 
-/* The CPU's turn: the directed graph of the lists, then both directions. */
+/* On the CPU: the directed graph of the lists, then both directions. Where i and j are neighbours
+ * of each other, both entries have the same bits, since distance and scale are symmetric; the
+ * larger of the two matters only for lists from asymmetric distances. */
 static huddle_status weigh_lists(huddle_context *context, const huddle_neighbors *neighbors,
                                  const huddle_weight_options *options, huddle_csr *graph,
                                  huddle_scale *scale) {
@@ -199,6 +210,7 @@ done:
     return status;
 }
 
+/* The measured scale is returned only if the caller asked for it. */
 huddle_status huddle_graph_weigh(huddle_context *context, const huddle_neighbors *neighbors,
                                  const huddle_weight_options *options, huddle_csr *graph,
                                  huddle_scale *scale) {

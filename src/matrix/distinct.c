@@ -1,5 +1,6 @@
 /* Distinct rows by hashing: rows of equal hash are compared value by value, so the result is exact
- * whatever the hash. Rows of this process only. */
+ * whatever the hash. Rows of this process only. Distinct rows are numbered by their first
+ * occurrence. */
 #include "huddle/matrix.h"
 
 #include "base/check.h"
@@ -34,6 +35,7 @@ static uint64_t float_bits(float value) {
     return bits;
 }
 
+/* -0 and 0 are equal values and must have the same hash. */
 static uint64_t double_bits(double value) {
     uint64_t bits;
     value += 0.0;
@@ -41,7 +43,9 @@ static uint64_t double_bits(double value) {
     return bits;
 }
 
-/* Several independent hashes, so that the processor can work on them at the same time. */
+/* Several independent hashes, so that the processor can work on them at the same time; two floats
+ * are mixed at once. Lanes begin with different numbers, so that exchanging the values of two lanes
+ * changes the hash. */
 static uint64_t hash_floats(const float *values, int64_t d) {
     uint64_t lanes[LANES] = {1, 2, 3, 4};
     int64_t j = 0;
@@ -61,7 +65,8 @@ static uint64_t hash_doubles(const double *values, int64_t d) {
     return hash;
 }
 
-/* Stored zeros are skipped, so that a row equals itself without them. */
+/* Stored zeros are skipped, so that a row equals itself without them. The column is part of what is
+ * hashed, because positions are not. */
 static uint64_t hash_sparse(const huddle_points *x, int64_t i) {
     uint64_t hash = 1;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
@@ -84,6 +89,7 @@ static huddle_status hash_rows(void *argument, hd_chunk chunk) {
 
 /* ---- comparing ----------------------------------------------------------------------------- */
 
+/* Compares the entries that are not 0; stored zeros may be at different places. */
 static bool equal_sparse(const huddle_points *x, int64_t a, int64_t b) {
     int64_t e = x->offsets[a], f = x->offsets[b];
     int64_t end_e = x->offsets[a + 1], end_f = x->offsets[b + 1];
@@ -99,6 +105,8 @@ static bool equal_sparse(const huddle_points *x, int64_t a, int64_t b) {
     }
 }
 
+/* Different hashes decide nearly all comparisons; values are compared as numbers, so that -0 equals
+ * 0. */
 static bool equal_rows(const rows *r, int64_t a, int64_t b) {
     if (r->hash[a] != r->hash[b])
         return false;
@@ -130,7 +138,9 @@ void huddle_distinct_free(huddle_distinct *distinct) {
 }
 
 /* of[i] = the first row equal to row i; *count = the number of rows that are the first of their
- * kind. A table with open addressing, at most half full. */
+ * kind. A table with open addressing, at most half full. Linear probing ends soon at that load. The
+ * upper half of the hash is folded into the lower one, because the lowest bits of a product depend
+ * on few bits of its factors. */
 static huddle_status find_firsts(const rows *r, int32_t *of, int64_t *count) {
     huddle_status status = HUDDLE_OK;
     int32_t *table = NULL; /* 1 + a first row, or 0 */
@@ -155,7 +165,8 @@ done:
 }
 
 /* Replaces first rows by the numbers of distinct rows. A first row comes before its copies, so its
- * number is known when they are reached. */
+ * number is known when they are reached. distinct->of is overwritten from front to back: it has
+ * numbers before i and first rows from i on. */
 static huddle_status number_rows(huddle_distinct *distinct) {
     huddle_status status = HUDDLE_OK;
     int64_t next = 0;
@@ -172,8 +183,8 @@ done:
     return status;
 }
 
-/* Hashes in parallel; the table is filled in row order, so that numbers do not depend on threads.
- * */
+/* Hashes in parallel, which is most of the work; the table is filled in row order, so that numbers
+ * do not depend on threads. */
 static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
                                    huddle_distinct *distinct) {
     huddle_status status = HUDDLE_OK;
@@ -184,6 +195,7 @@ static huddle_status find_distinct(huddle_context *context, rows *r, int64_t d,
     ALLOC(distinct->of, r->n);
     TRY(hd_parallel(context, NULL, r->n, VALUES_PER_CHUNK / (d + 1) + 1, hash_rows, r));
     TRY(find_firsts(r, distinct->of, &distinct->count));
+    /* Without copies the arrays stay NULL, which callers take as "all rows are distinct". */
     if (distinct->count < distinct->n) {
         TRY(number_rows(distinct));
     } else {

@@ -1,4 +1,5 @@
-/* The containers: allocation, copies, the transpose. */
+/* The containers: allocation, copies, the transpose. A container whose arrays are in the memory of
+ * an engine is fetched before it is read (resident.h). */
 #include "huddle/matrix.h"
 
 #include "base/check.h"
@@ -6,7 +7,8 @@
 
 #include <string.h>
 
-/* Bounds shared by all containers: columns and vertex numbers are 32-bit. */
+/* Bounds shared by all containers: columns and vertex numbers are 32-bit. Rows times columns times
+ * 16 bytes must not overflow, so that all later products of sizes are safe. */
 static huddle_status check_sizes(int64_t rows, int64_t cols) {
     if (rows < 0 || cols < 0 || cols > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is impossible", (long long)rows,
@@ -23,6 +25,7 @@ static huddle_status check_nonzeros(int64_t nonzeros) {
     return HUDDLE_OK;
 }
 
+/* Values are zeroed. Rows follow each other without gaps: stride = d. */
 huddle_status huddle_points_new(int64_t n, int64_t d, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     memset(points, 0, sizeof *points);
@@ -35,6 +38,7 @@ done:
     return status;
 }
 
+/* Room for `nonzeros` entries; rows are empty until the offsets are filled in. */
 huddle_status huddle_points_new_sparse(int64_t n, int64_t d, int64_t nonzeros,
                                        huddle_points *points) {
     huddle_status status = HUDDLE_OK;
@@ -64,6 +68,7 @@ done:
     return status;
 }
 
+/* Room for `nonzeros` entries; rows are empty until the offsets are filled in. */
 huddle_status huddle_csr_new(int64_t rows, int64_t cols, int64_t nonzeros, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
@@ -80,6 +85,8 @@ done:
     return status;
 }
 
+/* Frees the host arrays and the copy of an engine. A freed container is empty and may be freed
+ * again. */
 void huddle_points_free(huddle_points *points) {
     huddle_free(points->values);
     huddle_free(points->offsets);
@@ -103,6 +110,7 @@ void huddle_csr_free(huddle_csr *matrix) {
     memset(matrix, 0, sizeof *matrix);
 }
 
+/* The copy has no gaps between its rows, whatever the stride of the original. */
 huddle_status huddle_points_copy(const huddle_points *points, huddle_points *copy) {
     huddle_status status = HUDDLE_OK;
     memset(copy, 0, sizeof *copy);
@@ -155,6 +163,8 @@ huddle_status huddle_csr_copy(const huddle_csr *matrix, huddle_csr *copy) {
     return status;
 }
 
+/* Rows are visited in ascending order, hence the columns of the transpose ascend, even if those of
+ * the matrix do not. */
 huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpose) {
     huddle_status status = HUDDLE_OK;
     memset(transpose, 0, sizeof *transpose);
@@ -169,8 +179,8 @@ huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpo
         offsets[matrix->columns[e] + 1]++;
     for (int64_t j = 0; j < matrix->cols; j++)
         offsets[j + 1] += offsets[j];
-    /* A counting sort. Placing an entry moves its row's offset; in the end each offset is the end
-     * of its row, which is where the next one begins. */
+    /* A counting sort. Placing an entry advances the offset of its row; in the end each offset is
+     * the end of its row, which is where the next one begins. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             int64_t place = offsets[matrix->columns[e]]++;

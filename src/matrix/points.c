@@ -1,4 +1,8 @@
-/* Points: checks, conversion from double, selection of rows. */
+/* Points: checks, conversion from double, selection of rows.
+ *
+ * Points are stored in single precision, which halves the memory and speeds up the neighbour
+ * search. Columns with a large mean and a small spread would lose the digits that matter, hence the
+ * mean of such a column is subtracted in double before rounding and kept as the shift. */
 #include "huddle/matrix.h"
 
 #include "base/check.h"
@@ -52,7 +56,8 @@ static huddle_status check_row(const huddle_points *x, int64_t i) {
     return HUDDLE_OK;
 }
 
-/* All offsets are checked before any column is read: a wrong one would point outside. */
+/* All offsets are checked before any column is read: a wrong one would point outside. Arrays may
+ * come from a caller or a file. */
 static huddle_status check_offsets(int64_t rows, const int64_t *offsets, const void *columns,
                                    const void *values) {
     if (offsets[0] != 0)
@@ -65,6 +70,7 @@ static huddle_status check_offsets(int64_t rows, const int64_t *offsets, const v
     return HUDDLE_OK;
 }
 
+/* Ascending columns without repetitions: merges of two rows rely on it. */
 static huddle_status check_columns(const huddle_points *x, int64_t i) {
     int64_t previous = -1;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
@@ -77,6 +83,7 @@ static huddle_status check_columns(const huddle_points *x, int64_t i) {
     return HUDDLE_OK;
 }
 
+/* Columns before values: the message for a bad value contains its column. */
 static huddle_status check_rows(void *argument, hd_chunk chunk) {
     const huddle_points *x = argument;
     huddle_status status = HUDDLE_OK;
@@ -89,6 +96,7 @@ static huddle_status check_rows(void *argument, hd_chunk chunk) {
     return status;
 }
 
+/* Sizes and arrays first, since the loops over rows rely on them; then the rows, in parallel. */
 huddle_status huddle_points_check(huddle_context *context, const huddle_points *points) {
     if (points->n < 1 || points->d < 1 || points->n > INT32_MAX || points->d > INT32_MAX)
         return hd_fail(HUDDLE_INVALID, "%lld points of %lld features are not a data set",
@@ -108,6 +116,7 @@ huddle_status huddle_points_check(huddle_context *context, const huddle_points *
         if (status != HUDDLE_OK)
             return status;
     }
+    /* hd_parallel() takes an argument that is not const. */
     huddle_points view = *points;
     return hd_parallel(context, NULL, points->n, row_grain(points->d), check_rows, &view);
 }
@@ -148,6 +157,7 @@ typedef struct conversion {
     double *sums, *lows, *highs; /* chunks x d */
 } conversion;
 
+/* Finite values beyond the range of float get a message of their own. */
 static huddle_status bad_value(double v, int64_t row, int64_t column) {
     if (isfinite(v))
         return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: %g is beyond single precision",
@@ -156,7 +166,8 @@ static huddle_status bad_value(double v, int64_t row, int64_t column) {
                    (long long)column + 1, isnan(v) ? "not a number" : "infinite");
 }
 
-/* Sums, minima and maxima over no rows. */
+/* Sums, minima and maxima over no rows: the neutral elements, which also serve a process without
+ * rows in the reductions. */
 static void clear_columns(const conversion *c, int64_t chunk) {
     int64_t d = c->points->d;
     for (int64_t e = chunk * d; e < (chunk + 1) * d; e++) {
@@ -166,7 +177,8 @@ static void clear_columns(const conversion *c, int64_t chunk) {
     }
 }
 
-/* Sum, minimum and maximum of each column over a chunk of rows. */
+/* Sum, minimum and maximum of each column over a chunk of rows. The condition is written so that
+ * NaN fails it. */
 static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     const conversion *c = argument;
     int64_t d = c->points->d;
@@ -185,7 +197,8 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The subtraction is in double, before rounding. */
+/* The subtraction is in double, before rounding. A value within the range of float can leave it
+ * when the shift is subtracted. */
 static huddle_status convert_rows(void *argument, hd_chunk chunk) {
     const conversion *c = argument;
     const huddle_points *x = c->points;
@@ -205,14 +218,16 @@ static huddle_status convert_rows(void *argument, hd_chunk chunk) {
 static const double min_spread = 0x1p-14;
 
 /* What is subtracted from a column: its mean if its spread is too small. A constant column has no
- * spread, but new points may be compared with it: it must lose no digits either. */
+ * spread, but new points may be compared with it, and their difference to it must lose no digits:
+ * it is shifted unless float represents its value exactly. */
 static double column_shift(double low, double high, double mean) {
     if (high <= low)
         return (double)(float)low == low ? 0 : low;
     return high - low < min_spread * fmax(fabs(low), fabs(high)) ? mean : 0;
 }
 
-/* Combines the chunks, and then the processes, in the first chunk's place. */
+/* Combines the chunks in their order, and then the processes, in the first chunk's place: the shift
+ * has the same bits for any number of threads. */
 static huddle_status combine_columns(huddle_context *context, const conversion *c, int64_t chunks) {
     huddle_status status = HUDDLE_OK;
     int64_t d = c->points->d;
@@ -230,7 +245,8 @@ done:
     return status;
 }
 
-/* The shift stays NULL if no column needs one. */
+/* The shift stays NULL if no column needs one. Most data have none, and every stage is simpler
+ * without. */
 static huddle_status choose_shift(const conversion *c, int64_t n) {
     huddle_status status = HUDDLE_OK;
     huddle_points *x = c->points;
@@ -246,6 +262,8 @@ done:
     return status;
 }
 
+/* Two passes: the shift of a column depends on all rows, of all processes, and must be known before
+ * any value is rounded. The steps allow rows or columns to be contiguous. */
 huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
                                         const double *values, int64_t row_step, int64_t col_step,
                                         huddle_points *points) {
@@ -275,6 +293,7 @@ done:
     return hd_agree(context, status);
 }
 
+/* The points keep a copy of the shift of their own. */
 static huddle_status keep_shift(const double *shift, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     if (shift == NULL)
@@ -285,6 +304,8 @@ done:
     return status;
 }
 
+/* New points get the shift of the training points, so that stored values of both can be compared
+ * directly. */
 huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t n, int64_t d,
                                                 const double *values, int64_t row_step,
                                                 int64_t col_step, const double *shift,
@@ -322,6 +343,7 @@ static huddle_status rebase_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* The same points with another shift. */
 huddle_status huddle_points_rebase(huddle_context *context, const huddle_points *x,
                                    const double *shift, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
@@ -346,6 +368,7 @@ done:
 
 /* ---- taking rows -------------------------------------------------------------------------- */
 
+/* Indices may repeat and need not be sorted. */
 huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, int64_t count,
                                  huddle_points *y) {
     huddle_status status = HUDDLE_OK;
@@ -363,6 +386,7 @@ huddle_status huddle_points_take(const huddle_points *x, const int64_t *index, i
         TRY(keep_shift(x->shift, y));
         goto done;
     }
+    /* Sparse rows: their total length first, so that the arrays are allocated once. */
     int64_t nonzeros = 0;
     for (int64_t i = 0; i < count; i++)
         nonzeros += x->offsets[index[i] + 1] - x->offsets[index[i]];

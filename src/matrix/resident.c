@@ -1,9 +1,11 @@
+/* Containers whose arrays an engine keeps in its own memory: fetched at the first use on the host.
+ */
 #include "matrix/resident.h"
 
 #include <stdint.h>
 
-/* Fetching changes what a container holds, not what it means: the cast is the price of inputs that
- * are const everywhere. */
+/* Fetching adds the host arrays but does not change the values that the container represents; the
+ * cast allows inputs to be const everywhere. */
 huddle_status hd_resident_fetch(huddle_resident *resident, bool on_host, const void *container) {
     if (resident == NULL || on_host)
         return HUDDLE_OK;

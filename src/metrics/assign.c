@@ -1,5 +1,10 @@
-/* The dense assignment problem by shortest augmenting paths (Jonker and Volgenant, Computing
- * 1987, in the rectangular form of Crouse, IEEE TAES 2016). */
+/* The dense assignment problem, max sum of value[i][col_of[i]], by shortest augmenting paths
+ * (Jonker and Volgenant, Computing 1987, in the rectangular form of Crouse, IEEE TAES 2016): the
+ * Hungarian method of Kuhn and Munkres in O(rows^2 cols).
+ *
+ * Invariants: the prices are feasible, u_i + v_j >= value_ij, with equality on matched pairs, and
+ * unmatched columns have price 0. By complementary slackness, a matching of all rows is then
+ * optimal. */
 #include "huddle/metrics.h"
 
 #include "base/check.h"
@@ -20,7 +25,8 @@ typedef struct assignment {
 } assignment;
 
 /* Shortens the distances of the open columns by paths through `row`; returns the place of the
- * nearest, a free column before a matched one. */
+ * nearest, a free column before a matched one. The slack of a pair is its length. Ties prefer a
+ * free column because it ends the search. */
 static int64_t scan_columns(assignment *s, int64_t row, double at) {
     const double *value = s->value + row * s->cols;
     double base = at + s->u[row], nearest = INFINITY;
@@ -40,7 +46,9 @@ static int64_t scan_columns(assignment *s, int64_t row, double at) {
     return best;
 }
 
-/* Changes the prices so that no slack is negative and the path has none. */
+/* Changes the prices so that no slack is negative and the path has none. Columns whose distance is
+ * final, and the rows matched to them, move by the difference to the length of the path; all others
+ * stay. */
 static void update_prices(assignment *s, int64_t root, double length) {
     s->u[root] -= length;
     for (int64_t k = s->n_open; k < s->cols; k++) {
@@ -53,7 +61,9 @@ static void update_prices(assignment *s, int64_t root, double length) {
 }
 
 /* Adds a row: Dijkstra's algorithm to the nearest free column, then the matching along the path is
- * exchanged. */
+ * exchanged. Slacks are not negative, as the algorithm of Dijkstra requires. A matched column leads
+ * to its row at no cost, because matched pairs have no slack. Final columns are moved to the end of
+ * `open`. */
 static void add_row(assignment *s, int64_t root) {
     int64_t row = root;
     double at = 0;
@@ -72,6 +82,8 @@ static void add_row(assignment *s, int64_t root) {
         row = s->row_of[column];
     }
     update_prices(s, root, at);
+    /* From the free column back to the root: each row on the path takes the column that was reached
+     * from it and releases its former one. */
     while (column >= 0) {
         int32_t from = s->parent[column], next = s->col_of[from];
         s->row_of[column] = from;
@@ -80,7 +92,9 @@ static void add_row(assignment *s, int64_t root) {
     }
 }
 
-/* The largest value of a row is a feasible price for it while all columns cost 0. */
+/* The largest value of a row is a feasible price for it while all columns cost 0. Rows are added in
+ * their order; the sum does not depend on it, but the choice between several optimal assignments
+ * does. */
 static void assign_rows(assignment *s) {
     for (int64_t j = 0; j < s->cols; j++) {
         s->open[j] = (int32_t)j;
@@ -122,6 +136,7 @@ static void transpose(int64_t rows, int64_t cols, const double *from, double *to
                     to[j * rows + i] = from[i * cols + j];
 }
 
+/* The algorithm needs at least as many columns as rows; otherwise the transpose is solved. */
 huddle_status huddle_metrics_assign(int64_t rows, int64_t cols, const double *value,
                                     int32_t *column_of) {
     huddle_status status = HUDDLE_OK;

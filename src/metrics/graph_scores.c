@@ -1,4 +1,5 @@
-/* Scores of a labelling on a weighted graph. */
+/* Scores of a labelling on a weighted graph: normalised cut (20) and modularity (21) of
+ * docs/method.md. */
 #include "huddle/metrics.h"
 
 #include "base/check.h"
@@ -8,13 +9,15 @@
 #include <string.h>
 
 /* What both scores are computed from: for each cluster the weight of the edges inside it and its
- * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. */
+ * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. Loops,
+ * of merged points, are inside. */
 typedef struct volumes {
     int64_t n_clusters;
     double *inside, *volume;
     double total;
 } volumes;
 
+/* Negative weights would make volumes and cuts meaningless. */
 static huddle_status check_graph(huddle_context *context, const huddle_csr *graph,
                                  const int32_t *labels, const double *score) {
     huddle_status status = HUDDLE_OK;
@@ -38,7 +41,7 @@ done:
 
 /* The ranks of the labels, followed by those of the rows of other processes that the graph refers
  * to, and the columns as places in that array: the graph's own, or *local if there are such
- * processes. */
+ * processes. Labels are replaced by ranks because they may be any integers. */
 static huddle_status rank_vertices(huddle_context *context, const huddle_csr *graph,
                                    const int32_t *labels, int32_t **ranks, int32_t **local,
                                    int64_t *n_clusters) {
@@ -78,6 +81,7 @@ static huddle_status measure_volumes(huddle_context *context, const huddle_csr *
     }
     TRY(hd_reduce_sum(context, m->n_clusters, m->volume));
     TRY(hd_reduce_sum(context, m->n_clusters, m->inside));
+    /* The total from the reduced volumes, so that every process has the same bits. */
     for (int64_t c = 0; c < m->n_clusters; c++)
         m->total += m->volume[c];
 done:
@@ -86,6 +90,8 @@ done:
     return status;
 }
 
+/* Equation (20), with cut = volume - inside. A cluster of isolated vertices has no volume and
+ * nothing to cut. */
 huddle_status huddle_metrics_ncut(huddle_context *context, const huddle_csr *graph,
                                   const int32_t *labels, double *ncut) {
     huddle_status status = HUDDLE_OK;
@@ -102,6 +108,8 @@ done:
     return hd_agree(context, status);
 }
 
+/* Equation (21): the share of the weight inside clusters, less what a random graph with the same
+ * degrees would have (Newman and Girvan, Physical Review E 2004). */
 huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_csr *graph,
                                         const int32_t *labels, double *modularity) {
     huddle_status status = HUDDLE_OK;

@@ -7,7 +7,9 @@
  * Rows are added one by one. From the new row, Dijkstra's algorithm follows cells, with the slack
  * u_i + v_j - count_ij as length, and matched cells backwards, until it finds the nearest end: a
  * column that is still free, or a row that should stay without a column (at the cost u_i). Counts
- * are integers, so the result is exact. Cells that are 0 are never visited. */
+ * are integers, so the result is exact. Cells that are 0 are never visited.
+ *
+ * This maximum is the numerator of ACC (17). */
 #include "metrics/table.h"
 
 #include "base/check.h"
@@ -37,6 +39,7 @@ static void place_in_heap(matching *s, int64_t k, int32_t column) {
     s->place[column] = (int32_t)k;
 }
 
+/* Distances of columns in the heap only decrease, so that moving up is all that an update needs. */
 static void sift_up(matching *s, int64_t k) {
     int32_t column = s->heap[k];
     while (k > 0) {
@@ -93,7 +96,8 @@ static void reach_from(matching *s, int32_t row, int64_t at) {
     }
 }
 
-/* Moves the matching one cell back along the path that ends in `column`. */
+/* Exchanges the matching along the path that ends in `column`: each row takes the column that was
+ * reached from it and releases its former one, until the new row is reached, which has none. */
 static void augment(matching *s, int32_t column) {
     while (column >= 0) {
         int32_t row = s->parent[column], next = s->col_of[row];
@@ -103,7 +107,10 @@ static void augment(matching *s, int32_t column) {
     }
 }
 
-/* Changes the dual so that it stays feasible and has no slack along the path. */
+/* Changes the dual so that it stays feasible and has no slack along the path. Columns at distance
+ * `length` or beyond keep their price: for them the change would be zero or negative. The scratch
+ * arrays are reset for the touched columns only, which keeps the cost of a row proportional to what
+ * its search has seen. */
 static void update_dual(matching *s, int32_t root, int64_t length) {
     s->u[root] -= length;
     for (int64_t k = 0; k < s->n_touched; k++) {
@@ -118,7 +125,9 @@ static void update_dual(matching *s, int32_t root, int64_t length) {
 }
 
 /* Adds a row: the nearest end of a path may be a free column, or a matched row that gives up its
- * column because that costs less. */
+ * column because that costs less. A row may stay unmatched, since absent cells count 0, but then
+ * its u must become 0 (complementary slackness): a path that ends there is longer by u. `best` is
+ * the length of the shortest path so far, and the search ends when no open column is nearer. */
 static void add_row(matching *s, int32_t root) {
     int64_t best = s->u[root]; /* the nearest end so far: root stays without a column */
     int32_t give_up = root, end = -1;
@@ -138,6 +147,7 @@ static void add_row(matching *s, int32_t root) {
         reach_from(s, row, at);
     }
     update_dual(s, root, best);
+    /* The path ends in a row that becomes free: its column is the end of the path to augment. */
     if (end < 0 && give_up != root) {
         end = s->col_of[give_up];
         s->col_of[give_up] = -1;
@@ -166,7 +176,7 @@ static void match_rows(matching *s) {
 /* ---- either orientation -----------------------------------------------------------------------
  */
 
-/* The table with rows and columns exchanged. */
+/* The table with rows and columns exchanged, by a counting sort: columns stay ascending. */
 static huddle_status exchange(const hd_metrics_table *t, int64_t **offsets, int32_t **columns,
                               int64_t **counts) {
     huddle_status status = HUDDLE_OK;

@@ -38,7 +38,7 @@ typedef struct survey {
 
 /* ---- the sample ---------------------------------------------------------------------------- */
 
-/* The sampled rows of points that are all here. */
+/* The sampled rows where one process has all points. */
 static huddle_status take_sample(const huddle_points *x, const int32_t *labels, int64_t count,
                                  uint64_t seed, huddle_points *sample, int32_t *chosen) {
     huddle_status status = HUDDLE_OK;
@@ -55,7 +55,8 @@ done:
 }
 
 /* Gives every process the rows index[0 .. count - 1] of all processes: each writes its own into an
- * array of zeros, and the sum over the processes has them all. */
+ * array of zeros, and the sum over the processes has them all. Each number is a sum of one value
+ * and zeros, hence exact. */
 static huddle_status gather_rows(huddle_context *context, const huddle_points *x,
                                  const int32_t *labels, hd_slab slab, const int64_t *index,
                                  int64_t count, huddle_points *sample, int32_t *chosen) {
@@ -83,7 +84,8 @@ done:
     return status;
 }
 
-/* The sample from the rows of all processes: the same rows that one process would draw. */
+/* The sample from the rows of all processes: the same rows that one process would draw. Every
+ * process draws the same indices from the same seed. */
 static huddle_status gather_sample(huddle_context *context, const huddle_points *x,
                                    const int32_t *labels, int64_t count, uint64_t seed,
                                    huddle_points *sample, int32_t *chosen, survey *s) {
@@ -112,6 +114,8 @@ done:
 
 /* ---- distances ----------------------------------------------------------------------------- */
 
+/* Converted to double for every tile: single-precision products would lose small distances between
+ * points far from the mean. */
 static void centred_rows(const survey *s, int64_t begin, int64_t end, double *to) {
     int64_t d = s->x->d;
     for (int64_t i = begin; i < end; i++)
@@ -136,8 +140,8 @@ static void dense_products(const survey *s, const double *rows, int64_t count, i
                 rows, d, tile, d, 0, products, TILE);
 }
 
-/* The same for sparse points: one row is made dense, in an array that is cleared entry by entry.
- * */
+/* The same for sparse points: one row is made dense, in an array that is cleared entry by entry. A
+ * product then costs as much as the other row has entries. */
 static void sparse_products(const survey *s, int64_t begin, int64_t end, int64_t first,
                             int64_t last, double *row, double *products) {
     const huddle_points *x = s->x;
@@ -155,7 +159,8 @@ static void sparse_products(const survey *s, int64_t begin, int64_t end, int64_t
     }
 }
 
-/* The silhouette of point i from the sums of its distances to each cluster. */
+/* The silhouette of point i from the sums of its distances to each cluster. A cluster of one point
+ * has silhouette 0 by definition; the distance to itself is not counted in a. */
 static double one_silhouette(const survey *s, int64_t i, const double *sums) {
     int32_t own = s->labels[i];
     if (s->sizes[own] == 1)
@@ -168,7 +173,8 @@ static double one_silhouette(const survey *s, int64_t i, const double *sums) {
     return larger > 0 ? (b - a) / larger : 0;
 }
 
-/* Adds the distances of points begin .. begin + count - 1 to a tile of points. */
+/* Adds the distances of points begin .. end - 1 to a tile of points, by |x|^2 + |y|^2 - 2 <x, y>.
+ * Rounding may make the square of a tiny distance negative; the error is negligible in a mean. */
 static void add_distances(const survey *s, int64_t begin, int64_t end, int64_t first, int64_t last,
                           const double *products, double *sums) {
     for (int64_t i = begin; i < end; i++) {
@@ -181,12 +187,15 @@ static void add_distances(const survey *s, int64_t begin, int64_t end, int64_t f
     }
 }
 
-/* The silhouettes of a block of points: sums of their distances to every cluster, tile by tile. */
+/* The silhouettes of a block of points: sums of their distances to every cluster, tile by tile.
+ * Tiles are visited in order, so that the sums do not depend on the number of threads. */
 static huddle_status survey_block(void *argument, hd_chunk chunk) {
     const survey *s = argument;
     int64_t d = s->x->d, n = s->x->n, begin = s->first + chunk.begin, end = s->first + chunk.end;
     bool sparse = s->x->offsets != NULL;
     double *products = s->scratch + chunk.worker * s->scratch_size;
+    /* The scratch memory of a worker: products, sums per cluster, then the block and a tile of rows
+     * (dense) or one row (sparse). */
     double *sums = products + (int64_t)BLOCK * TILE, *rows = sums + BLOCK * s->n_clusters;
     memset(sums, 0, (size_t)(BLOCK * s->n_clusters) * sizeof *sums);
     if (sparse)
@@ -208,8 +217,8 @@ static huddle_status survey_block(void *argument, hd_chunk chunk) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* Distances do not depend on the mean, but without it products of large coordinates would cancel.
- */
+/* Distances do not depend on the mean, but without subtracting it products of large coordinates
+ * would cancel. */
 static void prepare_dense(survey *s, double *row) {
     const huddle_points *x = s->x;
     for (int64_t i = 0; i < x->n; i++)
@@ -221,12 +230,16 @@ static void prepare_dense(survey *s, double *row) {
     }
 }
 
+/* Sparse points stay as they are: their values are mostly 0, hence near the mean, and little
+ * cancels. */
 static void prepare_sparse(survey *s) {
     for (int64_t i = 0; i < s->x->n; i++)
         for (int64_t e = s->x->offsets[i]; e < s->x->offsets[i + 1]; e++)
             s->squares[i] += (double)s->x->values[e] * (double)s->x->values[e];
 }
 
+/* The mean is over the whole sample; every process adds the silhouettes of its own points, in their
+ * order. */
 static huddle_status mean_silhouette(huddle_context *context, survey *s, double *silhouette) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->x->n, d = s->x->d;
@@ -263,8 +276,9 @@ done:
     return status;
 }
 
-/* The points and labels that are compared: all of them, or a sample. `part` and *chosen own a
- * sample. */
+/* The points and labels that are compared: all of them, or a sample, because the cost grows with
+ * the square of their number. Under slabs every process needs all rows that are compared, so that
+ * they are gathered even without sampling. `part` and *chosen own a sample. */
 static huddle_status choose_points(huddle_context *context, const huddle_points *x,
                                    const int32_t **labels, int64_t sample, uint64_t seed,
                                    huddle_points *part, int32_t **chosen, survey *s) {

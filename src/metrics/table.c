@@ -1,4 +1,6 @@
-/* Contingency tables by sorting pairs of labels. */
+/* Contingency tables by sorting pairs of labels. Labels may be any integers, not only consecutive
+ * ones, so that an array indexed by label is not possible; sorting takes linear time and needs no
+ * hash table. */
 #include "metrics/table.h"
 
 #include "base/check.h"
@@ -9,7 +11,8 @@
 
 /* ---- sorting ------------------------------------------------------------------------------- */
 
-/* Maps int32_t to uint32_t so that the order is kept. */
+/* Maps int32_t to uint32_t so that the order is kept: flipping the sign bit puts negative numbers
+ * below the others. */
 static uint32_t key_of(int32_t label) {
     return (uint32_t)label ^ 0x80000000u;
 }
@@ -18,14 +21,16 @@ static int32_t label_of(uint32_t key) {
     return (int32_t)(key ^ 0x80000000u);
 }
 
-/* Radix sort by bytes, from the lowest. A byte that all keys have in common is only counted, so
- * the usual small labels take two passes. The sorted keys end up in `keys`. */
+/* Radix sort by bytes, from the lowest. A byte that all keys have in common is only counted, so the
+ * usual small labels take two passes. The sorted keys end up in `keys`. Each pass is stable, which
+ * makes the order by all bytes correct. */
 static void sort_keys(int64_t n, uint64_t *keys, uint64_t *spare) {
     uint64_t *from = keys, *to = spare;
     for (int shift = 0; shift < 64; shift += 8) {
         int64_t places[257] = {0};
         for (int64_t k = 0; k < n; k++)
             places[(from[k] >> shift & 255) + 1]++;
+        /* All keys have this byte in common. */
         if (places[(from[0] >> shift & 255) + 1] == n)
             continue;
         for (int b = 0; b < 256; b++)
@@ -70,7 +75,8 @@ enum { WINDOW = 1024 };
 
 /* The distinct keys of all processes from the sorted distinct keys of this one. The smallest key
  * that is still missing begins a window; the processes then mark which keys of the window they
- * have. Usual labels, 0 .. c - 1, take one step per 1024. */
+ * have. Usual labels, 0 .. c - 1, take one step per 1024. A double represents every 32-bit key
+ * exactly. */
 static huddle_status unite_keys(huddle_context *context, const uint64_t *own, int64_t n_own,
                                 uint64_t **keys, int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -97,6 +103,7 @@ done:
     return status;
 }
 
+/* Labels of all processes are needed for ranks that mean the same everywhere. */
 huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const int32_t *labels,
                                      int32_t *ranks, int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -107,6 +114,8 @@ huddle_status hd_metrics_rank_labels(huddle_context *context, int64_t n, const i
         keys[k] = key_of(labels[k]);
     *count = distinct_keys(n, keys, spare);
     if (hd_context_engine(context)->slabs != NULL) {
+        /* The own keys become the input of the union, and the array of all keys takes their
+         * place. */
         huddle_free(spare);
         spare = keys;
         keys = NULL;
@@ -123,7 +132,8 @@ done:
 /* ---- counting ------------------------------------------------------------------------------ */
 
 /* Runs of equal pairs become cells, runs of equal classes rows. The columns hold the clusters'
- * labels until they are numbered. */
+ * labels until they are numbered. The class is in the upper half of a pair, so that the order is by
+ * class, then by cluster. */
 static void count_pairs(int64_t n, const uint64_t *pairs, hd_metrics_table *table,
                         uint64_t *found) {
     int64_t cell = -1, row = -1;
@@ -146,6 +156,8 @@ static void count_pairs(int64_t n, const uint64_t *pairs, hd_metrics_table *tabl
     table->offsets[table->rows] = cell + 1;
 }
 
+/* The number of distinct values of sorted pairs, by all bits (shift 0) or by their classes (shift
+ * 32). */
 static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
     int64_t runs = 1;
     for (int64_t k = 1; k < n; k++)
@@ -153,7 +165,8 @@ static int64_t count_runs(int64_t n, const uint64_t *pairs, int shift) {
     return runs;
 }
 
-/* Ranks the clusters that occur, and replaces labels by ranks. */
+/* Ranks the clusters that occur, and replaces labels by ranks. Columns of a row stay ascending,
+ * because ranks are ordered as labels are. */
 static huddle_status number_columns(hd_metrics_table *table, uint64_t *found, uint64_t *spare) {
     huddle_status status = HUDDLE_OK;
     uint64_t *names = NULL;
@@ -187,7 +200,8 @@ done:
     return status;
 }
 
-/* The table of this process's points. */
+/* The table of this process's points: a class and a cluster are packed into one 64-bit key, so that
+ * one sort orders the cells by rows and columns. */
 static huddle_status count_own(int64_t n, const int32_t *truth, const int32_t *labels,
                                hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
@@ -212,6 +226,7 @@ done:
 
 /* ---- the table of all processes ------------------------------------------------------------- */
 
+/* The distinct labels of all processes, ascending; own labels are distinct and ascending. */
 static huddle_status unite_labels(huddle_context *context, const int32_t *own, int64_t n_own,
                                   int32_t **labels, int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -229,9 +244,10 @@ done:
     return status;
 }
 
-/* Adds row i of the table of all processes: `own_row` is the same class in this process's table, or
- * -1. columns[j] is the column there of this process's column j. `line` has one count per column.
- */
+/* Adds row i of the table of all processes: `own_row` is the same class in this process's table,
+ * or -1. columns[j] is the column there of this process's column j. `line` has one count per
+ * column. Every process takes part in the reduction of every row, also where it has no point of
+ * the class. */
 static huddle_status add_row(huddle_context *context, const hd_metrics_table *own, int64_t own_row,
                              const int64_t *columns, double *line, hd_metrics_table *all,
                              int64_t *capacity) {
@@ -260,7 +276,9 @@ done:
     return status;
 }
 
-/* Adds the tables of all processes, one class at a time. */
+/* Adds the tables of all processes, one class at a time. Memory is then proportional to the cells
+ * that are not 0, and doubles represent the counts exactly. Both lists of labels are sorted, hence
+ * one pass finds the own columns and rows in them. */
 static huddle_status add_tables(huddle_context *context, const hd_metrics_table *own,
                                 hd_metrics_table *all) {
     huddle_status status = HUDDLE_OK;
@@ -291,6 +309,8 @@ done:
     return status;
 }
 
+/* On one process the table of its points is the result; otherwise the tables of all processes are
+ * added. */
 huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int32_t *truth,
                                    const int32_t *labels, hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,6 @@
-/* Applies a fitted preparation, row by row. */
+/* Applies a fitted preparation, row by row. Every row depends on the fitted numbers and on itself
+ * only, so that new points are prepared exactly like training points. All arithmetic is in double,
+ * and the result is rounded once. */
 #include "huddle/prepare.h"
 
 #include "base/blas.h"
@@ -32,6 +34,8 @@ static double norm(int64_t count, const double *values) {
     return sqrt(sum);
 }
 
+/* The norm of a row as it is stored, before the shift is added: its rounding errors are relative to
+ * this. */
 static double stored_norm(const huddle_points *x, int64_t i) {
     int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
@@ -43,9 +47,10 @@ static double stored_norm(const huddle_points *x, int64_t i) {
 
 /* ---- one row ------------------------------------------------------------------------------- */
 
-/* The factor that makes the row's norm 1. A row whose length is only rounding error gets 0 and is
- * counted: the bound is 16 eps for the sums over stored values and offset, eps for the rounding of
- * the centre itself, both multiplied by what the projection can add. */
+/* The factor that makes the row's norm 1. A row whose length is only rounding error would become a
+ * random direction; it gets 0 and is counted. The bound is 16 eps for the sums over stored values
+ * and offset, eps for the rounding of the centre itself, both multiplied by what the projection can
+ * add. */
 static double unit_factor(const application *a, int64_t i, double length, int64_t *zero_rows) {
     double rounding =
         DBL_EPSILON * a->gain * (16 * (stored_norm(a->x, i) + a->offset_norm) + a->centre_norm);
@@ -56,6 +61,7 @@ static double unit_factor(const application *a, int64_t i, double length, int64_
     return 0;
 }
 
+/* Subtracts the mean of the row over its features. */
 static void centre_row(int64_t d, double *row) {
     double mean = 0;
     for (int64_t j = 0; j < d; j++)
@@ -65,7 +71,8 @@ static void centre_row(int64_t d, double *row) {
         row[j] -= mean;
 }
 
-/* Centres and scales the row as the rule requires, and stores it. */
+/* Centres and scales the row as the rule requires, and stores it. Rules that scale by small
+ * standard deviations can exceed the range of float. */
 static huddle_status store_row(const application *a, int64_t i, double *row, int64_t *zero_rows) {
     int64_t d = a->y->d;
     double factor = 1;
@@ -106,7 +113,7 @@ done:
     return status;
 }
 
-/* Rules with a projection: a product per chunk, then row by row. */
+/* Rules with a projection: one matrix product per chunk of rows, then each row on its own. */
 static huddle_status project_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     huddle_status status = HUDDLE_OK;
@@ -122,7 +129,8 @@ done:
     return status;
 }
 
-/* Rule unit on sparse points, whose zeros stay zeros. */
+/* Rule unit on sparse points, whose zeros stay zeros. Their columns are those of the copy
+ * already. */
 static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {
     const application *a = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
@@ -135,8 +143,9 @@ static huddle_status sparse_chunk(void *argument, hd_chunk chunk) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* What to subtract from the stored values: the centre, or for rule none the training points' shift,
- * less these points' own shift. Stays NULL if there is neither. */
+/* What to subtract from the stored values: the centre, or for rule none the shift of the training
+ * points, less these points' own shift. The difference of the two is formed first, in double, since
+ * both may be much larger than the values. Stays NULL if there is neither. */
 static huddle_status find_offset(application *a) {
     huddle_status status = HUDDLE_OK;
     const double *centre = a->p->centre != NULL ? a->p->centre : a->p->shift;
@@ -153,7 +162,9 @@ done:
     return status;
 }
 
-/* The largest norm of a column of the projection, and the product of offset and projection. */
+/* `gain`, the largest norm of a column of the projection, bounds how much the projection magnifies
+ * the rounding error of a row in one component: 1 for pca, and for whiten the inverse of the
+ * smallest standard deviation. The product of offset and projection is the same for all rows. */
 static huddle_status prepare_projection(application *a) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *v = &a->p->projection;
@@ -171,6 +182,7 @@ done:
     return status;
 }
 
+/* Prepared points have a shift only under rule none, where values stay as they were. */
 static huddle_status copy_shift(const huddle_preparation *p, huddle_points *y) {
     huddle_status status = HUDDLE_OK;
     if (p->shift == NULL)
@@ -181,7 +193,7 @@ done:
     return status;
 }
 
-/* Runs the body over all rows and adds up the rows of zeros. */
+/* Runs the body over all rows and adds up the rows of zeros, over all processes. */
 static huddle_status apply_to_chunks(huddle_context *context, application *a, hd_body body,
                                      int64_t grain, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -202,7 +214,8 @@ done:
     return status;
 }
 
-/* Sparse points stay sparse; every rule that would make them dense is refused. */
+/* Sparse points stay sparse; every rule that would make them dense is refused. Projections are not,
+ * because their result is dense and small in any case. */
 static huddle_status apply_sparse(huddle_context *context, application *a,
                                   huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -216,7 +229,7 @@ done:
     return status;
 }
 
-/* Chooses the body that the rule needs. */
+/* Chooses the body that the rule needs. Projections accept sparse points; their result is dense. */
 static huddle_status apply_all(huddle_context *context, application *a, huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     enum { VALUES = 1 << 16 }; /* per chunk: 256 kB of floats */
@@ -239,6 +252,7 @@ done:
     return status;
 }
 
+/* Also fetches the projection, since a preparation may come from an engine. */
 huddle_status huddle_prepare_apply(huddle_context *context, const huddle_preparation *preparation,
                                    const huddle_points *x, huddle_points *y,
                                    huddle_prepare_info *info) {

@@ -1,4 +1,5 @@
-/* Products with centred points. */
+/* Products with centred points: all that the PCA needs of the data. Sparse points are never centred
+ * explicitly, which would make them dense; (X - 1 o') v = X v - 1 (o'v). */
 #include "prepare/centred.h"
 
 #include "base/check.h"
@@ -8,6 +9,8 @@
 #include <cblas.h>
 #include <string.h>
 
+/* With columns at hand, products with the transpose gather like those with X: no two threads write
+ * to the same row of the result. */
 huddle_status hd_prepare_centred_transpose(hd_prepare_centred *c) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = c->x;
@@ -21,8 +24,9 @@ huddle_status hd_prepare_centred_transpose(hd_prepare_centred *c) {
         c->column_offsets[x->columns[e] + 1]++;
     for (int64_t j = 0; j < x->d; j++)
         c->column_offsets[j + 1] += c->column_offsets[j];
-    /* A counting sort. Placing an entry moves its column's offset; in the end each offset is the
-     * end of its column, which is where the next one begins. */
+    /* A counting sort, in which rows of a column stay ascending. Placing an entry advances the
+     * offset of its column; in the end each offset is the end of its column, which is where the
+     * next one begins. */
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
             int64_t place = c->column_offsets[x->columns[e]]++;
@@ -42,6 +46,8 @@ void hd_prepare_centred_free(hd_prepare_centred *c) {
     memset(c, 0, sizeof *c);
 }
 
+/* Subtracting in double, before any product, avoids the cancellation of X'X - n o o' for data far
+ * from the origin. */
 void hd_prepare_centred_tile(const hd_prepare_centred *c, int64_t r0, int64_t r1, int64_t c0,
                              int64_t c1, double *to, int64_t ld) {
     const double *offset = c->offset + c0;
@@ -59,6 +65,7 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 /* ---- (X - 1 o') v --------------------------------------------------------------------------- */
 
+/* For sparse points, this is subtracted from every row of the product X v. */
 void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64_t b, int64_t ldv,
                              double *base) {
     memset(base, 0, (size_t)b * sizeof *base);
@@ -67,7 +74,8 @@ void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64
             base[k] += c->offset[j] * v[j * ldv + k];
 }
 
-/* out = sum over entries e of values[e] * v[index[e]], less scale * base. */
+/* out = sum over entries e of values[e] * v[index[e]], less scale * base. Used for rows of X (base
+ * = o'v, scale = 1) and, with the transpose, for its columns (base = 1'v, scale = o_j). */
 static void gather(int64_t begin, int64_t end, const int32_t *index, const float *values,
                    const double *v, int64_t b, int64_t ldv, double scale, const double *base,
                    double *out) {
@@ -82,7 +90,8 @@ static void gather(int64_t begin, int64_t end, const int32_t *index, const float
 }
 
 /* Sparse rows gather rows of v; dense rows are converted in tiles of HD_PREPARE_TILE_DEPTH columns
- * and multiplied by BLAS. */
+ * and multiplied by BLAS. The first tile overwrites out, the others add to it, in ascending order
+ * of columns for every row. */
 void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, int64_t end,
                                    const double *v, int64_t b, int64_t ldv, const double *base,
                                    double *out, int64_t ldo, double *tile) {
@@ -119,6 +128,8 @@ static huddle_status times_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Chunks of rows: each row of the result depends on one row of X. Nothing is reduced, since every
+ * process computes its own rows. */
 huddle_status hd_prepare_centred_times(huddle_context *context, const hd_prepare_centred *c,
                                        const double *v, int64_t b, int64_t ldv, double *out,
                                        int64_t ldo) {
@@ -136,7 +147,8 @@ done:
 
 /* ---- (X - 1 o')' v -------------------------------------------------------------------------- */
 
-/* A chunk of columns of X, over the rows of this process. */
+/* A chunk of columns of X, over the rows of this process. Rows are added in order, tile by tile,
+ * whatever the number of threads. */
 static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     const product *p = argument;
     const hd_prepare_centred *c = p->c;
@@ -160,7 +172,8 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
 }
 
 /* Adds a product over the processes. The rows of out may be apart, so a copy is reduced; on one
- * process there is nothing to do. */
+ * process there is nothing to do. The product with the transpose is a sum over rows, which are
+ * spread over the processes. */
 static huddle_status reduce_product(huddle_context *context, const product *p) {
     huddle_status status = HUDDLE_OK;
     double *packed = NULL;

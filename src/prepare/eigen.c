@@ -15,6 +15,8 @@ typedef struct workspace {
     int64_t work_size, iwork_size;
 } workspace;
 
+/* The sizes that LAPACK documents for dstedc with vectors, and at least 64 columns for the blocked
+ * routines dsytrd and dormtr. One workspace serves all three. */
 static huddle_status allocate_workspace(int64_t m, workspace *s) {
     enum { BLOCK = 64 };
     huddle_status status = HUDDLE_OK;
@@ -31,7 +33,8 @@ done:
     return status;
 }
 
-/* Eigenvalues ascending in diagonal, the vectors of the r largest in the last columns of z. */
+/* Eigenvalues ascending in diagonal, the vectors of the r largest in the last columns of z.
+ * Transforming r vectors back costs r / m of what all would. */
 static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const workspace *s) {
     lapack_int size = (lapack_int)s->work_size;
     lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', m, matrix, m, s->diagonal,
@@ -45,6 +48,8 @@ static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const wo
     return info;
 }
 
+/* The input is symmetric, so that row-major and column-major agree. LAPACK returns ascending
+ * eigenvalues; ours descend. */
 huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
                                      double *vectors) {
     enum { MAX_SIZE = 46000 }; /* its square, the work size, must fit in a lapack_int */

@@ -1,4 +1,5 @@
-/* Fits a preparation to points. */
+/* Fits a preparation to points (docs/method.md, "Preparation"): whatever depends on all points is
+ * computed here, once, and kept for new points. */
 #include "huddle/prepare.h"
 
 #include "base/check.h"
@@ -23,7 +24,8 @@ done:
     return status;
 }
 
-/* The centre is kept in true coordinates; the mean is that of the stored values. */
+/* The centre is kept in true coordinates; the mean is that of the stored values. A preparation that
+ * is applied to points with another shift must not depend on that of the training points. */
 static huddle_status keep_centre(const huddle_points *x, const double *mean,
                                  huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
@@ -34,7 +36,7 @@ done:
     return status;
 }
 
-/* A constant column has no variance; it becomes 0. */
+/* A constant column has no variance; it becomes 0. It carries no information about clusters. */
 static huddle_status keep_scale(const huddle_points *x, const double *variance,
                                 huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
@@ -45,7 +47,9 @@ done:
     return status;
 }
 
-/* Limits R to the rank, with a warning. */
+/* Limits R to the rank, with a warning. Components beyond the rank are noise, which whitening would
+ * scale to the variance of the others. The name of the rule ends with ":R", which the message
+ * replaces by a number. */
 static void clip_rank(huddle_context *context, int64_t rank, huddle_preparation *p) {
     int length = (int)strlen(p->rule.name) - 2;
     if (rank < 1)
@@ -59,7 +63,9 @@ static void clip_rank(huddle_context *context, int64_t rank, huddle_preparation 
     p->d_out = p->rule.r;
 }
 
-/* The projection is the components, for whiten each divided by its standard deviation. */
+/* The projection consists of the components, for whiten each divided by its standard deviation. The
+ * variance that is kept is relative to the sum over all columns, which is the sum over all
+ * components. */
 static huddle_status project(huddle_context *context, const huddle_points *x, const double *mean,
                              const double *variance, uint64_t seed, huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
@@ -67,6 +73,7 @@ static huddle_status project(huddle_context *context, const huddle_points *x, co
     double *components = NULL, *variances = NULL, kept = 0, total = 0;
     hd_prepare_centred centred = {.x = x, .offset = mean};
     TRY(hd_reduce_count(context, &n));
+    /* No more components than the smaller dimension; the rank may still be lower. */
     r = n < x->d ? n : x->d;
     r = p->rule.r < r ? p->rule.r : r;
     ALLOC(components, x->d * r);
@@ -82,6 +89,7 @@ static huddle_status project(huddle_context *context, const huddle_points *x, co
     }
     for (int64_t j = 0; j < x->d; j++)
         total += variance[j];
+    /* Rounding may make the sum of the components exceed that of the columns. */
     p->variance_kept = total > 0 ? fmin(kept / total, 1) : 1;
 done:
     hd_prepare_centred_free(&centred);
@@ -90,7 +98,8 @@ done:
     return status;
 }
 
-/* The rules that depend on the columns of all points. */
+/* The rules that depend on the columns of all points: standard, center-columns, pca:R and
+ * whiten:R. */
 static huddle_status fit_columns(huddle_context *context, const huddle_points *x, uint64_t seed,
                                  huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
@@ -121,6 +130,8 @@ done:
     return status;
 }
 
+/* Rules that treat every row on its own (none, unit, center-rows) fit nothing but their flags. Rule
+ * none keeps the shift, so that new points are compared in the same coordinates. */
 huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x,
                                  const huddle_prepare_options *options,
                                  huddle_preparation *preparation, huddle_prepare_info *info) {
@@ -139,6 +150,7 @@ huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x
     p->unit_rows = !has_rule(p, "none") && !has_rule(p, "standard");
     if (has_rule(p, "auto"))
         FAIL(HUDDLE_INVALID, "prepare = auto is resolved by a model; this function needs a rule");
+    /* Centring turns the zeros of sparse points into other values. */
     if (x->offsets != NULL &&
         (has_rule(p, "standard") || p->center_rows || has_rule(p, "center-columns")))
         FAIL(HUDDLE_INVALID,

@@ -1,6 +1,7 @@
 /* The Gram matrix of centred points, in squares of SIDE x SIDE. Each square on or above the
  * diagonal is one piece of work; when there are few squares, the dimension that is summed over is
- * divided into segments too, whose partial sums are added in order. */
+ * divided into segments too, whose partial sums are added in order. Only half of the matrix is
+ * computed. */
 #include "prepare/centred.h"
 
 #include "base/check.h"
@@ -28,7 +29,8 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* The pair (I, J), I <= J, of square number k: row by row through the upper triangle. */
+/* The pair (I, J), I <= J, of square number k: row by row through the upper triangle. Linear in the
+ * number of rows of squares, which is small next to the work of a square. */
 static void square_of(const squares *s, int64_t k, int64_t *i, int64_t *j) {
     int64_t row = 0, length = s->blocks;
     while (k >= length) {
@@ -49,7 +51,8 @@ static void load_tile(const squares *s, int64_t block, int64_t s0, int64_t s1, d
         hd_prepare_centred_tile(s->c, begin, end, s0, s1, tile, DEPTH);
 }
 
-/* One square over one segment of the sum. */
+/* One square over one segment of the sum. On the diagonal both sides are the same tile. Each piece
+ * has a place of its own for its result, so that the threads need no locks. */
 static huddle_status sum_piece(void *argument, hd_chunk chunk) {
     const squares *s = argument;
     int64_t i, j, part = chunk.index % s->n_segments;
@@ -75,7 +78,8 @@ static huddle_status sum_piece(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Adds the segments of every square and writes it and its mirror image. */
+/* Adds the segments of every square in their order, and writes it and its mirror image: the matrix
+ * is symmetric to the last bit. */
 static void collect(const squares *s, double *gram) {
     int64_t n_squares = s->blocks * (s->blocks + 1) / 2;
     for (int64_t k = 0; k < n_squares; k++) {
@@ -94,7 +98,8 @@ static void collect(const squares *s, double *gram) {
 }
 
 /* Segments are a multiple of DEPTH and depend on the sizes only, so that the sums have the same
- * bits for any number of threads. */
+ * bits for any number of threads. There are as many as give about PIECES pieces of work, but a
+ * segment has at least about two tiles. */
 static huddle_status dense_gram(huddle_context *context, const hd_prepare_centred *c,
                                 bool by_columns, double *gram) {
     huddle_status status = HUDDLE_OK;
@@ -117,7 +122,8 @@ done:
     return status;
 }
 
-/* Sparse points: products with blocks of columns of the identity. */
+/* Sparse points: products with blocks of columns of the identity, by the functions that subtract
+ * the centre without making the points dense. */
 static huddle_status sparse_gram(huddle_context *context, const hd_prepare_centred *c,
                                  bool by_columns, double *gram) {
     huddle_status status = HUDDLE_OK;
@@ -142,6 +148,7 @@ done:
     return status;
 }
 
+/* Products of rows of different processes would need all rows on one process. */
 huddle_status hd_prepare_centred_gram(huddle_context *context, const hd_prepare_centred *c,
                                       bool by_columns, double *gram) {
     huddle_status status =

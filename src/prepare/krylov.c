@@ -1,10 +1,12 @@
-/* Block Krylov subspaces from a random start (Halko, Martinsson, Tropp, SIAM Review 2011; Musco
- * and Musco, NIPS 2015), restarted with the best vectors when the basis is full.
+/* Block Krylov subspaces from a random start (Halko, Martinsson, Tropp, SIAM Review 2011; Musco and
+ * Musco, NIPS 2015), restarted with the best vectors when the basis is full. Unlike plain subspace
+ * iteration, the basis keeps all powers of A times the start between two restarts, which converges
+ * much faster where the eigenvalues decay slowly.
  *
  * V is an orthonormal basis, AV its image, H = V'AV. A round appends the image of the newest block
- * to V, orthonormalised, until there is no more room; then it solves the small problem H y =
- * theta y and begins again with the leading vectors V y and their residuals A V y - theta V y,
- * which continue the same Krylov space. */
+ * to V, orthonormalised, until there is no more room; then it solves the small problem H y = theta
+ * y and begins again with the leading vectors V y and their residuals A V y - theta V y, which
+ * continue the same Krylov space. */
 #include "prepare/eigen.h"
 
 #include "base/check.h"
@@ -45,6 +47,7 @@ static void multiply(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols, int6
                 (int)lda, b, (int)ldb, beta, c, (int)ldc);
 }
 
+/* Norms of the first columns of w, by rows: w is row-major. */
 static void column_norms(const basis *s, int64_t count, double *norms) {
     memset(norms, 0, (size_t)count * sizeof *norms);
     for (int64_t i = 0; i < s->m; i++)
@@ -55,7 +58,8 @@ static void column_norms(const basis *s, int64_t count, double *norms) {
 }
 
 /* Removes from w what lies in the basis and scales its columns to norm 1, so that small ones count
- * as much as large ones. A column becomes 0 if no more than `least` or rounding error remains. */
+ * as much as large ones. A column becomes 0 if no more than `least` or rounding error remains.
+ * (1e-12 of the norm before is the rounding error of the projection.) */
 static void project_out(const basis *s, int64_t count, double least) {
     double *before = s->values, *after = s->values + count;
     column_norms(s, count, before);
@@ -73,7 +77,8 @@ static void project_out(const basis *s, int64_t count, double least) {
 }
 
 /* Makes the columns of w orthonormal, to each other and to the basis, by the eigenvectors of w'w,
- * dropping directions that are only rounding error. *kept columns remain. */
+ * dropping directions that are only rounding error. *kept columns remain. What is kept of w'w has a
+ * condition of at most 1e12, which the second pass of append_block() can repair. */
 static huddle_status orthonormalise(const basis *s, int64_t count, double least, int64_t *kept) {
     double *gram = s->small, *values = s->values;
     int64_t m = s->m, dropped = 0;
@@ -94,8 +99,11 @@ static huddle_status orthonormalise(const basis *s, int64_t count, double least,
     return HUDDLE_OK;
 }
 
-/* Appends the first `count` columns of w to the basis, orthonormalised twice for full accuracy,
- * and their image. A basis that cannot grow has *grown = 0. */
+/* Appends the first `count` columns of w to the basis, orthonormalised twice for full accuracy, and
+ * their image. A basis that cannot grow has *grown = 0. The first pass leaves errors of the size of
+ * the rounding times the condition of w; the second one works on a well-conditioned block. H grows
+ * by the products with the new columns; its other half follows from symmetry, which makes it
+ * symmetric to the last bit. */
 static huddle_status append_block(huddle_context *context, basis *s, int64_t count, double least,
                                   int64_t *grown) {
     huddle_status status = HUDDLE_OK;
@@ -112,6 +120,7 @@ static huddle_status append_block(huddle_context *context, basis *s, int64_t cou
         memcpy(s->v + i * s->max + at, s->w + i * s->b, (size_t)count * sizeof *s->v);
     TRY(s->a->times(context, s->a->self, s->v + at, count, s->max, s->av + at, s->max));
     s->size += count;
+    /* The new columns of H = V'AV. */
     multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->av + at, s->max, 0, s->h + at,
              s->max);
     for (int64_t i = 0; i < s->size; i++)
@@ -124,7 +133,8 @@ done:
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* H y = theta y, largest first: theta[k] with y in row k. */
+/* H y = theta y, largest first: theta[k] with y in row k. H is small, so that all of its eigenpairs
+ * are computed, and LAPACK's ascending order is reversed. */
 static huddle_status solve_small(basis *s) {
     int64_t size = s->size;
     for (int64_t i = 0; i < size; i++)
@@ -148,7 +158,8 @@ static void combine(const basis *s, const double *from, int64_t count, double *t
                 from, (int)s->max, s->y, (int)s->size, 0, to, (int)ldt);
 }
 
-/* w = A V y - V y theta for the leading `count`; true if the wanted ones are small. */
+/* w = A V y - V y theta for the leading `count`; true if the wanted ones are small. AV is stored,
+ * so that no product with A is needed. */
 static bool compute_residuals(basis *s, int64_t count) {
     bool small = true;
     combine(s, s->av, count, s->w, s->b);
@@ -165,7 +176,9 @@ static bool compute_residuals(basis *s, int64_t count) {
     return small;
 }
 
-/* The basis becomes its leading `count` vectors; w stays. */
+/* The basis becomes its leading `count` vectors; w stays. With Ritz vectors as basis, H is the
+ * diagonal matrix of the Ritz values, and the image of the basis is a combination of the old
+ * one. */
 static void restart_basis(basis *s, int64_t count) {
     double *pair[] = {s->v, s->av};
     for (int k = 0; k < 2; k++) {
@@ -179,7 +192,8 @@ static void restart_basis(basis *s, int64_t count) {
     s->size = count;
 }
 
-/* One random stream per row, so that the start does not depend on the order of the work. */
+/* One random stream per row, so that the start does not depend on the order of the work. Every
+ * process draws the same numbers, as the operator requires. */
 static void start_at_random(basis *s, uint64_t seed) {
     for (int64_t i = 0; i < s->m; i++) {
         hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
@@ -194,7 +208,8 @@ static void take_image(basis *s, int64_t count) {
         memcpy(s->w + i * s->b, s->av + i * s->max + s->size - count, (size_t)count * sizeof *s->w);
 }
 
-/* Appends blocks until the basis is full, or *closed: its image lies within it. */
+/* Appends blocks until the basis is full, or *closed: its image lies within it. An image within the
+ * basis means that the space is invariant: its Ritz pairs are eigenpairs. */
 static huddle_status fill_basis(huddle_context *context, basis *s, int64_t grown, double least,
                                 bool *closed) {
     huddle_status status = HUDDLE_OK;
@@ -208,7 +223,10 @@ done:
     return status;
 }
 
-/* Rounds until the wanted residuals are small, or the space is invariant: then they are exact. */
+/* Rounds until the wanted residuals are small, or the space is invariant: then they are exact.
+ * `least` is the size of a residual that is rounding error only; such a column must not be
+ * normalised into the basis. Ritz vectors together with their residuals continue the Krylov space
+ * (thick restart; Wu and Simon, SIAM J. Matrix Analysis and Applications 22, 2000). */
 static huddle_status iterate(huddle_context *context, basis *s, bool *converged) {
     huddle_status status = HUDDLE_OK;
     int64_t grown;
@@ -221,6 +239,7 @@ static huddle_status iterate(huddle_context *context, basis *s, bool *converged)
         TRY(fill_basis(context, s, grown, least, &closed));
         TRY(solve_small(s));
         int64_t count = s->b < s->size ? s->b : s->size;
+        /* Computes the residuals in any case: the restart needs them in w. */
         *converged = compute_residuals(s, count) || closed;
         if (*converged || round + 1 == MAX_ROUNDS)
             break;
@@ -232,7 +251,8 @@ done:
     return status;
 }
 
-/* The block is a little larger than r, which speeds up the convergence of the last vectors. */
+/* The block is a little larger than r, which speeds up the convergence of the last vectors. BLOCKS
+ * blocks bound the memory at 2 BLOCKS b columns. */
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
                                       int64_t r, uint64_t seed, double *values, double *vectors,
                                       bool *converged) {

@@ -1,5 +1,6 @@
 /* Mean and variance of every column, in two passes: the variance is summed from differences to the
- * mean, which does not cancel. */
+ * mean, which does not cancel. Sums of chunks are added in order, and the chunks depend on n only,
+ * so that the result does not depend on the number of threads. */
 #include "prepare/pca.h"
 
 #include "base/check.h"
@@ -15,6 +16,8 @@ typedef struct sums {
     int64_t all;        /* rows of all processes */
 } sums;
 
+/* One function for both passes: the sums of the values, or of their squared differences to the
+ * mean. */
 static huddle_status sum_rows(void *argument, hd_chunk chunk) {
     const sums *s = argument;
     int64_t d = s->x->d;
@@ -35,7 +38,8 @@ static huddle_status sum_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* out = the sums of all rows, divided by their number. */
+/* out = the sums of all rows, divided by their number. Variances are divided by n as well, not by n
+ * - 1. */
 static huddle_status average_rows(huddle_context *context, sums *s, int64_t grain, double *out) {
     huddle_status status = HUDDLE_OK;
     int64_t n = s->x->n, d = s->x->d;
@@ -51,6 +55,7 @@ done:
     return status;
 }
 
+/* Two passes over the data, each in chunks that are added in order. */
 static huddle_status dense_moments(huddle_context *context, const huddle_points *x, int64_t all,
                                    double *mean, double *variance) {
     enum { MAX_PARTS = 16, MIN_ROWS = 256 }; /* few parts: each keeps d numbers */
@@ -67,7 +72,8 @@ done:
     return status;
 }
 
-/* Over the stored entries; the absent ones are zeros, each mean^2 away. */
+/* Over the stored entries. An absent entry is a zero, whose squared difference to the mean is
+ * mean^2: all of them are added at once. */
 static huddle_status sparse_moments(huddle_context *context, const huddle_points *x, int64_t all,
                                     double *mean, double *variance) {
     huddle_status status = HUDDLE_OK;
@@ -80,6 +86,7 @@ static huddle_status sparse_moments(huddle_context *context, const huddle_points
         mean[x->columns[e]] += (double)x->values[e];
         counts[x->columns[e]]++;
     }
+    /* The mean of all processes must be known before differences to it are summed. */
     TRY(hd_reduce_sum(context, x->d, mean));
     TRY(hd_reduce_sum(context, x->d, counts));
     for (int64_t j = 0; j < x->d; j++)

@@ -2,7 +2,10 @@
  * the components as eigenvectors; if n < d, the eigenvectors u of CC' (n x n) are computed instead,
  * and the components are C'u / |C'u|. A matrix of moderate size is formed and decomposed; a larger
  * one is only multiplied with (krylov.c). If rows are spread over processes it is always C'C, which
- * every process then has. */
+ * every process then has.
+ *
+ * Squaring the matrix loses components of variance below eps times the largest, which are noise in
+ * single-precision data anyway. */
 #include "prepare/pca.h"
 
 #include "base/blas.h"
@@ -26,7 +29,7 @@ typedef struct side {
     int64_t width;
 } side;
 
-/* out = C'C v or CC'v */
+/* out = C'C v or CC'v, as two products: neither matrix is formed. */
 static huddle_status times_both(huddle_context *context, void *self, const double *v, int64_t b,
                                 int64_t ldv, double *out, int64_t ldo) {
     huddle_status status = HUDDLE_OK;
@@ -62,7 +65,8 @@ done:
     return status;
 }
 
-/* Only multiplies with the matrix. */
+/* Only multiplies with the matrix. Components that have not converged fully still span nearly the
+ * same space, hence a warning and not an error. */
 static huddle_status iterate(huddle_context *context, const hd_prepare_centred *c, bool by_columns,
                              int64_t r, uint64_t seed, double *values, double *vectors) {
     huddle_status status = HUDDLE_OK;
@@ -78,7 +82,9 @@ done:
     return status;
 }
 
-/* From eigenvectors of CC' to unit components by C'; those beyond the rank become zero. */
+/* From eigenvectors of CC' to unit components by C'; those beyond the rank become zero. |C'u| is
+ * the root of the eigenvalue; dividing by the computed norm makes the components unit vectors to
+ * full accuracy. */
 static huddle_status carry_over(huddle_context *context, const hd_prepare_centred *c, int64_t r,
                                 int64_t rank, const double *vectors, double *components) {
     huddle_status status = HUDDLE_OK;
@@ -96,7 +102,8 @@ done:
     return status;
 }
 
-/* Makes the largest entry of every component positive, and components beyond the rank zero. */
+/* Makes the largest entry of every component positive, so that the signs do not depend on the
+ * solver, and components beyond the rank zero. */
 static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
     for (int64_t k = 0; k < r; k++) {
         double largest = 0;
@@ -110,7 +117,8 @@ static void fix_signs(int64_t d, int64_t r, int64_t rank, double *components) {
 }
 
 /* Eigenvalues of C'C below its rounding error count as 0: the error of a sum of n products, or of
- * d, relative to the largest. Centring costs one rank: at most n - 1. */
+ * d, relative to the largest. Centring costs one rank: at most n - 1. The factor 16 is a margin for
+ * the rounding errors of the decomposition. */
 static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values) {
     double smallest = 16 * (double)(n > d ? n : d) * DBL_EPSILON * values[0];
     int64_t rank = 0;
@@ -119,6 +127,8 @@ static int64_t count_rank(int64_t n, int64_t d, int64_t r, const double *values)
     return rank;
 }
 
+/* The dense decomposition also serves where a large share of the components is wanted: the basis of
+ * the iteration would be as large as the matrix. */
 huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int64_t r,
                              uint64_t seed, double *components, double *variances, int64_t *rank) {
     huddle_status status = HUDDLE_OK;
@@ -136,6 +146,8 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
         TRY(decompose(context, c, by_columns, r, values, vectors));
     else
         TRY(iterate(context, c, by_columns, r, seed, values, vectors));
+    /* values and variances share their memory: the rank needs eigenvalues, before they are divided
+     * by n. */
     *rank = count_rank(n, d, r, values);
     if (by_columns)
         memcpy(components, vectors, (size_t)(d * r) * sizeof *components);

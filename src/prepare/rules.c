@@ -1,4 +1,4 @@
-/* The options of this stage. */
+/* The options of this stage. R in pca:R and whiten:R is a number that is part of the value. */
 #include "huddle/prepare.h"
 
 #include "base/options.h"
