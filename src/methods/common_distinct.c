@@ -1,4 +1,5 @@
-/* Equal rows of x: one row of the arrays for all of them, and equal labels where they stay. */
+/* Equal points (docs/method.md, "Equal points"): merges equal rows where they would distort the
+ * graph, and gives equal rows equal labels where they are not merged. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -17,6 +18,9 @@ enum { SILHOUETTE_SAMPLE = 2000 };
  * neighbours, ACC is .690 with them and .660 merged. Above this share they are merged. */
 static const double harmless_share = .02;
 
+/* A row with more than k copies has only copies among its k neighbours, and its copies become a
+ * component of their own. A row with m copies takes m - 1 places in each of the m lists of
+ * neighbours, of n k places in all; for m <= k this is exact. */
 bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
     double taken = 0;
     for (int64_t k = 0; k < nodes->count; k++) {
@@ -28,7 +32,9 @@ bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
     return taken > harmless_share * n_neighbors * (double)nodes->n;
 }
 
-/* The rows that x's distinct rows became, and which of those are equal in turn. */
+/* Composes two partitions: which rows of x are equal, and which of the distinct ones became equal
+ * by the preparation (two rows in the same direction, say, which `unit` maps to one). A partition
+ * without equal rows has no arrays. */
 static huddle_status compose(const huddle_distinct *x, const huddle_distinct *prepared,
                              huddle_distinct *both) {
     huddle_status status = HUDDLE_OK;
@@ -49,7 +55,9 @@ done:
     return status;
 }
 
-/* Which of the prepared points to keep; nodes stays empty if all. */
+/* Determines which of the prepared points to keep; nodes remains empty if all are kept. Equal rows
+ * of x are taken as equal even if their prepared values differ by rounding, which depends on the
+ * position in a batch; prepared rows are compared only among one row of each kind. */
 static huddle_status find_nodes(huddle_context *context, const huddle_distinct *equal,
                                 const hd_fit_prepared *prepared, int32_t n_neighbors,
                                 huddle_distinct *nodes) {
@@ -74,6 +82,7 @@ done:
     return status;
 }
 
+/* Undoes an earlier merge first: lda-sc merges once per number of clusters. */
 huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
                                    hd_fit_prepared *prepared, huddle_points *whole,
                                    bool *borrowed) {
@@ -130,6 +139,7 @@ huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit 
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
+/* The first of equal rows is visited before its copies, so that its label has its final value. */
 void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
     const huddle_distinct *equal = &rows->equal;
     huddle_kmeans_info *info = &clusters->kmeans;
@@ -144,6 +154,8 @@ void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
     }
 }
 
+/* The seed is fixed, not the user's: silhouettes of different trials refer to the same sample and
+ * can be compared. */
 huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
                                 const huddle_points *points, double *silhouette) {
     huddle_status status = HUDDLE_OK;

@@ -21,7 +21,8 @@ huddle_status hd_fit_check_clusters(huddle_range n_clusters, int64_t n) {
     return HUDDLE_OK;
 }
 
-/* The centres less the points' shift, and their squared norms with it. */
+/* Centres relative to the points' shift, in which the stored values can be compared with them
+ * directly, and their squared norms. Only sparse points use the norms, and these have no shift. */
 static huddle_status stored_centres(const huddle_points *points, const huddle_dense *centres,
                                     double **stored, double **norms) {
     huddle_status status = HUDDLE_OK;
@@ -39,7 +40,8 @@ done:
 }
 
 /* The row nearest each centre among its own, ties by the smaller index. Row i of n is point of[i],
- * or point i if of is NULL. */
+ * or point i if of is NULL. Sequential, because the result must not depend on the number of threads
+ * and the loop is cheap compared with K-means. */
 static huddle_status find_medoids(const huddle_points *points, const int32_t *of, int64_t n,
                                   hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
@@ -70,7 +72,7 @@ done:
     return status;
 }
 
-/* Frees what a run of K-means leaves; alternation and alignment are the method's. */
+/* Frees the results of an earlier K-means run; alternation and alignment belong to the method. */
 static void forget_clusters(hd_fit_clusters *clusters) {
     huddle_free(clusters->labels);
     clusters->labels = NULL;
@@ -82,6 +84,7 @@ static void forget_clusters(hd_fit_clusters *clusters) {
     huddle_kmeans_info_free(&clusters->kmeans);
 }
 
+/* Moves the results; `other` is left without them, so that freeing it is safe. */
 void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other) {
     forget_clusters(clusters);
     clusters->n_clusters = other->n_clusters;
@@ -106,6 +109,8 @@ void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *cl
                 empty == 1 ? " is" : "s are");
 }
 
+/* points->n differs from rows->n where the points are all rows of x although the fit has merged
+ * rows; labels are then those of points, and rows does not apply to them. */
 huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points,
                             const huddle_kmeans_options *options, const hd_fit_rows *rows,
                             hd_fit_clusters *clusters) {
@@ -125,7 +130,8 @@ done:
     return status;
 }
 
-/* The distinct rows of a matrix as points, and what each weighs. */
+/* Collects the distinct rows of a matrix as points. The weight of each is the number of rows of x
+ * that it represents: copies among the rows of the matrix, times those merged before. */
 static huddle_status take_distinct(huddle_context *context, const huddle_dense *matrix,
                                    const huddle_distinct *distinct, const hd_fit_rows *rows,
                                    huddle_points *points, double **weights) {
@@ -148,7 +154,7 @@ done:
     return status;
 }
 
-/* Labels of every restart on the distinct rows become labels of all rows. */
+/* Translates the labels of every restart from distinct rows to all rows. */
 static huddle_status expand_starts(const huddle_distinct *distinct, int64_t n,
                                    huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -165,6 +171,8 @@ done:
     return status;
 }
 
+/* Marks the rows that are equal to the medoid of their cluster. K-means cannot distinguish them;
+ * hd_fit_choose_medoids() chooses among them by the original points. */
 static huddle_status mark_medoid_rows(const huddle_distinct *distinct, int64_t n,
                                       hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
@@ -178,6 +186,7 @@ done:
     return status;
 }
 
+/* Equal rows get equal labels by construction: only distinct rows are clustered. */
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
                                   const huddle_kmeans_options *options, const hd_fit_rows *rows,
                                   hd_fit_clusters *clusters) {
@@ -193,6 +202,8 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     /* Shrunk rows fuse: K-means on their few distinct values, weighted, is the same problem. */
     TRY(huddle_dense_distinct(context, matrix, &distinct));
     TRY(take_distinct(context, matrix, &distinct, rows, &points, &weights));
+    /* Complete fusion can leave fewer distinct rows than clusters. The remaining clusters stay
+     * empty, and a warning reports this. */
     if (few.n_clusters > distinct.count)
         few.n_clusters = (int32_t)distinct.count;
     TRY(huddle_kmeans(context, &points, weights, &few, &result, &clusters->kmeans));
@@ -246,11 +257,12 @@ done:
     return status;
 }
 
-/* Whether the eigengaps of the trials can be compared. */
+/* Whether the eigengaps of the trials can be compared: they must come from the same graph. */
 static bool has_eigengaps(const hd_fit_trial_plan *plan, const hd_fit *fit) {
     return fit->embedding.present && !plan->graph_per_trial;
 }
 
+/* Scores that do not apply to the method remain NAN. */
 static huddle_status score_trial(huddle_context *context, const hd_fit_trial_plan *plan,
                                  const hd_fit *fit, huddle_trial *trial) {
     huddle_status status = HUDDLE_OK;
@@ -269,10 +281,12 @@ done:
     return status;
 }
 
+/* Used for ranges and for n_clusters = auto alike, so that both make the same choice. */
 bool hd_fit_alignment_as_good(double alignment, double best) {
     return alignment >= best - alignment_tolerance;
 }
 
+/* Of all trials that are as good as the best, the last: the largest number, as in the paper. */
 static int32_t best_alignment(const hd_fit_trials *trials) {
     int32_t chosen = 0;
     double best = -INFINITY;
@@ -284,6 +298,7 @@ static int32_t best_alignment(const hd_fit_trials *trials) {
     return chosen;
 }
 
+/* The smallest number of clusters among equal silhouettes; trial 0 if none has a silhouette. */
 static int32_t best_silhouette(const hd_fit_trials *trials) {
     int32_t best = 0;
     double largest = -INFINITY;
@@ -315,6 +330,7 @@ done:
     return status;
 }
 
+/* Suppresses messages and warnings of computations whose results are not the fit's own. */
 hd_fit_silence hd_fit_silence_begin(huddle_context *context) {
     hd_fit_silence before = {0};
     if (context == NULL)
@@ -332,7 +348,8 @@ void hd_fit_silence_end(huddle_context *context, hd_fit_silence before) {
     context->warnings = before.warnings;
 }
 
-/* Tries every number of the range. */
+/* Clusters with every number of the range. Labels are stored for the rows of x, one column per
+ * trial, because merged rows may differ between trials (lda-sc). */
 static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
                                 const hd_fit_trial_plan *plan, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -353,6 +370,9 @@ done:
     return status;
 }
 
+/* The best trial is computed once more instead of being kept: results of all stages would have to
+ * be stored for every trial, while most methods share graph and eigenvectors, the expensive part,
+ * between all numbers. The same seed gives the same result. */
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const hd_fit_trial_plan *plan, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,10 +1,14 @@
-/* The graph A: of points, or of a matrix that relates them. */
+/* Graph A (docs/method.md, "Graph A"), from points or from a matrix of distances or
+ * similarities. / */
 #include "methods/spectral.h"
 
 #include "base/check.h"
 
 #include <string.h>
 
+/* The smallest number of a range is the strictest: the graph is connected if any number of the
+ * range is below the number of components. With auto it is the largest number that could be chosen,
+ * because components are candidates for clusters then and must not be joined prematurely. */
 int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
     if (n_clusters.first != HUDDLE_AUTO)
         return n_clusters.first;
@@ -26,7 +30,8 @@ void hd_spectral_warn_components(huddle_context *context, const huddle_connect_i
 
 /* ---- of points ----------------------------------------------------------------------------- */
 
-/* Bridges have the weights that the graph's edges would have at their distance. */
+/* Connects components by bridges. Their weights follow (1) with the scale of the graph. Weights are
+ * not yet multiplied by (2) here; bridges receive the factor with all other edges. */
 static huddle_status connect_points(huddle_context *context, const hd_spectral_options *options,
                                     huddle_range n_clusters, const hd_fit_rows *rows,
                                     const huddle_points *points, hd_fit_graph *graph) {
@@ -38,6 +43,8 @@ static huddle_status connect_points(huddle_context *context, const hd_spectral_o
                                 &graph->connect);
 }
 
+/* Steps in fixed order: the scale is estimated from the lists of neighbours alone, bridges use that
+ * scale, and multiplicities (2) are applied last, to neighbours and bridges alike. */
 huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_options *options,
                                      huddle_range n_clusters, const hd_fit_rows *rows,
                                      const huddle_points *points, hd_fit_graph *graph) {
@@ -67,7 +74,8 @@ done:
 
 /* ---- of a matrix --------------------------------------------------------------------------- */
 
-/* x, or the graph that was given, as a sparse square matrix; owned is to be freed. */
+/* Represents x, or the given graph, as a sparse square matrix; owned is to be freed. The shift of
+ * dense points is added back: here values are distances or similarities, not coordinates. */
 static huddle_status square_matrix(const hd_fit_job *job, huddle_csr *owned, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = job->x;
@@ -96,7 +104,8 @@ done:
     return status;
 }
 
-/* All distances as a dense matrix; HUDDLE_INVALID if some are missing. */
+/* Converts to a dense matrix; HUDDLE_INVALID if distances are missing. Entries that are not stored
+ * would otherwise become distances of 0, and points without a distance the nearest neighbours. */
 static huddle_status dense_distances(const huddle_csr *matrix, huddle_dense *distances) {
     huddle_status status = HUDDLE_OK;
     int64_t others = matrix->rows - 1;
@@ -117,7 +126,8 @@ done:
     return status;
 }
 
-/* Points with equal rows of distances, at distance 0 from each other, are one. */
+/* Whether all rows found equal are copies. Equal rows of distances are not sufficient: two points
+ * can be equally far from all others without being at distance 0 from each other. */
 static bool are_copies(const huddle_dense *distances, const huddle_distinct *distinct) {
     for (int64_t i = 0; i < distinct->n && distinct->of != NULL; i++) {
         int64_t first = distinct->first[distinct->of[i]];
@@ -128,7 +138,9 @@ static bool are_copies(const huddle_dense *distances, const huddle_distinct *dis
     return distinct->of != NULL;
 }
 
-/* As hd_fit_merge(), for points that are known by their distances only. */
+/* hd_fit_merge() for points that are known by their distances only: keeps the rows and columns of
+ * the first of equal points. rows->equal is set even if nothing is merged, so that equal points get
+ * equal labels. */
 static huddle_status merge_distances(huddle_context *context, int32_t n_neighbors,
                                      huddle_dense *distances, hd_fit_rows *rows) {
     huddle_status status = HUDDLE_OK;
@@ -157,7 +169,7 @@ done:
     return status;
 }
 
-/* As for points, with distances in the place of searches. */
+/* As hd_spectral_make_graph(), with the given distances instead of a neighbour search. */
 static huddle_status graph_of_all_distances(huddle_context *context, const huddle_csr *matrix,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit_rows *rows,
@@ -187,7 +199,8 @@ done:
     return status;
 }
 
-/* Only stored distances count, as in scikit-learn's precomputed_nearest_neighbors. */
+/* Entries that are not stored are unknown, as in scikit-learn's precomputed_nearest_neighbors.
+ * There are no bridges: distances between components are not among the stored ones. */
 static huddle_status graph_of_some_distances(huddle_context *context, const huddle_csr *matrix,
                                              const hd_spectral_options *options,
                                              hd_fit_graph *graph) {
@@ -202,7 +215,7 @@ done:
     return status;
 }
 
-/* Without distances there are no bridges, but the components are counted. */
+/* Without all distances no bridges can be found, but the components are counted for the warning. */
 static huddle_status count_components(huddle_context *context, hd_fit_graph *graph) {
     huddle_status status = HUDDLE_OK;
     int32_t *component = NULL;

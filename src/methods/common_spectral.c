@@ -1,4 +1,5 @@
-/* Graph to eigenvectors to rows of the embedding, shared with other fits where that is possible. */
+/* From the graph to eigenvectors to rows of the embedding. Results are shared with other fits of
+ * the same points where a cache is given. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -20,6 +21,7 @@ const huddle_option *hd_spectral_affinity_table(void) {
     return table;
 }
 
+/* Spectral methods depend strongly on the preparation, so they choose it by default. */
 const hd_rename hd_spectral_prepare_names[] = {{"prepare", "prepare", "auto", NULL}, {0}};
 
 const hd_rename hd_spectral_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
@@ -48,6 +50,7 @@ int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *ro
     return (int32_t)(wanted < rows->n ? wanted : rows->n);
 }
 
+/* `present` distinguishes a computed embedding from a given one. */
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
                                        int32_t n_components, const huddle_csr *graph,
                                        hd_fit_embedding *embedding) {
@@ -59,6 +62,7 @@ huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectra
     return status;
 }
 
+/* Equation (5) for every eigenvector. */
 huddle_status hd_spectral_measure_extents(huddle_context *context, const hd_fit_rows *rows,
                                           hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
@@ -72,6 +76,7 @@ done:
     return status;
 }
 
+/* The rule of docs/method.md, "How many clusters?", on all numbers that the eigenvalues allow. */
 huddle_status hd_spectral_choose(const hd_fit_embedding *embedding, const hd_fit_rows *rows,
                                  huddle_embed_choice *choice, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -88,7 +93,9 @@ const char *hd_spectral_row_rule(const char *rule) {
     return strcmp(rule, "unit") == 0 ? "unit" : "sym";
 }
 
-/* In a range one set of eigenvectors serves every number of clusters: its first columns. */
+/* For a range one set of eigenvectors is sufficient for every number of clusters: the embedding in
+ * c dimensions consists of the first c columns. Rows are scaled anew for each c, because norms
+ * depend on the number of columns. */
 huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t n_clusters,
                                     hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
@@ -106,6 +113,8 @@ done:
     return status;
 }
 
+/* A small eigengap matters only at a number that the user asked for. With a range or auto the rule
+ * avoids such numbers itself. */
 void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_options *options,
                                 const huddle_embed_info *info, huddle_range n_clusters) {
     bool given = n_clusters.first != HUDDLE_AUTO && n_clusters.first == n_clusters.last;
@@ -128,8 +137,9 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
 /* ---- graph and eigenvectors, shared with other fits of the same points -------------------------
  */
 
-/* The first number of clusters, or auto, decides how the graph is joined; with prepare = auto the
- * whole range decides the points. */
+/* Adds everything that graph and points depend on. The first number of clusters, or auto,
+ * determines how the graph is connected; with prepare = auto the whole range determines the points.
+ * / */
 static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_clusters,
                              hd_cache_key *key) {
     char numbers[64];
@@ -151,7 +161,7 @@ static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_compone
     hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
 }
 
-/* Points, merged, and their graph; or the graph of a matrix. */
+/* Prepared points, merged, and their graph; or the graph of a given matrix, which has no points. */
 static huddle_status make_points_and_graph(huddle_context *context, const hd_fit_job *job,
                                            const hd_spectral_options *options,
                                            huddle_range n_clusters, hd_fit *fit) {
@@ -170,8 +180,9 @@ done:
     return status;
 }
 
-/* Eigenvectors of the fit's graph; settles n_clusters if it is auto. Warnings come after the cache,
- * so that a fit that finds its embedding there reports the same as the one that computed it. */
+/* Computes the eigenvectors of the fit's graph and chooses n_clusters if it is auto. Warnings are
+ * raised outside the shared computation, so that a fit that finds its embedding in the cache has
+ * the same warnings as the one that computed it. */
 static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
                                  hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -194,7 +205,8 @@ done:
     return status;
 }
 
-/* A given embedding has one column per cluster unless n_clusters says otherwise. */
+/* Copies a given embedding. Without n_clusters, one cluster per column is assumed, as in spectral
+ * embeddings. */
 static huddle_status copy_given_embedding(const huddle_dense *given, hd_fit *fit,
                                           huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -229,6 +241,8 @@ done:
     return status;
 }
 
+/* Called once per number of clusters by lda-sc: graph and embedding of the previous call are freed.
+ * / */
 huddle_status hd_spectral_embed_points(huddle_context *context, const hd_spectral_options *options,
                                        hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -296,6 +310,8 @@ done:
     return status;
 }
 
+/* For methods without a graph of their own: the eigengap rule on the graph that sc would use. The
+ * points are borrowed, and freed only if merging replaced them by a copy. */
 huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_points *points,
                                           uint64_t seed, huddle_embed_choice *choice,
                                           huddle_range *n_clusters) {

@@ -1,5 +1,6 @@
-/* A warning when few features hold nearly all the variance of the points: distances are then
- * theirs, and the other features hardly count. */
+/* A warning if few features contain nearly all the variance of the points: distances then depend on
+ * these features alone, usually because units differ. The points are not changed; the warning
+ * recommends prepare = standard. */
 #include "methods/method.h"
 
 #include "base/check.h"
@@ -10,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From which share on the other features hardly count: at .95 the column's spread is over four
- * times that of all others together. In the plane, where a long axis is common, ten times are
- * asked for. One feature is named, or up to three if they are at most a tenth of all. */
+/* A share of .95 means that the standard deviation of the feature is more than four times that of
+ * all others together. In the plane, where an elongated cloud of points is common and no mistake,
+ * ten times (.99) is required. At most a tenth of the features are named, at least one, at most
+ * three. */
 enum { FEATURES_PER_NAMED = 10, MAX_CHUNKS = 16, MAX_NAME_LENGTH = 100 };
 static const double share_in_plane = .99, share_in_space = .95;
 
@@ -22,6 +24,8 @@ typedef struct moments {
     double *sums, *squares; /* chunks x d, of values less the origin */
 } moments;
 
+/* Sums of one chunk, relative to a row of the data: for values with a large mean, the difference of
+ * squares below would otherwise lose all digits. */
 static huddle_status add_rows(void *argument, hd_chunk chunk) {
     const moments *m = argument;
     const huddle_points *x = m->points;
@@ -35,7 +39,8 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* variances[j] of column j; d doubles, freed by huddle_free(). */
+/* variances[j] of column j; d doubles, freed by huddle_free(). At most MAX_CHUNKS chunks limit the
+ * memory for their sums. The size of a chunk depends on n only, not on the number of threads. */
 static huddle_status find_variances(huddle_context *context, const huddle_points *x,
                                     double **variances) {
     huddle_status status = HUDDLE_OK;
@@ -50,6 +55,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     TRY(huddle_points_fetch(x));
     TRY(hd_slab_locate(context, n, &slab));
     ALLOC_ZERO(m.origin, d);
+    /* The process that owns row 0 supplies the origin; the others add zeros. */
     for (int64_t j = 0; j < d && slab.first == 0; j++)
         m.origin[j] = (double)x->values[j];
     TRY(hd_reduce_sum(context, d, m.origin));
@@ -117,7 +123,8 @@ done:
 
 /* ---- the warning --------------------------------------------------------------------------- */
 
-/* Bytes of a name to print: all, or as many as end with a whole character of UTF-8. */
+/* Number of bytes of a name to print: all, or as many as end with a complete UTF-8 character. Bytes
+ * 10xxxxxx continue a character, so the cut moves back to the first byte of the last one. */
 static int shown_length(const char *name) {
     int length = 0, cut = MAX_NAME_LENGTH;
     while (length <= MAX_NAME_LENGTH && name[length] != '\0')

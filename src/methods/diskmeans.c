@@ -42,7 +42,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_fit_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
 }
 
-/* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. */
+/* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. The centre
+ * is subtracted before the projection, so that only its columns are scaled. */
 static void regularise(double alpha, int64_t n, const double *variances, double total,
                        huddle_preparation *map) {
     huddle_dense *p = &map->projection;
@@ -55,7 +56,9 @@ static void regularise(double alpha, int64_t n, const double *variances, double 
     }
 }
 
-/* The points become their regularised principal components. */
+/* Replaces the points by their regularised principal components. All components are needed,
+ * unlike in pca-kmeans: small alpha gives components of tiny variance the same weight as the
+ * first ones. / */
 static huddle_status reduce_points(huddle_context *context, const hd_fit_job *job,
                                    const diskmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -78,6 +81,8 @@ done:
     return status;
 }
 
+/* The alternation of K-means and LDA is solved in closed form, so that nothing alternates here.
+ * With a range, the regularised components are the same for every number of clusters. */
 static huddle_status fit_diskmeans(huddle_context *context, const hd_fit_job *job,
                                    const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,6 @@
-/* K-means and linear discriminant analysis in alternation (methods/lda.h). */
+/* K-means and linear discriminant analysis in alternation (Ding and Li, ICML 2007; methods/lda.h).
+ * The PCA beforehand is required: if n - c is below the rank of the points, every labelling can be
+ * separated perfectly, and the first labels would never change. */
 #include "base/check.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"
@@ -16,6 +18,8 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(lda_options, kmeans), NULL},
     {0}};
 
+/* The argument of cluster(). The principal components are the same for every number of clusters and
+ * are kept apart from the fit, whose points are replaced by X P each time. */
 typedef struct lda_step {
     const huddle_points *x;
     const lda_options *options;

@@ -16,12 +16,14 @@ static const hd_section sections[] = {HD_FEATURE_SECTIONS,
                                        hd_spectral_kmeans_names},
                                       {0}};
 
+/* The argument of cluster(); start is shared by all numbers of clusters. */
 typedef struct lda_sc_step {
     const huddle_points *x;
     lda_sc_options options;
     hd_lda_start start;
 } lda_sc_step;
 
+/* The clusters of lda-kmeans only serve to find the directions; those of the graph replace them. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

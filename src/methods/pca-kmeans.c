@@ -26,6 +26,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_fit_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
 }
 
+/* The components do not depend on n_clusters and are kept: points of the trials, silhouettes and
+ * centres all refer to them. */
 static huddle_status fit_pca_kmeans(huddle_context *context, const hd_fit_job *job,
                                     const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
