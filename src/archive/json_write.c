@@ -1,3 +1,5 @@
+/* The JSON writer. A failed allocation is recorded and reported by hd_json_finish() once, so that
+ * the code that writes values needs no checks. */
 #include "archive/json.h"
 #include "base/check.h"
 #include "base/options.h"
@@ -19,6 +21,7 @@ void hd_json_discard(hd_json_writer *json) {
     *json = (hd_json_writer){0};
 }
 
+/* An unclosed array or object is a mistake of the caller, not of the data. */
 huddle_status hd_json_finish(hd_json_writer *json, char **text) {
     bool failed = json->failed || json->text == NULL, open = json->depth != 0;
     *text = failed || open ? NULL : json->text;
@@ -53,8 +56,8 @@ static void append_line(hd_json_writer *json, int32_t depth) {
         append(json, " ", 1);
 }
 
-/* Comma and line break in front of a member. A flat array becomes one of lines if its first member
- * is an array or object. */
+/* Writes comma and line break before a member. Whether an array is written on one line is decided
+ * by its first member: arrays of arrays or objects have lines. */
 static void begin_member(hd_json_writer *json, bool nested) {
     if (json->after_key || json->depth == 0) {
         json->after_key = false;
@@ -71,6 +74,7 @@ static void begin_member(hd_json_writer *json, bool nested) {
         append_line(json, json->depth);
 }
 
+/* The limit is that of the parser: what is written can be read again. */
 static void open_level(hd_json_writer *json, bool array) {
     begin_member(json, true);
     if (json->depth == HD_JSON_MAX_DEPTH) {
@@ -83,6 +87,7 @@ static void open_level(hd_json_writer *json, bool array) {
     json->levels[json->depth++].count = 0;
 }
 
+/* Empty arrays and objects remain on one line. */
 static void close_level(hd_json_writer *json, const char *bracket) {
     if (json->depth == 0)
         return;
@@ -128,7 +133,7 @@ void hd_json_integer(hd_json_writer *json, int64_t value) {
     append_text(json, text);
 }
 
-/* printf() pads exponents to two digits and marks positive ones, 1e+05; here it is 1e5. */
+/* printf() pads exponents to two digits and writes a plus sign, 1e+05; this makes it 1e5. */
 static void shorten_exponent(char *text) {
     char *to = strchr(text, 'e');
     if (to == NULL)
@@ -142,13 +147,15 @@ static void shorten_exponent(char *text) {
     memmove(to, from, strlen(from) + 1);
 }
 
-/* printf() writes the decimal point of the process's locale. */
+/* printf() uses the decimal point of the process's locale, JSON always a point. */
 static void use_point(char *text) {
     char *foreign = strchr(text, localeconv()->decimal_point[0]);
     if (foreign != NULL)
         *foreign = '.';
 }
 
+/* NaN and infinity, which JSON does not have, become null. ".0" is appended to whole numbers, so
+ * that a reader sees that the value is real. */
 void hd_json_real(hd_json_writer *json, double value) {
     char text[NUMBER];
     if (!isfinite(value)) {
@@ -168,8 +175,9 @@ void hd_json_real(hd_json_writer *json, double value) {
         append_text(json, ".0");
 }
 
-/* Bytes of the UTF-8 character at p, or 0 if there is none: overlong forms, surrogates and what is
- * above U+10FFFF are not characters. */
+/* Number of bytes of the UTF-8 character at p, or 0 if it is invalid: overlong forms, surrogates
+ * and values above U+10FFFF are not characters. A zero byte is no continuation byte, so that
+ * nothing is read beyond the end of the text. */
 static int utf8_length(const unsigned char *p) {
     int length = p[0] < 0x80 ? 1 : p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
     if (length == 1)
@@ -196,6 +204,8 @@ bool hd_json_is_utf8(const char *text) {
     return true;
 }
 
+/* A text that is not UTF-8 is written with "?" for all bytes above 127: file names may have any
+ * encoding, and an invalid byte would make the whole document unreadable. */
 static void append_string(hd_json_writer *json, const char *text) {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     bool utf8 = hd_json_is_utf8(text);

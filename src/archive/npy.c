@@ -1,3 +1,6 @@
+/* NPY arrays (NumPy enhancement proposal 1): a header with a Python dictionary as text, then the
+ * elements. The dictionary is searched for its three keys instead of being parsed as Python;
+ * whatever is found is checked. */
 #include "archive/npy.h"
 
 #include "base/check.h"
@@ -16,6 +19,8 @@ enum {
     MAX_HEADER = 1 << 16
 };
 
+/* Version 1 has a length of two bytes, versions 2 and 3 one of four. The result is not yet compared
+ * with the size of the file. */
 int64_t hd_npy_header_length(const char *text, int64_t size) {
     const unsigned char *b = (const unsigned char *)text;
     if (size < LONG_PREFIX || memcmp(text, "\x93NUMPY", MAGIC) != 0)
@@ -35,7 +40,8 @@ static const char *value_of(const char *header, const char *key) {
     return at;
 }
 
-/* Reads digits; returns where they end. At most 19 are significant to the caller. */
+/* Reads digits and returns where they end. Digits beyond MAX_DIGITS are skipped, so that the number
+ * cannot overflow; the caller refuses them by their count. */
 static const char *read_digits(const char *at, int64_t *number) {
     *number = 0;
     for (int k = 0; *at >= '0' && *at <= '9'; at++, k++)
@@ -44,7 +50,9 @@ static const char *read_digits(const char *at, int64_t *number) {
     return at;
 }
 
-/* A tuple of lengths: (3, 4), (5,) or (). Python 2 wrote 5L. */
+/* A tuple of lengths: (3, 4), (5,) or (); Python 2 wrote 5L. The product is checked before every
+ * multiplication: an overflow would make a huge array look small. Dimensions beyond HD_NPY_MAX_RANK
+ * are counted but not stored, and callers refuse the rank. */
 static huddle_status parse_shape(const char *text, hd_npy *npy) {
     if (text == NULL || *text != '(')
         return hd_fail(HUDDLE_FORMAT, "the NPY header has no shape");
@@ -65,7 +73,8 @@ static huddle_status parse_shape(const char *text, hd_npy *npy) {
     return HUDDLE_OK;
 }
 
-/* A type such as '<f4'; records have a list instead. */
+/* A type such as '<f4'. Records have a list of fields instead; they are reported as kind V, which
+ * no caller accepts. */
 static huddle_status parse_type(const char *text, hd_npy *npy) {
     const uint16_t one = 1;
     bool little = *(const unsigned char *)&one == 1;
@@ -85,13 +94,15 @@ static huddle_status parse_type(const char *text, hd_npy *npy) {
     return HUDDLE_OK;
 }
 
+/* Unknown kinds have size 0. The width of U counts characters of four bytes. */
 int64_t hd_npy_element_size(const hd_npy *npy) {
     if (strchr("fiubcSU", npy->kind) == NULL)
         return 0;
     return npy->kind == 'U' ? 4 * npy->width : npy->width;
 }
 
-/* Fills in the bytes of all elements. */
+/* Computes the number of bytes of all elements. Texts of length 0 would allow any number of
+ * elements in no bytes, and memory would be allocated for a count that the file does not back. */
 static huddle_status measure_elements(hd_npy *npy) {
     int64_t size = hd_npy_element_size(npy);
     if (size > 0 && npy->count > INT64_MAX / 4 / size)
@@ -102,6 +113,8 @@ static huddle_status measure_elements(hd_npy *npy) {
     return HUDDLE_OK;
 }
 
+/* The header is copied, so that it ends with a zero byte and string functions cannot run into the
+ * elements. */
 huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL;
@@ -126,6 +139,9 @@ done:
     return status;
 }
 
+/* Padded with blanks to a multiple of 64 bytes, so that elements are aligned when NumPy maps the
+ * file; the last byte is a newline. Version 1 is sufficient: the header is far shorter than 65536
+ * bytes. */
 huddle_status hd_npy_header(const char *type, int32_t rank, const int64_t *dims, char **header,
                             int64_t *length) {
     huddle_status status = HUDDLE_OK;
@@ -175,7 +191,8 @@ done:
 }
 
 /* Reads the header of an entry from its stream, which is then at the first element, and checks that
- * the entry has room for the elements. */
+ * the entry has room for the elements. MAX_HEADER bounds the allocation, whatever the length field
+ * contains. */
 static huddle_status read_header(hd_zip_stream *stream, hd_npy *npy) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL;
@@ -214,6 +231,7 @@ done:
     return status;
 }
 
+/* For lists of what an archive contains; the CRC is not checked, so that no element may be used. */
 huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy) {
     hd_zip_stream stream = {0};
     huddle_status status = open_array(zip, entry, &stream, npy);
@@ -221,6 +239,8 @@ huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *
     return status;
 }
 
+/* The allocation is bounded by the size of the entry, which the directory has checked against the
+ * file. */
 huddle_status hd_npy_read(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy, char **bytes) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};

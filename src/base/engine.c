@@ -1,3 +1,5 @@
+/* The engine of a context. Stages call the engine's functions where it has them and their own code
+ * otherwise; the CPU engine has none. */
 #include "base/engine.h"
 
 #include "base/check.h"
@@ -26,7 +28,8 @@ static char *join_text(const char *name, const char *options) {
     return text;
 }
 
-/* The new engine is opened before the old one is closed: if it cannot start, nothing changes. */
+/* The new engine is opened before the old one is closed: if it cannot be opened, nothing
+ * changes. */
 huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *engine,
                                     const char *options) {
     huddle_status status = HUDDLE_OK;

@@ -22,6 +22,8 @@ typedef union value {
     huddle_range range;
 } value;
 
+/* Values are copied to and from the caller's struct by their size, since the struct's type is
+ * unknown here. */
 static size_t value_size(huddle_option_type type) {
     switch (type) {
     case HUDDLE_OPTION_INT:
@@ -46,8 +48,8 @@ static size_t value_size(huddle_option_type type) {
 
 /* ---- text to value: each returns false if the text is not a value of the option ------------ */
 
-/* A whole number at the beginning of the text, without the blanks and the "+" that strtoll() would
- * accept; *rest is what follows it. */
+/* Reads an integer at the beginning of the text, without the blanks and the "+" that strtoll()
+ * would accept; *rest is what follows it. errno reports numbers beyond long long. */
 static bool parse_whole(const char *text, const char **rest, long long *number) {
     char *end;
     if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))
@@ -58,6 +60,8 @@ static bool parse_whole(const char *text, const char **rest, long long *number) 
     return errno == 0;
 }
 
+/* False for NaN. Bounds of integer options are at most INT32_MAX, which a double represents
+ * exactly. */
 static bool is_within_bounds(const huddle_option *option, double number) {
     return number >= option->min && number <= option->max;
 }
@@ -72,6 +76,7 @@ static bool parse_int(const huddle_option *option, const char *text, value *out)
     return true;
 }
 
+/* All 64 bits are allowed, which parse_whole() could not read; strtoull() would accept a sign. */
 static bool parse_seed(const char *text, value *out) {
     char *end;
     if (!isdigit((unsigned char)text[0]))
@@ -94,6 +99,7 @@ static bool parse_bool(const char *text, value *out) {
     return out->boolean || strcmp(text, "false") == 0;
 }
 
+/* The table's own pointer is stored: it outlives the text of the caller. */
 static bool parse_choice(const huddle_option *option, const char *text, value *out) {
     for (const char *const *choice = option->choices; *choice != NULL; choice++)
         if (strcmp(text, *choice) == 0) {
@@ -130,7 +136,8 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
     return false;
 }
 
-/* "7", or "2-20" with the smaller number first. */
+/* "7", or "2-20" with the smaller number first. A "-" after a number separates, it is not a
+ * sign. */
 static bool parse_range(const huddle_option *option, const char *text, value *out) {
     long long first, last;
     const char *rest;
@@ -144,6 +151,7 @@ static bool parse_range(const huddle_option *option, const char *text, value *ou
     return *rest == '\0' && first <= last;
 }
 
+/* All bytes of the value are set, so that structs can be compared and stored as a whole. */
 static bool parse_value(const huddle_option *option, const char *text, value *out) {
     bool is_auto = option->allows_auto && strcmp(text, "auto") == 0;
     memset(out, 0, sizeof *out);
@@ -173,7 +181,8 @@ static bool parse_value(const huddle_option *option, const char *text, value *ou
 
 /* ---- value to text ------------------------------------------------------------------------ */
 
-/* The text that parse_value() reads as the same value; "" for a choice that is not set. */
+/* The text that parse_value() reads as the same value; "" for a choice that is not set, which
+ * parse_value() refuses. */
 static void format_value(const huddle_option *option, const value *in, char *text, size_t size) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:
@@ -224,8 +233,7 @@ static void append_text(char *text, size_t size, const char *more) {
         snprintf(text + length, size - length, "%s", more);
 }
 
-/* "a whole number from 1 to 100", or without an end where the type's largest number is the bound.
- */
+/* "a whole number from 1 to 100", or without an upper end if the bound is only that of the type. */
 static void append_bounds(const huddle_option *option, char *text, size_t size) {
     char low[40], high[40], bounds[128];
     bool whole = option->type != HUDDLE_OPTION_REAL;
@@ -290,7 +298,7 @@ static huddle_status unknown_option(const huddle_option *table, const char *name
     return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
 }
 
-/* "NAME = TEXT is not ...", with what the option takes. */
+/* "NAME = TEXT is not ...", followed by the allowed values. */
 static huddle_status report_misfit(const huddle_option *option, const char *text) {
     char allowed[256];
     huddle_option_allowed(option, allowed, sizeof allowed);
@@ -335,6 +343,8 @@ huddle_status huddle_options_get(const huddle_option *table, const void *options
     return HUDDLE_OK;
 }
 
+/* For structs that a program has filled in directly. Every value is formatted and parsed again, so
+ * that the rules for texts are the only rules. */
 huddle_status huddle_options_check(const huddle_option *table, const void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value stored, again;

@@ -23,6 +23,8 @@ static void walk_info(hd_walk *walk, huddle_embed_info *info) {
     hd_walk_real(walk, "embed_seconds", &info->seconds);
 }
 
+/* Lengths precede the arrays that have them. "landmark_vectors" is the name in files; landmark_map
+ * is its meaning here. */
 static void walk_embedding(hd_walk *walk, hd_fit_embedding *embedding) {
     huddle_embedding *f = &embedding->f;
     hd_walk_bool(walk, "embed_present", &embedding->present);
@@ -47,10 +49,12 @@ void hd_fit_embedding_free(hd_fit_embedding *embedding) {
     memset(embedding, 0, sizeof *embedding);
 }
 
-/* The lengths of degrees and extents are those of the eigenvectors, which the walk replaces by
- * their copy first. */
+/* degrees and extents take their lengths from the eigenvectors, which the walk has replaced by
+ * their copy at that point; the copy has the same sizes. */
 HD_FIT_COPIER(hd_fit_embedding, walk_embedding);
 
+/* n counts rows of x, because the bound n/5 and the small components of the eigengap rule refer to
+ * points, not to merged rows. */
 huddle_spectrum hd_fit_spectrum(const hd_fit_embedding *embedding, const hd_fit_rows *rows) {
     const huddle_embedding *f = &embedding->f;
     return (huddle_spectrum){.n = hd_fit_rows_total(rows),
@@ -81,6 +85,7 @@ static const hd_fit_array arrays[] = {
     {"eigenvalues", HD_FIT_KEEP, view_eigenvalues, NULL},
     {0}};
 
+/* The map is indexed by landmark and by column of the embedding in predict. */
 static bool landmarks_fit(const hd_fit_embedding *e) {
     const huddle_dense *map = &e->landmark_map;
     if (map->values == NULL) /* an embedding by landmarks cannot be without their map */
@@ -89,6 +94,8 @@ static bool landmarks_fit(const hd_fit_embedding *e) {
            map->cols >= e->f.rows.cols;
 }
 
+/* All sizes that prediction relies on: one row of F and of the eigenvectors per row of the fit,
+ * centres in the space of F, and an eigenvalue and a degree for everything that (15) divides by. */
 static bool sizes_fit(const hd_fit *fit) {
     const hd_fit_embedding *e = &fit->embedding;
     const huddle_dense *rows = &e->f.rows, *vectors = &e->f.vectors;
@@ -102,6 +109,8 @@ static bool sizes_fit(const hd_fit *fit) {
             rows->cols <= vectors->cols && rows->cols <= e->f.n_eigenvalues);
 }
 
+/* Landmarks are searched like any points: their columns must be in range and their values
+ * finite. */
 static huddle_status check_embedding(const hd_fit *fit) {
     const huddle_points *landmarks = &fit->embedding.landmarks;
     return landmarks->values != NULL ? huddle_points_check(NULL, landmarks) : HUDDLE_OK;
@@ -109,8 +118,9 @@ static huddle_status check_embedding(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* lambda_{c+1} - lambda_c at the number of clusters chosen, which may be fewer than the
- * eigenvectors found; NaN if it is not known. */
+/* lambda_{c+1} - lambda_c at the chosen number of clusters, which may be smaller than the number of
+ * eigenvectors found; NaN if it is not known. The solver's own gap is used where it applies: it may
+ * know the next eigenvalue without returning it. */
 static double eigengap(const hd_fit *fit) {
     const huddle_embedding *f = &fit->embedding.f;
     int32_t c = fit->clusters.n_clusters;

@@ -7,6 +7,7 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
+/* Freeing uses the stage's own function, which knows about members that are not saved. */
 static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_shrink_info_free(info);
@@ -85,6 +86,7 @@ static const hd_fit_array arrays[] = {{"shrink_graph", HD_FIT_EXPAND_SHRINK, vie
                                       {"dual", HD_FIT_KEEP, view_dual, NULL},
                                       {0}};
 
+/* G has the size of F: new rows of F are compared with rows of G in (16). */
 static bool sizes_fit(const hd_fit *fit) {
     const huddle_dense *g = &fit->shrunk.g.g;
     const huddle_shrink_info *info = &fit->shrunk.info;
@@ -96,6 +98,8 @@ static bool sizes_fit(const hd_fit *fit) {
            (g->values == NULL || (g->rows == fit->rows.n && g->cols == fit->embedding.f.rows.cols));
 }
 
+/* Groups are at most as many as rows. W must be a valid sparse matrix: a column out of range would
+ * be read when it is expanded or used again. */
 static huddle_status check_shrunk(const hd_fit *fit) {
     const int32_t *group = fit->shrunk.g.group;
     for (int64_t i = 0; group != NULL && i < fit->rows.n; i++)
@@ -108,6 +112,8 @@ static huddle_status check_shrunk(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* "guarded" and "labels_from" state that the certificate does not refer to the labels
+ * (docs/method.md, "The guard"). */
 static void write_shrunk(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_shrunk *shrunk = &fit->shrunk;
     const huddle_shrink_info *info = &shrunk->info;

@@ -35,7 +35,8 @@ const huddle_method_text *const *huddle_methods(void) {
     return texts;
 }
 
-/* A build may leave out methods; kmeans needs nothing but K-means. */
+/* Methods are collected from the files of the folder; kmeans is the default where ssc is
+ * missing. */
 const char *huddle_default_method(void) {
     return hd_method_find("ssc") != NULL ? "ssc" : "kmeans";
 }

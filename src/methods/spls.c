@@ -6,7 +6,7 @@
  * X is centred and scaled to mean ||x_i||^2 = 1; the graph is that of the prepared points. Without
  * the constraint P'P = I the second term could be made arbitrarily small by scaling G down and P
  * up. For fixed P, ||X - G P'||^2 = ||X||^2 - ||X P||^2 + ||X P - G||^2, so the problem in G is the
- * shrinking of F = X P with squared loss, (8). For fixed G it is the Procrustes problem of X'G.
+ * shrinking of F = X P with squared loss. For fixed G it is the Procrustes problem of X'G.
  * With gamma = 0 it is PCA. Equal rows of X have one row of G, weighted by their number; the
  * subspace is that of all rows. */
 #include "base/blas.h"
