@@ -21,6 +21,7 @@ static huddle_status read_stream(int descriptor, hd_file *file) {
     char *bytes = NULL;
     int64_t capacity = 0, size = 0;
     for (;;) {
+        /* Room for the next piece and for the padding behind the last one. */
         if (!hd_grow(&bytes, &capacity, size + STEP + HD_FILE_PADDING, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)size + STEP);
         ssize_t got = read(descriptor, bytes + size, STEP);
@@ -85,6 +86,7 @@ huddle_status hd_file_open(const char *path, hd_file *file) {
         TRY(map_file(descriptor, about.st_size, file));
     else
         TRY(read_stream(descriptor, file));
+    /* No format has an empty file, and a mapping of 0 bytes does not exist. */
     if (file->size == 0)
         FAIL(HUDDLE_FORMAT, "the file is empty");
 done:

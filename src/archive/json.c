@@ -87,6 +87,7 @@ static void store_utf8(parser *p, int32_t c) {
 static huddle_status parse_unicode(parser *p) {
     int32_t c = parse_hex(p);
     if (c >= 0xD800 && c <= 0xDBFF) {
+        /* The second half must follow immediately. */
         int32_t low = accept(p, "\\u") ? parse_hex(p) : -1;
         if (low < 0xDC00 || low > 0xDFFF)
             return syntax_error(p, "half a surrogate pair");
@@ -258,6 +259,7 @@ done:
 /* The array of values is large enough by bound_values(). */
 static huddle_status parse_value(parser *p, hd_json_value **value) {
     skip_blanks(p);
+    /* Pointers to values remain valid: the array does not grow. */
     hd_json_value *made = &p->values[p->n_values++];
     *made = (hd_json_value){0};
     *value = made;

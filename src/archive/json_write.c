@@ -59,6 +59,7 @@ static void append_line(hd_json_writer *json, int32_t depth) {
 /* Writes comma and line break before a member. Whether an array is written on one line is decided
  * by its first member: arrays of arrays or objects have lines. */
 static void begin_member(hd_json_writer *json, bool nested) {
+    /* A value after its key is on the same line, and the outermost value has nothing before it. */
     if (json->after_key || json->depth == 0) {
         json->after_key = false;
         return;

@@ -83,6 +83,7 @@ static huddle_status parse_type(const char *text, hd_npy *npy) {
     npy->kind = 'V';
     if (*text == '[')
         return HUDDLE_OK;
+    /* '|' and '=' are native or have one byte. */
     npy->swapped = *text == (little ? '>' : '<');
     text += strspn(text, "<>|=");
     if (*text == '\0')
@@ -128,6 +129,7 @@ huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
         FAIL(HUDDLE_NO_MEMORY, "no memory for a header of %lld bytes", (long long)length);
     npy->offset = length;
     TRY(parse_type(value_of(header, "'descr'"), npy));
+    /* Records are not read, so their shape does not matter. */
     if (npy->kind == 'V')
         goto done;
     TRY(parse_shape(value_of(header, "'shape'"), npy));
@@ -203,6 +205,7 @@ static huddle_status read_header(hd_zip_stream *stream, hd_npy *npy) {
         TRY(hd_zip_stream_read(stream, header, LONG_PREFIX));
         length = hd_npy_header_length(header, LONG_PREFIX);
     }
+    /* Also -1, for a wrong magic number. */
     if (length < LONG_PREFIX || length > MAX_HEADER || length > size)
         TRY(hd_zip_locate(stream->zip,
                           hd_fail(HUDDLE_FORMAT, "'%s' is not an array of NumPy", name)));

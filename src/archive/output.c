@@ -36,6 +36,8 @@ static huddle_status open_temporary(hd_output *output, const struct stat *old) {
     char *suffix = output->temporary + strlen(output->target) + 1;
     for (int attempt = 0; attempt < MAX_ATTEMPTS && output->descriptor < 0; attempt++) {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+        /* Different for processes and for outputs of one process; collisions are resolved by
+         * O_EXCL. */
         uint64_t number =
             (uint64_t)getpid() * 1000003 + (uint64_t)(uintptr_t)output + (uint64_t)attempt * 7919;
         for (int k = 0; k < 6; k++, number /= 32)
@@ -107,6 +109,7 @@ huddle_status hd_output_write(hd_output *output, const void *bytes, int64_t size
     huddle_status status = HUDDLE_OK;
     if (output->used + size > BUFFER)
         TRY(flush_buffer(output));
+    /* Large arrays are not copied to the buffer first. */
     if (size > BUFFER)
         return write_unbuffered(output, bytes, size);
     if (size > 0)

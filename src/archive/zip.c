@@ -83,6 +83,7 @@ static huddle_status find_directory(const char *bytes, int64_t size, directory *
     d->count = (int64_t)hd_zip_number(end + 10, 2);
     d->size = (int64_t)hd_zip_number(end + 12, 4);
     d->begin = (int64_t)hd_zip_number(end + 16, 4);
+    /* Numbers of this disk and of the disk on which the directory begins. */
     if (hd_zip_number(end + 4, 2) != 0 || hd_zip_number(end + 6, 2) != 0)
         FAIL(HUDDLE_UNSUPPORTED, "the archive is split into several files");
     TRY(read_end64(bytes, end - bytes, d));
@@ -109,6 +110,7 @@ static bool read_extra64(const char *extra, int64_t length, hd_zip_entry *entry)
                     continue;
                 if (end - at < 8)
                     return false;
+                /* Sums of a few such numbers do not overflow. */
                 *fields[k] = bounded_number(at, INT64_MAX / 4);
                 at += 8;
             }
@@ -175,6 +177,7 @@ static huddle_status read_central(const char *bytes, const directory *d, int64_t
         FAIL(HUDDLE_FORMAT, "the archive is damaged: its directory is cut short");
     if (!is_safe_name(record + HD_ZIP_CENTRAL_SIZE, name))
         FAIL(HUDDLE_FORMAT, "the archive has an entry whose name is not a plain relative path");
+    /* Names in the file have no zero byte at their end. */
     memcpy(*names, record + HD_ZIP_CENTRAL_SIZE, (size_t)name);
     (*names)[name] = '\0';
     *entry = (hd_zip_entry){.name = *names,
@@ -358,6 +361,7 @@ static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
 }
 
 huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) {
+    /* Never beyond the size in the directory, whatever the packed data contain. */
     if (size > stream->unread)
         return damaged(stream);
     if (size == 0)

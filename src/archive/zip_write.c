@@ -117,6 +117,7 @@ huddle_status hd_zip_begin(hd_zip_writer *zip, const char *name, hd_zip_method m
     zip->open = true;
     if (method == HD_ZIP_DEFLATED)
         TRY(start_deflate(zip));
+    /* Place holders; hd_zip_end() overwrites them. */
     int64_t more = make_local_header(entry, entry_needs_64(zip, size), header, extra);
     TRY(write_bytes(zip, header, sizeof header));
     TRY(write_bytes(zip, name, length));
@@ -207,6 +208,7 @@ done:
 static huddle_status write_central(hd_zip_writer *zip, const hd_zip_entry *entry) {
     huddle_status status = HUDDLE_OK;
     char record[HD_ZIP_CENTRAL_SIZE], extra[32];
+    /* Final sizes are known here, so that an entry with a local ZIP64 field may do without one. */
     bool wide = entry->size > zip->max_plain || entry->packed > zip->max_plain;
     bool far = entry->offset > zip->max_plain;
     char *end = extra + 4;

@@ -35,6 +35,7 @@ static int32_t read_quota(const char *path, int32_t limit) {
     fclose(file);
     if (fields != 2 || period <= 0 || quota <= 0)
         return limit;
+    /* Rounded up: a quota of 1.5 CPUs keeps two threads busy most of the time. */
     double cpus = (quota + period - 1) / period;
     return cpus < 1 ? 1 : cpus < limit ? (int32_t)cpus : limit;
 }
@@ -53,6 +54,7 @@ static int32_t apply_cgroup_limit(int32_t limit) {
             continue;
         char *group = line + 3;
         group[strcspn(group, "\n")] = '\0';
+        /* From the cgroup of this process to the root, one component of the path at a time. */
         for (;;) {
             snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
             limit = read_quota(path, limit);

@@ -56,6 +56,7 @@ void hd_context_close_engine(huddle_context *context) {
     close_engine(context);
 }
 
+/* Contexts are created without an engine, so that nothing is opened unless it is asked for. */
 const hd_engine *hd_context_engine(const huddle_context *context) {
     return context == NULL || context->engine == NULL ? &hd_engine_cpu : context->engine;
 }

@@ -58,6 +58,7 @@ int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
     memcpy(&old, array, sizeof old);
     if (needed <= *capacity)
         return 1;
+    /* hd_alloc() refuses what is too large. */
     int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
     if (wanted < needed)
         wanted = needed;

@@ -125,6 +125,7 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
             out->rule = (huddle_rule){*choice, 0};
             return true;
         }
+        /* The ':' must follow at once: "pcax:3" is not "pca:R". */
         if (length == 0 || strncmp(text, *choice, length) != 0 || text[length] != ':')
             continue;
         if (!parse_whole(text + length + 1, &rest, &number) || *rest != '\0' ||

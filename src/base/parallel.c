@@ -79,11 +79,13 @@ static void run_chunks(job *loop, int32_t worker, const char *stage) {
         if (chunk >= loop->chunks)
             break;
         int64_t begin = chunk * loop->grain;
+        /* Written so that begin + grain cannot overflow. */
         int64_t end = loop->n - begin < loop->grain ? loop->n : begin + loop->grain;
         huddle_status status = hd_check_cancel(loop->context);
         if (status == HUDDLE_OK)
             status = loop->body(loop->argument, (hd_chunk){chunk, begin, end, worker});
         int64_t finished = atomic_fetch_add(&loop->finished, 1) + 1;
+        /* The end is reported once, by hd_parallel(). */
         if (status == HUDDLE_OK && stage != NULL && finished < loop->chunks)
             status = hd_progress(loop->context, stage, (double)finished, (double)loop->chunks);
         if (status != HUDDLE_OK)
@@ -131,6 +133,7 @@ static hd_pool *start_pool(int32_t n_workers) {
     pool->n_workers = n_workers;
     for (int32_t i = 0; i < n_workers; i++) {
         pool->workers[i].pool = pool;
+        /* Worker 0 is the thread that calls hd_parallel(). */
         pool->workers[i].index = i + 1;
         if (pthread_create(&pool->workers[i].thread, NULL, run_worker, &pool->workers[i]) != 0)
             break;
@@ -214,6 +217,7 @@ huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n,
     if (inside)
         stage = NULL;
     pthread_mutex_init(&loop.lock, NULL);
+    /* One chunk is not worth waking a thread for. */
     if (loop.chunks > 1 && !inside && huddle_context_threads(context) > 1)
         pool = claim_pool(context);
     if (pool != NULL) {

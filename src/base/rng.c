@@ -36,6 +36,7 @@ hd_rng hd_rng_stream(uint64_t seed, uint64_t stream) {
 static uint32_t next_word(hd_rng *rng) {
     if (rng->left == 0) {
         hd_philox(rng->counter, rng->key, rng->block);
+        /* A 64-bit counter in two words. */
         if (++rng->counter[0] == 0)
             rng->counter[1]++;
         rng->left = 4;

@@ -34,6 +34,7 @@ static int smaller(int a, int b) {
 static int edit_distance(const char *a, const char *b) {
     int table[MAX_WORD + 1][MAX_WORD + 1];
     size_t n = strlen(a), m = strlen(b);
+    /* The table is on the stack. */
     if (n > MAX_WORD || m > MAX_WORD)
         return MAX_WORD;
     for (size_t i = 0; i <= n; i++)

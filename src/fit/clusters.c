@@ -16,6 +16,7 @@ static void walk_kmeans(hd_walk *walk, int64_t n, huddle_kmeans_info *info) {
     hd_walk_real(walk, "kmeans_inertia", &info->inertia);
     hd_walk_int32(walk, "kmeans_n_restarts", &info->n_restarts);
     hd_walk_reals(walk, "kmeans_inertias", info->n_restarts, &info->inertias);
+    /* Only if the caller asked to keep the labels of all restarts. */
     hd_walk_int_matrix(walk, "start_labels", info->n_restarts, n, &info->start_labels);
     hd_walk_int32(walk, "kmeans_best", &info->best);
     hd_walk_int32(walk, "kmeans_n_iter", &info->n_iter);

@@ -101,6 +101,8 @@ static bool sizes_fit(const hd_fit *fit) {
     const huddle_dense *rows = &e->f.rows, *vectors = &e->f.vectors;
     if (!landmarks_fit(e) || e->present != (vectors->values != NULL))
         return false;
+    /* Centres are rows of the same space as F, or prediction would compare vectors of different
+     * lengths. */
     if (rows->values != NULL &&
         (rows->rows != fit->rows.n || rows->cols != fit->clusters.centres.cols))
         return false;

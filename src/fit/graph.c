@@ -75,6 +75,7 @@ static bool scale_fits(const huddle_scale *scale, int64_t n) {
 /* A graph between other numbers of points would lead out of the labels when cuts are computed. */
 bool hd_fit_graph_fits(const hd_fit_graph *graph, int64_t n) {
     const huddle_csr *m = &graph->matrix;
+    /* A method may keep the scale of its weights without the graph. */
     return (m->offsets == NULL || (m->rows == n && m->cols == n)) && scale_fits(&graph->scale, n);
 }
 

@@ -134,6 +134,7 @@ static bool shifts_fit(const hd_fit *fit) {
     const huddle_points *points = &prepared->points;
     const huddle_preparation *p = &prepared->preparation;
     const double *shift = prepared->shift;
+    /* Whether the points are x itself, so that both shifts must agree. */
     bool same = points->values != NULL && points->offsets == NULL && shift != NULL &&
                 points->d == fit->d && hd_fit_is_identity(p) &&
                 prepared->reduction.rule.name == NULL;

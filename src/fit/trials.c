@@ -8,6 +8,7 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
+/* All members of the struct; n_clusters takes the space of a double because of the alignment. */
 enum { N_COLUMNS = sizeof(huddle_trial) / sizeof(double) };
 
 /* In a file the trials are one table with a row per trial, which NumPy can read; scores that do not

@@ -129,6 +129,7 @@ void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
     *value = NULL;
     if (stored == NULL || stored->text == NULL)
         return;
+    /* The document that contains the stored text is freed after loading. */
     hd_walk_texts *texts = walk->texts;
     char *copy = hd_copy_text(stored->text);
     if (copy == NULL ||
@@ -156,6 +157,7 @@ void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option
     for (const char *const *choice = option->choices; *choice != NULL; choice++)
         if (strcmp(*choice, stored->text) == 0)
             *value = *choice;
+    /* A name that is not among the choices, from a newer version or a damaged file. */
     if (*value == NULL)
         hd_walk_fail(walk, name);
 }

@@ -24,7 +24,7 @@
 
 /* Two rounds bound the cost: without them, each of the ten candidates would need a neighbour search
  * over all points. The first round only has to keep the winner among the finalists, which needs far
- * fewer points than ranking the finalists does. */
+ * fewer points than ranking the finalists does. MIN_FEATURES is the guard described above. */
 enum {
     MIN_FEATURES = 10,
     FIRST_ROUND = 2500, /* points on which all candidates are evaluated, */

@@ -130,6 +130,8 @@ static huddle_status solve_blocks(huddle_context *context, double lower, double 
     for (int32_t k = 0; k < used; k++) {
         block *item = &b->items[k];
         huddle_embed_options own = *options;
+        /* The first pair, and all columns that remain if no other block contributes more than
+         * one. */
         int64_t wanted = c - used + 1;
         own.n_components = (int32_t)(wanted < item->size ? wanted : item->size);
         TRY(take_block(b, item, &part));
@@ -166,6 +168,7 @@ static void find_gap(const blocks *b, int32_t c, huddle_embed_info *info) {
     info->gap = b->count > c ? 0 : NAN;
     if (c > b->count && b->n_pairs > c)
         info->gap = b->pairs[c - 1].value - b->pairs[c].value;
+    /* Relative to `unit`, the scale of the spectrum, such a gap is a rounding error. */
     info->cuts_cluster = b->count > c || info->gap <= 1e-10 * info->unit;
     for (int32_t k = 0; k < b->count && k < c; k++) {
         const block *item = &b->items[k];
@@ -237,6 +240,7 @@ huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr
     if (count <= 1)
         return huddle_embed_symmetric(context, matrix, lower, upper, options, out, info);
     memset(out, 0, sizeof *out);
+    /* list_rows() sorts blocks by size; pairs name blocks by their place in that order. */
     TRY(list_rows(&b));
     TRY(solve_blocks(context, lower, upper, options, &b));
     summarise(&b, c, info);

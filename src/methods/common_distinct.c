@@ -74,6 +74,8 @@ static huddle_status find_nodes(huddle_context *context, const huddle_distinct *
         TRY(huddle_points_distinct(context, kept, &among));
     if (among.count < equal->n)
         TRY(compose(equal, &among, nodes));
+    /* Decided on the composed partition: copies in x and rows made equal by the preparation count
+     * alike. */
     if (nodes->n > 0 && !hd_fit_copies_matter(nodes, n_neighbors))
         huddle_distinct_free(nodes);
 done:
@@ -149,6 +151,8 @@ void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
     for (int64_t i = 0; i < n; i++) {
         int64_t first = equal->first[equal->of[i]];
         clusters->labels[i] = clusters->labels[first];
+        /* Labels of the restarts are compared with each other, so they must follow the same
+         * rule. */
         for (int64_t r = 0; r < info->n_restarts && info->start_labels != NULL; r++)
             info->start_labels[r * n + i] = info->start_labels[r * n + first];
     }

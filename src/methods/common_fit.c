@@ -54,6 +54,7 @@ static huddle_status find_medoids(const huddle_points *points, const int32_t *of
     ALLOC(clusters->medoids, c);
     for (int64_t k = 0; k < c; k++) {
         best[k] = INFINITY;
+        /* Remains -1 for an empty cluster. */
         clusters->medoids[k] = -1;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -121,6 +122,7 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points
     clusters->n_clusters = options->n_clusters;
     clusters->labels = result.labels;
     clusters->centres = result.centres;
+    /* The arrays belong to clusters now. */
     memset(&result, 0, sizeof result);
     if (points->n == rows->n)
         hd_fit_unify_labels(rows, clusters);
@@ -245,6 +247,8 @@ static huddle_status score_silhouette(huddle_context *context, const huddle_poin
     huddle_status status = HUDDLE_OK;
     const huddle_dense *rows = &fit->embedding.f.rows;
     huddle_points owned = {0};
+    /* A computed embedding would not do: it has another number of columns in every trial, and
+     * silhouettes in spaces of different dimension cannot be compared. */
     if (points == NULL && !fit->embedding.present && rows->values != NULL) {
         TRY(huddle_points_from_double(context, rows->rows, rows->cols, rows->values, rows->stride,
                                       1, &owned));
@@ -275,6 +279,7 @@ static huddle_status score_trial(huddle_context *context, const hd_fit_trial_pla
         huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
         trial->eigengap = huddle_embed_gap(&spectrum, trial->n_clusters);
     }
+    /* Set by selftune-sc only. */
     if (clusters->has_alignment)
         trial->alignment = clusters->alignment;
 done:
@@ -316,6 +321,7 @@ static huddle_status choose_trial(const hd_fit_trial_plan *plan, const hd_fit *f
     huddle_status status = HUDDLE_OK;
     huddle_embed_choice choice;
     const hd_fit_trials *trials = &fit->trials;
+    /* The rule of the method itself takes precedence over the general ones. */
     if (fit->clusters.has_alignment) {
         *n_clusters = trials->items[best_alignment(trials)].n_clusters;
     } else if (has_eigengaps(plan, fit)) {
@@ -360,6 +366,7 @@ static huddle_status run_trials(huddle_context *context, huddle_range n_clusters
     ALLOC(trials->labels, rows * count);
     for (int32_t t = 0; t < count; t++) {
         TRY(hd_progress(context, "range", t, count));
+        /* Each call replaces the results of the previous number in fit. */
         TRY(plan->cluster(context, plan->argument, n_clusters.first + t, fit));
         TRY(score_trial(context, plan, fit, &trials->items[t]));
         for (int64_t i = 0; i < rows; i++)

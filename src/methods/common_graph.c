@@ -56,6 +56,7 @@ huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_
     hd_fit_graph_free(graph);
     knn.seed = options->common.seed;
     TRY(hd_spectral_find_neighbors(context, rows, points, &knn, &neighbors, &graph->knn));
+    /* Only this rule needs distances between points that are not neighbours. */
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
                                        &weight.mean_distance));
@@ -150,6 +151,7 @@ static huddle_status merge_distances(huddle_context *context, int32_t n_neighbor
     if (!are_copies(distances, &distinct))
         goto done;
     huddle_distinct_free(&rows->equal);
+    /* x is a matrix here, so its equal rows were not determined by a preparation. */
     rows->equal = distinct;
     memset(&distinct, 0, sizeof distinct);
     if (!hd_fit_copies_matter(&rows->equal, n_neighbors))
@@ -235,6 +237,7 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
     huddle_csr owned = {0}, matrix = {0};
     double begin = hd_seconds();
     TRY(square_matrix(job, &owned, &matrix));
+    /* No neighbour search takes place that could be inexact. */
     graph->knn.recall = 1;
     if (strcmp(options->affinity, "distances") == 0) {
         TRY(graph_of_all_distances(context, &matrix, options, n_clusters, rows, graph));

@@ -76,6 +76,7 @@ static huddle_status factor_total(huddle_context *context, lda *l, bool *flat) {
         trace += l->factor[j * l->m + j];
     *flat = !(trace > 0);
     for (int64_t j = 0; j < l->m; j++)
+        /* trace / m is the mean eigenvalue. */
         l->factor[j * l->m + j] += ridge * trace / (double)l->m;
     if (!*flat && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (int)l->m, l->factor, (int)l->m) != 0)
         FAIL(HUDDLE_NUMERIC, "the total scatter of %lld components cannot be factored",
@@ -278,6 +279,7 @@ static huddle_status next_round(huddle_context *context, lda *l,
         goto done;
     TRY(project(context, l, &now->points));
     TRY(find_centres(context, &now->points, now->clusters.labels, l->c, &centres));
+    /* hd_fit_kmeans() frees the labels that it finds. */
     before = now->clusters.labels;
     now->clusters.labels = NULL;
     warm.start = &centres;
@@ -299,6 +301,7 @@ static huddle_status alternate(huddle_context *context, lda *l, const huddle_kme
     TRY(factor_total(context, l, &flat));
     TRY(project(context, l, &now->points));
     TRY(hd_fit_kmeans(context, &now->points, kmeans, &now->rows, &now->clusters));
+    /* hd_lda_cluster() uses the best round, so that one must exist. */
     if (flat || l->c == 1) {
         keep_round(l, now);
         goto done;
@@ -357,6 +360,8 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
     ALLOC(l.best_p, m * r);
     ALLOC(l.best_labels, l.n);
     TRY(huddle_dense_new(m, r, &l.p));
+    /* The start: the first r principal components, in the coordinates of which P is the
+     * identity. */
     for (int64_t k = 0; k < r; k++)
         l.p.values[k * r + k] = 1;
     TRY(alternate(context, &l, &search, &now, alternation));

@@ -35,6 +35,7 @@ typedef struct placing {
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors) {
     double distance = neighbors->distance[i * neighbors->k], squares = 0;
+    /* Rows of dense and of sparse points are contiguous ranges of values. */
     int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
     for (int64_t e = begin; e < end; e++)
@@ -99,6 +100,7 @@ static void place_row(const placing *p, int64_t i) {
     for (int64_t l = 0; l < p->rows->cols; l++) {
         double similarity = 1 - fit->embedding.f.eigenvalues[l];
         double divisor = fabs(similarity) > least_similarity ? similarity : least_similarity;
+        /* For `sym` the factor 1 / sqrt(d_x) matters; `unit` cancels it. */
         row[l] /= sqrt(degree) * divisor;
     }
     apply_row_rule(p->row_rule, degree, p->rows->cols, row);

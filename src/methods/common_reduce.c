@@ -174,6 +174,7 @@ static huddle_status keep_columns(int64_t dim, const double *squares, hd_fit_pre
         kept += k < dim ? squares[k] : 0;
         total += squares[k];
     }
+    /* The old value is the share of the computed components in the whole variance. */
     map->variance_kept *= total > 0 ? kept / total : 1;
     map->d_out = dim;
     map->rule.r = (int32_t)dim;
@@ -211,6 +212,7 @@ huddle_status hd_fit_pca(huddle_context *context, const hd_fit_job *job,
                                    {&fit->prepared, &hd_fit_prepared_copier}};
     hd_fit_prepared *prepared = &fit->prepared;
     huddle_prepare_options seeded = *prepare;
+    /* Independent of dim up to MAX_DIM, so that all of them have the same key in the cache. */
     int64_t r = dim > MAX_DIM ? dim : MAX_DIM;
     double *squares = NULL;
     bool found;

@@ -172,6 +172,7 @@ static huddle_status discretise(huddle_context *context, turning *t, int64_t fir
         TRY(add_chunks(context, t, sums, &value));
         TRY(hd_fit_alternation_add(record, 2 * ((double)n - value)));
         record->stop = HUDDLE_STOP_CONVERGED;
+        /* The labels are those of the current rotation in either case. */
         if (value <= best * (1 + 1e-10))
             break;
         record->stop = HUDDLE_STOP_MAX_ITER;
@@ -223,6 +224,7 @@ huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows
         hd_fit_alternation_reset(&record);
         TRY(discretise(context, &t, start == 0 ? 0 : hd_rng_below(&rng, n), trial, &record,
                        &objectives[start]));
+        /* Of equal objectives the first one is kept. */
         if (best >= 0 && objectives[start] >= objectives[best])
             continue;
         best = start;
@@ -323,6 +325,7 @@ static huddle_status descend(huddle_context *context, descent *d, bool *done) {
         if (cost <= d->cost - 1e-4 * d->step * slope)
             break;
     }
+    /* Even the shortest step did not lower the cost: R is a minimum up to rounding. */
     if (cost >= d->cost)
         goto done;
     *done = d->cost - cost < 1e-6 * d->cost;

@@ -44,6 +44,7 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
 /* ---- steps --------------------------------------------------------------------------------- */
 
 int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *rows) {
+    /* int64_t: last may be INT32_MAX. */
     int64_t wanted = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
     if (n_clusters.first == HUDDLE_AUTO)
         wanted = hd_spectral_connect_clusters(n_clusters, rows) + 1;
@@ -101,6 +102,8 @@ huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t 
     huddle_status status = HUDDLE_OK;
     huddle_embedding *f = &embedding->f;
     bool given = f->vectors.values == NULL && f->vectors.resident == NULL;
+    /* Merging may leave fewer vertices than clusters, and a graph has no more eigenvectors than
+     * vertices. */
     if (n_clusters > f->vectors.cols && !given)
         n_clusters = (int32_t)f->vectors.cols; /* fewer distinct rows than clusters */
     if (given || f->rows.cols == n_clusters)
@@ -146,6 +149,7 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     snprintf(numbers, sizeof numbers, "%llu;%d:%d", (unsigned long long)o->common.seed,
              n_clusters.first, n_clusters.last);
     hd_cache_key_add(key, numbers);
+    /* Methods without the option leave it NULL. */
     hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
     hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
     hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);

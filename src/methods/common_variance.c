@@ -70,6 +70,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     TRY(hd_reduce_sum(context, d, m.squares));
     TRY(hd_reduce_count(context, &n));
     for (int64_t j = 0; j < d; j++)
+        /* Rounding can make the difference slightly negative for a constant column. */
         (*variances)[j] = fmax(0, m.squares[j] - m.sums[j] * (m.sums[j] / (double)n)) / (double)n;
 done:
     huddle_free(m.origin);
@@ -111,6 +112,8 @@ huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_prepara
     huddle_status status = HUDDLE_OK;
     double *variances = NULL;
     *dominant = (hd_fit_dominant){0};
+    /* Scaled or projected columns are no longer the user's features. Sparse points are not
+     * examined. */
     if (x->offsets != NULL || x->d < 2 || x->n < 2 || preparation->scale != NULL ||
         preparation->projection.values != NULL)
         goto done;

@@ -69,6 +69,7 @@ static huddle_status reduce_points(huddle_context *context, const hd_fit_job *jo
     prepare.seed = options->common.seed;
     TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     double begin = hd_seconds();
+    /* The rank is at most the shorter side. */
     int64_t r = points.n < points.d ? points.n : points.d;
     ALLOC(variances, r);
     TRY(hd_fit_principal_map(context, &points, r, prepare.seed, &prepared->reduction, variances,

@@ -186,10 +186,13 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
     int32_t *index = l->a->columns + begin;
     double *a = l->a->values + begin;
     int32_t k = list_neighbors(l, i, index, a);
+    /* Without the bridges, which are not shorter than the distances to the neighbours and would
+     * widen the kernel of the point. */
     double scale = hd_spectral_own_scale(l->scale, a, l->neighbors->k);
     for (int32_t r = 0; r < k; r++) {
         double local = l->scale->local != NULL ? l->scale->local[index[r]] : 0;
         a[r] = huddle_graph_weight(l->scale, index[r], scale, a[r]);
+        /* exp(0) on the diagonal, plus the ridge. */
         kernel[r * k + r] = 1 + l->alpha;
         for (int32_t c = 0; c < r; c++) {
             double d = distance(l->points, l->metric, index[r], index[c]);
@@ -273,6 +276,7 @@ static void add_row(const huddle_csr *m, int64_t from, double factor, int64_t ro
             s->value[j] = 0;
             s->columns[s->count++] = j;
         }
+        /* Values need no clearing between rows: `seen` marks those of the current row. */
         s->value[j] += factor * m->values[e];
     }
 }
@@ -467,6 +471,7 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     TRY(learn_predictors(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
     TRY(make_matrix(context, &a, &transpose, &matrix));
+    /* T is positive semidefinite, so 1 is an upper bound of the spectrum of I - T. */
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
     ALLOC(component, n);
     TRY(huddle_graph_components(context, &fit->graph.matrix, component, &count));

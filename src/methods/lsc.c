@@ -107,6 +107,7 @@ static huddle_status take_centres(huddle_context *context, const huddle_points *
     huddle_kmeans_options kmeans = huddle_kmeans_defaults();
     int64_t rows = POINTS_PER_LANDMARK * count;
     kmeans.n_clusters = (int32_t)count;
+    /* One start: the landmarks only have to cover the points. */
     kmeans.n_init = 1;
     kmeans.max_iter = LANDMARK_ITERATIONS;
     kmeans.seed = seed;
@@ -227,6 +228,7 @@ static huddle_status decompose(huddle_context *context, const huddle_neighbors *
     ALLOC(v, (int64_t)p * most);
     ALLOC(support, 2 * (int64_t)p);
     TRY(landmark_gram(context, z, p, gram, roots));
+    /* Eigenvalues are in ascending order: the largest are those with indices p - most + 1 .. p. */
     if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'L', p, gram, p, 0, 0, p - most + 1, p, 0,
                        &found, mu, v, most, support) != 0 ||
         found != most)
@@ -374,6 +376,7 @@ static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, con
     TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
     TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     double begin = hd_seconds();
+    /* Around LAPACK, which calls the BLAS. */
     hd_blas_enter();
     status = find_vectors(context, &points, &o, fit, &n_clusters);
     hd_blas_leave();

@@ -45,6 +45,7 @@ static huddle_status compute_alignment(huddle_context *context, const huddle_den
     TRY(huddle_dense_new(count, c, &rows));
     ALLOC(labels, count);
     for (int64_t i = 0; i < count; i++)
+        /* Rows i n / count are all rows if there are few. */
         memcpy(rows.values + i * c, vectors->values + i * n / count * vectors->stride,
                (size_t)c * sizeof *rows.values);
     TRY(huddle_embed_rows(&rows, NULL, "unit", &rows));
@@ -125,6 +126,7 @@ static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *
     hd_spectral_options o = *(const hd_spectral_options *)options;
     huddle_range n_clusters;
     hd_cache_key key = {.cache = job->cache};
+    /* The method has no option `scale`: local scaling is what defines it. */
     o.weight = huddle_weight_defaults();
     o.weight.scale = "selftune";
     o.kmeans.keep_starts = job->keep_starts;

@@ -94,6 +94,7 @@ static huddle_status find_components(huddle_context *context, int64_t most, subs
     TRY(hd_prepare_column_moments(context, x, s->mean, variances));
     for (int64_t j = 0; j < x->d; j++)
         total += variances[j];
+    /* The mean of ||x_i||^2 over centred rows is the sum of the variances. */
     s->factor = total > 0 ? 1 / sqrt(total) : 1;
     s->centred.offset = s->mean;
     ALLOC(s->components, x->d * most);
@@ -128,6 +129,7 @@ static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) 
     map->rule = (huddle_rule){"pca:R", (int32_t)p};
     map->d_in = x->d;
     map->d_out = p;
+    /* P is not a PCA once it has been updated, so that the share is not defined. */
     map->variance_kept = NAN;
     ALLOC(map->centre, x->d);
     TRY(huddle_dense_new(x->d, p, &map->projection));
@@ -226,6 +228,7 @@ static huddle_status update_rows(huddle_context *context, const subspace *s,
     huddle_shrink_options warm = *options;
     huddle_dense last = shrunk->g.g;
     double rest;
+    /* The previous G is moved out, so that freeing the rest of the result keeps it as the start. */
     memset(&shrunk->g.g, 0, sizeof last);
     warm.start = last.values != NULL || last.resident != NULL ? &last : NULL;
     warm.weights = s->weights;
@@ -259,6 +262,7 @@ static huddle_status alternate(huddle_context *context, subspace *s,
         TRY(hd_progress(context, "spls", round, MAX_ROUNDS));
         TRY(update_subspace(context, s, fit));
         TRY(update_rows(context, s, options, fit, &now));
+        /* Also if the objective rose slightly, which an inexact shrink step can cause. */
         if (before - now <= options->gap * before) {
             alternation->stop = HUDDLE_STOP_CONVERGED;
             break;
@@ -362,6 +366,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
                              &s->whole_borrowed));
     TRY(hd_fit_rows_weights(&fit->rows, &s->weights));
     if (fit->rows.nodes.n > 0)
+        /* The fit's points are the merged ones now, but the subspace is that of all rows. */
         s->centred.x = &s->whole;
     TRY(share_graph(context, o, &key, fit));
     int64_t most = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;

@@ -110,6 +110,7 @@ static huddle_status compute_evenness(huddle_context *context, const hd_fit_rows
     double *sizes = NULL, n = (double)hd_fit_rows_total(rows);
     int32_t c = clusters->n_clusters;
     *entropy = 1;
+    /* The maximum log(c) of the entropy is 0. */
     if (c == 1)
         return status;
     ALLOC_ZERO(sizes, c);
@@ -137,6 +138,7 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, &plain));
     TRY(compute_evenness(context, rows, &fit->clusters, shrunk));
     TRY(compute_evenness(context, rows, &plain, unshrunk));
+    /* One-sided: more even clusters than those of F are no reason for doubt. */
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
     if (fit->shrunk.labels_from_embedding)
         hd_fit_take_clusters(&fit->clusters, &plain);

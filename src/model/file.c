@@ -27,6 +27,7 @@ static void write_options(const huddle_model *model, hd_json_writer *json) {
     hd_json_open_object(json);
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
         char text[TEXT_SIZE] = "";
+        /* Cannot fail: the name comes from the same table. */
         (void)huddle_options_get(model->table, model->fitted_options, o->name, text, sizeof text);
         hd_json_set_string(json, o->name, text);
     }
@@ -201,6 +202,7 @@ huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **mode
     TRY(hd_zip_read(&zip, entry, &text));
     TRY(hd_json_parse(text, entry->size, &document));
     TRY(check_format(document.root));
+    /* An unknown method is refused here, before its options are read. */
     TRY(huddle_model_new(hd_json_get_string(document.root, "method", ""), &made));
     TRY(read_model(&zip, document.root, made));
     *model = made;

@@ -242,6 +242,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     double begin = hd_seconds();
     TRY(borrow_context(context, &own, &context));
     outer = context->warnings;
+    /* The fit collects its warnings for the report; nested models restore the outer list. */
     context->warnings = &fit.warnings;
     hd_blas_enter();
     TRY(check_job(context, model, x, &job));
@@ -251,6 +252,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(hd_model_copy_options(model, &options));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
+    /* After the method has finished: a copy of x during the fit would increase the peak of
+     * memory. */
     TRY(hd_fit_own_points(&fit.prepared));
     TRY(copy_shift(x, &fit.prepared.shift));
     TRY(hd_model_rows_new(&fit, &all_rows));

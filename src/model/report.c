@@ -110,6 +110,7 @@ huddle_status huddle_model_info_json(const huddle_model *model, char **text) {
     hd_json_writer json = hd_json_begin(report_style);
     *text = NULL;
     TRY(hd_model_check_fitted(model));
+    /* Nothing has been added since the model was saved. */
     if (model->report != NULL && !model->fit.scored) {
         *text = hd_copy_text(model->report);
         if (*text == NULL)

@@ -157,6 +157,7 @@ static huddle_status expand_graph(const hd_fit_rows *rows, const huddle_csr *fro
     huddle_status status = HUDDLE_OK;
     const huddle_distinct *nodes = &rows->nodes;
     int64_t *ends = NULL, n = nodes->n;
+    /* At most: the loops on the diagonal are not copied. Each copy adds one edge, stored twice. */
     TRY(huddle_csr_new(n, n, from->offsets[rows->n] + 2 * (n - nodes->count), to));
     ALLOC(ends, n);
     set_offsets(nodes, from, to, ends);
@@ -244,6 +245,7 @@ done:
 
 huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
                                    const hd_fit_array *array, huddle_array *view) {
+    /* Without the lock: labels never change after hd_model_rows_new(). */
     if (strcmp(array->name, "labels") == 0) {
         *view = hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), rows->labels);
         return HUDDLE_OK;

@@ -19,6 +19,7 @@ static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
                                     const huddle_points *points, huddle_points *owned,
                                     huddle_points *rows) {
     huddle_status status = HUDDLE_OK;
+    /* If the guard chose the labels of F, stability refers to F as well. */
     bool from_g = fit->shrunk.present && !fit->shrunk.labels_from_embedding;
     const huddle_dense *dense = from_g ? &fit->shrunk.g.g : &fit->embedding.f.rows;
     TRY(huddle_dense_fetch(dense));
