@@ -97,6 +97,7 @@ done:
     return status;
 }
 
+/* The descriptor distinguishes a mapping from memory of read_stream(). */
 void hd_file_close(hd_file *file) {
     if (file->descriptor >= 0) {
         munmap((void *)(uintptr_t)file->text, mapped_size(file->size));

@@ -42,6 +42,7 @@ static void skip_blanks(parser *p) {
         p->at++;
 }
 
+/* Compares with what is left, so that nothing beyond the end is read. */
 static bool accept(parser *p, const char *word) {
     int64_t length = (int64_t)strlen(word);
     if (length > p->size - p->at || memcmp(p->text + p->at, word, (size_t)length) != 0)
@@ -101,6 +102,7 @@ static huddle_status parse_unicode(parser *p) {
     return HUDDLE_OK;
 }
 
+/* The eight escapes of RFC 8259 besides \u. */
 static huddle_status parse_escape(parser *p) {
     static const char letters[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
     int c = peek(p);
@@ -294,6 +296,7 @@ static int64_t bound_values(const char *text, int64_t size) {
     return count;
 }
 
+/* The document owns the values and the texts, and refers to nothing in `text`. */
 huddle_status hd_json_parse(const char *text, int64_t size, hd_json_document *document) {
     huddle_status status = HUDDLE_OK;
     parser p = {.text = text, .size = size};
@@ -327,6 +330,7 @@ void hd_json_document_free(hd_json_document *document) {
 
 /* ---- lookups ------------------------------------------------------------------------------ */
 
+/* Linear: objects have at most MAX_MEMBERS members, and names are unique. */
 const hd_json_value *hd_json_get(const hd_json_value *object, const char *name) {
     if (object == NULL || object->type != HD_JSON_OBJECT)
         return NULL;

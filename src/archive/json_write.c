@@ -194,6 +194,7 @@ static int utf8_length(const unsigned char *p) {
     return length;
 }
 
+/* Also used by the parser, so that both accept the same texts. */
 bool hd_json_is_utf8(const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     while (*p != '\0') {
@@ -269,6 +270,7 @@ void hd_json_set_string(hd_json_writer *json, const char *name, const char *text
     hd_json_string(json, text);
 }
 
+/* Recursion is limited by the depth that the parser accepts. */
 void hd_json_write(hd_json_writer *json, const hd_json_value *value) {
     switch (value->type) {
     case HD_JSON_NULL:

@@ -169,6 +169,7 @@ done:
 
 /* ---- entries of an archive ---------------------------------------------------------------- */
 
+/* The whole size is known before the first byte, so that hd_zip_begin() can choose the header. */
 huddle_status hd_npy_add(hd_zip_writer *zip, const char *name, hd_zip_method method,
                          const char *type, int32_t rank, const int64_t *dims,
                          const void *elements) {
@@ -261,6 +262,7 @@ done:
     return status;
 }
 
+/* For arrays whose size the caller knows: the elements are unpacked into their final place. */
 huddle_status hd_npy_read_to(const hd_zip *zip, const hd_zip_entry *entry, void *to, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};

@@ -170,6 +170,7 @@ huddle_status hd_output_end(hd_output *output, huddle_status status) {
     return status;
 }
 
+/* Public, so that programs built on the library replace files in the same way. */
 huddle_status huddle_file_write(const char *path, const void *bytes, size_t size) {
     hd_output output;
     huddle_status status = hd_output_begin(path, false, &output);

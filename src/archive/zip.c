@@ -226,6 +226,7 @@ done:
     return status;
 }
 
+/* All entries are checked before any is read. */
 static huddle_status read_directory(hd_zip *zip) {
     huddle_status status = HUDDLE_OK;
     const char *bytes = zip->file.text;
@@ -280,6 +281,7 @@ void hd_zip_free(hd_zip *zip) {
     *zip = (hd_zip){.file = {.descriptor = -1}};
 }
 
+/* Binary search: an archive from elsewhere may have many entries. */
 const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name) {
     int64_t low = 0, high = zip->count;
     while (low < high) {
@@ -360,6 +362,7 @@ static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
     return true;
 }
 
+/* The CRC is updated piece by piece; hd_zip_stream_finish() compares it. */
 huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) {
     /* Never beyond the size in the directory, whatever the packed data contain. */
     if (size > stream->unread)

@@ -38,6 +38,7 @@ static bool entry_needs_64(const hd_zip_writer *zip, int64_t size) {
     return size > zip->max_plain - size / 1000 - 64;
 }
 
+/* The flag for UTF-8 is set only where it is needed. */
 static bool is_ascii(const char *name) {
     for (; *name != '\0'; name++)
         if ((unsigned char)*name >= 0x80)
@@ -150,6 +151,7 @@ done:
     return status;
 }
 
+/* zlib takes at most MAX_CALL bytes at a time. */
 huddle_status hd_zip_write(hd_zip_writer *zip, const void *bytes, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_entry *entry = &zip->entries[zip->count - 1];

@@ -79,6 +79,8 @@ static int32_t count_available_threads(void) {
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : count;
 }
 
+/* Threads are started by the first parallel loop, so that a context costs nothing until it is
+ * used. */
 huddle_status huddle_context_new(huddle_context **context) {
     huddle_status status = HUDDLE_OK;
     huddle_context *made = NULL;
@@ -190,6 +192,7 @@ static void write_line(huddle_context *context, huddle_log_level level, huddle_w
     pthread_mutex_unlock(&context->logging);
 }
 
+/* A warning is about the result and is stored with the fit; hd_log() is only shown. */
 void hd_warn(huddle_context *context, huddle_warning_code code, const char *format, ...) {
     if (context == NULL)
         return;
@@ -208,6 +211,7 @@ void hd_log(huddle_context *context, const char *format, ...) {
     va_end(arguments);
 }
 
+/* Both the log and the list of warnings are replaced, and restored by hd_silence_end(). */
 hd_silence hd_silence_begin(huddle_context *context) {
     hd_silence before = {0};
     if (context == NULL)

@@ -10,6 +10,7 @@
 
 const hd_engine hd_engine_cpu = {.text = {"cpu", "the processors of this machine"}};
 
+/* The CPU engine has nothing to close. */
 static void close_engine(huddle_context *context) {
     if (context->engine != NULL && context->engine->close != NULL)
         context->engine->close(context->engine_state);

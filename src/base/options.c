@@ -86,6 +86,7 @@ static bool parse_seed(const char *text, value *out) {
     return errno == 0 && *end == '\0';
 }
 
+/* strtod() would skip blanks at the beginning and accept "inf" and "nan". */
 static bool parse_real(const huddle_option *option, const char *text, value *out) {
     char *end;
     if (text[0] == '\0' || isspace((unsigned char)text[0]))
@@ -249,6 +250,7 @@ static void append_bounds(const huddle_option *option, char *text, size_t size) 
     append_text(text, size, bounds);
 }
 
+/* For help texts and error messages alike, so that both agree with parse_value(). */
 void huddle_option_allowed(const huddle_option *option, char *text, size_t size) {
     text[0] = '\0';
     if (option->allows_auto)
@@ -289,6 +291,8 @@ const huddle_option *huddle_option_find(const huddle_option *table, const char *
     return NULL;
 }
 
+/* A misspelt option must fail with a hint: ignoring it would give results for other settings than
+ * the user believes. */
 static huddle_status unknown_option(const huddle_option *table, const char *name) {
     const char *nearest = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -307,6 +311,8 @@ static huddle_status report_misfit(const huddle_option *option, const char *text
                    option->choices != NULL ? "one of " : "", allowed);
 }
 
+/* Defaults are texts in the table, read like any other value, so that the documented default is the
+ * one in effect. */
 void huddle_options_default(const huddle_option *table, void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value parsed;

@@ -203,6 +203,8 @@ static void run_on_pool(hd_pool *pool, job *loop, const char *stage) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* With one thread the chunks are the same and run in order: a program that is debugged on one
+ * thread computes what it computes on many. */
 huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n, int64_t grain,
                           hd_body body, void *argument) {
     job loop = {.context = context,

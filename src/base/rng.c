@@ -33,6 +33,7 @@ hd_rng hd_rng_stream(uint64_t seed, uint64_t stream) {
     return rng;
 }
 
+/* Philox makes four words at a time. */
 static uint32_t next_word(hd_rng *rng) {
     if (rng->left == 0) {
         hd_philox(rng->counter, rng->key, rng->block);

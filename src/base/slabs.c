@@ -20,6 +20,7 @@ huddle_status hd_slab_locate(huddle_context *context, int64_t n, hd_slab *slab) 
     return slabs->locate(context->engine_state, n, &slab->first, &slab->total);
 }
 
+/* count is the same on all processes, so that all or none take part. */
 static huddle_status reduce(huddle_context *context, hd_reduction operation, int64_t count,
                             double *values) {
     const hd_engine_slabs *slabs = slabs_of(context);

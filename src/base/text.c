@@ -52,6 +52,7 @@ static int edit_distance(const char *a, const char *b) {
     return table[n][m];
 }
 
+/* Called for each candidate in turn; the first of equally similar ones is kept. */
 void huddle_suggest_name(const char *word, const char *candidate, int *distance,
                          const char **nearest) {
     int found = edit_distance(word, candidate);

@@ -42,6 +42,8 @@ static void walk_alternation(hd_walk *walk, huddle_alternation_info *info) {
     hd_walk_reals(walk, "alternation_objective", info->n_history, &info->objective);
 }
 
+/* There is one medoid per centre; centres come first, because their number is the length of
+ * medoids. */
 static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
     hd_walk_int32(walk, "n_clusters", &clusters->n_clusters);
     hd_walk_ints(walk, "labels", n, &clusters->labels);
@@ -153,6 +155,7 @@ static huddle_status check_clusters(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* Only methods that alternate (LDA, spls, ncut) have a history. */
 static void write_alternation(const huddle_alternation_info *a, hd_json_writer *json) {
     if (a->n_history == 0)
         return;

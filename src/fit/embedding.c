@@ -131,6 +131,7 @@ static double eigengap(const hd_fit *fit) {
     return c < f->n_eigenvalues ? f->eigenvalues[c] - f->eigenvalues[c - 1] : NAN;
 }
 
+/* The eigenvalues allow users to check the choice of n_clusters by eye. */
 static void write_spectrum(const hd_fit *fit, hd_json_writer *json) {
     huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
     hd_json_key(json, "eigenvalues");

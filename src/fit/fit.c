@@ -44,6 +44,8 @@ done:
 
 /* ---- arrays -------------------------------------------------------------------------------- */
 
+/* A matrix that only an engine keeps has no values yet; the view still has its type and shape, so
+ * that the array is listed. */
 huddle_array hd_fit_view_dense(const huddle_dense *m) {
     if (m->values == NULL && m->resident == NULL)
         return (huddle_array){0};
@@ -118,6 +120,7 @@ void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json) {
     }
 }
 
+/* Texts for people, codes for programs, in the same order. */
 void hd_fit_write_warnings(const hd_fit *fit, hd_json_writer *json) {
     hd_json_key(json, "warnings");
     hd_json_open_array(json);

@@ -25,6 +25,7 @@ static void walk_connect(hd_walk *walk, const char *prefix, huddle_connect_info 
     hd_walk_real(walk, hd_walk_join(name, prefix, "connect_seconds"), &info->seconds);
 }
 
+/* All names have the prefix, since A and W are in the same file. */
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph) {
     char name[HD_WALK_NAME];
     hd_walk_bool(walk, hd_walk_join(name, prefix, "present"), &graph->present);
@@ -101,6 +102,7 @@ static int64_t count_edges(const hd_fit *fit) {
     return entries / 2;
 }
 
+/* "vertices" is reported only if it is not the number of points. */
 static void write_graph(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_graph *graph = &fit->graph;
     if (!graph->present)

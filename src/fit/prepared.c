@@ -75,6 +75,7 @@ bool hd_fit_is_identity(const huddle_preparation *p) {
            p->projection.resident == NULL && !p->center_rows && !p->unit_rows;
 }
 
+/* The old struct is overwritten, not freed: it belongs to the caller of the fit. */
 huddle_status hd_fit_own_points(hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
     huddle_points copy = {0};
@@ -147,6 +148,8 @@ static bool shifts_fit(const hd_fit *fit) {
     return true;
 }
 
+/* Sparse points must have ascending columns within range, and all values must be finite: the
+ * neighbour search relies on both. */
 static huddle_status check_prepared(const hd_fit *fit) {
     if (!shifts_fit(fit))
         return hd_fail(HUDDLE_FORMAT,
@@ -187,6 +190,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
     hd_json_close_array(json);
 }
 
+/* The reduction is a separate member, because its dimension is an option of the method. */
 static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_prepared *p = &fit->prepared;
     hd_json_key(json, "prepare");

@@ -55,6 +55,7 @@ int64_t hd_fit_rows_point(const hd_fit_rows *rows, const huddle_points *points, 
     return rows->nodes.n > 0 && points->n == rows->nodes.n ? rows->nodes.first[node] : node;
 }
 
+/* NULL means that every row counts once, which the stages take as the usual case. */
 huddle_status hd_fit_rows_weights(const hd_fit_rows *rows, double **weights) {
     huddle_status status = HUDDLE_OK;
     *weights = NULL;

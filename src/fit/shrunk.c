@@ -34,6 +34,8 @@ static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
     hd_walk_real(walk, "shrink_solve_seconds", &info->seconds);
 }
 
+/* The dual vectors z are saved as well: with them and W, anybody can verify the certificate (9)
+ * from the file. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_shrunk *shrunk = &fit->shrunk;
     hd_walk_bool(walk, "shrink_present", &shrunk->present);

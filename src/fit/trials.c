@@ -63,6 +63,7 @@ static void copy_items(hd_walk *walk, hd_fit_trials *trials) {
         walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
 }
 
+/* A struct with members of different types, so that each mode has its own function. */
 static void walk_items(hd_walk *walk, hd_fit_trials *trials) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_free(trials->items);
@@ -108,6 +109,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
 
 /* ---- arrays, checks ------------------------------------------------------------------------ */
 
+/* One column per number of clusters. */
 static huddle_array view_labels(const hd_fit *fit) {
     huddle_array view =
         hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), fit->trials.labels);

@@ -53,6 +53,7 @@ static const hd_json_value *find_value(hd_walk *walk, const char *name, hd_json_
     return NULL;
 }
 
+/* Null is refused, unlike for reals: no count is unknown. */
 void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
     if (saves(walk, name))
         hd_json_set_integer(walk->json, name, *value);
@@ -298,6 +299,8 @@ static void save_dense(hd_walk *walk, const char *name, const huddle_dense *matr
     huddle_dense_free(&packed);
 }
 
+/* Copying sets the matrix to zero first, so that a failed copy does not share the values of the
+ * original. A loaded matrix has the dimensions of its array; the part compares them with others. */
 void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
     bool there = matrix->values != NULL || matrix->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
@@ -344,6 +347,7 @@ static void walk_csr_arrays(hd_walk *walk, const char *name, huddle_csr *matrix)
         hd_walk_fail(walk, name);
 }
 
+/* Loading leaves the entries unchecked; huddle_csr_check() follows in the part's check. */
 void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
     bool there = matrix->offsets != NULL || matrix->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
@@ -405,6 +409,7 @@ static void save_points(hd_walk *walk, const char *name, huddle_points *points) 
     huddle_points_free(&packed);
 }
 
+/* As for matrices. Sparse and dense points are distinguished by their offsets. */
 void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
     bool there = points->values != NULL || points->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {

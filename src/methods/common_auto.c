@@ -341,6 +341,8 @@ done:
     return status;
 }
 
+/* The trials share the context of the fit, and with it threads, progress and cancelling; only their
+ * messages are suppressed. */
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
                                 huddle_rule *rule, hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;

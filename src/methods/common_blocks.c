@@ -61,6 +61,7 @@ static int in_column_order(const void *left, const void *right) {
     return a->column < b->column ? -1 : a->column > b->column;
 }
 
+/* All pairs by decreasing eigenvalue, the order in which embeddings are usually reported. */
 static int larger_value_first(const void *left, const void *right) {
     const pair *a = left, *b = right;
     if (a->value != b->value)
@@ -229,6 +230,8 @@ done:
     return status;
 }
 
+/* The first c pairs are determined in the order of columns; sorting them by value afterwards
+ * changes their order, not the selection. */
 huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr *matrix,
                                        const int32_t *component, int32_t count, double lower,
                                        double upper, const huddle_embed_options *options,

@@ -18,6 +18,7 @@ typedef struct entry {
     int count;
 } entry;
 
+/* One condition variable for all entries: whoever waits checks its own entry after each wake-up. */
 struct huddle_cache {
     pthread_mutex_t lock;
     pthread_cond_t changed;

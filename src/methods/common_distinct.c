@@ -120,6 +120,8 @@ huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_
 
 /* ---- neighbours ---------------------------------------------------------------------------- */
 
+/* Merged rows usually lie on a grid, where many rows are at the same distance as the k-th
+ * neighbour; all of them are neighbours (docs/method.md, "Equal points"). */
 huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_rows *rows,
                                          const huddle_points *points,
                                          const huddle_knn_options *options,
@@ -128,6 +130,8 @@ huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_r
                              : huddle_graph_knn(context, points, options, neighbors, info);
 }
 
+/* New points follow the rule of the training points, so that a training row finds its own
+ * neighbours. */
 huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit *fit,
                                           const huddle_points *x, const huddle_knn_options *options,
                                           huddle_neighbors *neighbors) {

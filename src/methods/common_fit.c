@@ -1,4 +1,5 @@
-/* K-means as a step of a method, and ranges of n_clusters. */
+/* K-means as a step of a method, and ranges of n_clusters. Methods supply a function that clusters
+ * for one number; this file tries the numbers of a range, scores them and chooses one. */
 #include "methods/method.h"
 
 #include "base/check.h"
@@ -228,6 +229,8 @@ done:
     return status;
 }
 
+/* For methods that run K-means on the prepared points themselves: the clusters are the Voronoi
+ * cells of the centres, so that new points need nothing else. */
 huddle_status hd_fit_predict_centres(huddle_context *context, const hd_fit *fit,
                                      const void *options, const huddle_points *x, int32_t *labels) {
     (void)options;

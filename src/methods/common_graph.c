@@ -16,6 +16,8 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
     return max_clusters < 2 ? 2 : max_clusters;
 }
 
+/* With more components than clusters, c of the q null vectors are an arbitrary choice
+ * (docs/method.md, "Components"), so that the user should know in either case. */
 void hd_spectral_warn_components(huddle_context *context, const huddle_connect_info *info,
                                  int32_t n_clusters) {
     if (info->bridges > 0)
@@ -229,6 +231,8 @@ done:
     return status;
 }
 
+/* Similarities and distances to neighbours have no bridges and no merging: both need distances
+ * between arbitrary pairs of points. */
 huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fit_job *job,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit_rows *rows,

@@ -48,6 +48,7 @@ static void lda_free(lda *l) {
     huddle_dense_free(&l->p);
 }
 
+/* The points are moved, not copied: they may be the largest array of the fit. */
 void hd_lda_begin(hd_fit_prepared *prepared, hd_lda_start *start) {
     start->points = prepared->points;
     start->map = prepared->reduction;
@@ -341,6 +342,8 @@ done:
     return status;
 }
 
+/* The labels of the restarts are kept only in the last K-means, whose clusters are those of the
+ * fit. fit->clusters.alternation receives the trace of every round. */
 huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
                              const hd_lda_start *start, const huddle_kmeans_options *kmeans,
                              hd_fit *fit) {

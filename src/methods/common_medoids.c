@@ -52,6 +52,7 @@ static void add_row(const huddle_points *x, int64_t i, double copies, double *su
         sum[x->columns[e]] += copies * (double)x->values[e];
 }
 
+/* Sparse rows are compared in time proportional to their nonzeros. */
 double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centre,
                           double centre_norm) {
     double square = 0;
@@ -112,6 +113,7 @@ static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int6
     return best;
 }
 
+/* Called once, for the final clusters; trials do not need medoids. */
 huddle_status hd_fit_choose_medoids(const huddle_points *points, const huddle_csr *graph,
                                     hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -112,6 +112,8 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Rows are placed independently of each other: the label of a point does not depend on its
+ * batch. */
 huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
                                    const hd_spectral_options *options, const huddle_points *x,
                                    huddle_dense *rows, int64_t *same) {
@@ -171,6 +173,8 @@ done:
     return status;
 }
 
+/* A row that equals a training row gets the label of that row, not that of the nearest centre: for
+ * most rows both are the same, but (15) is an approximation. */
 huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
                                  const huddle_dense *rows, const int64_t *same, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

@@ -75,6 +75,7 @@ done:
 
 /* ---- new points ---------------------------------------------------------------------------- */
 
+/* rule.name is NULL in a fit without that map. */
 huddle_status hd_fit_apply_map(huddle_context *context, const huddle_preparation *map,
                                const huddle_points *x, huddle_points *owned, huddle_points *view) {
     memset(owned, 0, sizeof *owned);

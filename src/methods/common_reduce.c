@@ -75,6 +75,7 @@ done:
     return status;
 }
 
+/* points may be a view of prepared->points, so that these are freed after the product only. */
 huddle_status hd_fit_reduce(huddle_context *context, const huddle_points *points,
                             hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;

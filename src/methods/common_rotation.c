@@ -203,6 +203,8 @@ static void report_starts(int32_t n_init, int32_t best, double **objectives,
     memset(kept, 0, sizeof *kept);
 }
 
+/* Each start has its own stream of random numbers, so that start k is the same whatever n_init
+ * is. */
 huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows, int32_t n_init,
                                uint64_t seed, int32_t *labels, huddle_dense *rotation,
                                huddle_rotation_info *info, huddle_alternation_info *alternation) {
@@ -336,6 +338,7 @@ done:
     return status;
 }
 
+/* The first step is 1/n because the gradient is a sum over n rows. */
 huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *rows,
                                 huddle_dense *rotation, double *quality) {
     huddle_status status = HUDDLE_OK;

@@ -43,6 +43,8 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
+/* (4) needs the eigenvalue after the last number of clusters, so that a choice requires one vector
+ * more. */
 int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *rows) {
     /* int64_t: last may be INT32_MAX. */
     int64_t wanted = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
@@ -157,6 +159,7 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
 }
 
+/* Appended to the key of the graph, on which the embedding depends. */
 static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_components,
                                  hd_cache_key *key) {
     char number[32];
@@ -221,6 +224,8 @@ done:
     return status;
 }
 
+/* Points and graph are one entry of the cache, the embedding another: fits that differ only in the
+ * number of eigenvectors or in the tolerance share the graph. */
 huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
                                 const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
                                 huddle_range *n_clusters) {
@@ -267,6 +272,8 @@ done:
 
 /* ---- clustering ---------------------------------------------------------------------------- */
 
+/* Points and graph exist unless an embedding or a matrix was given; trials are scored by what
+ * exists. */
 hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
                                    huddle_status (*cluster)(huddle_context *context, void *argument,
                                                             int32_t n_clusters, hd_fit *fit),
@@ -279,6 +286,7 @@ hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
                                .graph = fit->graph.present ? &fit->graph.matrix : NULL};
 }
 
+/* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them. */
 huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
                                   hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

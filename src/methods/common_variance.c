@@ -139,6 +139,8 @@ static int shown_length(const char *name) {
     return cut;
 }
 
+/* Features are numbered from 1, as in error messages about the input, and named if names are known.
+ * The share is limited to 99.9 so that it is not printed as 100.0. */
 void hd_fit_warn_dominant(huddle_context *context, const hd_fit *fit, const char *const *names) {
     const hd_fit_dominant *dominant = &fit->prepared.dominant;
     int count = dominant->count;

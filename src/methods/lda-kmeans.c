@@ -37,6 +37,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_lda_cluster(context, step->x, &step->start, &kmeans, fit);
 }
 
+/* n_clusters = auto is chosen on the principal components, because the discriminant directions
+ * depend on the number of clusters. */
 static huddle_status fit_lda_kmeans(huddle_context *context, const hd_fit_job *job,
                                     const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

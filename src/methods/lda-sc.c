@@ -41,6 +41,8 @@ done:
     return status;
 }
 
+/* graph_per_trial: every number of clusters has its own graph, so that their eigengaps are not
+ * compared, and silhouettes on the common principal components are used instead. */
 static huddle_status fit_lda_sc(huddle_context *context, const hd_fit_job *job, const void *options,
                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

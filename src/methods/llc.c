@@ -55,6 +55,7 @@ typedef struct products {
     double aa, ab, bb, difference;
 } products;
 
+/* In double precision: distances between neighbours are small differences of the stored floats. */
 static products dense_products(const huddle_points *x, int64_t a, int64_t b, bool shifted) {
     products p = {0};
     const float *u = x->values + a * x->stride, *v = x->values + b * x->stride;
@@ -135,7 +136,8 @@ static void solve(int32_t k, double *m, double *b) {
     }
 }
 
-/* Predictors of many points from their neighbours among the training points. */
+/* Predictors of many points from their neighbours among the training points. Rows are computed in
+ * parallel; everything but scratch and a is read only. */
 typedef struct learning {
     const huddle_points *points; /* training */
     const huddle_scale *scale;
@@ -242,7 +244,8 @@ done:
 
 /* ---- A + A' - A'A -------------------------------------------------------------------------- */
 
-/* One row of the sum at a time: values by column, and which columns occur. */
+/* One row of the sum at a time: values by column, and which columns occur. A dense accumulator
+ * (Gustavson's algorithm): adding a sparse row costs its nonzeros only. */
 typedef struct row_sum {
     double *value;
     int64_t *seen; /* the last row in which the column occurred */

@@ -111,6 +111,8 @@ done:
     return status;
 }
 
+/* The row rule rw divides by the root of the degree, as the derivation of the normalised cut
+ * requires; prediction must use the same rule. */
 static huddle_status fit_ncut(huddle_context *context, const hd_fit_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -120,6 +120,7 @@ done:
     return status;
 }
 
+/* For a range, hd_fit_range() compares the alignments that cluster() computes. */
 static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *job,
                                      const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

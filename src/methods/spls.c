@@ -328,6 +328,7 @@ done:
     return status;
 }
 
+/* The key contains the prepared points already; W depends on nothing else but its own options. */
 static huddle_status share_graph(huddle_context *context, const spls_options *options,
                                  hd_cache_key *key, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -344,6 +345,8 @@ done:
     return status;
 }
 
+/* Components are computed once, for the largest number of clusters, and each trial uses the first
+ * columns of them. */
 static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

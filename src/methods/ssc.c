@@ -33,7 +33,7 @@ static const huddle_option *guard_table(void) {
     return table;
 }
 
-/* The graph W on the embedding has its own two options. */
+/* The graph W has two options of its own, which must not be confused with those of A. */
 static const hd_rename shrink_knn_names[] = {
     {"n_neighbors", "shrink_neighbors", "5", "number of neighbours per row of the embedding"}, {0}};
 static const hd_rename shrink_weight_names[] = {
@@ -84,6 +84,8 @@ static hd_cache_key shrink_graph_key(const ssc_options *options, int32_t n_clust
     return key;
 }
 
+/* W of the previous number of clusters is freed first: the walk of the cache copies into empty
+ * parts. */
 static huddle_status share_shrink_graph(huddle_context *context, const ssc_options *options,
                                         int32_t n_clusters, const hd_cache_key *embedding,
                                         hd_fit *fit) {
@@ -207,6 +209,7 @@ done:
     return status;
 }
 
+/* Embedding once, then W, shrinking and K-means for each number of clusters. */
 static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -215,6 +215,7 @@ done:
     return status;
 }
 
+/* The file is mapped while it is read; nothing of the model refers to it afterwards. */
 huddle_status huddle_model_load(const char *path, huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {0};

@@ -11,6 +11,7 @@
 
 /* ---- making, options ----------------------------------------------------------------------- */
 
+/* Suggests the most similar name, as for options. */
 static huddle_status unknown_method(const char *name) {
     const char *nearest = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -21,6 +22,7 @@ static huddle_status unknown_method(const char *name) {
     return hd_fail(HUDDLE_INVALID, "no method named '%s'", name);
 }
 
+/* The options struct is known to the method only, by its size; the table has the offsets. */
 huddle_status huddle_model_new(const char *method, huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     huddle_model *made = NULL;
@@ -108,6 +110,7 @@ done:
     return status;
 }
 
+/* With an embedding, the stages before it are skipped: the method clusters its rows. */
 huddle_status huddle_model_set_embedding(huddle_model *model, const huddle_dense *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_dense copy = {0};
@@ -280,6 +283,7 @@ done:
     return status;
 }
 
+/* One label per row of x, whether rows were merged or not. */
 const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
     if (n != NULL)
         *n = model->fitted ? hd_fit_rows_total(&model->fit.rows) : 0;
@@ -309,6 +313,7 @@ static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
     return false;
 }
 
+/* Options are those of the fit, not those set since. */
 huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                    const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

@@ -105,6 +105,7 @@ done:
     return status;
 }
 
+/* A loaded model has its report as text, a fitted one writes it from its parts. */
 huddle_status huddle_model_info_json(const huddle_model *model, char **text) {
     huddle_status status = HUDDLE_OK;
     hd_json_writer json = hd_json_begin(report_style);

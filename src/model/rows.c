@@ -61,6 +61,7 @@ done:
     return status;
 }
 
+/* Labels are made at once, everything else on demand. */
 huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows) {
     huddle_status status = HUDDLE_OK;
     hd_model_rows *made = NULL;
@@ -197,6 +198,7 @@ done:
     return status;
 }
 
+/* The type of the view decides how rows are copied. */
 static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, expanded *item) {
     huddle_status status = HUDDLE_OK;
     huddle_array from = array->view(fit);
