@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The longest number, with room. */
+/* Longer than any number: 17 digits, sign, point and exponent, or 20 digits of an integer. */
 enum { NUMBER = 48 };
 
 hd_json_writer hd_json_begin(hd_json_style style) {

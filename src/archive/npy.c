@@ -30,7 +30,8 @@ int64_t hd_npy_header_length(const char *text, int64_t size) {
     return LONG_PREFIX + b[8] + 256 * b[9] + 65536 * (int64_t)b[10] + 16777216 * (int64_t)b[11];
 }
 
-/* Where the value of 'key' begins in the header's dictionary, or NULL. */
+/* Finds where the value of 'key' begins in the dictionary of the header; NULL if it has no such
+ * key. strspn() skips blanks and quotes, so that both '<f4' and "<f4" are read. */
 static const char *value_of(const char *header, const char *key) {
     const char *at = strstr(header, key);
     if (at == NULL)

@@ -1,5 +1,6 @@
-/* Reading, writing and checking options by their tables. Every value has one text, and checking a
- * struct is writing and reading it again: there is one set of rules. */
+/* Reading, writing and checking options by their tables. Every value has exactly one text, and a
+ * struct is checked by writing its values as text and reading them again, so that there is only one
+ * set of rules. */
 #include "base/options.h"
 
 #include "base/check.h"

@@ -107,9 +107,8 @@ static bool rows_fit(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* n_distinct counts the rows of x that differ as they were given: the preparation may have made
- * more of them equal. A matrix of distances is not prepared; if its rows were merged, those are
- * the equal ones. */
+/* n_distinct counts the rows of x that differ as given; the preparation may have made more of them
+ * equal. A matrix of distances is not prepared: its merged rows are the equal ones. */
 static void write_rows(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_rows *rows = &fit->rows;
     int64_t total = hd_fit_rows_total(rows);

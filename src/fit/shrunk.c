@@ -1,4 +1,4 @@
-/* The shrunk rows G, the graph W that pulled them, and the certificate. */
+/* The shrunk rows G, the graph W along which they were shrunk, and the certificate. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -34,8 +34,8 @@ static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
     hd_walk_real(walk, "shrink_solve_seconds", &info->seconds);
 }
 
-/* The dual vectors z are saved as well: with them and W, anybody can verify the certificate (9)
- * from the file. */
+/* The dual vectors z, if they were kept, are saved as well: with F, G, W and gamma they allow
+ * anybody to verify the certificate (9) from the file. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_shrunk *shrunk = &fit->shrunk;
     hd_walk_bool(walk, "shrink_present", &shrunk->present);

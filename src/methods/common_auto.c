@@ -1,18 +1,19 @@
-/* The preparation chosen without labels (prepare = auto).
+/* The preparation chosen without labels (prepare = auto; docs/method.md, "Preparation").
  *
- * Each candidate is tried: spectral clustering of its points, and Newman's modularity of the labels
- * on the graph of those points. The largest modularity is chosen, of equal ones the simpler
- * candidate; of many points, a sample selects a few candidates, which are evaluated once more on a
- * larger one. Modularity measures how much more weight lies inside clusters than would by chance; a
- * preparation that blurs clusters lowers it on its own graph. Points of fewer than ten features are
- * left as they are: scaling rows of a plane to norm 1 folds it into a circle.
+ * Each candidate is evaluated by spectral clustering of its points and Newman's modularity (21) of
+ * the labels on its own neighbour graph. The candidate with the largest modularity is chosen, of
+ * equal ones the simplest. If there are many points, a sample selects a few candidates, which are
+ * evaluated once more on a larger sample. Modularity measures how much more weight lies inside
+ * clusters than would be expected by chance; a preparation that blurs clusters lowers it. Points
+ * with fewer than ten features are not changed: scaling the rows of a plane to norm 1 folds it into
+ * a circle.
  *
  * Modularity depends on the number of clusters, so all candidates of a round are evaluated at the
- * same numbers: the one that was asked for; of a range, the mean over up to five evenly spaced
- * ones. With n_clusters = auto each candidate's eigengaps propose a number first. The largest that
- * is clear is used; if none is clear, the range that the eigengap rule chooses from is treated like
- * any other. The number of clusters itself is chosen afterwards, with the preparation chosen. One
- * embedding of a candidate serves all of these. */
+ * same numbers: the given one or, for a range, the mean over up to five evenly spaced ones. With
+ * n_clusters = auto the eigengaps of each candidate propose a number first. The largest clear one
+ * is used; if none is clear, the range of the eigengap rule is treated like any other range. The
+ * number of clusters itself is chosen afterwards, on the graph of the chosen preparation. One
+ * embedding per candidate is sufficient for all numbers. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -116,7 +117,7 @@ done:
 
 /* ---- one candidate ------------------------------------------------------------------------- */
 
-/* A candidate in a round, and what its points led to. */
+/* A candidate in a round, with the results for its points. */
 typedef struct candidate {
     huddle_prepare_trial trial;
     hd_fit_rows rows;
@@ -199,7 +200,7 @@ static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t
     return x->offsets == NULL || !centres;
 }
 
-/* Every candidate that is possible, not yet evaluated. */
+/* Lists the candidates that can be applied, not yet evaluated. */
 static huddle_status list_trials(const huddle_points *x, int64_t rank,
                                  hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
@@ -217,7 +218,7 @@ static int32_t limited_to(int64_t number, int64_t limit) {
     return (int32_t)(number < limit ? number : limit);
 }
 
-/* Up to five numbers of a range, evenly spaced, both ends among them. */
+/* Up to five numbers of a range, evenly spaced, including both ends. */
 static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
     const int32_t limit = sizeof trials->clusters / sizeof *trials->clusters;
     int32_t width = range.last - range.first, count = width + 1 < limit ? width + 1 : limit;
@@ -243,8 +244,8 @@ static huddle_range propose_clusters(const candidate *tried, int32_t count, int6
     return (huddle_range){2, last > 2 ? last : 2};
 }
 
-/* Scores candidates that were embedded for auto. One whose graph has more components than the
- * numbers agreed on is embedded again, joined as a fit with that many clusters would join it. */
+/* Scores candidates that were embedded for auto. A candidate whose graph has more components than
+ * the agreed number of clusters is embedded again, connected as in a fit with that number. */
 static huddle_status score_at_proposal(huddle_context *context, const huddle_points *x,
                                        const huddle_preparation *widest, uint64_t seed,
                                        candidate *tried, int32_t count,

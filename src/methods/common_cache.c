@@ -156,7 +156,8 @@ huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts,
     return status;
 }
 
-/* Copies of the parts, in an array that the entry takes over. */
+/* Stores copies of the parts in the entry, which owns them. Parts copied before a failure are freed
+ * with the entry. */
 static huddle_status copy_parts(const hd_cache_part *parts, int count, entry *e) {
     huddle_status status = HUDDLE_OK;
     for (int k = 0; k < count; k++) {

@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Alignments within this of the best count as equally good (Zelnik-Manor and Perona, NIPS 2004,
- * take the largest number of groups among those of minimal cost). */
+/* Alignments within this distance of the best count as equally good: Zelnik-Manor and Perona (NIPS
+ * 2004) take the largest number of groups among those of minimal cost, and computed costs are never
+ * exactly equal. */
 static const double alignment_tolerance = 1e-3;
 
 /* ---- K-means ------------------------------------------------------------------------------- */

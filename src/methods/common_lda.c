@@ -234,22 +234,22 @@ done:
     return status;
 }
 
-/* The clusters of the present round, and the points they are clusters of. */
+/* The clusters of the current round, and the points that were clustered. */
 typedef struct lda_round {
     hd_fit_rows rows;
     huddle_points points; /* X P */
     hd_fit_clusters clusters;
 } lda_round;
 
-/* Keeps P and the labels. The objective can fall when K-means moves labels in directions that P
- * scales up, so the last round need not be the best. */
+/* Keeps P and the labels of the best round. The last round need not be the best: K-means minimises
+ * distances in X P, not the trace. */
 static void keep_round(lda *l, const lda_round *now) {
     l->best_r = l->p.cols;
     memcpy(l->best_p, l->p.values, (size_t)(l->m * l->p.cols) * sizeof *l->best_p);
     memcpy(l->best_labels, now->clusters.labels, (size_t)l->n * sizeof *l->best_labels);
 }
 
-/* Records the clusters' objective, and keeps them and P if it is the best so far. */
+/* Records the objective of the current clusters, and keeps them if it is the best so far. */
 static huddle_status record_round(huddle_context *context, lda *l, const lda_round *now,
                                   huddle_alternation_info *alternation, double *best) {
     huddle_status status = HUDDLE_OK;

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The rows of each cluster that are as near its centre as its medoid: those of cluster k are
- * rows[offsets[k]] .. rows[offsets[k + 1] - 1], ascending. */
+/* The rows of each cluster that are as near to its centre as its medoid, in ascending order: those
+ * of cluster k are rows[offsets[k]] .. rows[offsets[k + 1] - 1]. */
 typedef struct tied_rows {
     int64_t *offsets, *rows;
 } tied_rows;

@@ -79,8 +79,8 @@ done:
     return status;
 }
 
-/* The features with the largest variances, in order, until they hold the share; none if it takes
- * more than may be named. */
+/* Determines the features with the largest variances, in descending order, until they contain the
+ * share; none if more than the allowed number would be needed. */
 static void name_largest(const double *variances, int64_t d, double share,
                          hd_fit_dominant *dominant) {
     int64_t most = d / FEATURES_PER_NAMED;

@@ -1,7 +1,8 @@
-/* Discriminative K-means (Ye, Zhao and Wu, NIPS 2007). K-means alternating with regularised LDA is
- * kernel K-means with the kernel I - (I + X X' / alpha)^-1 of the centred points. With the
- * singular values s_k of X that kernel is the Gram matrix of the principal components, each divided
- * by sqrt(s_k^2 + alpha): so this is K-means on those. */
+/* Discriminative K-means (Ye, Zhao and Wu, Discriminative K-means for clustering, NIPS 2007).
+ * K-means alternating with regularised LDA is equivalent to kernel K-means with the kernel I - (I +
+ * X X' / alpha)^-1 of the centred points. With X = U S V' this kernel is U diag(s_k^2 / (s_k^2 +
+ * alpha)) U', the Gram matrix of the principal components U S, each divided by sqrt(s_k^2 + alpha).
+ * The method is therefore K-means on these components. */
 #include "base/check.h"
 #include "base/options.h"
 #include "methods/reduce.h"

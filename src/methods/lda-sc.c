@@ -1,5 +1,6 @@
-/* Spectral clustering in the discriminant directions that lda-kmeans finds. The directions depend
- * on n_clusters, and so does the graph: every trial of a range has its own. */
+/* Spectral clustering in the discriminant directions that lda-kmeans finds (after Ding and Li, ICML
+ * 2007). The directions depend on n_clusters, and so does the graph: every number of a range has
+ * its own. */
 #include "base/check.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"

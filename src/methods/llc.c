@@ -1,14 +1,16 @@
-/* Local learning clustering (Wu and Schoelkopf, NIPS 2006). Each point's value is predicted from
- * its neighbours' by kernel ridge regression, row i of A; F makes the predictions' squared error
- * ||F - A F||^2 least: the eigenvectors of the smallest eigenvalues of T = (I - A)'(I - A), found
- * as the largest of I - T = A + A' - A'A.
+/* Local learning clustering (Wu and Schoelkopf, A local learning approach for clustering, NIPS
+ * 2006). The value of each point is predicted from those of its neighbours by kernel ridge
+ * regression, whose coefficients are row i of A. F minimises the squared error of the predictions,
+ * ||F - A F||^2: its columns are the eigenvectors of the smallest eigenvalues of T = (I - A)'(I -
+ * A), computed as those of the largest eigenvalues of I - T = A + A' - A'A.
  *
- * If the graph of neighbours falls into components, T is block diagonal. The smallest eigenvalue of
- * a block is not 0, as the Laplacian's is, but depends on the ridge and on how well the component's
- * points predict each other. The c smallest of all may leave a component without a vector, and its
- * rows 0 but for rounding. So components are treated as in the other spectral methods: more than
- * there are clusters are joined by bridges, whose ends become neighbours and learn from each other;
- * and every component has its own smallest eigenvector among the columns. */
+ * If the neighbour graph has several components, T is block diagonal. The smallest eigenvalue of a
+ * block is not 0, as for the Laplacian, but depends on the ridge and on how well the points of the
+ * component predict each other. The c smallest eigenvalues of all may leave a component without a
+ * vector, and its rows would be 0 up to rounding. Components are therefore treated as in the other
+ * spectral methods, a departure from the paper: if there are more than clusters they are connected
+ * by bridges, whose ends become neighbours and predict each other, and every component contributes
+ * its own first eigenvector. */
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
@@ -150,7 +152,7 @@ typedef struct learning {
     huddle_csr *a;
 } learning;
 
-/* The neighbours of a row and the distances to them, those over bridges last. */
+/* The neighbours of a row and their distances, followed by those over bridges. */
 static int32_t list_neighbors(const learning *l, int64_t row, int32_t *index, double *distances) {
     int32_t count = l->neighbors->k;
     memcpy(index, l->neighbors->index + row * count, (size_t)count * sizeof *index);
@@ -446,8 +448,8 @@ done:
     return status;
 }
 
-/* Eigenvalues of T that differ by less than this share of themselves, or of the width of the
- * spectrum where that is narrower (a large ridge), have no reliable order. */
+/* Eigenvalues of T whose difference is below this share of their value, or of the width of the
+ * spectrum if that is smaller (a large ridge), have no reliable order. */
 static const double equal_share = 1e-3;
 
 /* Marks the embedding as arbitrary if the next eigenvalue is too close. A small ridge in few

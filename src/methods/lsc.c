@@ -1,7 +1,9 @@
-/* Landmark-based spectral clustering (Chen and Cai, AAAI 2011). Each point is a combination of its
- * nearest landmarks, row i of Z, rows summing to 1; the graph Z D^-1 Z', D the column sums of Z,
- * joins points that share landmarks. Its degrees are 1, and its eigenvectors are the left singular
- * vectors of Z D^-1/2, found from a matrix of landmarks x landmarks: linear in n. */
+/* Landmark-based spectral clustering (Chen and Cai, Large scale spectral clustering with
+ * landmark-based representation, AAAI 2011). Each point is a weighted mean of its nearest
+ * landmarks; the weights are row i of Z and sum to 1. With D the diagonal matrix of the column sums
+ * of Z, the graph Z D^-1 Z' connects points that share landmarks. Its degrees are 1, and its
+ * eigenvectors are the left singular vectors of Z D^-1/2, which follow from a matrix of landmarks x
+ * landmarks. Time and memory are linear in n. */
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
@@ -262,7 +264,8 @@ typedef struct placing {
     huddle_dense *vectors;
 } placing;
 
-/* Every row is its shares' combination of the landmarks' rows. */
+/* A row of the embedding is the combination of the landmarks' rows with the weights of the
+ * point. */
 static huddle_status place_rows(void *argument, hd_chunk chunk) {
     const placing *p = argument;
     const huddle_dense *from = p->landmark_map;

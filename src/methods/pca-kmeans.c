@@ -1,5 +1,6 @@
-/* K-means on principal components (Ding and He, ICML 2004, explain why the first n_clusters - 1 of
- * them contain what K-means needs). */
+/* K-means on principal components. Ding and He (K-means clustering via principal component
+ * analysis, ICML 2004) show that the first n_clusters - 1 components span the continuous solution
+ * of the K-means problem. */
 #include "base/check.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"

@@ -57,7 +57,7 @@ static const hd_section sections[] = {
 
 /* ---- the subspace -------------------------------------------------------------------------- */
 
-/* X as it enters the objective, and what is the same for every number of clusters. */
+/* X as it enters the objective, and everything that does not depend on the number of clusters. */
 typedef struct subspace {
     const spls_options *options;
     hd_prepare_centred centred; /* of all rows; offset: the mean as stored */

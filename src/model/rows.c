@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* One expanded array; which member it is depends on the type of its view. */
+/* One expanded array; the type of its view determines which member owns it. */
 typedef struct expanded {
     const hd_fit_array *array;
     int32_t *ints;
