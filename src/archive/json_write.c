@@ -1,5 +1,6 @@
-/* The JSON writer. A failed allocation is recorded and reported by hd_json_finish() once, so that
- * the code that writes values needs no checks. */
+/* The JSON writer. Values are appended to one growing text; commas, line breaks and indentation
+ * follow from the levels that are open. A failed allocation is recorded and reported once, by
+ * hd_json_finish(), so that the code that writes values needs no checks. */
 #include "archive/json.h"
 #include "base/check.h"
 #include "base/options.h"

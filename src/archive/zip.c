@@ -1,6 +1,12 @@
-/* Reading zip archives from memory. The central directory decides what an archive contains; local
- * headers are only used to find where the content begins. Nothing is allocated from a size that the
- * file claims before the file has been checked to be able to contain that much. */
+/* Reading zip archives from memory, files from untrusted sources included.
+ *
+ * The central directory determines what an archive contains; local headers are only used to find
+ * where the content begins. Every offset and size is compared with the size of the file before it
+ * is used, by subtractions that cannot overflow. Nothing is allocated from a size that the file
+ * claims before the file has been checked to be able to contain that much, so that memory is at
+ * most about a thousand times the size of the file, the limit of deflate itself. Entries that
+ * overlap, which allow archives of a few kilobytes to unpack to terabytes, are refused, as are
+ * names that occur twice. */
 #include "archive/zip.h"
 
 #include "archive/zip_records.h"

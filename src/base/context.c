@@ -1,4 +1,7 @@
 #define _GNU_SOURCE
+/* The context of a computation: threads, log, warnings, progress, cancelling and the engine. There
+ * are no global settings; a NULL context is valid everywhere and means the calling thread, the CPU,
+ * no messages and no cancelling. */
 #include "base/context.h"
 
 #include "base/check.h"

@@ -1,5 +1,6 @@
-/* The engine of a context. Stages call the engine's functions where it has them and their own code
- * otherwise; the CPU engine has none. */
+/* The engine of a context. An engine is a table of functions for single stages; a stage calls the
+ * function of the engine if it has one and its own code otherwise. The CPU engine has none, so that
+ * a context without an engine and one with the CPU engine behave alike. */
 #include "base/engine.h"
 
 #include "base/check.h"

@@ -1,4 +1,9 @@
-/* Labels, centres and medoids, and how K-means or a rotation found them. */
+/* Labels, centres and medoids, and how K-means or a rotation found them.
+ *
+ * All arrays refer to the rows of the fit, which are distinct rows of x if equal ones were merged;
+ * users see expanded arrays (model/rows.c). Sizes in the report are counted in rows of x. Exactly
+ * one of kmeans and rotation describes how labels were assigned; alternation and alignment are
+ * additional results of methods that have them. */
 #include "fit/fit.h"
 
 #include "base/check.h"

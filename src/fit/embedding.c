@@ -1,4 +1,10 @@
-/* The embedding F: eigenvectors of A, rows given by the user, or those of landmarks. */
+/* The embedding F: scaled rows of eigenvectors of A, rows given by the user, or rows computed from
+ * landmarks.
+ *
+ * f.vectors are the raw eigenvectors, at least as many as clusters; f.rows are the first columns of
+ * them after scaling, those that were clustered. Both are kept: (15) extends the raw eigenvectors,
+ * and centres are in the space of the rows. `present` is false for an embedding that the user gave:
+ * it has rows, but neither eigenvectors nor eigenvalues, and new points cannot be placed in it. */
 #include "fit/fit.h"
 
 #include "base/check.h"

@@ -1,5 +1,8 @@
 /* A weighted neighbour graph, how its neighbours were found, and how its components were connected.
- * Both A and W are such graphs, under different prefixes. */
+ *
+ * Both A and W are such graphs, under different prefixes. The scale is kept after the fit, because
+ * new points get edges with the weights (1) that they would have had in training; a method may keep
+ * it without the graph, as lsc does. Matrices are symmetric and store each edge twice. */
 #include "fit/fit.h"
 
 #include "base/check.h"

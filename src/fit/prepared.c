@@ -1,5 +1,11 @@
 /* From x to the points that are clustered: preparation, reduction, and how prepare = auto made its
- * choice. */
+ * choice.
+ *
+ * Two maps are applied in sequence to training points and to new ones: the preparation (the option
+ * `prepare`) and the reduction (PCA, LDA or the subspace of spls), which is empty for most methods.
+ * Points are floats relative to a shift per column, so that large means do not cost digits; the
+ * shift of x is kept, because new points must be rounded relative to the same shift before they are
+ * compared with training points. */
 #include "fit/fit.h"
 
 #include "base/check.h"

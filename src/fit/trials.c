@@ -1,4 +1,8 @@
-/* The numbers of clusters of a range that were tried, and the candidates of n_clusters = auto. */
+/* The numbers of clusters of a range that were tried, and the candidates of n_clusters = auto.
+ *
+ * Both may be absent (one given number) but are never present together: a range has trials with
+ * labels of their own, auto has only the ranking that led to the choice. Labels of trials refer to
+ * rows of x, unlike those of the fit, because the merged rows may differ from trial to trial. */
 #include "fit/fit.h"
 
 #include "base/check.h"

@@ -348,8 +348,8 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
                                 huddle_rule *rule, hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
-    /* Two points have one neighbour each in any preparation: nothing can be compared. */
     *rule = (huddle_rule){"none", 0};
+    /* Two points have one neighbour each in any preparation: nothing can be compared. */
     if (x->d < MIN_FEATURES || x->n < 3)
         return status;
     /* Warnings of a trial are not about the result. */

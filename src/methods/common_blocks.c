@@ -97,8 +97,8 @@ done:
     return status;
 }
 
-/* Copies the rows and columns of one block. No entry lies outside, by the definition of components.
- * / */
+/* Copies the rows and columns of one block. No entry lies outside, by the definition of
+ * components. */
 static huddle_status take_block(const blocks *b, const block *item, huddle_csr *part) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *m = b->matrix;

@@ -1,5 +1,5 @@
 /* Graph A (docs/method.md, "Graph A"), from points or from a matrix of distances or
- * similarities. / */
+ * similarities. */
 #include "methods/spectral.h"
 
 #include "base/check.h"

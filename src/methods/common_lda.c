@@ -156,7 +156,7 @@ static huddle_status discriminate(lda *l, bool *found) {
         FAIL(HUDDLE_NUMERIC, "the eigensolver failed on the scatter between %d clusters", c);
     /* The columns of B, times sqrt(n_k), sum to zero: its rank is at most c - 1. Smaller
      * eigenvalues are rounding errors, whose vectors would be divided by their tiny square
-     * roots. / */
+     * roots. */
     while (r < c - 1 && r < m && mu[c - 1 - r] > 1e-12 * mu[c - 1] && mu[c - 1] > 0)
         r++;
     *found = r > 0;

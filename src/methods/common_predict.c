@@ -46,7 +46,7 @@ int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn
 }
 
 /* The factor (2) for an edge between a new point, which has one copy, and a vertex with m
- * copies. / */
+ * copies. */
 static double copies_factor(const hd_fit *fit, int64_t node) {
     return fit->rows.nodes.n > 0 ? (double)(1 + fit->rows.nodes.copies[node]) / 2 : 1;
 }

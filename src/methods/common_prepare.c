@@ -100,7 +100,7 @@ huddle_status hd_fit_prepare_new(huddle_context *context, const hd_fit *fit, con
     TRY(hd_fit_apply_map(context, preparation, x, &prepared, &prepared_view));
     TRY(hd_fit_apply_map(context, &fit->prepared.reduction, &prepared_view, owned, view));
     /* Without a reduction the view refers to the prepared points, which the caller must then
-     * own. / */
+     * own. */
     if (owned->values == NULL && owned->resident == NULL) {
         *owned = prepared;
         memset(&prepared, 0, sizeof prepared);

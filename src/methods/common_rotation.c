@@ -155,7 +155,7 @@ done:
 /* One start: computes labels and rotation, *objective = sum_i ||x_i R - e_{y_i}||^2 = 2 (n -
  * value). Neither step can increase the objective, so that it stops when the value no longer
  * grows by more than rounding errors. Best R for given labels: U V' of the clusters' sums
- * (Procrustes). / */
+ * (Procrustes). */
 static huddle_status discretise(huddle_context *context, turning *t, int64_t first,
                                 double *rotation, huddle_alternation_info *record,
                                 double *objective) {

@@ -143,8 +143,8 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
  */
 
 /* Adds everything that graph and points depend on. The first number of clusters, or auto,
- * determines how the graph is connected; with prepare = auto the whole range determines the points.
- * / */
+ * determines how the graph is connected; with prepare = auto the whole range determines the
+ * points. */
 static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_clusters,
                              hd_cache_key *key) {
     char numbers[64];
@@ -224,8 +224,8 @@ done:
     return status;
 }
 
-/* Points and graph are one entry of the cache, the embedding another: fits that differ only in the
- * number of eigenvectors or in the tolerance share the graph. */
+/* Points and graph are one entry of the cache, the embedding another: fits that differ only in
+ * options of the embedding or of later steps share the graph. */
 huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
                                 const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
                                 huddle_range *n_clusters) {
@@ -250,8 +250,8 @@ done:
     return status;
 }
 
-/* Called once per number of clusters by lda-sc: graph and embedding of the previous call are freed.
- * / */
+/* Called once per number of clusters by lda-sc: graph and embedding of the previous call are
+ * freed. */
 huddle_status hd_spectral_embed_points(huddle_context *context, const hd_spectral_options *options,
                                        hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;

@@ -59,7 +59,7 @@ static void regularise(double alpha, int64_t n, const double *variances, double 
 
 /* Replaces the points by their regularised principal components. All components are needed,
  * unlike in pca-kmeans: small alpha gives components of tiny variance the same weight as the
- * first ones. / */
+ * first ones. */
 static huddle_status reduce_points(huddle_context *context, const hd_fit_job *job,
                                    const diskmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,5 @@
-/* The arrays of a fit, by name. */
+/* The arrays of a fit, by name. Views are borrowed: they are valid until the model is fitted again
+ * or freed. Which arrays exist depends on the method; the parts of the fit list them (src/fit/). */
 #include "model/model.h"
 
 #include "base/check.h"

@@ -1,5 +1,9 @@
 /* Models: a method, its options, and the fit. A fit is built apart and replaces the previous one
- * only when it is complete, so that a failed or cancelled fit leaves the model as it was. */
+ * only when it is complete, so that a failed or cancelled fit leaves the model as it was.
+ *
+ * The model knows nothing about the stages: it checks what it is given, calls the method, and keeps
+ * the result. Everything that a user may do with any method is here, so that all methods check
+ * their input, collect warnings, and treat equal rows and shifts in the same way. */
 #include "model/model.h"
 
 #include "base/blas.h"

@@ -1,5 +1,7 @@
-/* Scores of a fit that need no classes. Samples bound the cost, which grows with the square of the
- * rows for silhouettes. */
+/* Scores of a fit that need no classes (docs/method.md, "Scores"): silhouette, normalised cut (20)
+ * and stability. They are computed on request, not in the fit, because they may cost more than the
+ * fit itself. Samples bound the cost, which grows with the square of the number of rows for
+ * silhouettes. */
 #include "model/model.h"
 
 #include "base/blas.h"
