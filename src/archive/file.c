@@ -1,4 +1,7 @@
 #define _DEFAULT_SOURCE
+/* Files as bytes in memory. Regular files are mapped, so that reading begins at once and pages can
+ * be dropped under memory pressure; pipes are read to their end. HD_FILE_PADDING readable bytes
+ * follow the content, so that vectorised parsers may read beyond its end. */
 #include "archive/file.h"
 
 #include "base/check.h"
@@ -10,13 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads a pipe or a device, which has no size and cannot be mapped. */
+/* Reads a pipe or a device, which has no size and cannot be mapped. A read that a signal interrupts
+ * is repeated. */
 static huddle_status read_stream(int descriptor, hd_file *file) {
     enum { STEP = 1 << 20 };
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
     int64_t capacity = 0, size = 0;
     for (;;) {
+        /* Room for the next piece and for the padding behind the last one. */
         if (!hd_grow(&bytes, &capacity, size + STEP + HD_FILE_PADDING, 1))
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)size + STEP);
         ssize_t got = read(descriptor, bytes + size, STEP);
@@ -36,14 +41,16 @@ done:
     return status;
 }
 
-/* The size of the mapping for a file of that size: whole pages, and one more for the padding. */
+/* The size of the mapping for a file of that size: whole pages, and one more page for the
+ * padding. */
 static size_t mapped_size(int64_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     return ((size_t)size + page - 1) / page * page + page;
 }
 
-/* Maps the file over an anonymous mapping that is one page longer: reading past the end of the last
- * page of a file would raise SIGBUS. */
+/* Maps the file over an anonymous mapping that is one page longer: beyond the last page of a file,
+ * reading would raise SIGBUS. Bytes between the end of the file and the end of its last page are
+ * zero by definition of mmap(). */
 static huddle_status map_file(int descriptor, int64_t size, hd_file *file) {
     if (size == 0)
         return HUDDLE_OK;
@@ -62,6 +69,8 @@ static huddle_status map_file(int descriptor, int64_t size, hd_file *file) {
     return HUDDLE_OK;
 }
 
+/* Messages do not contain the path: callers that know it prepend it. The descriptor of a mapped
+ * file remains open, that of a stream is closed. */
 huddle_status hd_file_open(const char *path, hd_file *file) {
     huddle_status status = HUDDLE_OK;
     struct stat about;
@@ -77,6 +86,7 @@ huddle_status hd_file_open(const char *path, hd_file *file) {
         TRY(map_file(descriptor, about.st_size, file));
     else
         TRY(read_stream(descriptor, file));
+    /* No format has an empty file, and a mapping of 0 bytes does not exist. */
     if (file->size == 0)
         FAIL(HUDDLE_FORMAT, "the file is empty");
 done:
@@ -87,6 +97,7 @@ done:
     return status;
 }
 
+/* The descriptor distinguishes a mapping from memory of read_stream(). */
 void hd_file_close(hd_file *file) {
     if (file->descriptor >= 0) {
         munmap((void *)(uintptr_t)file->text, mapped_size(file->size));

@@ -1,5 +1,6 @@
-/* The parser. One pass over the text counts what can begin a value, so that all values and all
- * texts are two allocations in proportion to the text, whatever it claims. */
+/* The JSON parser (RFC 8259). Texts may come from untrusted files: depth, number of members and
+ * size are limited. One pass over the text counts everything that can begin a value, so that all
+ * values and all texts need two allocations in proportion to the text, whatever it contains. */
 #include "archive/json.h"
 
 #include "base/check.h"
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Far above what Huddle writes. MAX_MEMBERS bounds the quadratic check for names that occur twice,
+ * MAX_NUMBER the buffer on the stack. */
 enum { MAX_MEMBERS = 1000, MAX_SIZE = 1 << 28, MAX_NUMBER = 1024 };
 
 typedef struct parser {
@@ -23,11 +26,13 @@ typedef struct parser {
 
 static huddle_status parse_value(parser *p, hd_json_value **value);
 
-/* The message's last words are the offset. */
+/* The message ends with the offset of the error. */
 static huddle_status syntax_error(const parser *p, const char *what) {
     return hd_fail(HUDDLE_FORMAT, "JSON: %s at byte %lld", what, (long long)p->at);
 }
 
+/* -1 at the end, which no comparison below mistakes for a character: the text need not be
+ * terminated by a zero byte. */
 static int peek(const parser *p) {
     return p->at < p->size ? (unsigned char)p->text[p->at] : -1;
 }
@@ -37,6 +42,7 @@ static void skip_blanks(parser *p) {
         p->at++;
 }
 
+/* Compares with what is left, so that nothing beyond the end is read. */
 static bool accept(parser *p, const char *word) {
     int64_t length = (int64_t)strlen(word);
     if (length > p->size - p->at || memcmp(p->text + p->at, word, (size_t)length) != 0)
@@ -63,7 +69,8 @@ static int32_t parse_hex(parser *p) {
     return value;
 }
 
-/* A character as UTF-8. */
+/* Appends a character as UTF-8. The space is sufficient: an escape of 6 bytes makes at most 3, a
+ * surrogate pair of 12 bytes makes 4. */
 static void store_utf8(parser *p, int32_t c) {
     if (c < 0x80) {
         *p->texts++ = (char)c;
@@ -76,10 +83,12 @@ static void store_utf8(parser *p, int32_t c) {
         *p->texts++ = (char)(0x80 | (c >> 6 * more & 0x3F));
 }
 
-/* What follows \u. Characters beyond U+FFFF are pairs of surrogates, D800-DBFF and DC00-DFFF. */
+/* Reads what follows \u. Characters beyond U+FFFF are pairs of surrogates, D800-DBFF and DC00-DFFF.
+ * U+0000 is refused: texts end with a zero byte, so that "a\u0000b" would be taken for "a". */
 static huddle_status parse_unicode(parser *p) {
     int32_t c = parse_hex(p);
     if (c >= 0xD800 && c <= 0xDBFF) {
+        /* The second half must follow immediately. */
         int32_t low = accept(p, "\\u") ? parse_hex(p) : -1;
         if (low < 0xDC00 || low > 0xDFFF)
             return syntax_error(p, "half a surrogate pair");
@@ -93,6 +102,7 @@ static huddle_status parse_unicode(parser *p) {
     return HUDDLE_OK;
 }
 
+/* The eight escapes of RFC 8259 besides \u. */
 static huddle_status parse_escape(parser *p) {
     static const char letters[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
     int c = peek(p);
@@ -108,6 +118,7 @@ static huddle_status parse_escape(parser *p) {
     return HUDDLE_OK;
 }
 
+/* Invalid UTF-8 is refused here, so that every text that is written again is valid JSON. */
 static huddle_status parse_string(parser *p, const char **text) {
     huddle_status status = HUDDLE_OK;
     if (!accept(p, "\""))
@@ -141,7 +152,8 @@ static bool skip_digits(parser *p) {
     return p->at > begin;
 }
 
-/* The grammar of RFC 8259: no leading zeros or plus signs, digits on both sides of the point. */
+/* Checks the grammar before strtod(), which would also accept "0x10", "inf" and ".5": no leading
+ * zeros or plus signs, digits on both sides of the point. */
 static bool skip_number(parser *p, bool *real) {
     (void)accept(p, "-");
     int first = peek(p);
@@ -163,6 +175,8 @@ static bool skip_number(parser *p, bool *real) {
     return true;
 }
 
+/* The number is copied, because strtod() needs a zero byte at its end. Integers beyond 64 bits are
+ * refused rather than rounded. */
 static huddle_status parse_number(parser *p, hd_json_value *value) {
     char digits[MAX_NUMBER + 1];
     int64_t begin = p->at;
@@ -190,6 +204,8 @@ static huddle_status parse_number(parser *p, hd_json_value *value) {
 
 /* ---- arrays and objects ------------------------------------------------------------------- */
 
+/* Names that occur twice are refused: readers differ in which one they use, and a file could show
+ * one value to a checker and another one to Huddle. */
 static huddle_status parse_member(parser *p, hd_json_value *parent, hd_json_value **member) {
     huddle_status status = HUDDLE_OK;
     const char *name = NULL;
@@ -211,6 +227,8 @@ done:
     return status;
 }
 
+/* The limit of the depth bounds the recursion: without it, a megabyte of "[" would overflow the
+ * stack. */
 static huddle_status parse_members(parser *p, hd_json_value *parent) {
     huddle_status status = HUDDLE_OK;
     const char *bracket = parent->type == HD_JSON_ARRAY ? "]" : "}";
@@ -240,8 +258,10 @@ done:
     return status;
 }
 
+/* The array of values is large enough by bound_values(). */
 static huddle_status parse_value(parser *p, hd_json_value **value) {
     skip_blanks(p);
+    /* Pointers to values remain valid: the array does not grow. */
     hd_json_value *made = &p->values[p->n_values++];
     *made = (hd_json_value){0};
     *value = made;
@@ -267,7 +287,8 @@ static huddle_status parse_value(parser *p, hd_json_value **value) {
     }
 }
 
-/* Every value but the first follows a bracket, a comma or a colon. */
+/* An upper bound of the number of values: every value but the first follows a bracket, a comma or a
+ * colon. Characters inside strings are counted too, which only wastes memory. */
 static int64_t bound_values(const char *text, int64_t size) {
     int64_t count = 1;
     for (int64_t i = 0; i < size; i++)
@@ -275,6 +296,7 @@ static int64_t bound_values(const char *text, int64_t size) {
     return count;
 }
 
+/* The document owns the values and the texts, and refers to nothing in `text`. */
 huddle_status hd_json_parse(const char *text, int64_t size, hd_json_document *document) {
     huddle_status status = HUDDLE_OK;
     parser p = {.text = text, .size = size};
@@ -308,6 +330,7 @@ void hd_json_document_free(hd_json_document *document) {
 
 /* ---- lookups ------------------------------------------------------------------------------ */
 
+/* Linear: objects have at most MAX_MEMBERS members, and names are unique. */
 const hd_json_value *hd_json_get(const hd_json_value *object, const char *name) {
     if (object == NULL || object->type != HD_JSON_OBJECT)
         return NULL;

@@ -1,3 +1,6 @@
+/* The JSON writer. Values are appended to one growing text; commas, line breaks and indentation
+ * follow from the levels that are open. A failed allocation is recorded and reported once, by
+ * hd_json_finish(), so that the code that writes values needs no checks. */
 #include "archive/json.h"
 #include "base/check.h"
 #include "base/options.h"
@@ -7,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The longest number, with room. */
+/* Longer than any number: 17 digits, sign, point and exponent, or 20 digits of an integer. */
 enum { NUMBER = 48 };
 
 hd_json_writer hd_json_begin(hd_json_style style) {
@@ -19,6 +22,7 @@ void hd_json_discard(hd_json_writer *json) {
     *json = (hd_json_writer){0};
 }
 
+/* An unclosed array or object is a mistake of the caller, not of the data. */
 huddle_status hd_json_finish(hd_json_writer *json, char **text) {
     bool failed = json->failed || json->text == NULL, open = json->depth != 0;
     *text = failed || open ? NULL : json->text;
@@ -53,9 +57,10 @@ static void append_line(hd_json_writer *json, int32_t depth) {
         append(json, " ", 1);
 }
 
-/* Comma and line break in front of a member. A flat array becomes one of lines if its first member
- * is an array or object. */
+/* Writes comma and line break before a member. Whether an array is written on one line is decided
+ * by its first member: arrays of arrays or objects have lines. */
 static void begin_member(hd_json_writer *json, bool nested) {
+    /* A value after its key is on the same line, and the outermost value has nothing before it. */
     if (json->after_key || json->depth == 0) {
         json->after_key = false;
         return;
@@ -71,6 +76,7 @@ static void begin_member(hd_json_writer *json, bool nested) {
         append_line(json, json->depth);
 }
 
+/* The limit is that of the parser: what is written can be read again. */
 static void open_level(hd_json_writer *json, bool array) {
     begin_member(json, true);
     if (json->depth == HD_JSON_MAX_DEPTH) {
@@ -83,6 +89,7 @@ static void open_level(hd_json_writer *json, bool array) {
     json->levels[json->depth++].count = 0;
 }
 
+/* Empty arrays and objects remain on one line. */
 static void close_level(hd_json_writer *json, const char *bracket) {
     if (json->depth == 0)
         return;
@@ -128,7 +135,7 @@ void hd_json_integer(hd_json_writer *json, int64_t value) {
     append_text(json, text);
 }
 
-/* printf() pads exponents to two digits and marks positive ones, 1e+05; here it is 1e5. */
+/* printf() pads exponents to two digits and writes a plus sign, 1e+05; this makes it 1e5. */
 static void shorten_exponent(char *text) {
     char *to = strchr(text, 'e');
     if (to == NULL)
@@ -142,13 +149,15 @@ static void shorten_exponent(char *text) {
     memmove(to, from, strlen(from) + 1);
 }
 
-/* printf() writes the decimal point of the process's locale. */
+/* printf() uses the decimal point of the process's locale, JSON always a point. */
 static void use_point(char *text) {
     char *foreign = strchr(text, localeconv()->decimal_point[0]);
     if (foreign != NULL)
         *foreign = '.';
 }
 
+/* NaN and infinity, which JSON does not have, become null. ".0" is appended to whole numbers, so
+ * that a reader sees that the value is real. */
 void hd_json_real(hd_json_writer *json, double value) {
     char text[NUMBER];
     if (!isfinite(value)) {
@@ -168,8 +177,9 @@ void hd_json_real(hd_json_writer *json, double value) {
         append_text(json, ".0");
 }
 
-/* Bytes of the UTF-8 character at p, or 0 if there is none: overlong forms, surrogates and what is
- * above U+10FFFF are not characters. */
+/* Number of bytes of the UTF-8 character at p, or 0 if it is invalid: overlong forms, surrogates
+ * and values above U+10FFFF are not characters. A zero byte is no continuation byte, so that
+ * nothing is read beyond the end of the text. */
 static int utf8_length(const unsigned char *p) {
     int length = p[0] < 0x80 ? 1 : p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
     if (length == 1)
@@ -185,6 +195,7 @@ static int utf8_length(const unsigned char *p) {
     return length;
 }
 
+/* Also used by the parser, so that both accept the same texts. */
 bool hd_json_is_utf8(const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     while (*p != '\0') {
@@ -196,6 +207,8 @@ bool hd_json_is_utf8(const char *text) {
     return true;
 }
 
+/* A text that is not UTF-8 is written with "?" for all bytes above 127: file names may have any
+ * encoding, and an invalid byte would make the whole document unreadable. */
 static void append_string(hd_json_writer *json, const char *text) {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     bool utf8 = hd_json_is_utf8(text);
@@ -258,6 +271,7 @@ void hd_json_set_string(hd_json_writer *json, const char *name, const char *text
     hd_json_string(json, text);
 }
 
+/* Recursion is limited by the depth that the parser accepts. */
 void hd_json_write(hd_json_writer *json, const hd_json_value *value) {
     switch (value->type) {
     case HD_JSON_NULL:

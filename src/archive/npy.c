@@ -1,3 +1,6 @@
+/* NPY arrays (NumPy enhancement proposal 1): a header with a Python dictionary as text, then the
+ * elements. The dictionary is searched for its three keys instead of being parsed as Python;
+ * whatever is found is checked. */
 #include "archive/npy.h"
 
 #include "base/check.h"
@@ -16,6 +19,8 @@ enum {
     MAX_HEADER = 1 << 16
 };
 
+/* Version 1 has a length of two bytes, versions 2 and 3 one of four. The result is not yet compared
+ * with the size of the file. */
 int64_t hd_npy_header_length(const char *text, int64_t size) {
     const unsigned char *b = (const unsigned char *)text;
     if (size < LONG_PREFIX || memcmp(text, "\x93NUMPY", MAGIC) != 0)
@@ -25,7 +30,8 @@ int64_t hd_npy_header_length(const char *text, int64_t size) {
     return LONG_PREFIX + b[8] + 256 * b[9] + 65536 * (int64_t)b[10] + 16777216 * (int64_t)b[11];
 }
 
-/* Where the value of 'key' begins in the header's dictionary, or NULL. */
+/* Finds where the value of 'key' begins in the dictionary of the header; NULL if it has no such
+ * key. strspn() skips blanks and quotes, so that both '<f4' and "<f4" are read. */
 static const char *value_of(const char *header, const char *key) {
     const char *at = strstr(header, key);
     if (at == NULL)
@@ -35,7 +41,8 @@ static const char *value_of(const char *header, const char *key) {
     return at;
 }
 
-/* Reads digits; returns where they end. At most 19 are significant to the caller. */
+/* Reads digits and returns where they end. Digits beyond MAX_DIGITS are skipped, so that the number
+ * cannot overflow; the caller refuses them by their count. */
 static const char *read_digits(const char *at, int64_t *number) {
     *number = 0;
     for (int k = 0; *at >= '0' && *at <= '9'; at++, k++)
@@ -44,7 +51,9 @@ static const char *read_digits(const char *at, int64_t *number) {
     return at;
 }
 
-/* A tuple of lengths: (3, 4), (5,) or (). Python 2 wrote 5L. */
+/* A tuple of lengths: (3, 4), (5,) or (); Python 2 wrote 5L. The product is checked before every
+ * multiplication: an overflow would make a huge array look small. Dimensions beyond HD_NPY_MAX_RANK
+ * are counted but not stored, and callers refuse the rank. */
 static huddle_status parse_shape(const char *text, hd_npy *npy) {
     if (text == NULL || *text != '(')
         return hd_fail(HUDDLE_FORMAT, "the NPY header has no shape");
@@ -65,7 +74,8 @@ static huddle_status parse_shape(const char *text, hd_npy *npy) {
     return HUDDLE_OK;
 }
 
-/* A type such as '<f4'; records have a list instead. */
+/* A type such as '<f4'. Records have a list of fields instead; they are reported as kind V, which
+ * no caller accepts. */
 static huddle_status parse_type(const char *text, hd_npy *npy) {
     const uint16_t one = 1;
     bool little = *(const unsigned char *)&one == 1;
@@ -74,6 +84,7 @@ static huddle_status parse_type(const char *text, hd_npy *npy) {
     npy->kind = 'V';
     if (*text == '[')
         return HUDDLE_OK;
+    /* '|' and '=' are native or have one byte. */
     npy->swapped = *text == (little ? '>' : '<');
     text += strspn(text, "<>|=");
     if (*text == '\0')
@@ -85,13 +96,15 @@ static huddle_status parse_type(const char *text, hd_npy *npy) {
     return HUDDLE_OK;
 }
 
+/* Unknown kinds have size 0. The width of U counts characters of four bytes. */
 int64_t hd_npy_element_size(const hd_npy *npy) {
     if (strchr("fiubcSU", npy->kind) == NULL)
         return 0;
     return npy->kind == 'U' ? 4 * npy->width : npy->width;
 }
 
-/* Fills in the bytes of all elements. */
+/* Computes the number of bytes of all elements. Texts of length 0 would allow any number of
+ * elements in no bytes, and memory would be allocated for a count that the file does not back. */
 static huddle_status measure_elements(hd_npy *npy) {
     int64_t size = hd_npy_element_size(npy);
     if (size > 0 && npy->count > INT64_MAX / 4 / size)
@@ -102,6 +115,8 @@ static huddle_status measure_elements(hd_npy *npy) {
     return HUDDLE_OK;
 }
 
+/* The header is copied, so that it ends with a zero byte and string functions cannot run into the
+ * elements. */
 huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL;
@@ -115,6 +130,7 @@ huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
         FAIL(HUDDLE_NO_MEMORY, "no memory for a header of %lld bytes", (long long)length);
     npy->offset = length;
     TRY(parse_type(value_of(header, "'descr'"), npy));
+    /* Records are not read, so their shape does not matter. */
     if (npy->kind == 'V')
         goto done;
     TRY(parse_shape(value_of(header, "'shape'"), npy));
@@ -126,6 +142,9 @@ done:
     return status;
 }
 
+/* Padded with blanks to a multiple of 64 bytes, so that elements are aligned when NumPy maps the
+ * file; the last byte is a newline. Version 1 is sufficient: the header is far shorter than 65536
+ * bytes. */
 huddle_status hd_npy_header(const char *type, int32_t rank, const int64_t *dims, char **header,
                             int64_t *length) {
     huddle_status status = HUDDLE_OK;
@@ -151,6 +170,7 @@ done:
 
 /* ---- entries of an archive ---------------------------------------------------------------- */
 
+/* The whole size is known before the first byte, so that hd_zip_begin() can choose the header. */
 huddle_status hd_npy_add(hd_zip_writer *zip, const char *name, hd_zip_method method,
                          const char *type, int32_t rank, const int64_t *dims,
                          const void *elements) {
@@ -175,7 +195,8 @@ done:
 }
 
 /* Reads the header of an entry from its stream, which is then at the first element, and checks that
- * the entry has room for the elements. */
+ * the entry has room for the elements. MAX_HEADER bounds the allocation, whatever the length field
+ * contains. */
 static huddle_status read_header(hd_zip_stream *stream, hd_npy *npy) {
     huddle_status status = HUDDLE_OK;
     char *header = NULL;
@@ -186,6 +207,7 @@ static huddle_status read_header(hd_zip_stream *stream, hd_npy *npy) {
         TRY(hd_zip_stream_read(stream, header, LONG_PREFIX));
         length = hd_npy_header_length(header, LONG_PREFIX);
     }
+    /* Also -1, for a wrong magic number. */
     if (length < LONG_PREFIX || length > MAX_HEADER || length > size)
         TRY(hd_zip_locate(stream->zip,
                           hd_fail(HUDDLE_FORMAT, "'%s' is not an array of NumPy", name)));
@@ -214,6 +236,7 @@ done:
     return status;
 }
 
+/* For lists of what an archive contains; the CRC is not checked, so that no element may be used. */
 huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy) {
     hd_zip_stream stream = {0};
     huddle_status status = open_array(zip, entry, &stream, npy);
@@ -221,6 +244,8 @@ huddle_status hd_npy_peek(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *
     return status;
 }
 
+/* The allocation is bounded by the size of the entry, which the directory has checked against the
+ * file. */
 huddle_status hd_npy_read(const hd_zip *zip, const hd_zip_entry *entry, hd_npy *npy, char **bytes) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};
@@ -238,6 +263,7 @@ done:
     return status;
 }
 
+/* For arrays whose size the caller knows: the elements are unpacked into their final place. */
 huddle_status hd_npy_read_to(const hd_zip *zip, const hd_zip_entry *entry, void *to, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};

@@ -1,4 +1,7 @@
 #define _XOPEN_SOURCE 700
+/* Files are written under a temporary name and renamed when they are complete: readers see the old
+ * file or the new one, never a part of it, and a failure leaves the old one. Pipes and devices,
+ * such as /dev/stdout, are written directly. */
 #include "archive/output.h"
 
 #include "archive/file.h"
@@ -20,9 +23,11 @@ static huddle_status system_failure(const hd_output *output) {
     return hd_fail(HUDDLE_IO, "%s: cannot be written: %s", output->path, strerror(errno));
 }
 
-/* Creates the temporary file. mkstemp() would create it with mode 0600, and the mode that the umask
- * gives a new file can only be learnt by setting the umask, which other threads would see; open()
- * applies it by itself. */
+/* Creates the temporary file, in the same directory as the target, since rename() does not work
+ * across file systems. mkstemp() would create it with mode 0600, and the mode that the umask gives
+ * a new file can only be learnt by setting the umask, which other threads would see; open() applies
+ * it itself. O_EXCL refuses existing names and links, so that the name need not be unpredictable.
+ * An existing file keeps its mode. */
 static huddle_status open_temporary(hd_output *output, const struct stat *old) {
     huddle_status status = HUDDLE_OK;
     output->temporary = hd_join_text(output->target, ".XXXXXX");
@@ -31,6 +36,8 @@ static huddle_status open_temporary(hd_output *output, const struct stat *old) {
     char *suffix = output->temporary + strlen(output->target) + 1;
     for (int attempt = 0; attempt < MAX_ATTEMPTS && output->descriptor < 0; attempt++) {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+        /* Different for processes and for outputs of one process; collisions are resolved by
+         * O_EXCL. */
         uint64_t number =
             (uint64_t)getpid() * 1000003 + (uint64_t)(uintptr_t)output + (uint64_t)attempt * 7919;
         for (int k = 0; k < 6; k++, number /= 32)
@@ -50,6 +57,7 @@ done:
     return status;
 }
 
+/* regular_only is for formats that are patched after writing, which a pipe does not allow. */
 huddle_status hd_output_begin(const char *path, bool regular_only, hd_output *output) {
     huddle_status status = HUDDLE_OK;
     struct stat about;
@@ -77,6 +85,7 @@ done:
     return status;
 }
 
+/* write() may write less than it was given, to a pipe or a disk that is nearly full. */
 static huddle_status write_unbuffered(hd_output *output, const char *bytes, int64_t size) {
     while (size > 0) {
         ssize_t written = write(output->descriptor, bytes, (size_t)size);
@@ -100,6 +109,7 @@ huddle_status hd_output_write(hd_output *output, const void *bytes, int64_t size
     huddle_status status = HUDDLE_OK;
     if (output->used + size > BUFFER)
         TRY(flush_buffer(output));
+    /* Large arrays are not copied to the buffer first. */
     if (size > BUFFER)
         return write_unbuffered(output, bytes, size);
     if (size > 0)
@@ -109,6 +119,7 @@ done:
     return status;
 }
 
+/* pwrite() leaves the position at the end, where the next bytes are appended. */
 huddle_status hd_output_patch(hd_output *output, int64_t offset, const void *bytes, int64_t size) {
     huddle_status status = HUDDLE_OK;
     const char *from = bytes;
@@ -127,9 +138,9 @@ done:
     return status;
 }
 
-/* Synchronises the file before renaming it, so that a crash cannot leave an empty file under the
- * final name. A library may have replaced the file under its temporary name, so it is opened
- * again. */
+/* Synchronises the file before it is renamed, so that a crash cannot leave an empty file under the
+ * final name. It is opened again because a library may have replaced the file under its temporary
+ * name. */
 static huddle_status rename_to_target(hd_output *output) {
     int descriptor = open(output->temporary, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
@@ -142,6 +153,7 @@ static huddle_status rename_to_target(hd_output *output) {
     return status;
 }
 
+/* close() is checked as well: some file systems, NFS for one, report a full disk only then. */
 huddle_status hd_output_end(hd_output *output, huddle_status status) {
     if (status == HUDDLE_OK)
         status = flush_buffer(output);
@@ -158,6 +170,7 @@ huddle_status hd_output_end(hd_output *output, huddle_status status) {
     return status;
 }
 
+/* Public, so that programs built on the library replace files in the same way. */
 huddle_status huddle_file_write(const char *path, const void *bytes, size_t size) {
     hd_output output;
     huddle_status status = hd_output_begin(path, false, &output);

@@ -1,6 +1,12 @@
-/* Reading zip archives from memory. The central directory decides what an archive contains; local
- * headers are only used to find where the content begins. Nothing is allocated from a size that the
- * file claims before the file has been checked to be able to contain that much. */
+/* Reading zip archives from memory, files from untrusted sources included.
+ *
+ * The central directory determines what an archive contains; local headers are only used to find
+ * where the content begins. Every offset and size is compared with the size of the file before it
+ * is used, by subtractions that cannot overflow. Nothing is allocated from a size that the file
+ * claims before the file has been checked to be able to contain that much, so that memory is at
+ * most about a thousand times the size of the file, the limit of deflate itself. Entries that
+ * overlap, which allow archives of a few kilobytes to unpack to terabytes, are refused, as are
+ * names that occur twice. */
 #include "archive/zip.h"
 
 #include "archive/zip_records.h"
@@ -10,6 +16,7 @@
 #include <string.h>
 #include <zlib.h>
 
+/* APPNOTE.TXT of PKWARE describes the format; numbers below are offsets of its records. */
 enum {
     FLAG_ENCRYPTED = 1,
     MAX_COMMENT = 65535,
@@ -18,7 +25,7 @@ enum {
     SKIP = 1 << 14      /* bytes at a time when content is only checked */
 };
 
-/* Where the directory is, as its end record says. */
+/* Where the directory is, according to its end record. */
 typedef struct directory {
     int64_t begin, size, count;
 } directory;
@@ -36,7 +43,9 @@ huddle_status hd_zip_locate(const hd_zip *zip, huddle_status status) {
 
 /* ---- directory ---------------------------------------------------------------------------- */
 
-/* The end record is the last thing in the file but for a comment, whose length it contains. */
+/* The end record is the last one in the file, followed only by a comment whose length it contains.
+ * Comparing this length refuses an end record inside the comment, which could show another
+ * directory. */
 static const char *find_end(const char *bytes, int64_t size) {
     int64_t first = size - HD_ZIP_END_SIZE - MAX_COMMENT;
     for (int64_t at = size - HD_ZIP_END_SIZE; at >= 0 && at >= first; at--)
@@ -46,13 +55,15 @@ static const char *find_end(const char *bytes, int64_t size) {
     return NULL;
 }
 
-/* A number of 64 bits that must not exceed `limit`; -1 if it does. */
+/* A number of 64 bits that must not exceed `limit`; -1 if it does. Sums of such numbers and sizes
+ * of records cannot overflow. */
 static int64_t bounded_number(const char *at, int64_t limit) {
     uint64_t value = hd_zip_number(at, 8);
     return value <= (uint64_t)limit ? (int64_t)value : -1;
 }
 
-/* Reads the ZIP64 end record, which the locator in front of the plain one refers to. */
+/* Reads the ZIP64 end record, to which the locator in front of the plain one refers. Archives
+ * without a locator have none. */
 static huddle_status read_end64(const char *bytes, int64_t end, directory *d) {
     int64_t locator = end - HD_ZIP_LOCATOR64_SIZE;
     if (locator < 0 || hd_zip_number(bytes + locator, 4) != HD_ZIP_LOCATOR64)
@@ -68,6 +79,8 @@ static huddle_status read_end64(const char *bytes, int64_t end, directory *d) {
     return HUDDLE_OK;
 }
 
+/* Every record takes at least HD_ZIP_CENTRAL_SIZE bytes, which bounds the count, and with it the
+ * allocation of the entries, by the size of the file. */
 static huddle_status find_directory(const char *bytes, int64_t size, directory *d) {
     huddle_status status = HUDDLE_OK;
     const char *end = find_end(bytes, size);
@@ -76,6 +89,7 @@ static huddle_status find_directory(const char *bytes, int64_t size, directory *
     d->count = (int64_t)hd_zip_number(end + 10, 2);
     d->size = (int64_t)hd_zip_number(end + 12, 4);
     d->begin = (int64_t)hd_zip_number(end + 16, 4);
+    /* Numbers of this disk and of the disk on which the directory begins. */
     if (hd_zip_number(end + 4, 2) != 0 || hd_zip_number(end + 6, 2) != 0)
         FAIL(HUDDLE_UNSUPPORTED, "the archive is split into several files");
     TRY(read_end64(bytes, end - bytes, d));
@@ -86,8 +100,9 @@ done:
     return status;
 }
 
-/* Replaces sizes and offset that the plain record leaves to the ZIP64 extra field, which has them
- * in a fixed order and only those. */
+/* Replaces sizes and offset that the plain record leaves to the ZIP64 extra field. The field
+ * contains only those, in a fixed order. Negative numbers, for values out of bounds, are refused by
+ * check_entry(). */
 static bool read_extra64(const char *extra, int64_t length, hd_zip_entry *entry) {
     int64_t *fields[] = {&entry->size, &entry->packed, &entry->offset};
     while (length >= 4) {
@@ -101,6 +116,7 @@ static bool read_extra64(const char *extra, int64_t length, hd_zip_entry *entry)
                     continue;
                 if (end - at < 8)
                     return false;
+                /* Sums of a few such numbers do not overflow. */
                 *fields[k] = bounded_number(at, INT64_MAX / 4);
                 at += 8;
             }
@@ -112,8 +128,8 @@ static bool read_extra64(const char *extra, int64_t length, hd_zip_entry *entry)
     return true;
 }
 
-/* True for a relative path without "..": nothing here extracts to the disc, but what reads a name
- * later may. */
+/* True for a relative path without "..". Nothing here extracts to the disk, but a caller may use
+ * names for files later. Control characters could hide a name in a message on a terminal. */
 static bool is_safe_name(const char *name, int64_t length) {
     if (length == 0 || name[0] == '/')
         return false;
@@ -129,8 +145,9 @@ static bool is_safe_name(const char *name, int64_t length) {
     return true;
 }
 
-/* Checks that the entry's content lies in the file, in front of the directory, and can have the
- * size that it claims. */
+/* Checks that the content of an entry lies in the file, before the directory, and that it can have
+ * the size that it claims: deflate cannot compress by more than MAX_RATIO, so that a larger claim
+ * is an attempt to cause a large allocation. 64 bytes allow for tiny streams. */
 static huddle_status check_entry(const char *bytes, const directory *d, const hd_zip_entry *entry) {
     const char *name = entry->name;
     if (entry->size < 0 || entry->packed < 0 || entry->offset < 0 ||
@@ -151,7 +168,7 @@ static huddle_status check_entry(const char *bytes, const directory *d, const hd
     return HUDDLE_OK;
 }
 
-/* Reads the record at *at, which moves to the next; its name goes to *names. */
+/* Reads the record at *at, which is advanced to the next one; its name is copied to *names. */
 static huddle_status read_central(const char *bytes, const directory *d, int64_t *at, char **names,
                                   hd_zip_entry *entry) {
     huddle_status status = HUDDLE_OK;
@@ -166,6 +183,7 @@ static huddle_status read_central(const char *bytes, const directory *d, int64_t
         FAIL(HUDDLE_FORMAT, "the archive is damaged: its directory is cut short");
     if (!is_safe_name(record + HD_ZIP_CENTRAL_SIZE, name))
         FAIL(HUDDLE_FORMAT, "the archive has an entry whose name is not a plain relative path");
+    /* Names in the file have no zero byte at their end. */
     memcpy(*names, record + HD_ZIP_CENTRAL_SIZE, (size_t)name);
     (*names)[name] = '\0';
     *entry = (hd_zip_entry){.name = *names,
@@ -194,7 +212,8 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(((const named_position *)a)->name, ((const named_position *)b)->name);
 }
 
-/* Sorts the positions by name, which also shows names that occur twice. */
+/* Sorts the positions by name for hd_zip_find(). Names that occur twice are refused: readers differ
+ * in which entry they use. */
 static huddle_status index_names(hd_zip *zip) {
     huddle_status status = HUDDLE_OK;
     named_position *sorted = NULL;
@@ -213,6 +232,7 @@ done:
     return status;
 }
 
+/* All entries are checked before any is read. */
 static huddle_status read_directory(hd_zip *zip) {
     huddle_status status = HUDDLE_OK;
     const char *bytes = zip->file.text;
@@ -267,6 +287,7 @@ void hd_zip_free(hd_zip *zip) {
     *zip = (hd_zip){.file = {.descriptor = -1}};
 }
 
+/* Binary search: an archive from elsewhere may have many entries. */
 const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name) {
     int64_t low = 0, high = zip->count;
     while (low < high) {
@@ -290,6 +311,7 @@ static huddle_status damaged(const hd_zip_stream *stream) {
                                               stream->entry->name));
 }
 
+/* Raw deflate (negative window bits): zip has its own header and CRC. */
 huddle_status hd_zip_stream_open(const hd_zip *zip, const hd_zip_entry *entry,
                                  hd_zip_stream *stream) {
     huddle_status status = HUDDLE_OK;
@@ -321,7 +343,8 @@ void hd_zip_stream_free(hd_zip_stream *stream) {
     stream->inflate = NULL;
 }
 
-/* Fills `size` bytes; false if the packed data end before or are damaged. */
+/* Unpacks exactly `size` bytes; false if the packed data end before or are damaged. A call without
+ * progress would repeat forever and ends the loop as well. */
 static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
     z_stream *z = stream->inflate;
     while (size > 0) {
@@ -345,7 +368,9 @@ static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
     return true;
 }
 
+/* The CRC is updated piece by piece; hd_zip_stream_finish() compares it. */
 huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) {
+    /* Never beyond the size in the directory, whatever the packed data contain. */
     if (size > stream->unread)
         return damaged(stream);
     if (size == 0)
@@ -361,6 +386,7 @@ huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) 
     return HUDDLE_OK;
 }
 
+/* The remaining content is unpacked only to complete the CRC. */
 huddle_status hd_zip_stream_finish(hd_zip_stream *stream) {
     huddle_status status = HUDDLE_OK;
     char rest[SKIP];
@@ -375,6 +401,7 @@ done:
     return status;
 }
 
+/* entry->size is bounded by check_entry(), so that the allocation is in proportion to the file. */
 huddle_status hd_zip_read(const hd_zip *zip, const hd_zip_entry *entry, char **bytes) {
     huddle_status status = HUDDLE_OK;
     hd_zip_stream stream = {0};

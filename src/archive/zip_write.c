@@ -32,11 +32,13 @@ static huddle_status write_bytes(hd_zip_writer *zip, const void *bytes, int64_t 
     return hd_output_write(&zip->output, bytes, size);
 }
 
-/* Deflate can enlarge its input, by far less than 1/1000 plus a few bytes. */
+/* Whether the local header needs a ZIP64 field, which must be known before the content is
+ * compressed. Deflate can enlarge its input, by far less than 1/1000 plus a few bytes. */
 static bool entry_needs_64(const hd_zip_writer *zip, int64_t size) {
     return size > zip->max_plain - size / 1000 - 64;
 }
 
+/* The flag for UTF-8 is set only where it is needed. */
 static bool is_ascii(const char *name) {
     for (; *name != '\0'; name++)
         if ((unsigned char)*name >= 0x80)
@@ -44,8 +46,9 @@ static bool is_ascii(const char *name) {
     return true;
 }
 
-/* The fields that a local header and a central one have in common, from the version needed up to
- * the length of the name. `plain` is false if the sizes are in the extra field. */
+/* The fields that a local and a central header have in common, from the version needed up to the
+ * length of the name. `plain` is false if the sizes are in the extra field. The date is fixed, so
+ * that equal content gives equal files. */
 static char *store_common(char *at, const hd_zip_entry *entry, int version, bool plain) {
     at = hd_zip_store(at, 2, (uint64_t)version);
     at = hd_zip_store(at, 2, is_ascii(entry->name) ? 0 : FLAG_UTF8);
@@ -58,8 +61,10 @@ static char *store_common(char *at, const hd_zip_entry *entry, int version, bool
     return hd_zip_store(at, 2, strlen(entry->name));
 }
 
-/* The local header without the name, and the extra field that follows it; a local ZIP64 field
- * always has both sizes. Returns the length of the extra field. */
+/* The local header without the name, and the extra field that follows the name; a local ZIP64 field
+ * always has both sizes. Returns the length of the extra field. Called twice per entry: before the
+ * content with sizes of 0, and after it with the final ones, for which the header has the same
+ * length. */
 static int64_t make_local_header(const hd_zip_entry *entry, bool wide,
                                  char header[HD_ZIP_LOCAL_SIZE], char extra[LOCAL_EXTRA_SIZE]) {
     char *at = hd_zip_store(header, 4, HD_ZIP_LOCAL);
@@ -92,6 +97,7 @@ static void stop_deflate(hd_zip_writer *zip) {
     zip->deflate = NULL;
 }
 
+/* `size` decides about ZIP64 only; sizes and CRC are patched by hd_zip_end(). */
 huddle_status hd_zip_begin(hd_zip_writer *zip, const char *name, hd_zip_method method,
                            int64_t size) {
     huddle_status status = HUDDLE_OK;
@@ -112,6 +118,7 @@ huddle_status hd_zip_begin(hd_zip_writer *zip, const char *name, hd_zip_method m
     zip->open = true;
     if (method == HD_ZIP_DEFLATED)
         TRY(start_deflate(zip));
+    /* Place holders; hd_zip_end() overwrites them. */
     int64_t more = make_local_header(entry, entry_needs_64(zip, size), header, extra);
     TRY(write_bytes(zip, header, sizeof header));
     TRY(write_bytes(zip, name, length));
@@ -120,7 +127,7 @@ done:
     return status;
 }
 
-/* Deflates a piece and writes what comes out. */
+/* Deflates a piece and writes the output. A full output buffer means that zlib may have more. */
 static huddle_status write_deflated(hd_zip_writer *zip, const char *bytes, int64_t size,
                                     int flush) {
     huddle_status status = HUDDLE_OK;
@@ -144,6 +151,7 @@ done:
     return status;
 }
 
+/* zlib takes at most MAX_CALL bytes at a time. */
 huddle_status hd_zip_write(hd_zip_writer *zip, const void *bytes, int64_t size) {
     huddle_status status = HUDDLE_OK;
     hd_zip_entry *entry = &zip->entries[zip->count - 1];
@@ -165,6 +173,8 @@ done:
     return status;
 }
 
+/* A different size than announced is a mistake of the caller: the header may have the wrong
+ * form. */
 huddle_status hd_zip_end(hd_zip_writer *zip) {
     huddle_status status = HUDDLE_OK;
     hd_zip_entry *entry = &zip->entries[zip->count - 1];
@@ -195,11 +205,12 @@ done:
     return status;
 }
 
-/* One record of the central directory. Its ZIP64 field has only what does not fit into the plain
- * fields: both sizes, if one is too large, and the offset. */
+/* Writes one record of the central directory. Its ZIP64 field contains only what does not fit into
+ * the plain fields: both sizes if one is too large, and the offset. */
 static huddle_status write_central(hd_zip_writer *zip, const hd_zip_entry *entry) {
     huddle_status status = HUDDLE_OK;
     char record[HD_ZIP_CENTRAL_SIZE], extra[32];
+    /* Final sizes are known here, so that an entry with a local ZIP64 field may do without one. */
     bool wide = entry->size > zip->max_plain || entry->packed > zip->max_plain;
     bool far = entry->offset > zip->max_plain;
     char *end = extra + 4;
@@ -250,6 +261,8 @@ static huddle_status write_end64(hd_zip_writer *zip, int64_t begin, int64_t size
     return write_bytes(zip, record, sizeof record);
 }
 
+/* The ZIP64 end record is added only where a plain field overflows, because old readers do not know
+ * it. */
 static huddle_status write_directory(hd_zip_writer *zip) {
     huddle_status status = HUDDLE_OK;
     char record[HD_ZIP_END_SIZE];
@@ -275,6 +288,7 @@ done:
     return status;
 }
 
+/* Frees everything after failures as well; hd_output_end() removes the incomplete file then. */
 huddle_status hd_zip_close(hd_zip_writer *zip, huddle_status status) {
     if (status == HUDDLE_OK && zip->open)
         status = hd_fail(HUDDLE_INTERNAL, "%s: an entry was not ended", zip->output.path);

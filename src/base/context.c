@@ -1,4 +1,7 @@
 #define _GNU_SOURCE
+/* The context of a computation: threads, log, warnings, progress, cancelling and the engine. There
+ * are no global settings; a NULL context is valid everywhere and means the calling thread, the CPU,
+ * no messages and no cancelling. */
 #include "base/context.h"
 
 #include "base/check.h"
@@ -13,9 +16,11 @@
 
 enum { MAX_THREADS = 1024 };
 
-/* Seconds between two progress reports: smooth for a person, cheap for a callback in Python. */
+/* Seconds between two progress reports: short enough for a smooth display, long enough that a
+ * callback in Python costs nothing. */
 static const double progress_interval = 0.1;
 
+/* A monotonic clock: durations must not depend on adjustments of the system time. */
 double hd_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -33,23 +38,26 @@ static int32_t read_quota(const char *path, int32_t limit) {
     fclose(file);
     if (fields != 2 || period <= 0 || quota <= 0)
         return limit;
+    /* Rounded up: a quota of 1.5 CPUs keeps two threads busy most of the time. */
     double cpus = (quota + period - 1) / period;
     return cpus < 1 ? 1 : cpus < limit ? (int32_t)cpus : limit;
 }
 
-/* Every cgroup between this process's and the root may have a quota; the smallest one holds. A
- * container that limits CPU time does not change the CPU affinity, so counting CPUs alone would
- * start too many threads there. */
+/* Applies the quotas of all cgroups between that of this process and the root; the smallest one is
+ * effective. A container that limits CPU time does not change the CPU affinity, so that counting
+ * CPUs alone would start too many threads. */
 static int32_t apply_cgroup_limit(int32_t limit) {
     char line[512], path[600];
     FILE *file = fopen("/proc/self/cgroup", "re");
     if (file == NULL)
         return limit;
     while (fgets(line, sizeof line, file) != NULL) {
+        /* The line of cgroup v2; those of version 1 begin with other numbers. */
         if (strncmp(line, "0::/", 4) != 0)
             continue;
         char *group = line + 3;
         group[strcspn(group, "\n")] = '\0';
+        /* From the cgroup of this process to the root, one component of the path at a time. */
         for (;;) {
             snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
             limit = read_quota(path, limit);
@@ -74,6 +82,8 @@ static int32_t count_available_threads(void) {
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : count;
 }
 
+/* Threads are started by the first parallel loop, so that a context costs nothing until it is
+ * used. */
 huddle_status huddle_context_new(huddle_context **context) {
     huddle_status status = HUDDLE_OK;
     huddle_context *made = NULL;
@@ -95,6 +105,7 @@ void huddle_context_free(huddle_context *context) {
     huddle_free(context);
 }
 
+/* The pool is started anew with the next loop. Results do not depend on the number of threads. */
 huddle_status huddle_context_set_threads(huddle_context *context, int32_t n_threads) {
     if (n_threads == HUDDLE_AUTO)
         n_threads = count_available_threads();
@@ -123,6 +134,8 @@ void huddle_context_set_progress(huddle_context *context, huddle_progress_functi
     context->progress_user = user;
 }
 
+/* Only sets an atomic flag, so that it may be called from another thread or from a signal
+ * handler. */
 void huddle_context_cancel(huddle_context *context) {
     atomic_store(&context->cancelled, 1);
 }
@@ -168,8 +181,8 @@ void hd_warnings_free(hd_warnings *warnings) {
     memset(warnings, 0, sizeof *warnings);
 }
 
-/* The lock keeps lines of different threads apart and guards the list of warnings. A warning that
- * cannot be kept for lack of memory is still logged. */
+/* The lock keeps lines of different threads apart and protects the list of warnings. A warning that
+ * cannot be stored for lack of memory is still logged. */
 static void write_line(huddle_context *context, huddle_log_level level, huddle_warning_code code,
                        const char *format, va_list arguments) {
     char text[1024];
@@ -182,6 +195,7 @@ static void write_line(huddle_context *context, huddle_log_level level, huddle_w
     pthread_mutex_unlock(&context->logging);
 }
 
+/* A warning is about the result and is stored with the fit; hd_log() is only shown. */
 void hd_warn(huddle_context *context, huddle_warning_code code, const char *format, ...) {
     if (context == NULL)
         return;
@@ -200,6 +214,7 @@ void hd_log(huddle_context *context, const char *format, ...) {
     va_end(arguments);
 }
 
+/* Both the log and the list of warnings are replaced, and restored by hd_silence_end(). */
 hd_silence hd_silence_begin(huddle_context *context) {
     hd_silence before = {0};
     if (context == NULL)
@@ -217,12 +232,16 @@ void hd_silence_end(huddle_context *context, hd_silence before) {
     context->warnings = before.warnings;
 }
 
+/* Relaxed order is sufficient: the flag is checked often, and no other data are published with
+ * it. */
 huddle_status hd_check_cancel(huddle_context *context) {
     if (context != NULL && atomic_load_explicit(&context->cancelled, memory_order_relaxed))
         return hd_fail(HUDDLE_CANCELLED, "cancelled");
     return HUDDLE_OK;
 }
 
+/* The end of a stage is always reported, however short the interval. A callback that returns
+ * non-zero cancels the computation. */
 huddle_status hd_progress(huddle_context *context, const char *stage, double done, double total) {
     if (context == NULL)
         return HUDDLE_OK;

@@ -1,8 +1,12 @@
+/* Which instruction set the kernels may use. The library contains every kernel in several versions
+ * and chooses at run time, so that one build runs on all processors. */
 #include "base/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* The AVX-512 kernels use the subsets of Skylake-X and later; FMA is not implied by AVX2 in
+ * CPUID. */
 static hd_isa detect(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -15,6 +19,8 @@ static hd_isa detect(void) {
     return HD_ISA_BASE;
 }
 
+/* HUDDLE_ISA can only lower the choice: tests compare the kernels on one machine, and a higher
+ * instruction set than the processor has would end in an illegal instruction. */
 hd_isa hd_cpu_isa(void) {
     hd_isa best = detect();
     const char *wanted = getenv("HUDDLE_ISA");

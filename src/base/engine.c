@@ -1,3 +1,6 @@
+/* The engine of a context. An engine is a table of functions for single stages; a stage calls the
+ * function of the engine if it has one and its own code otherwise. The CPU engine has none, so that
+ * a context without an engine and one with the CPU engine behave alike. */
 #include "base/engine.h"
 
 #include "base/check.h"
@@ -8,6 +11,7 @@
 
 const hd_engine hd_engine_cpu = {.text = {"cpu", "the processors of this machine"}};
 
+/* The CPU engine has nothing to close. */
 static void close_engine(huddle_context *context) {
     if (context->engine != NULL && context->engine->close != NULL)
         context->engine->close(context->engine_state);
@@ -26,7 +30,8 @@ static char *join_text(const char *name, const char *options) {
     return text;
 }
 
-/* The new engine is opened before the old one is closed: if it cannot start, nothing changes. */
+/* The new engine is opened before the old one is closed: if it cannot be opened, nothing
+ * changes. */
 huddle_status hd_context_use_engine(huddle_context *context, const hd_engine *engine,
                                     const char *options) {
     huddle_status status = HUDDLE_OK;
@@ -53,6 +58,7 @@ void hd_context_close_engine(huddle_context *context) {
     close_engine(context);
 }
 
+/* Contexts are created without an engine, so that nothing is opened unless it is asked for. */
 const hd_engine *hd_context_engine(const huddle_context *context) {
     return context == NULL || context->engine == NULL ? &hd_engine_cpu : context->engine;
 }

@@ -1,3 +1,5 @@
+/* Allocation of arrays. One place checks sizes, aligns arrays, and lets tests make any single
+ * request fail. */
 #include "base/memory.h"
 #include "huddle/base.h"
 
@@ -11,10 +13,12 @@ enum {
     MIN_CAPACITY = 16 /* of an array that grows */
 };
 
-/* Counters of the test hook: with the BLAS guard, the library's only mutable globals. */
+/* Counters of the test hook. Together with the BLAS guard they are the library's only mutable
+ * globals. */
 static atomic_llong requests;
 static atomic_llong failing_request;
 
+/* Requests are counted from 1, so that failing_request = 0 means that none fails. */
 static int must_fail(void) {
     long long request = atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed) + 1;
     return request == atomic_load_explicit(&failing_request, memory_order_relaxed);
@@ -26,6 +30,10 @@ int64_t hd_memory_fail_at(int64_t k) {
     return seen;
 }
 
+/* Half of PTRDIFF_MAX: count times size cannot overflow, and neither can rounding up to the
+ * alignment nor pointer differences. Counts may come from files, so they are checked here as well.
+ * aligned_alloc() requires a multiple of the alignment, and 0 bytes get a unique pointer: NULL
+ * would mean failure. */
 void *hd_alloc(int64_t count, size_t size) {
     if (must_fail() || count < 0 || size == 0 ||
         (uint64_t)count > (uint64_t)(PTRDIFF_MAX / 2) / size)
@@ -43,12 +51,14 @@ void *hd_alloc_zero(int64_t count, size_t size) {
 }
 
 /* The array is a pointer to a pointer of any type; copying the bytes of the pointer keeps to the
- * rules of aliasing. */
+ * rules of aliasing. Doubling makes a sequence of appends linear in total. On failure array and
+ * capacity are unchanged, so that the caller can free it as usual. */
 int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
     void *old, *larger;
     memcpy(&old, array, sizeof old);
     if (needed <= *capacity)
         return 1;
+    /* hd_alloc() refuses what is too large. */
     int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
     if (wanted < needed)
         wanted = needed;

@@ -1,5 +1,6 @@
-/* Reading, writing and checking options by their tables. Every value has one text, and checking a
- * struct is writing and reading it again: there is one set of rules. */
+/* Reading, writing and checking options by their tables. Every value has exactly one text, and a
+ * struct is checked by writing its values as text and reading them again, so that there is only one
+ * set of rules. */
 #include "base/options.h"
 
 #include "base/check.h"
@@ -22,6 +23,8 @@ typedef union value {
     huddle_range range;
 } value;
 
+/* Values are copied to and from the caller's struct by their size, since the struct's type is
+ * unknown here. */
 static size_t value_size(huddle_option_type type) {
     switch (type) {
     case HUDDLE_OPTION_INT:
@@ -46,8 +49,8 @@ static size_t value_size(huddle_option_type type) {
 
 /* ---- text to value: each returns false if the text is not a value of the option ------------ */
 
-/* A whole number at the beginning of the text, without the blanks and the "+" that strtoll() would
- * accept; *rest is what follows it. */
+/* Reads an integer at the beginning of the text, without the blanks and the "+" that strtoll()
+ * would accept; *rest is what follows it. errno reports numbers beyond long long. */
 static bool parse_whole(const char *text, const char **rest, long long *number) {
     char *end;
     if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))
@@ -58,6 +61,8 @@ static bool parse_whole(const char *text, const char **rest, long long *number) 
     return errno == 0;
 }
 
+/* False for NaN. Bounds of integer options are at most INT32_MAX, which a double represents
+ * exactly. */
 static bool is_within_bounds(const huddle_option *option, double number) {
     return number >= option->min && number <= option->max;
 }
@@ -72,6 +77,7 @@ static bool parse_int(const huddle_option *option, const char *text, value *out)
     return true;
 }
 
+/* All 64 bits are allowed, which parse_whole() could not read; strtoull() would accept a sign. */
 static bool parse_seed(const char *text, value *out) {
     char *end;
     if (!isdigit((unsigned char)text[0]))
@@ -81,6 +87,7 @@ static bool parse_seed(const char *text, value *out) {
     return errno == 0 && *end == '\0';
 }
 
+/* strtod() would skip blanks at the beginning and accept "inf" and "nan". */
 static bool parse_real(const huddle_option *option, const char *text, value *out) {
     char *end;
     if (text[0] == '\0' || isspace((unsigned char)text[0]))
@@ -94,6 +101,7 @@ static bool parse_bool(const char *text, value *out) {
     return out->boolean || strcmp(text, "false") == 0;
 }
 
+/* The table's own pointer is stored: it outlives the text of the caller. */
 static bool parse_choice(const huddle_option *option, const char *text, value *out) {
     for (const char *const *choice = option->choices; *choice != NULL; choice++)
         if (strcmp(text, *choice) == 0) {
@@ -119,6 +127,7 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
             out->rule = (huddle_rule){*choice, 0};
             return true;
         }
+        /* The ':' must follow at once: "pcax:3" is not "pca:R". */
         if (length == 0 || strncmp(text, *choice, length) != 0 || text[length] != ':')
             continue;
         if (!parse_whole(text + length + 1, &rest, &number) || *rest != '\0' ||
@@ -130,7 +139,8 @@ static bool parse_rule(const huddle_option *option, const char *text, value *out
     return false;
 }
 
-/* "7", or "2-20" with the smaller number first. */
+/* "7", or "2-20" with the smaller number first. A "-" after a number separates, it is not a
+ * sign. */
 static bool parse_range(const huddle_option *option, const char *text, value *out) {
     long long first, last;
     const char *rest;
@@ -144,6 +154,7 @@ static bool parse_range(const huddle_option *option, const char *text, value *ou
     return *rest == '\0' && first <= last;
 }
 
+/* All bytes of the value are set, so that structs can be compared and stored as a whole. */
 static bool parse_value(const huddle_option *option, const char *text, value *out) {
     bool is_auto = option->allows_auto && strcmp(text, "auto") == 0;
     memset(out, 0, sizeof *out);
@@ -173,7 +184,8 @@ static bool parse_value(const huddle_option *option, const char *text, value *ou
 
 /* ---- value to text ------------------------------------------------------------------------ */
 
-/* The text that parse_value() reads as the same value; "" for a choice that is not set. */
+/* The text that parse_value() reads as the same value; "" for a choice that is not set, which
+ * parse_value() refuses. */
 static void format_value(const huddle_option *option, const value *in, char *text, size_t size) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:
@@ -224,8 +236,7 @@ static void append_text(char *text, size_t size, const char *more) {
         snprintf(text + length, size - length, "%s", more);
 }
 
-/* "a whole number from 1 to 100", or without an end where the type's largest number is the bound.
- */
+/* "a whole number from 1 to 100", or without an upper end if the bound is only that of the type. */
 static void append_bounds(const huddle_option *option, char *text, size_t size) {
     char low[40], high[40], bounds[128];
     bool whole = option->type != HUDDLE_OPTION_REAL;
@@ -240,6 +251,7 @@ static void append_bounds(const huddle_option *option, char *text, size_t size) 
     append_text(text, size, bounds);
 }
 
+/* For help texts and error messages alike, so that both agree with parse_value(). */
 void huddle_option_allowed(const huddle_option *option, char *text, size_t size) {
     text[0] = '\0';
     if (option->allows_auto)
@@ -280,6 +292,8 @@ const huddle_option *huddle_option_find(const huddle_option *table, const char *
     return NULL;
 }
 
+/* A misspelt option must fail with a hint: ignoring it would give results for other settings than
+ * the user believes. */
 static huddle_status unknown_option(const huddle_option *table, const char *name) {
     const char *nearest = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -290,7 +304,7 @@ static huddle_status unknown_option(const huddle_option *table, const char *name
     return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
 }
 
-/* "NAME = TEXT is not ...", with what the option takes. */
+/* "NAME = TEXT is not ...", followed by the allowed values. */
 static huddle_status report_misfit(const huddle_option *option, const char *text) {
     char allowed[256];
     huddle_option_allowed(option, allowed, sizeof allowed);
@@ -298,6 +312,8 @@ static huddle_status report_misfit(const huddle_option *option, const char *text
                    option->choices != NULL ? "one of " : "", allowed);
 }
 
+/* Defaults are texts in the table, read like any other value, so that the documented default is the
+ * one in effect. */
 void huddle_options_default(const huddle_option *table, void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value parsed;
@@ -335,6 +351,8 @@ huddle_status huddle_options_get(const huddle_option *table, const void *options
     return HUDDLE_OK;
 }
 
+/* For structs that a program has filled in directly. Every value is formatted and parsed again, so
+ * that the rules for texts are the only rules. */
 huddle_status huddle_options_check(const huddle_option *table, const void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value stored, again;

@@ -1,3 +1,6 @@
+/* Parallel loops over chunks of fixed size. Which thread runs a chunk is not determined, but what a
+ * chunk computes depends on its index and bounds alone; callers add up results of chunks in the
+ * order of their indices. Results are therefore the same for any number of threads. */
 #include "base/parallel.h"
 
 #include "base/check.h"
@@ -39,7 +42,8 @@ struct hd_pool {
     } workers[];
 };
 
-/* True on a thread that is inside a loop's body. */
+/* True on a thread that is inside the body of a loop. A nested loop runs on that thread alone:
+ * waiting for the pool from inside the pool could deadlock. */
 static _Thread_local bool inside;
 
 int64_t hd_chunks(int64_t n, int64_t grain) {
@@ -50,7 +54,9 @@ int32_t hd_workers(const huddle_context *context) {
     return huddle_context_threads(context);
 }
 
-/* Keeps the failure of the lowest chunk, so that the message does not depend on the threads. */
+/* Keeps the failure of the lowest chunk. Chunks are claimed in ascending order and a claimed chunk
+ * is always run, so that all chunks below a failing one are run too, and the message does not
+ * depend on the threads. */
 static void note_failure(job *loop, int64_t chunk, huddle_status status) {
     pthread_mutex_lock(&loop->lock);
     if (loop->failed_chunk < 0 || chunk < loop->failed_chunk) {
@@ -62,7 +68,9 @@ static void note_failure(job *loop, int64_t chunk, huddle_status status) {
     atomic_store(&loop->stopped, 1);
 }
 
-/* Runs chunks until none is left. Only the calling thread passes a stage, to report progress. */
+/* Runs chunks until none is left. Only the calling thread passes a stage and reports progress:
+ * callbacks need not be thread-safe. Threads take the next chunk from a counter, which balances the
+ * load if chunks take different times. */
 static void run_chunks(job *loop, int32_t worker, const char *stage) {
     bool was_inside = inside;
     inside = true;
@@ -71,11 +79,13 @@ static void run_chunks(job *loop, int32_t worker, const char *stage) {
         if (chunk >= loop->chunks)
             break;
         int64_t begin = chunk * loop->grain;
+        /* Written so that begin + grain cannot overflow. */
         int64_t end = loop->n - begin < loop->grain ? loop->n : begin + loop->grain;
         huddle_status status = hd_check_cancel(loop->context);
         if (status == HUDDLE_OK)
             status = loop->body(loop->argument, (hd_chunk){chunk, begin, end, worker});
         int64_t finished = atomic_fetch_add(&loop->finished, 1) + 1;
+        /* The end is reported once, by hd_parallel(). */
         if (status == HUDDLE_OK && stage != NULL && finished < loop->chunks)
             status = hd_progress(loop->context, stage, (double)finished, (double)loop->chunks);
         if (status != HUDDLE_OK)
@@ -84,7 +94,9 @@ static void run_chunks(job *loop, int32_t worker, const char *stage) {
     inside = was_inside;
 }
 
-/* A thread of the pool: waits for a job it has not seen yet, works on it, and waits again. */
+/* A thread of the pool: waits for a job that it has not seen yet, works on it, and waits again.
+ * The generation distinguishes a new job from the one just finished, which may have the same
+ * address. */
 static void *run_worker(void *argument) {
     struct worker *self = argument;
     hd_pool *pool = self->pool;
@@ -108,7 +120,8 @@ static void *run_worker(void *argument) {
     return NULL;
 }
 
-/* Starts the workers; fewer than wanted, or none, if the system refuses more threads. */
+/* Starts the workers; fewer than wanted, or none, if the system refuses more threads. The caller
+ * always works too, so that a loop completes in any case. */
 static hd_pool *start_pool(int32_t n_workers) {
     hd_pool *pool = hd_alloc_zero(1, sizeof(hd_pool) + (size_t)n_workers * sizeof(struct worker));
     if (pool == NULL)
@@ -120,6 +133,7 @@ static hd_pool *start_pool(int32_t n_workers) {
     pool->n_workers = n_workers;
     for (int32_t i = 0; i < n_workers; i++) {
         pool->workers[i].pool = pool;
+        /* Worker 0 is the thread that calls hd_parallel(). */
         pool->workers[i].index = i + 1;
         if (pthread_create(&pool->workers[i].thread, NULL, run_worker, &pool->workers[i]) != 0)
             break;
@@ -146,8 +160,9 @@ void hd_pool_free(hd_pool *pool) {
     huddle_free(pool);
 }
 
-/* The context's pool, reserved for this thread; NULL if another thread uses it or it cannot be
- * started. */
+/* Reserves the context's pool for this thread; NULL if another thread uses it or if it cannot be
+ * started. The loop then runs on the calling thread alone, with the same result. After fork() the
+ * child has the memory of the pool but none of its threads, so it starts its own. */
 static hd_pool *claim_pool(huddle_context *context) {
     hd_pool *pool = NULL;
     pthread_mutex_lock(&context->logging);
@@ -171,6 +186,8 @@ static void release_pool(huddle_context *context, hd_pool *pool) {
     pthread_mutex_unlock(&context->logging);
 }
 
+/* The calling thread is worker 0. The job is on its stack, so it must not return while a worker may
+ * still use it. */
 static void run_on_pool(hd_pool *pool, job *loop, const char *stage) {
     pthread_mutex_lock(&pool->lock);
     pool->current = loop;
@@ -179,13 +196,15 @@ static void run_on_pool(hd_pool *pool, job *loop, const char *stage) {
     pthread_mutex_unlock(&pool->lock);
     run_chunks(loop, 0, stage);
     pthread_mutex_lock(&pool->lock);
-    /* A worker that wakes up late finds no job; those inside are waited for. */
+    /* A worker that wakes up late finds no job; workers inside the job are waited for. */
     pool->current = NULL;
     while (pool->working > 0)
         pthread_cond_wait(&pool->end, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* With one thread the chunks are the same and run in order: a program that is debugged on one
+ * thread computes what it computes on many. */
 huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n, int64_t grain,
                           hd_body body, void *argument) {
     job loop = {.context = context,
@@ -200,6 +219,7 @@ huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n,
     if (inside)
         stage = NULL;
     pthread_mutex_init(&loop.lock, NULL);
+    /* One chunk is not worth waking a thread for. */
     if (loop.chunks > 1 && !inside && huddle_context_threads(context) > 1)
         pool = claim_pool(context);
     if (pool != NULL) {

@@ -1,8 +1,11 @@
+/* Random numbers that depend on (seed, stream, position) only, so that parallel code draws the same
+ * numbers for any number of threads: each row, restart or chunk has its own stream. */
 #include "base/rng.h"
 
 #include <math.h>
 
-/* Ten rounds with the multipliers and key increments of the paper. */
+/* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3, SC
+ * 2011), with the multipliers and key increments of the paper. */
 void hd_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
     uint32_t x0 = counter[0], x1 = counter[1], x2 = counter[2], x3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
@@ -22,15 +25,19 @@ void hd_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
     out[3] = x3;
 }
 
+/* The seed is the key, the stream the upper half of the counter: 2^64 streams of 2^64 blocks
+ * each. */
 hd_rng hd_rng_stream(uint64_t seed, uint64_t stream) {
     hd_rng rng = {.key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
                   .counter = {0, 0, (uint32_t)stream, (uint32_t)(stream >> 32)}};
     return rng;
 }
 
+/* Philox makes four words at a time. */
 static uint32_t next_word(hd_rng *rng) {
     if (rng->left == 0) {
         hd_philox(rng->counter, rng->key, rng->block);
+        /* A 64-bit counter in two words. */
         if (++rng->counter[0] == 0)
             rng->counter[1]++;
         rng->left = 4;
@@ -43,6 +50,7 @@ uint64_t hd_rng_bits(hd_rng *rng) {
     return (uint64_t)next_word(rng) << 32 | low;
 }
 
+/* The upper 53 bits, the precision of a double: uniform on [0, 1), never 1. */
 double hd_rng_uniform(hd_rng *rng) {
     return (double)(hd_rng_bits(rng) >> 11) * 0x1p-53;
 }
@@ -65,7 +73,8 @@ void hd_rng_sample(hd_rng *rng, int64_t n, int64_t count, int64_t *index) {
 }
 
 double hd_rng_normal(hd_rng *rng) {
-    /* Box and Muller 1958. The second number is not used: keeping it would be state. */
+    /* Box and Muller, 1958; 1 - u is never 0. The second number of the pair is not used: keeping it
+     * would make the next result depend on earlier calls. */
     double radius = sqrt(-2.0 * log(1.0 - hd_rng_uniform(rng)));
     return radius * cos(6.283185307179586 * hd_rng_uniform(rng));
 }

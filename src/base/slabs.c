@@ -1,3 +1,6 @@
+/* Rows that are distributed over processes. On one process, the usual case, every function returns
+ * at once; an engine that distributes rows supplies the functions. Reductions are collective: all
+ * processes must call them, in the same order. */
 #include "base/slabs.h"
 
 #include "base/check.h"
@@ -17,6 +20,7 @@ huddle_status hd_slab_locate(huddle_context *context, int64_t n, hd_slab *slab) 
     return slabs->locate(context->engine_state, n, &slab->first, &slab->total);
 }
 
+/* count is the same on all processes, so that all or none take part. */
 static huddle_status reduce(huddle_context *context, hd_reduction operation, int64_t count,
                             double *values) {
     const hd_engine_slabs *slabs = slabs_of(context);
@@ -37,6 +41,7 @@ huddle_status hd_reduce_max(huddle_context *context, int64_t count, double *valu
     return reduce(context, HD_REDUCE_MAX, count, values);
 }
 
+/* Counts are reduced as doubles, which represent integers up to 2^53 exactly. */
 huddle_status hd_reduce_count(huddle_context *context, int64_t *count) {
     double value = (double)*count;
     huddle_status status = reduce(context, HD_REDUCE_SUM, 1, &value);
@@ -44,11 +49,14 @@ huddle_status hd_reduce_count(huddle_context *context, int64_t *count) {
     return status;
 }
 
+/* If one process fails, all must return a failure, or the others would wait for it in the next
+ * reduction forever. */
 huddle_status hd_agree(huddle_context *context, huddle_status status) {
     const hd_engine_slabs *slabs = slabs_of(context);
     return slabs == NULL ? status : slabs->agree(context->engine_state, status);
 }
 
+/* For stages that have no distributed version: a clear message instead of a wrong result. */
 huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
     if (slabs_of(context) == NULL)
         return HUDDLE_OK;
@@ -57,6 +65,7 @@ huddle_status hd_slabs_refuse(const huddle_context *context, const char *what) {
                    what, hd_context_engine(context)->text.name);
 }
 
+/* The engine renumbers columns: rows of other processes get indices behind the own ones. */
 huddle_status hd_halo_open(huddle_context *context, int64_t n, int64_t count, int32_t *columns,
                            hd_halo *halo) {
     memset(halo, 0, sizeof *halo);

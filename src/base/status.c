@@ -1,3 +1,5 @@
+/* Statuses and the text of the last error, one per thread: fits on different threads do not
+ * overwrite each other's messages. */
 #include "base/check.h"
 #include "huddle/version.h"
 
@@ -9,6 +11,7 @@ enum { TEXT_SIZE = 1024 };
 
 static _Thread_local char last_error[TEXT_SIZE];
 
+/* A status from outside, such as a wrapper in another language, may be out of range. */
 const char *huddle_status_name(huddle_status status) {
     static const char *const names[] = {"ok",          "invalid", "no memory", "io",      "format",
                                         "unsupported", "numeric", "cancelled", "internal"};
@@ -37,7 +40,8 @@ huddle_status huddle_set_error(huddle_status status, const char *message) {
 }
 
 huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
-    /* Written to a copy first: an argument may be last_error itself. */
+    /* Written to a copy first: an argument may be last_error itself, and source and destination of
+     * vsnprintf() must not overlap. */
     char text[TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
@@ -47,6 +51,8 @@ huddle_status(hd_fail)(huddle_status status, const char *format, ...) {
     return status;
 }
 
+/* Prepends a place, such as a file name, to the current message. The place gets at most half of the
+ * space, so that the message itself is not lost. */
 huddle_status(hd_fail_at)(huddle_status status, const char *format, ...) {
     char place[TEXT_SIZE / 2];
     va_list arguments;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The shortest of a few precisions that reads back as the same number: an option that was set as
+ * 0.1 is shown as 0.1, and a saved value is restored exactly. */
 void huddle_format_real(double number, char *text, size_t size) {
     /* 17 digits always identify a double (IEEE 754); most numbers that people write need 6. */
     static const int digits[] = {6, 9, 12, 15, 16, 17};
@@ -27,11 +29,12 @@ static int smaller(int a, int b) {
 }
 
 /* The number of insertions, deletions, changes and swaps of adjacent letters that turn a into b
- * ("optimal string alignment"). table[i][j] is the distance between the first i letters of a and
- * the first j of b. */
+ * (optimal string alignment, a restricted form of Damerau's distance). table[i][j] is the distance
+ * between the first i letters of a and the first j of b. */
 static int edit_distance(const char *a, const char *b) {
     int table[MAX_WORD + 1][MAX_WORD + 1];
     size_t n = strlen(a), m = strlen(b);
+    /* The table is on the stack. */
     if (n > MAX_WORD || m > MAX_WORD)
         return MAX_WORD;
     for (size_t i = 0; i <= n; i++)
@@ -49,19 +52,22 @@ static int edit_distance(const char *a, const char *b) {
     return table[n][m];
 }
 
+/* Called for each candidate in turn; the first of equally similar ones is kept. */
 void huddle_suggest_name(const char *word, const char *candidate, int *distance,
                          const char **nearest) {
     int found = edit_distance(word, candidate);
-    /* Whoever typed the beginning of a name meant that name, however long the rest is. */
+    /* A word that is the beginning of a name is taken for an abbreviation of it, whatever the
+     * length of the rest. */
     if (strlen(word) >= HUDDLE_SUGGEST_DISTANCE && strncmp(word, candidate, strlen(word)) == 0)
         found = smaller(found, HUDDLE_SUGGEST_DISTANCE - 1);
-    /* Replacing every letter of a short name is no resemblance. */
+    /* A short name all of whose letters would have to be replaced is not similar. */
     if (found < *distance && found < (int)strlen(candidate)) {
         *distance = found;
         *nearest = candidate;
     }
 }
 
+/* For names and file extensions, which are ASCII. */
 bool hd_same_word(const char *a, const char *b) {
     while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
         a++;

@@ -1,5 +1,5 @@
-/* The engines of this build. The only place that knows their names: the stages below see the table
- * that the context was given, and nothing else. */
+/* The engines of this build. No other file knows their names: the stages use the functions of the
+ * engine that the context was given. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/engine.h"
@@ -29,7 +29,8 @@ const huddle_engine_text *const *huddle_engines(void) {
     return texts;
 }
 
-/* The name is compared up to the colon; the rest is for the engine to read. */
+/* "NAME" or "NAME:OPTIONS": the name is compared up to the colon, the rest is parsed by the engine.
+ * A build without an engine that a script asks for must fail, not fall back to the CPU silently. */
 huddle_status huddle_context_set_engine(huddle_context *context, const char *name) {
     size_t length = strcspn(name, ":");
     const char *options = name[length] == ':' ? name + length + 1 : "";

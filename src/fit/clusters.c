@@ -1,4 +1,9 @@
-/* Labels, centres and medoids, and how K-means or a rotation found them. */
+/* Labels, centres and medoids, and how K-means or a rotation found them.
+ *
+ * All arrays refer to the rows of the fit, which are distinct rows of x if equal ones were merged;
+ * users see expanded arrays (model/rows.c). Sizes in the report are counted in rows of x. Exactly
+ * one of kmeans and rotation describes how labels were assigned; alternation and alignment are
+ * additional results of methods that have them. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -7,6 +12,7 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
+/* The names are those of the model file: changing one makes older files unreadable. */
 static void walk_kmeans(hd_walk *walk, int64_t n, huddle_kmeans_info *info) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_kmeans_info_free(info);
@@ -15,6 +21,7 @@ static void walk_kmeans(hd_walk *walk, int64_t n, huddle_kmeans_info *info) {
     hd_walk_real(walk, "kmeans_inertia", &info->inertia);
     hd_walk_int32(walk, "kmeans_n_restarts", &info->n_restarts);
     hd_walk_reals(walk, "kmeans_inertias", info->n_restarts, &info->inertias);
+    /* Only if the caller asked to keep the labels of all restarts. */
     hd_walk_int_matrix(walk, "start_labels", info->n_restarts, n, &info->start_labels);
     hd_walk_int32(walk, "kmeans_best", &info->best);
     hd_walk_int32(walk, "kmeans_n_iter", &info->n_iter);
@@ -40,11 +47,14 @@ static void walk_alternation(hd_walk *walk, huddle_alternation_info *info) {
     hd_walk_reals(walk, "alternation_objective", info->n_history, &info->objective);
 }
 
+/* There is one medoid per centre; centres come first, because their number is the length of
+ * medoids. */
 static void walk_clusters(hd_walk *walk, int64_t n, hd_fit_clusters *clusters) {
     hd_walk_int32(walk, "n_clusters", &clusters->n_clusters);
     hd_walk_ints(walk, "labels", n, &clusters->labels);
     hd_walk_dense(walk, "centres", &clusters->centres);
     hd_walk_longs(walk, "medoids", clusters->centres.rows, &clusters->medoids);
+    /* Needed only while medoids are chosen, so it is not saved. */
     hd_walk_bools(walk, NULL, n, &clusters->is_medoid_row);
     hd_walk_bool(walk, "has_rotation", &clusters->has_rotation);
     walk_kmeans(walk, n, &clusters->kmeans);
@@ -58,6 +68,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_clusters(walk, fit->rows.n, &fit->clusters);
 }
 
+/* n is irrelevant when arrays are freed. */
 void hd_fit_clusters_free(hd_fit_clusters *clusters) {
     hd_walk walk = {.mode = HD_WALK_FREE};
     walk_clusters(&walk, 0, clusters);
@@ -71,6 +82,7 @@ void hd_fit_alternation_reset(huddle_alternation_info *alternation) {
     memset(alternation, 0, sizeof *alternation);
 }
 
+/* The first number is the objective of the start, so that n_iter is one less than n_history. */
 huddle_status hd_fit_alternation_add(huddle_alternation_info *alternation, double objective) {
     huddle_alternation_info *a = alternation;
     int64_t capacity = a->n_history;
@@ -82,6 +94,8 @@ huddle_status hd_fit_alternation_add(huddle_alternation_info *alternation, doubl
     return HUDDLE_OK;
 }
 
+/* Both objectives decrease with better labels, so that reports and trials need not distinguish
+ * them. */
 double hd_fit_inertia(const hd_fit_clusters *clusters) {
     return clusters->has_rotation ? clusters->rotation.objective : clusters->kmeans.inertia;
 }
@@ -100,7 +114,7 @@ static huddle_status fetch_centres(const hd_fit *fit) {
     return huddle_dense_fetch(&fit->clusters.centres);
 }
 
-/* A row for each restart. */
+/* One row per restart. */
 static huddle_array view_starts(const hd_fit *fit) {
     const huddle_kmeans_info *info = &fit->clusters.kmeans;
     huddle_array view = hd_fit_view_vector(HUDDLE_ARRAY_I32, info->n_restarts, info->start_labels);
@@ -113,6 +127,8 @@ static const hd_fit_array arrays[] = {{"labels", HD_FIT_EXPAND_ROWS, view_labels
                                       {"start_labels", HD_FIT_EXPAND_COLS, view_starts, NULL},
                                       {0}};
 
+/* n_clusters is the length of arrays that labels index, and at most the number of rows of x. There
+ * may be fewer centres than clusters if K-means had too few distinct rows. */
 static bool sizes_fit(const hd_fit *fit) {
     const hd_fit_clusters *c = &fit->clusters;
     return c->labels != NULL && c->n_clusters >= 1 &&
@@ -122,6 +138,8 @@ static bool sizes_fit(const hd_fit *fit) {
            hd_fit_array_fits(c->alternation.n_history, c->alternation.objective);
 }
 
+/* Every index that later code uses without checking: medoids are printed as rows of x, labels index
+ * arrays of n_clusters elements. A crafted file could otherwise read or write outside of them. */
 static huddle_status check_clusters(const hd_fit *fit) {
     const hd_fit_clusters *c = &fit->clusters;
     const huddle_kmeans_info *info = &c->kmeans;
@@ -142,6 +160,7 @@ static huddle_status check_clusters(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* Only methods that alternate (LDA, spls, ncut) have a history. */
 static void write_alternation(const huddle_alternation_info *a, hd_json_writer *json) {
     if (a->n_history == 0)
         return;
@@ -153,7 +172,8 @@ static void write_alternation(const huddle_alternation_info *a, hd_json_writer *
     hd_json_close_object(json);
 }
 
-/* The member is called "kmeans" whatever assigned the labels, so that readers find it. */
+/* The member is called "kmeans" whatever assigned the labels, so that readers of the report find it
+ * under one name. */
 static void write_restarts(const hd_fit_clusters *c, hd_json_writer *json) {
     const huddle_kmeans_info *k = &c->kmeans;
     const huddle_rotation_info *r = &c->rotation;
@@ -168,7 +188,8 @@ static void write_restarts(const hd_fit_clusters *c, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-/* Rows of x in each cluster. */
+/* Number of rows of x in each cluster. An allocation failure is recorded in the writer, which
+ * reports it at the end. */
 static void write_sizes(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_clusters *c = &fit->clusters;
     int64_t *sizes = hd_alloc_zero(c->n_clusters, sizeof *sizes);
@@ -183,6 +204,7 @@ static void write_sizes(const hd_fit *fit, hd_json_writer *json) {
     huddle_free(sizes);
 }
 
+/* Medoids are reported as rows of x: the first of the merged rows. Empty clusters have null. */
 static void write_medoids(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_clusters *c = &fit->clusters;
     const huddle_distinct *nodes = &fit->rows.nodes;

@@ -1,4 +1,10 @@
-/* The embedding F: eigenvectors of A, rows given by the user, or those of landmarks. */
+/* The embedding F: scaled rows of eigenvectors of A, rows given by the user, or rows computed from
+ * landmarks.
+ *
+ * f.vectors are the raw eigenvectors, at least as many as clusters; f.rows are the first columns of
+ * them after scaling, those that were clustered. Both are kept: (15) extends the raw eigenvectors,
+ * and centres are in the space of the rows. `present` is false for an embedding that the user gave:
+ * it has rows, but neither eigenvectors nor eigenvalues, and new points cannot be placed in it. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -23,6 +29,8 @@ static void walk_info(hd_walk *walk, huddle_embed_info *info) {
     hd_walk_real(walk, "embed_seconds", &info->seconds);
 }
 
+/* Lengths precede the arrays that have them. "landmark_vectors" is the name in files; landmark_map
+ * is its meaning here. */
 static void walk_embedding(hd_walk *walk, hd_fit_embedding *embedding) {
     huddle_embedding *f = &embedding->f;
     hd_walk_bool(walk, "embed_present", &embedding->present);
@@ -47,10 +55,12 @@ void hd_fit_embedding_free(hd_fit_embedding *embedding) {
     memset(embedding, 0, sizeof *embedding);
 }
 
-/* The lengths of degrees and extents are those of the eigenvectors, which the walk replaces by
- * their copy first. */
+/* degrees and extents take their lengths from the eigenvectors, which the walk has replaced by
+ * their copy at that point; the copy has the same sizes. */
 HD_FIT_COPIER(hd_fit_embedding, walk_embedding);
 
+/* n counts rows of x, because the bound n/5 and the small components of the eigengap rule refer to
+ * points, not to merged rows. */
 huddle_spectrum hd_fit_spectrum(const hd_fit_embedding *embedding, const hd_fit_rows *rows) {
     const huddle_embedding *f = &embedding->f;
     return (huddle_spectrum){.n = hd_fit_rows_total(rows),
@@ -81,6 +91,7 @@ static const hd_fit_array arrays[] = {
     {"eigenvalues", HD_FIT_KEEP, view_eigenvalues, NULL},
     {0}};
 
+/* The map is indexed by landmark and by column of the embedding in predict. */
 static bool landmarks_fit(const hd_fit_embedding *e) {
     const huddle_dense *map = &e->landmark_map;
     if (map->values == NULL) /* an embedding by landmarks cannot be without their map */
@@ -89,11 +100,15 @@ static bool landmarks_fit(const hd_fit_embedding *e) {
            map->cols >= e->f.rows.cols;
 }
 
+/* All sizes that prediction relies on: one row of F and of the eigenvectors per row of the fit,
+ * centres in the space of F, and an eigenvalue and a degree for everything that (15) divides by. */
 static bool sizes_fit(const hd_fit *fit) {
     const hd_fit_embedding *e = &fit->embedding;
     const huddle_dense *rows = &e->f.rows, *vectors = &e->f.vectors;
     if (!landmarks_fit(e) || e->present != (vectors->values != NULL))
         return false;
+    /* Centres are rows of the same space as F, or prediction would compare vectors of different
+     * lengths. */
     if (rows->values != NULL &&
         (rows->rows != fit->rows.n || rows->cols != fit->clusters.centres.cols))
         return false;
@@ -102,6 +117,8 @@ static bool sizes_fit(const hd_fit *fit) {
             rows->cols <= vectors->cols && rows->cols <= e->f.n_eigenvalues);
 }
 
+/* Landmarks are searched like any points: their columns must be in range and their values
+ * finite. */
 static huddle_status check_embedding(const hd_fit *fit) {
     const huddle_points *landmarks = &fit->embedding.landmarks;
     return landmarks->values != NULL ? huddle_points_check(NULL, landmarks) : HUDDLE_OK;
@@ -109,8 +126,9 @@ static huddle_status check_embedding(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* lambda_{c+1} - lambda_c at the number of clusters chosen, which may be fewer than the
- * eigenvectors found; NaN if it is not known. */
+/* lambda_{c+1} - lambda_c at the chosen number of clusters, which may be smaller than the number of
+ * eigenvectors found; NaN if it is not known. The solver's own gap is used where it applies: it may
+ * know the next eigenvalue without returning it. */
 static double eigengap(const hd_fit *fit) {
     const huddle_embedding *f = &fit->embedding.f;
     int32_t c = fit->clusters.n_clusters;
@@ -119,6 +137,7 @@ static double eigengap(const hd_fit *fit) {
     return c < f->n_eigenvalues ? f->eigenvalues[c] - f->eigenvalues[c - 1] : NAN;
 }
 
+/* The eigenvalues allow users to check the choice of n_clusters by eye. */
 static void write_spectrum(const hd_fit *fit, hd_json_writer *json) {
     huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
     hd_json_key(json, "eigenvalues");

@@ -1,11 +1,13 @@
-/* The parts together. */
+/* Everything that is done with all parts alike: freeing, saving and loading, checks, arrays by
+ * name, and the report. */
 #include "fit/fit.h"
 
 #include "base/check.h"
 
 #include <string.h>
 
-/* In the order of the data flow, which is also that of the report. */
+/* In the order of the data flow, which is also that of the report. Loading relies on it: the rows
+ * come first, because their number is the length of most other arrays. */
 static const hd_fit_part *const parts[] = {
     &hd_fit_part_rows,   &hd_fit_part_prepared, &hd_fit_part_graph,  &hd_fit_part_embedding,
     &hd_fit_part_shrunk, &hd_fit_part_clusters, &hd_fit_part_trials,
@@ -26,7 +28,8 @@ void hd_fit_free(hd_fit *fit) {
     memset(fit, 0, sizeof *fit);
 }
 
-/* Sizes first: the further checks read what they describe. */
+/* All sizes are checked before any content: the content of one part is checked by reading other
+ * parts, which must have the sizes they claim. */
 huddle_status hd_fit_check(const hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     for (int k = 0; k < N_PARTS; k++)
@@ -41,6 +44,8 @@ done:
 
 /* ---- arrays -------------------------------------------------------------------------------- */
 
+/* A matrix that only an engine keeps has no values yet; the view still has its type and shape, so
+ * that the array is listed. */
 huddle_array hd_fit_view_dense(const huddle_dense *m) {
     if (m->values == NULL && m->resident == NULL)
         return (huddle_array){0};
@@ -59,10 +64,13 @@ huddle_array hd_fit_view_vector(huddle_array_type type, int64_t n, const void *v
     return (huddle_array){type, n, 1, 1, values, NULL, NULL};
 }
 
+/* A negative n must be refused explicitly: an array that is absent from the file was never compared
+ * with it, and loops and allocations take n for granted. */
 bool hd_fit_array_fits(int64_t n, const void *values) {
     return n == 0 || (n > 0 && values != NULL);
 }
 
+/* Quadratic if all arrays are listed, but there are about a dozen. */
 const hd_fit_array *hd_fit_list_array(int k) {
     for (int p = 0; p < N_PARTS; p++)
         for (const hd_fit_array *array = parts[p]->arrays; array != NULL && array->name != NULL;
@@ -102,7 +110,8 @@ void hd_fit_write_scores(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-/* Scores stand before the trials. */
+/* Part 0, the rows, is not included: its members are the first of the report, before the options.
+ * Scores are written before the trials. */
 void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json) {
     for (int k = 1; k < N_PARTS; k++) {
         if (parts[k] == &hd_fit_part_trials && fit->scored)
@@ -111,6 +120,7 @@ void hd_fit_write_json(const hd_fit *fit, hd_json_writer *json) {
     }
 }
 
+/* Texts for people, codes for programs, in the same order. */
 void hd_fit_write_warnings(const hd_fit *fit, hd_json_writer *json) {
     hd_json_key(json, "warnings");
     hd_json_open_array(json);

@@ -1,4 +1,8 @@
-/* A weighted neighbour graph, with how its neighbours were found and its components joined. */
+/* A weighted neighbour graph, how its neighbours were found, and how its components were connected.
+ *
+ * Both A and W are such graphs, under different prefixes. The scale is kept after the fit, because
+ * new points get edges with the weights (1) that they would have had in training; a method may keep
+ * it without the graph, as lsc does. Matrices are symmetric and store each edge twice. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -24,6 +28,7 @@ static void walk_connect(hd_walk *walk, const char *prefix, huddle_connect_info 
     hd_walk_real(walk, hd_walk_join(name, prefix, "connect_seconds"), &info->seconds);
 }
 
+/* All names have the prefix, since A and W are in the same file. */
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph) {
     char name[HD_WALK_NAME];
     hd_walk_bool(walk, hd_walk_join(name, prefix, "present"), &graph->present);
@@ -34,6 +39,8 @@ void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph) {
     hd_walk_real(walk, hd_walk_join(name, prefix, "seconds"), &graph->seconds);
 }
 
+/* The prefix of A; the copier and hd_fit_graph_free() use it for W as well, where names do not
+ * matter. */
 static void walk_a(hd_walk *walk, hd_fit_graph *graph) {
     hd_fit_graph_walk(walk, "graph", graph);
 }
@@ -62,14 +69,17 @@ static huddle_status fetch_graph(const hd_fit *fit) {
 
 static const hd_fit_array arrays[] = {{"graph", HD_FIT_EXPAND_GRAPH, view_graph, fetch_graph}, {0}};
 
-/* The rule selftune has a scale for each of the n points, the others have none. */
+/* The rule selftune has one scale per point, the others none. Prediction reads local[j] for every
+ * neighbour j if the rule is selftune. */
 static bool scale_fits(const huddle_scale *scale, int64_t n) {
     bool local = scale->rule != NULL && strcmp(scale->rule, "selftune") == 0;
     return local ? scale->local != NULL && scale->n == n : scale->local == NULL;
 }
 
+/* A graph between other numbers of points would lead out of the labels when cuts are computed. */
 bool hd_fit_graph_fits(const hd_fit_graph *graph, int64_t n) {
     const huddle_csr *m = &graph->matrix;
+    /* A method may keep the scale of its weights without the graph. */
     return (m->offsets == NULL || (m->rows == n && m->cols == n)) && scale_fits(&graph->scale, n);
 }
 
@@ -83,7 +93,8 @@ static huddle_status check_graph(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Every edge is stored twice; rows with copies have an entry on the diagonal, which is none. */
+/* Every edge is stored twice. Rows with copies have an entry on the diagonal, the loop of
+ * docs/method.md, "Equal points", which is not an edge. */
 static int64_t count_edges(const hd_fit *fit) {
     const huddle_csr *m = &fit->graph.matrix;
     if (huddle_csr_fetch(m) != HUDDLE_OK || m->offsets == NULL)
@@ -94,6 +105,7 @@ static int64_t count_edges(const hd_fit *fit) {
     return entries / 2;
 }
 
+/* "vertices" is reported only if it is not the number of points. */
 static void write_graph(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_graph *graph = &fit->graph;
     if (!graph->present)

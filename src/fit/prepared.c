@@ -1,4 +1,11 @@
-/* From x to the points that are clustered: preparation, reduction, and how prepare = auto chose. */
+/* From x to the points that are clustered: preparation, reduction, and how prepare = auto made its
+ * choice.
+ *
+ * Two maps are applied in sequence to training points and to new ones: the preparation (the option
+ * `prepare`) and the reduction (PCA, LDA or the subspace of spls), which is empty for most methods.
+ * Points are floats relative to a shift per column, so that large means do not cost digits; the
+ * shift of x is kept, because new points must be rounded relative to the same shift before they are
+ * compared with training points. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -9,6 +16,7 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
+/* Replaces the pointer by a copy; after a failure it is NULL, so that the copy can be freed. */
 static void copy_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
     const huddle_prepare_trial *from = trials->items;
     trials->items = NULL;
@@ -21,7 +29,7 @@ static void copy_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
         walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
 }
 
-/* The trials are in the report of a saved model and nowhere else in its file. */
+/* In a saved model the trials are part of the report only: nothing is computed from them. */
 static void walk_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
     if (walk->mode == HD_WALK_FREE)
         huddle_free(trials->items);
@@ -35,7 +43,8 @@ static void walk_info(hd_walk *walk, huddle_prepare_info *info) {
     hd_walk_real(walk, "prepare_info_seconds", &info->seconds);
 }
 
-/* All but the shift, whose length is a number of the whole fit. */
+/* All members except the shift, whose length belongs to the whole fit. Borrowed points are not
+ * freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
 static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     walk_trials(walk, &prepared->trials);
     hd_walk_preparation(walk, "prepare", &prepared->preparation);
@@ -65,11 +74,14 @@ HD_FIT_COPIER(hd_fit_prepared, walk_prepared);
 
 /* ---- points -------------------------------------------------------------------------------- */
 
+/* Rules such as `none` leave all members empty, so that the name of the rule need not be
+ * compared. */
 bool hd_fit_is_identity(const huddle_preparation *p) {
     return p->centre == NULL && p->scale == NULL && p->projection.values == NULL &&
            p->projection.resident == NULL && !p->center_rows && !p->unit_rows;
 }
 
+/* The old struct is overwritten, not freed: it belongs to the caller of the fit. */
 huddle_status hd_fit_own_points(hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
     huddle_points copy = {0};
@@ -82,6 +94,7 @@ done:
     return status;
 }
 
+/* Sparse points are not offered as an array: there is no array type for them. */
 static huddle_array view_points(const hd_fit *fit) {
     const huddle_points *x = &fit->prepared.points;
     if ((x->values == NULL && x->resident == NULL) || x->offsets != NULL)
@@ -98,11 +111,13 @@ static const hd_fit_array arrays[] = {{"points", HD_FIT_EXPAND_ROWS, view_points
 
 /* ---- a loaded file ------------------------------------------------------------------------- */
 
+/* A product with a projection of other dimensions would read outside of it. */
 static bool projection_fits(const huddle_preparation *p) {
     return p->projection.values == NULL ||
            (p->projection.rows == p->d_in && p->projection.cols == p->d_out && p->centre != NULL);
 }
 
+/* The reduction is applied to the output of the preparation. */
 static bool sizes_fit(const hd_fit *fit) {
     const hd_fit_prepared *p = &fit->prepared;
     return (p->points.values == NULL || p->points.n == fit->rows.n) &&
@@ -110,6 +125,7 @@ static bool sizes_fit(const hd_fit *fit) {
            (p->reduction.rule.name == NULL || p->reduction.d_in == p->preparation.d_out);
 }
 
+/* NaN or infinity in a shift would make every distance NaN, and with it every comparison false. */
 static bool are_finite(const double *values, int64_t count) {
     for (int64_t j = 0; values != NULL && j < count; j++)
         if (!isfinite(values[j]))
@@ -117,13 +133,15 @@ static bool are_finite(const double *values, int64_t count) {
     return true;
 }
 
-/* Shifts are numbers, and only dense points have one. Points that were not prepared are still at
- * the shift they were given with. */
+/* Shifts must be finite, and only dense points have one. Points that were not prepared still have
+ * the shift that x was given with; prediction compares them with new points at that shift, so that
+ * another one would move all training points. */
 static bool shifts_fit(const hd_fit *fit) {
     const hd_fit_prepared *prepared = &fit->prepared;
     const huddle_points *points = &prepared->points;
     const huddle_preparation *p = &prepared->preparation;
     const double *shift = prepared->shift;
+    /* Whether the points are x itself, so that both shifts must agree. */
     bool same = points->values != NULL && points->offsets == NULL && shift != NULL &&
                 points->d == fit->d && hd_fit_is_identity(p) &&
                 prepared->reduction.rule.name == NULL;
@@ -136,6 +154,8 @@ static bool shifts_fit(const hd_fit *fit) {
     return true;
 }
 
+/* Sparse points must have ascending columns within range, and all values must be finite: the
+ * neighbour search relies on both. */
 static huddle_status check_prepared(const hd_fit *fit) {
     if (!shifts_fit(fit))
         return hd_fail(HUDDLE_FORMAT,
@@ -146,7 +166,7 @@ static huddle_status check_prepared(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* "pca:40" for the rule pca:R with R = 40. */
+/* "pca:40" for the rule pca:R with R = 40, as the option is written. */
 static void set_rule(hd_json_writer *json, const huddle_rule *rule) {
     char text[64];
     size_t length = rule->name == NULL ? 0 : strlen(rule->name);
@@ -176,6 +196,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
     hd_json_close_array(json);
 }
 
+/* The reduction is a separate member, because its dimension is an option of the method. */
 static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_prepared *p = &fit->prepared;
     hd_json_key(json, "prepare");

@@ -1,4 +1,6 @@
-/* Which rows of x the rows of the arrays represent. */
+/* Which rows of x the rows of the arrays represent. `equal`, which rows of x are equal, matters
+ * only while labels are made and is not saved; `nodes`, the result of merging, is part of every
+ * result. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -13,6 +15,7 @@ static void walk_rows(hd_walk *walk, hd_fit_rows *rows) {
     hd_walk_distinct(walk, "nodes", &rows->nodes);
 }
 
+/* The first part of every file: n and d are the lengths of arrays in all other parts. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     walk_rows(walk, &fit->rows);
     hd_walk_int(walk, "d", &fit->d);
@@ -47,10 +50,12 @@ int64_t hd_fit_rows_node(const hd_fit_rows *rows, int64_t i) {
     return rows->nodes.n > 0 ? rows->nodes.of[i] : i;
 }
 
+/* points may be those of the arrays or all rows of x; their number distinguishes the two. */
 int64_t hd_fit_rows_point(const hd_fit_rows *rows, const huddle_points *points, int64_t node) {
     return rows->nodes.n > 0 && points->n == rows->nodes.n ? rows->nodes.first[node] : node;
 }
 
+/* NULL means that every row counts once, which the stages take as the usual case. */
 huddle_status hd_fit_rows_weights(const hd_fit_rows *rows, double **weights) {
     huddle_status status = HUDDLE_OK;
     *weights = NULL;
@@ -65,8 +70,10 @@ done:
 
 /* ---- a loaded file ------------------------------------------------------------------------- */
 
-/* Every row has a node, every node its first row and the number of its rows. Nodes are numbered by
- * their first rows, so one pass finds a node that no row has. */
+/* Every row must have a node, and every node its first row and the number of its rows. Nodes are
+ * numbered in the order of their first rows, so that one pass over the rows finds a node without
+ * rows: the next new node must be number `seen`. A file with wrong copies would make sums over
+ * points, such as cluster sizes, differ from n. */
 static bool nodes_fit(const huddle_distinct *nodes, int64_t n) {
     int64_t seen = 0;
     bool fine = true;
@@ -100,9 +107,8 @@ static bool rows_fit(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* n_distinct counts the rows of x that differ as they were given: the preparation may have made
- * more of them equal. A matrix of distances is not prepared; if its rows were merged, those are
- * the equal ones. */
+/* n_distinct counts the rows of x that differ as given; the preparation may have made more of them
+ * equal. A matrix of distances is not prepared: its merged rows are the equal ones. */
 static void write_rows(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_rows *rows = &fit->rows;
     int64_t total = hd_fit_rows_total(rows);

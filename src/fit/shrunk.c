@@ -1,4 +1,4 @@
-/* The shrunk rows G, the graph W that pulled them, and the certificate. */
+/* The shrunk rows G, the graph W along which they were shrunk, and the certificate. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -7,6 +7,7 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
+/* Freeing uses the stage's own function, which knows about members that are not saved. */
 static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_shrink_info_free(info);
@@ -33,6 +34,8 @@ static void walk_info(hd_walk *walk, huddle_shrink_info *info) {
     hd_walk_real(walk, "shrink_solve_seconds", &info->seconds);
 }
 
+/* The dual vectors z, if they were kept, are saved as well: with F, G, W and gamma they allow
+ * anybody to verify the certificate (9) from the file. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_shrunk *shrunk = &fit->shrunk;
     hd_walk_bool(walk, "shrink_present", &shrunk->present);
@@ -85,6 +88,7 @@ static const hd_fit_array arrays[] = {{"shrink_graph", HD_FIT_EXPAND_SHRINK, vie
                                       {"dual", HD_FIT_KEEP, view_dual, NULL},
                                       {0}};
 
+/* G has the size of F: new rows of F are compared with rows of G in (16). */
 static bool sizes_fit(const hd_fit *fit) {
     const huddle_dense *g = &fit->shrunk.g.g;
     const huddle_shrink_info *info = &fit->shrunk.info;
@@ -96,6 +100,8 @@ static bool sizes_fit(const hd_fit *fit) {
            (g->values == NULL || (g->rows == fit->rows.n && g->cols == fit->embedding.f.rows.cols));
 }
 
+/* Groups are at most as many as rows. W must be a valid sparse matrix: a column out of range would
+ * be read when it is expanded or used again. */
 static huddle_status check_shrunk(const hd_fit *fit) {
     const int32_t *group = fit->shrunk.g.group;
     for (int64_t i = 0; group != NULL && i < fit->rows.n; i++)
@@ -108,6 +114,8 @@ static huddle_status check_shrunk(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* "guarded" and "labels_from" state that the certificate does not refer to the labels
+ * (docs/method.md, "The guard"). */
 static void write_shrunk(const hd_fit *fit, hd_json_writer *json) {
     const hd_fit_shrunk *shrunk = &fit->shrunk;
     const huddle_shrink_info *info = &shrunk->info;

@@ -1,4 +1,8 @@
-/* The numbers of clusters of a range that were tried, and the candidates of n_clusters = auto. */
+/* The numbers of clusters of a range that were tried, and the candidates of n_clusters = auto.
+ *
+ * Both may be absent (one given number) but are never present together: a range has trials with
+ * labels of their own, auto has only the ranking that led to the choice. Labels of trials refer to
+ * rows of x, unlike those of the fit, because the merged rows may differ from trial to trial. */
 #include "fit/fit.h"
 
 #include "base/check.h"
@@ -8,9 +12,11 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
+/* All members of the struct; n_clusters takes the space of a double because of the alignment. */
 enum { N_COLUMNS = sizeof(huddle_trial) / sizeof(double) };
 
-/* In a file the trials are a table of numbers, one row per trial. */
+/* In a file the trials are one table with a row per trial, which NumPy can read; scores that do not
+ * apply are NaN. */
 static void save_items(hd_walk *walk, const hd_fit_trials *trials) {
     huddle_dense table = {0};
     if (trials->items != NULL && walk->status == HUDDLE_OK)
@@ -29,6 +35,8 @@ static void save_items(hd_walk *walk, const hd_fit_trials *trials) {
     huddle_dense_free(&table);
 }
 
+/* A number of clusters that is no valid int32 becomes 0, and check_labels() then refuses every
+ * label: converting an out-of-range double to int32_t is undefined behaviour. */
 static void load_items(hd_walk *walk, hd_fit_trials *trials) {
     huddle_dense table = {0};
     hd_walk_dense(walk, "trials", &table);
@@ -59,6 +67,7 @@ static void copy_items(hd_walk *walk, hd_fit_trials *trials) {
         walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
 }
 
+/* A struct with members of different types, so that each mode has its own function. */
 static void walk_items(hd_walk *walk, hd_fit_trials *trials) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_free(trials->items);
@@ -72,6 +81,8 @@ static void walk_items(hd_walk *walk, hd_fit_trials *trials) {
     }
 }
 
+/* The count is checked here, not with the other sizes: it limits the loop over arrays of fixed
+ * length. */
 static void walk_choice(hd_walk *walk, huddle_embed_choice *choice) {
     enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
     char prefix[32], name[HD_WALK_NAME];
@@ -88,6 +99,7 @@ static void walk_choice(hd_walk *walk, huddle_embed_choice *choice) {
     }
 }
 
+/* n_trials is the length of the arrays that follow, so it must not be negative. */
 static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_fit_trials *trials = &fit->trials;
     hd_walk_int32(walk, "n_trials", &trials->count);
@@ -101,6 +113,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
 
 /* ---- arrays, checks ------------------------------------------------------------------------ */
 
+/* One column per number of clusters. */
 static huddle_array view_labels(const hd_fit *fit) {
     huddle_array view =
         hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), fit->trials.labels);
@@ -116,7 +129,8 @@ static bool sizes_fit(const hd_fit *fit) {
     return trials->count == 0 || trials->items != NULL;
 }
 
-/* Every column has the labels of its number of clusters. */
+/* Each column contains labels of its own number of clusters. Sizes have been checked, so items
+ * exists if there are labels. */
 static huddle_status check_labels(const hd_fit *fit) {
     const hd_fit_trials *trials = &fit->trials;
     int64_t count = trials->count, cells = count * hd_fit_rows_total(&fit->rows);
@@ -147,7 +161,7 @@ static void write_range(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_array(json);
 }
 
-/* Candidates with what they were chosen by. */
+/* Candidates with the score by which they were ranked. */
 static void write_choice(const hd_fit *fit, hd_json_writer *json) {
     const huddle_embed_choice *choice = &fit->trials.choice;
     bool aligned = fit->clusters.has_alignment;

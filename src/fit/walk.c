@@ -1,3 +1,7 @@
+/* The walk over the members of a part. A model file comes from anywhere, so that loading trusts
+ * nothing: types, ranks and lengths are compared here, sizes of different parts and all indices in
+ * hd_fit_check() afterwards. Lengths that are read come before their arrays, and no memory is
+ * allocated from a length alone: an array is allocated only if the archive contains its bytes. */
 #include "fit/walk.h"
 
 #include "base/check.h"
@@ -20,6 +24,7 @@ void hd_walk_fail(hd_walk *walk, const char *name) {
             hd_fail(HUDDLE_FORMAT, "the model file is damaged: %s is missing or wrong", name);
 }
 
+/* Names are literals and at most two prefixes deep, so that they fit. */
 const char *hd_walk_join(char name[HD_WALK_NAME], const char *prefix, const char *part) {
     if (prefix == NULL)
         return NULL;
@@ -38,7 +43,8 @@ static bool loads(const hd_walk *walk, const char *name) {
 
 /* ---- numbers and texts --------------------------------------------------------------------- */
 
-/* The stored value, which must be of that type or null; NULL after a failure. */
+/* The stored value, which must have that type or be null; NULL after a failure. A missing value is
+ * a failure: a file without it was not written by this version. */
 static const hd_json_value *find_value(hd_walk *walk, const char *name, hd_json_type type) {
     const hd_json_value *value = hd_json_get(walk->values, name);
     if (value != NULL && (value->type == type || value->type == HD_JSON_NULL))
@@ -47,6 +53,7 @@ static const hd_json_value *find_value(hd_walk *walk, const char *name, hd_json_
     return NULL;
 }
 
+/* Null is refused, unlike for reals: no count is unknown. */
 void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
     if (saves(walk, name))
         hd_json_set_integer(walk->json, name, *value);
@@ -59,6 +66,8 @@ void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
         hd_walk_fail(walk, name);
 }
 
+/* The range is checked, since a conversion would silently wrap around: a count of 2^32 + 1 would
+ * become 1. */
 void hd_walk_int32(hd_walk *walk, const char *name, int32_t *value) {
     int64_t wide = *value;
     hd_walk_int(walk, name, &wide);
@@ -78,7 +87,8 @@ void hd_walk_bool(hd_walk *walk, const char *name, bool *value) {
         *value = stored->integer != 0;
 }
 
-/* JSON has no NaN: it is stored as null. An integer is a real without a fraction. */
+/* JSON has no NaN, which is stored as null. A real without a fraction may be stored as an
+ * integer. */
 void hd_walk_real(hd_walk *walk, const char *name, double *value) {
     if (saves(walk, name))
         hd_json_set_real(walk->json, name, *value);
@@ -93,7 +103,7 @@ void hd_walk_real(hd_walk *walk, const char *name, double *value) {
         hd_walk_fail(walk, name);
 }
 
-/* By name, so that files do not depend on the order of the enum. */
+/* Stored by name, so that files do not depend on the order of the enum. */
 void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
     if (saves(walk, name))
         hd_json_set_string(walk->json, name, huddle_stop_name(*value));
@@ -109,6 +119,8 @@ void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
     hd_walk_fail(walk, name);
 }
 
+/* Info structs point to static texts elsewhere, so that nobody frees them; those of a loaded model
+ * belong to the fit's list of texts. */
 void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
     if (saves(walk, name))
         hd_json_set_string(walk->json, name, *value);
@@ -118,6 +130,7 @@ void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
     *value = NULL;
     if (stored == NULL || stored->text == NULL)
         return;
+    /* The document that contains the stored text is freed after loading. */
     hd_walk_texts *texts = walk->texts;
     char *copy = hd_copy_text(stored->text);
     if (copy == NULL ||
@@ -130,7 +143,8 @@ void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
     *value = copy;
 }
 
-/* What is kept is the table's own text: code compares it, so nothing else is allowed. */
+/* The pointer that is kept is the table's own text, since code compares it with known names; any
+ * other text is refused. */
 void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option,
                     const char **value) {
     if (saves(walk, name))
@@ -144,13 +158,15 @@ void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option
     for (const char *const *choice = option->choices; *choice != NULL; choice++)
         if (strcmp(*choice, stored->text) == 0)
             *value = *choice;
+    /* A name that is not among the choices, from a newer version or a damaged file. */
     if (*value == NULL)
         hd_walk_fail(walk, name);
 }
 
 /* ---- arrays -------------------------------------------------------------------------------- */
 
-/* What an element is called in NPY, and its size. */
+/* The NPY type of an element and its size. All types are little-endian, the only byte order that is
+ * supported. */
 typedef struct element {
     const char *type;
     char kind;
@@ -165,13 +181,15 @@ static void save_array(hd_walk *walk, const char *name, const element *e, int32_
     walk->status = hd_npy_add(walk->output, name, HD_ZIP_STORED, e->type, rank, dims, values);
 }
 
+/* Fortran order would exchange rows and columns; for one dimension both orders are the same. */
 static bool is_array_of(const hd_npy *npy, const element *e, int32_t rank) {
     return npy->kind == e->kind && npy->width == (int64_t)e->size && !npy->swapped &&
            npy->rank == rank && (!npy->fortran || rank == 1);
 }
 
-/* Reads NAME.npy if it is there. Its CRC has been checked when hd_npy_read() returns, and a header
- * that claims more than the entry contains is refused there; type and rank are checked here. */
+/* Reads NAME.npy if the archive contains it. hd_npy_read() has checked the CRC and that the entry
+ * contains as many bytes as its header claims; type and rank are checked here, dimensions by the
+ * caller. */
 static void load_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
                        int64_t dims[2], void **values) {
     char entry_name[HD_WALK_NAME + 4];
@@ -194,7 +212,8 @@ static void load_array(hd_walk *walk, const char *name, const element *e, int32_
     *values = bytes;
 }
 
-/* Replaces the pointer by one to a copy; after a failure by NULL, which can be freed. */
+/* Replaces the pointer by one to a copy; after a failure by NULL, so that the incomplete copy can
+ * be freed without freeing the original. */
 static void copy_array(hd_walk *walk, int64_t count, size_t size, void **values) {
     const void *from = *values;
     *values = NULL;
@@ -208,7 +227,8 @@ static void copy_array(hd_walk *walk, int64_t count, size_t size, void **values)
         memcpy(*values, from, (size_t)count * size);
 }
 
-/* An array whose size is known: what is read must have it. */
+/* An array whose size is known from members before it: what is read must have exactly that size, or
+ * indices computed from the size would leave the array. */
 static void walk_array(hd_walk *walk, const char *name, const element *e, int32_t rank,
                        const int64_t dims[2], void **values) {
     int64_t found[2] = {dims[0], dims[1]};
@@ -266,7 +286,7 @@ void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t c
 
 /* ---- containers ---------------------------------------------------------------------------- */
 
-/* A matrix as the file has it: rows close together. */
+/* Saves a matrix without the padding between its rows. */
 static void save_dense(hd_walk *walk, const char *name, const huddle_dense *matrix) {
     int64_t dims[2] = {matrix->rows, matrix->cols};
     huddle_dense packed = {0};
@@ -279,6 +299,8 @@ static void save_dense(hd_walk *walk, const char *name, const huddle_dense *matr
     huddle_dense_free(&packed);
 }
 
+/* Copying sets the matrix to zero first, so that a failed copy does not share the values of the
+ * original. A loaded matrix has the dimensions of its array; the part compares them with others. */
 void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
     bool there = matrix->values != NULL || matrix->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
@@ -299,13 +321,15 @@ void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
     }
 }
 
-/* The three arrays of a sparse matrix; its sizes are numbers. */
+/* The three arrays of a sparse matrix; its sizes are numbers. Loading does not look at the entries:
+ * huddle_csr_check() does when all parts are loaded. */
 static void walk_csr_arrays(hd_walk *walk, const char *name, huddle_csr *matrix) {
     char part[HD_WALK_NAME];
     int64_t nonzeros = matrix->offsets != NULL ? matrix->offsets[matrix->rows] : 0;
     hd_walk_int(walk, hd_walk_join(part, name, "rows"), &matrix->rows);
     hd_walk_int(walk, hd_walk_join(part, name, "cols"), &matrix->cols);
     hd_walk_int(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
+    /* rows + 1 below must not overflow. */
     if (matrix->rows < 0 || matrix->rows == INT64_MAX)
         hd_walk_fail(walk, name);
     if (walk->status != HUDDLE_OK)
@@ -323,6 +347,7 @@ static void walk_csr_arrays(hd_walk *walk, const char *name, huddle_csr *matrix)
         hd_walk_fail(walk, name);
 }
 
+/* Loading leaves the entries unchecked; huddle_csr_check() follows in the part's check. */
 void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
     bool there = matrix->offsets != NULL || matrix->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
@@ -340,7 +365,8 @@ void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
     }
 }
 
-/* Dense points are one array NAME, sparse ones NAME_offsets, NAME_columns and NAME_values. */
+/* Dense points are one array NAME, sparse ones NAME_offsets, NAME_columns and NAME_values.
+ * Incomplete sparse points are refused here: the offsets decide how points are read everywhere. */
 static void walk_point_arrays(hd_walk *walk, const char *name, huddle_points *points) {
     char part[HD_WALK_NAME];
     int64_t nonzeros = points->offsets != NULL ? points->offsets[points->n] : 0;
@@ -350,6 +376,7 @@ static void walk_point_arrays(hd_walk *walk, const char *name, huddle_points *po
     hd_walk_int(walk, hd_walk_join(part, name, "d"), &points->d);
     hd_walk_int(walk, hd_walk_join(part, name, "nonzeros"), &nonzeros);
     hd_walk_bool(walk, hd_walk_join(part, name, "sparse"), &sparse);
+    /* n + 1 below must not overflow. */
     if (points->n < 0 || points->n == INT64_MAX)
         hd_walk_fail(walk, name);
     if (walk->status != HUDDLE_OK)
@@ -371,7 +398,7 @@ static void walk_point_arrays(hd_walk *walk, const char *name, huddle_points *po
         hd_walk_fail(walk, name);
 }
 
-/* Points are stored without gaps between their rows. */
+/* Saves points without gaps between their rows. */
 static void save_points(hd_walk *walk, const char *name, huddle_points *points) {
     huddle_points packed = {0};
     walk->status = huddle_points_fetch(points);
@@ -382,6 +409,7 @@ static void save_points(hd_walk *walk, const char *name, huddle_points *points) 
     huddle_points_free(&packed);
 }
 
+/* As for matrices. Sparse and dense points are distinguished by their offsets. */
 void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
     bool there = points->values != NULL || points->resident != NULL;
     if (walk->mode == HD_WALK_FREE) {
@@ -400,6 +428,7 @@ void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
 
 /* ---- structs of the stages ----------------------------------------------------------------- */
 
+/* Contents are checked by the part that contains it. */
 void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct) {
     char part[HD_WALK_NAME];
     hd_walk_int(walk, hd_walk_join(part, name, "n"), &distinct->n);
@@ -409,6 +438,8 @@ void hd_walk_distinct(hd_walk *walk, const char *name, huddle_distinct *distinct
     hd_walk_longs(walk, hd_walk_join(part, name, "copies"), distinct->count, &distinct->copies);
 }
 
+/* The arrays have d_in elements or are absent; the projection is checked against d_in and d_out
+ * later. */
 void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p) {
     char part[HD_WALK_NAME];
     const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");

@@ -1,18 +1,19 @@
-/* The preparation chosen without labels (prepare = auto).
+/* The preparation chosen without labels (prepare = auto; docs/method.md, "Preparation").
  *
- * Each candidate is tried: spectral clustering of its points, and Newman's modularity of the labels
- * on the graph of those points. The largest modularity is chosen, of equal ones the simpler
- * candidate; of many points, a sample selects a few candidates, which are evaluated once more on a
- * larger one. Modularity measures how much more weight lies inside clusters than would by chance; a
- * preparation that blurs clusters lowers it on its own graph. Points of fewer than ten features are
- * left as they are: scaling rows of a plane to norm 1 folds it into a circle.
+ * Each candidate is evaluated by spectral clustering of its points and Newman's modularity (21) of
+ * the labels on its own neighbour graph. The candidate with the largest modularity is chosen, of
+ * equal ones the simplest. If there are many points, a sample selects a few candidates, which are
+ * evaluated once more on a larger sample. Modularity measures how much more weight lies inside
+ * clusters than would be expected by chance; a preparation that blurs clusters lowers it. Points
+ * with fewer than ten features are not changed: scaling the rows of a plane to norm 1 folds it into
+ * a circle.
  *
  * Modularity depends on the number of clusters, so all candidates of a round are evaluated at the
- * same numbers: the one that was asked for; of a range, the mean over up to five evenly spaced
- * ones. With n_clusters = auto each candidate's eigengaps propose a number first. The largest that
- * is clear is used; if none is clear, the range that the eigengap rule chooses from is treated like
- * any other. The number of clusters itself is chosen afterwards, with the preparation chosen. One
- * embedding of a candidate serves all of these. */
+ * same numbers: the given one or, for a range, the mean over up to five evenly spaced ones. With
+ * n_clusters = auto the eigengaps of each candidate propose a number first. The largest clear one
+ * is used; if none is clear, the range of the eigengap rule is treated like any other range. The
+ * number of clusters itself is chosen afterwards, on the graph of the chosen preparation. One
+ * embedding per candidate is sufficient for all numbers. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -22,6 +23,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Two rounds bound the cost: without them, each of the ten candidates would need a neighbour search
+ * over all points. The first round only has to keep the winner among the finalists, which needs far
+ * fewer points than ranking the finalists does. MIN_FEATURES is the guard described above. */
 enum {
     MIN_FEATURES = 10,
     FIRST_ROUND = 2500, /* points on which all candidates are evaluated, */
@@ -31,7 +35,10 @@ enum {
     MAX_COMPONENTS = 150
 };
 
-/* The candidates, simple before complicated. */
+/* The candidates, simple ones first: equal scores are resolved by this order. whiten:R with few and
+ * with many components are separate candidates because no single R is good for all data: whitening
+ * amplifies the components of small variance, which carry the classes in some image data (faces
+ * under changing light) and noise in others. */
 static const huddle_rule candidates[] = {
     {"none", 0},   {"unit", 0},      {"center-rows", 0}, {"center-columns", 0}, {"pca:R", 20},
     {"pca:R", 40}, {"whiten:R", 20}, {"whiten:R", 40},   {"whiten:R", 80},      {"whiten:R", 150},
@@ -43,7 +50,7 @@ static bool is_projection(const huddle_rule *rule) {
     return rule->r > 0;
 }
 
-/* All points, or a sample of `most` of them. owned is to be freed. */
+/* All points, or a random sample of `most` of them. owned is to be freed, view never. */
 static huddle_status sample_points(const huddle_points *x, int64_t most, uint64_t seed,
                                    huddle_points *owned, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
@@ -61,8 +68,10 @@ done:
     return status;
 }
 
-/* The first r columns of the widest whitening; for pca each column scaled back to norm 1. All
- * projections come from one decomposition. */
+/* Derives a projection from the widest whitening, so that all of them share one decomposition.
+ * Column j of a whitening is principal direction j divided by a standard deviation, so its first r
+ * columns are the whitening to r components, and scaling each column to norm 1 gives the PCA.
+ * narrowed shares the other arrays with widest; only its projection is to be freed. */
 static huddle_status narrow_projection(const huddle_preparation *widest, const huddle_rule *rule,
                                        huddle_preparation *narrowed) {
     huddle_status status = HUDDLE_OK;
@@ -85,6 +94,7 @@ done:
     return status;
 }
 
+/* Applies a candidate to x. Projections come from the widest one; the others are fitted to x. */
 static huddle_status prepare_candidate(huddle_context *context, const huddle_points *x,
                                        const huddle_rule *rule, const huddle_preparation *widest,
                                        uint64_t seed, huddle_points *points) {
@@ -107,7 +117,7 @@ done:
 
 /* ---- one candidate ------------------------------------------------------------------------- */
 
-/* A candidate in a round, and what its points led to. */
+/* A candidate in a round, with the results for its points. */
 typedef struct candidate {
     huddle_prepare_trial trial;
     hd_fit_rows rows;
@@ -122,6 +132,8 @@ static void candidate_free(candidate *c) {
     hd_fit_embedding_free(&c->embedding);
 }
 
+/* The defaults of sc with fewer restarts, whatever method the preparation is chosen for: the choice
+ * depends on the points, not on the options of the method. */
 static hd_spectral_options trial_options(huddle_range n_clusters, uint64_t seed) {
     hd_spectral_options options = hd_spectral_defaults(n_clusters, seed);
     options.embed.verify = "none"; /* a missed eigenvector would cost a little modularity only */
@@ -130,8 +142,10 @@ static hd_spectral_options trial_options(huddle_range n_clusters, uint64_t seed)
     return options;
 }
 
-/* Graph and embedding of the points that a candidate gives, for these numbers of clusters; with
- * auto also the numbers that its eigengaps suggest. The points are not kept. */
+/* Computes graph and embedding of the points that a candidate produces, for these numbers of
+ * clusters; with auto also the numbers that its eigengaps suggest. The prepared points are not
+ * kept: scoring needs the graph and the eigenvectors only. rows.equal is left empty because
+ * equality in x is not known here; equal prepared rows are merged all the same. */
 static huddle_status embed_candidate(huddle_context *context, const huddle_points *x,
                                      const huddle_preparation *widest, huddle_range n_clusters,
                                      uint64_t seed, candidate *c) {
@@ -154,7 +168,8 @@ done:
 }
 
 /* Modularity of spectral clustering on the candidate's own graph, the mean over the numbers of
- * clusters. */
+ * clusters. The number of clusters only selects the first columns of the embedding, so that one
+ * embedding is sufficient for all numbers. */
 static huddle_status score_candidate(huddle_context *context, const hd_fit_prepare_trials *at,
                                      uint64_t seed, candidate *c) {
     huddle_status status = HUDDLE_OK;
@@ -176,7 +191,8 @@ done:
     return status;
 }
 
-/* Whether a rule makes sense for these points, given the rank of the widest whitening. */
+/* Whether a rule can be applied to these points, given the rank of the widest whitening: a
+ * projection needs as many components as it keeps, and centring would make sparse points dense. */
 static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t rank) {
     if (is_projection(rule))
         return rule->r <= rank;
@@ -184,7 +200,7 @@ static bool is_possible(const huddle_rule *rule, const huddle_points *x, int64_t
     return x->offsets == NULL || !centres;
 }
 
-/* Every candidate that is possible, not yet evaluated. */
+/* Lists the candidates that can be applied, not yet evaluated. */
 static huddle_status list_trials(const huddle_points *x, int64_t rank,
                                  hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
@@ -202,7 +218,7 @@ static int32_t limited_to(int64_t number, int64_t limit) {
     return (int32_t)(number < limit ? number : limit);
 }
 
-/* Up to five numbers of a range, evenly spaced, both ends among them. */
+/* Up to five numbers of a range, evenly spaced, including both ends. */
 static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
     const int32_t limit = sizeof trials->clusters / sizeof *trials->clusters;
     int32_t width = range.last - range.first, count = width + 1 < limit ? width + 1 : limit;
@@ -212,7 +228,9 @@ static void choose_numbers(huddle_range range, hd_fit_prepare_trials *trials) {
 }
 
 /* With auto: the largest number for which some candidate's eigengap is clear, or without a clear
- * one the whole range that the eigengap rule chooses from. */
+ * one the whole range that the eigengap rule chooses from. The largest is taken because a
+ * preparation that blurs clusters merges some of them, and its clear eigengap is at a smaller
+ * number. */
 static huddle_range propose_clusters(const candidate *tried, int32_t count, int64_t n) {
     int32_t clear = 0;
     for (int32_t k = 0; k < count; k++) {
@@ -226,8 +244,8 @@ static huddle_range propose_clusters(const candidate *tried, int32_t count, int6
     return (huddle_range){2, last > 2 ? last : 2};
 }
 
-/* Scores candidates that were embedded for auto. One whose graph has more components than the
- * numbers agreed on is embedded again, joined as a fit with that many clusters would join it. */
+/* Scores candidates that were embedded for auto. A candidate whose graph has more components than
+ * the agreed number of clusters is embedded again, connected as in a fit with that number. */
 static huddle_status score_at_proposal(huddle_context *context, const huddle_points *x,
                                        const huddle_preparation *widest, uint64_t seed,
                                        candidate *tried, int32_t count,
@@ -244,7 +262,8 @@ done:
     return status;
 }
 
-/* Puts the better ones first; equal ones keep their order, so that the simpler is chosen. */
+/* Sorts by decreasing modularity. The insertion sort is stable, so that of equal candidates the
+ * simpler one is chosen. */
 static void rank_trials(const candidate *tried, int32_t count, huddle_prepare_trial *trials) {
     for (int32_t k = 0; k < count; k++) {
         huddle_prepare_trial trial = tried[k].trial;
@@ -255,7 +274,9 @@ static void rank_trials(const candidate *tried, int32_t count, huddle_prepare_tr
     }
 }
 
-/* Evaluates the first `count` trials on these points and ranks them. */
+/* Evaluates the first `count` trials on these points and ranks them. For a given number of clusters
+ * each candidate is scored and freed before the next one. With auto the common number is known only
+ * after all candidates were embedded, so they are scored in a second pass. */
 static huddle_status run_round(huddle_context *context, const huddle_points *x, int32_t count,
                                const huddle_preparation *widest, hd_common common,
                                hd_fit_prepare_trials *trials) {
@@ -285,7 +306,8 @@ done:
     return status;
 }
 
-/* The range limited to the n points of a sample. */
+/* Limits the range to the n points of a sample; more clusters than points would be invalid.
+ * HUDDLE_AUTO is negative and remains unchanged. */
 static hd_common clusters_in_sample(hd_common common, int64_t n) {
     huddle_range *range = &common.n_clusters;
     range->first = limited_to(range->first, n);
@@ -293,7 +315,9 @@ static hd_common clusters_in_sample(hd_common common, int64_t n) {
     return common;
 }
 
-/* Two rounds: all candidates on few points, the best on many. */
+/* Two rounds: all candidates on few points, the best on many. The whitening is fitted to the small
+ * sample once and reused in the second round: the choice of the rule does not need an accurate
+ * basis, and the chosen rule is fitted again to all points. */
 static huddle_status run_rounds(huddle_context *context, const huddle_points *x, hd_common common,
                                 hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
@@ -318,11 +342,14 @@ done:
     return status;
 }
 
+/* The trials share the context of the fit, and with it threads, progress and cancelling; only their
+ * messages are suppressed. */
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
                                 huddle_rule *rule, hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
     *rule = (huddle_rule){"none", 0};
+    /* Two points have one neighbour each in any preparation: nothing can be compared. */
     if (x->d < MIN_FEATURES || x->n < 3)
         return status;
     /* Warnings of a trial are not about the result. */

@@ -1,4 +1,8 @@
-/* Each block is solved alone; the pairs of all are then put in order. */
+/* Eigenvectors of a block diagonal matrix, block by block.
+ *
+ * Solving the whole matrix at once would not give one vector per component: its largest eigenvalues
+ * may all belong to a few blocks. The blocks are therefore solved separately and their eigenpairs
+ * merged, with the first pair of every block before all others. */
 #include "methods/blocks.h"
 
 #include "base/check.h"
@@ -8,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A component and the eigenpairs found for it. */
 typedef struct block {
     int32_t name;
     int64_t size;
@@ -34,6 +39,8 @@ typedef struct blocks {
     int64_t n_pairs;
 } blocks;
 
+/* Blocks in order of decreasing size. Names are distinct, so that the order is total and does not
+ * depend on the implementation of qsort(). */
 static int larger_block_first(const void *left, const void *right) {
     const block *a = left, *b = right;
     if (a->size != b->size)
@@ -41,6 +48,8 @@ static int larger_block_first(const void *left, const void *right) {
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
+/* First pairs in the order of their blocks, whatever their values; then all other pairs by
+ * decreasing eigenvalue. Any prefix of this order is the embedding in fewer dimensions. */
 static int in_column_order(const void *left, const void *right) {
     const pair *a = left, *b = right;
     if (a->first != b->first)
@@ -52,6 +61,7 @@ static int in_column_order(const void *left, const void *right) {
     return a->column < b->column ? -1 : a->column > b->column;
 }
 
+/* All pairs by decreasing eigenvalue, the order in which embeddings are usually reported. */
 static int larger_value_first(const void *left, const void *right) {
     const pair *a = left, *b = right;
     if (a->value != b->value)
@@ -59,6 +69,8 @@ static int larger_value_first(const void *left, const void *right) {
     return in_column_order(left, right);
 }
 
+/* Lists the rows of every block by a counting sort. The rows of a block remain in ascending order,
+ * so that the columns of its part of the matrix do as well. */
 static huddle_status list_rows(blocks *b) {
     huddle_status status = HUDDLE_OK;
     int64_t n = b->matrix->rows, begin = 0, *at = NULL;
@@ -85,7 +97,8 @@ done:
     return status;
 }
 
-/* The rows and columns of one block. */
+/* Copies the rows and columns of one block. No entry lies outside, by the definition of
+ * components. */
 static huddle_status take_block(const blocks *b, const block *item, huddle_csr *part) {
     huddle_status status = HUDDLE_OK;
     const huddle_csr *m = b->matrix;
@@ -106,7 +119,9 @@ done:
     return status;
 }
 
-/* Solves every block that can have a vector among the first c. */
+/* Solves every block that can have a vector among the first c: with at least c blocks, only the c
+ * largest blocks, one vector each. Otherwise `used` columns are taken by the first pairs, so a
+ * block contributes at most c - used further ones. */
 static huddle_status solve_blocks(huddle_context *context, double lower, double upper,
                                   const huddle_embed_options *options, blocks *b) {
     huddle_status status = HUDDLE_OK;
@@ -116,6 +131,8 @@ static huddle_status solve_blocks(huddle_context *context, double lower, double 
     for (int32_t k = 0; k < used; k++) {
         block *item = &b->items[k];
         huddle_embed_options own = *options;
+        /* The first pair, and all columns that remain if no other block contributes more than
+         * one. */
         int64_t wanted = c - used + 1;
         own.n_components = (int32_t)(wanted < item->size ? wanted : item->size);
         TRY(take_block(b, item, &part));
@@ -135,6 +152,7 @@ done:
     return status;
 }
 
+/* Order of the values of huddle_embed_info.verified; unknown ones count as the weakest. */
 static int strength(const char *verified) {
     static const char *const ways[] = {"none", "probe", "inertia"};
     int way = 2;
@@ -143,18 +161,22 @@ static int strength(const char *verified) {
     return way;
 }
 
-/* How well the columns are told from what comes after. Columns are one choice of many if there are
- * more blocks than columns, or where a block gave all it was asked for and is cut there. */
+/* Computes the eigengap after the last column. The columns are an arbitrary choice if there are
+ * more blocks than columns, or if a block contributed all pairs that it was asked for and its own
+ * solver reports that they cut through a cluster of eigenvalues. NAN if nothing is known about the
+ * next eigenvalue. */
 static void find_gap(const blocks *b, int32_t c, huddle_embed_info *info) {
     info->gap = b->count > c ? 0 : NAN;
     if (c > b->count && b->n_pairs > c)
         info->gap = b->pairs[c - 1].value - b->pairs[c].value;
+    /* Relative to `unit`, the scale of the spectrum, such a gap is a rounding error. */
     info->cuts_cluster = b->count > c || info->gap <= 1e-10 * info->unit;
     for (int32_t k = 0; k < b->count && k < c; k++) {
         const block *item = &b->items[k];
         int64_t given = 0;
         for (int32_t j = 0; j < c; j++)
             given += b->pairs[j].block == k;
+        /* With one column per block, only the block's own solver knows its next eigenvalue. */
         if (c == b->count)
             info->gap = fmin(info->gap, item->info.gap);
         if (given == item->embedding.vectors.cols)
@@ -162,7 +184,8 @@ static void find_gap(const blocks *b, int32_t c, huddle_embed_info *info) {
     }
 }
 
-/* The weakest of what was found of the blocks. */
+/* Combines the reports of the blocks: the weakest verification, the worst residual, the total work.
+ * The pairs of all blocks are proven only if those of every block are. */
 static void summarise(const blocks *b, int32_t c, huddle_embed_info *info) {
     *info = b->items[0].info;
     for (int32_t k = 1; k < b->count && k < c; k++) {
@@ -181,13 +204,14 @@ static void summarise(const blocks *b, int32_t c, huddle_embed_info *info) {
     find_gap(b, c, info);
 }
 
+/* Writes the first c pairs as columns, zero outside their blocks. */
 static huddle_status write_columns(const blocks *b, int32_t c, const char *rule,
                                    huddle_embedding *out) {
     huddle_status status = HUDDLE_OK;
     TRY(huddle_dense_new(b->matrix->rows, c, &out->vectors));
     TRY(huddle_dense_new(b->matrix->rows, c, &out->rows));
-    /* Of what comes after the next pair some blocks know more than others; and the next itself may
-     * be larger than the first of a block. */
+    /* The eigenvalue after the last column is reported if it is known and continues the descending
+     * order. Further ones are not: some blocks were solved for more pairs than others. */
     bool known = b->n_pairs > c && b->count <= c;
     bool next = known && b->pairs[c].value <= b->pairs[c - 1].value;
     out->n_eigenvalues = next ? c + 1 : c;
@@ -206,6 +230,8 @@ done:
     return status;
 }
 
+/* The first c pairs are determined in the order of columns; sorting them by value afterwards
+ * changes their order, not the selection. */
 huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr *matrix,
                                        const int32_t *component, int32_t count, double lower,
                                        double upper, const huddle_embed_options *options,
@@ -217,6 +243,7 @@ huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr
     if (count <= 1)
         return huddle_embed_symmetric(context, matrix, lower, upper, options, out, info);
     memset(out, 0, sizeof *out);
+    /* list_rows() sorts blocks by size; pairs name blocks by their place in that order. */
     TRY(list_rows(&b));
     TRY(solve_blocks(context, lower, upper, options, &b));
     summarise(&b, c, info);

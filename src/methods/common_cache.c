@@ -1,3 +1,7 @@
+/* Shared results. A mutex protects the list of entries; the results themselves are computed and
+ * copied outside of it, because they take much longer than a search in the list. Deadlock is not
+ * possible as long as a fit computes only one result at a time between hd_cache_find() and
+ * hd_cache_store(): nobody waits for a result while owning another one. */
 #include "methods/cache.h"
 
 #include "base/check.h"
@@ -14,6 +18,7 @@ typedef struct entry {
     int count;
 } entry;
 
+/* One condition variable for all entries: whoever waits checks its own entry after each wake-up. */
 struct huddle_cache {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -22,6 +27,8 @@ struct huddle_cache {
     int64_t hits, misses;
 };
 
+/* A key that does not fit is marked instead of truncated: two different results could have the same
+ * truncated key, and one fit would silently receive the other's result. */
 void hd_cache_key_add(hd_cache_key *key, const char *text) {
     size_t length = strlen(key->text), more = strlen(text) + 1;
     if (key->too_long || length + more >= sizeof key->text)
@@ -30,6 +37,8 @@ void hd_cache_key_add(hd_cache_key *key, const char *text) {
         snprintf(key->text + length, sizeof key->text - length, "%s;", text);
 }
 
+/* Options are added as text, defaults included, so that every option of a stage is part of the key
+ * without being named here. */
 void hd_cache_key_add_options(hd_cache_key *key, const huddle_option *table, const void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         char text[128];
@@ -78,6 +87,7 @@ void huddle_cache_counts(huddle_cache *cache, int64_t *hits, int64_t *misses) {
 
 /* ---- with the lock held -------------------------------------------------------------------- */
 
+/* A linear search: there are few results, and each takes much longer to compute than to find. */
 static entry *find_entry(const huddle_cache *cache, const char *key) {
     for (int64_t i = 0; i < cache->count; i++)
         if (strcmp(cache->entries[i]->key, key) == 0)
@@ -85,7 +95,8 @@ static entry *find_entry(const huddle_cache *cache, const char *key) {
     return NULL;
 }
 
-/* An entry that is not ready yet: whoever makes it computes the result. */
+/* Adds an entry that is not ready. Its presence makes other fits wait instead of computing the same
+ * result; the caller computes it. */
 static huddle_status claim_entry(huddle_cache *cache, const char *key, entry **made) {
     huddle_status status = HUDDLE_OK;
     entry *e = NULL;
@@ -102,6 +113,7 @@ done:
     return status;
 }
 
+/* Only entries that are not ready are removed, so that nobody can be copying from one. */
 static void remove_entry(huddle_cache *cache, entry *e) {
     for (int64_t i = 0; i < cache->count; i++)
         if (cache->entries[i] == e)
@@ -115,7 +127,8 @@ static bool is_shared(const hd_cache_key *key) {
     return key->cache != NULL && !key->too_long;
 }
 
-/* Entries that are ready are never changed, so that they can be copied without the lock. */
+/* Entries that are ready are never changed or removed, so that they can be copied without the lock.
+ * The array of pointers may be reallocated meanwhile, but not the entries. */
 huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts, int count,
                             bool *found) {
     huddle_status status = HUDDLE_OK;
@@ -125,6 +138,8 @@ huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts,
         return status;
     pthread_mutex_lock(&cache->lock);
     entry *e = find_entry(cache, key->text);
+    /* The entry is looked up again after each wake-up: if its computation failed it was removed,
+     * and the first fit to notice claims it anew. */
     while (e != NULL && !e->ready) {
         pthread_cond_wait(&cache->changed, &cache->lock);
         e = find_entry(cache, key->text);
@@ -141,7 +156,8 @@ huddle_status hd_cache_find(const hd_cache_key *key, const hd_cache_part *parts,
     return status;
 }
 
-/* Copies of the parts, in an array that the entry takes over. */
+/* Stores copies of the parts in the entry, which owns them. Parts copied before a failure are freed
+ * with the entry. */
 static huddle_status copy_parts(const hd_cache_part *parts, int count, entry *e) {
     huddle_status status = HUDDLE_OK;
     for (int k = 0; k < count; k++) {
@@ -160,6 +176,8 @@ done:
     return status;
 }
 
+/* Also called after a failed computation: the entry must be removed, or all who wait for it would
+ * wait forever. */
 huddle_status hd_cache_store(const hd_cache_key *key, const hd_cache_part *parts, int count,
                              huddle_status computed) {
     huddle_status status = computed;

@@ -1,4 +1,5 @@
-/* Equal rows of x: one row of the arrays for all of them, and equal labels where they stay. */
+/* Equal points (docs/method.md, "Equal points"): merges equal rows where they would distort the
+ * graph, and gives equal rows equal labels where they are not merged. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -12,11 +13,15 @@ enum { SILHOUETTE_SAMPLE = 2000 };
 
 /* ---- merging ------------------------------------------------------------------------------- */
 
-/* A few pairs of equal rows do no harm to the graph of all rows, and merging them does it no good:
- * on UMIST, where 10 of 575 images are repeated and take .7 % of the places in the lists of
- * neighbours, ACC is .690 with them and .660 merged. Above this share they are merged. */
+/* Share of the places in all lists of neighbours that copies may take before rows are merged. A few
+ * pairs of equal rows do not harm the graph, and merging them does not improve it: on UMIST, where
+ * 10 of 575 images are repeated and take .7 % of the places, ACC is .690 without merging and .660
+ * with it. */
 static const double harmless_share = .02;
 
+/* A row with more than k copies has only copies among its k neighbours, and its copies become a
+ * component of their own. A row with m copies takes m - 1 places in each of the m lists of
+ * neighbours, of n k places in all; for m <= k this is exact. */
 bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
     double taken = 0;
     for (int64_t k = 0; k < nodes->count; k++) {
@@ -28,7 +33,9 @@ bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
     return taken > harmless_share * n_neighbors * (double)nodes->n;
 }
 
-/* The rows that x's distinct rows became, and which of those are equal in turn. */
+/* Composes two partitions: which rows of x are equal, and which of the distinct ones became equal
+ * by the preparation (two rows in the same direction, say, which `unit` maps to one). A partition
+ * without equal rows has no arrays. */
 static huddle_status compose(const huddle_distinct *x, const huddle_distinct *prepared,
                              huddle_distinct *both) {
     huddle_status status = HUDDLE_OK;
@@ -49,7 +56,9 @@ done:
     return status;
 }
 
-/* Which of the prepared points to keep; nodes stays empty if all. */
+/* Determines which of the prepared points to keep; nodes remains empty if all are kept. Equal rows
+ * of x are taken as equal even if their prepared values differ by rounding, which depends on the
+ * position in a batch; prepared rows are compared only among one row of each kind. */
 static huddle_status find_nodes(huddle_context *context, const huddle_distinct *equal,
                                 const hd_fit_prepared *prepared, int32_t n_neighbors,
                                 huddle_distinct *nodes) {
@@ -66,6 +75,8 @@ static huddle_status find_nodes(huddle_context *context, const huddle_distinct *
         TRY(huddle_points_distinct(context, kept, &among));
     if (among.count < equal->n)
         TRY(compose(equal, &among, nodes));
+    /* Decided on the composed partition: copies in x and rows made equal by the preparation count
+     * alike. */
     if (nodes->n > 0 && !hd_fit_copies_matter(nodes, n_neighbors))
         huddle_distinct_free(nodes);
 done:
@@ -74,6 +85,7 @@ done:
     return status;
 }
 
+/* Undoes an earlier merge first: lda-sc merges once per number of clusters. */
 huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit_rows *rows,
                                    hd_fit_prepared *prepared, huddle_points *whole,
                                    bool *borrowed) {
@@ -109,6 +121,8 @@ huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_
 
 /* ---- neighbours ---------------------------------------------------------------------------- */
 
+/* Merged rows usually lie on a grid, where many rows are at the same distance as the k-th
+ * neighbour; all of them are neighbours (docs/method.md, "Equal points"). */
 huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_rows *rows,
                                          const huddle_points *points,
                                          const huddle_knn_options *options,
@@ -117,6 +131,8 @@ huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_r
                              : huddle_graph_knn(context, points, options, neighbors, info);
 }
 
+/* New points follow the rule of the training points, so that a training row finds its own
+ * neighbours. */
 huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit *fit,
                                           const huddle_points *x, const huddle_knn_options *options,
                                           huddle_neighbors *neighbors) {
@@ -130,6 +146,7 @@ huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit 
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
+/* The first of equal rows is visited before its copies, so that its label has its final value. */
 void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
     const huddle_distinct *equal = &rows->equal;
     huddle_kmeans_info *info = &clusters->kmeans;
@@ -139,11 +156,15 @@ void hd_fit_unify_labels(const hd_fit_rows *rows, hd_fit_clusters *clusters) {
     for (int64_t i = 0; i < n; i++) {
         int64_t first = equal->first[equal->of[i]];
         clusters->labels[i] = clusters->labels[first];
+        /* Labels of the restarts are compared with each other, so they must follow the same
+         * rule. */
         for (int64_t r = 0; r < info->n_restarts && info->start_labels != NULL; r++)
             info->start_labels[r * n + i] = info->start_labels[r * n + first];
     }
 }
 
+/* The seed is fixed, not the user's: silhouettes of different trials refer to the same sample and
+ * can be compared. */
 huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
                                 const huddle_points *points, double *silhouette) {
     huddle_status status = HUDDLE_OK;

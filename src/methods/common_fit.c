@@ -1,4 +1,5 @@
-/* K-means as a step of a method, and ranges of n_clusters. */
+/* K-means as a step of a method, and ranges of n_clusters. Methods supply a function that clusters
+ * for one number; this file tries the numbers of a range, scores them and chooses one. */
 #include "methods/method.h"
 
 #include "base/check.h"
@@ -8,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Alignments within this of the best count as equally good (Zelnik-Manor and Perona, NIPS 2004,
- * take the largest number of groups among those of minimal cost). */
+/* Alignments within this distance of the best count as equally good: Zelnik-Manor and Perona (NIPS
+ * 2004) take the largest number of groups among those of minimal cost, and computed costs are never
+ * exactly equal. */
 static const double alignment_tolerance = 1e-3;
 
 /* ---- K-means ------------------------------------------------------------------------------- */
@@ -21,7 +23,8 @@ huddle_status hd_fit_check_clusters(huddle_range n_clusters, int64_t n) {
     return HUDDLE_OK;
 }
 
-/* The centres less the points' shift, and their squared norms with it. */
+/* Centres relative to the points' shift, in which the stored values can be compared with them
+ * directly, and their squared norms. Only sparse points use the norms, and these have no shift. */
 static huddle_status stored_centres(const huddle_points *points, const huddle_dense *centres,
                                     double **stored, double **norms) {
     huddle_status status = HUDDLE_OK;
@@ -39,7 +42,8 @@ done:
 }
 
 /* The row nearest each centre among its own, ties by the smaller index. Row i of n is point of[i],
- * or point i if of is NULL. */
+ * or point i if of is NULL. Sequential, because the result must not depend on the number of threads
+ * and the loop is cheap compared with K-means. */
 static huddle_status find_medoids(const huddle_points *points, const int32_t *of, int64_t n,
                                   hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
@@ -52,6 +56,7 @@ static huddle_status find_medoids(const huddle_points *points, const int32_t *of
     ALLOC(clusters->medoids, c);
     for (int64_t k = 0; k < c; k++) {
         best[k] = INFINITY;
+        /* Remains -1 for an empty cluster. */
         clusters->medoids[k] = -1;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -70,7 +75,7 @@ done:
     return status;
 }
 
-/* Frees what a run of K-means leaves; alternation and alignment are the method's. */
+/* Frees the results of an earlier K-means run; alternation and alignment belong to the method. */
 static void forget_clusters(hd_fit_clusters *clusters) {
     huddle_free(clusters->labels);
     clusters->labels = NULL;
@@ -82,6 +87,7 @@ static void forget_clusters(hd_fit_clusters *clusters) {
     huddle_kmeans_info_free(&clusters->kmeans);
 }
 
+/* Moves the results; `other` is left without them, so that freeing it is safe. */
 void hd_fit_take_clusters(hd_fit_clusters *clusters, hd_fit_clusters *other) {
     forget_clusters(clusters);
     clusters->n_clusters = other->n_clusters;
@@ -106,6 +112,8 @@ void hd_fit_warn_few_distinct(huddle_context *context, const hd_fit_clusters *cl
                 empty == 1 ? " is" : "s are");
 }
 
+/* points->n differs from rows->n where the points are all rows of x although the fit has merged
+ * rows; labels are then those of points, and rows does not apply to them. */
 huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points,
                             const huddle_kmeans_options *options, const hd_fit_rows *rows,
                             hd_fit_clusters *clusters) {
@@ -116,6 +124,7 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points
     clusters->n_clusters = options->n_clusters;
     clusters->labels = result.labels;
     clusters->centres = result.centres;
+    /* The arrays belong to clusters now. */
     memset(&result, 0, sizeof result);
     if (points->n == rows->n)
         hd_fit_unify_labels(rows, clusters);
@@ -125,7 +134,8 @@ done:
     return status;
 }
 
-/* The distinct rows of a matrix as points, and what each weighs. */
+/* Collects the distinct rows of a matrix as points. The weight of each is the number of rows of x
+ * that it represents: copies among the rows of the matrix, times those merged before. */
 static huddle_status take_distinct(huddle_context *context, const huddle_dense *matrix,
                                    const huddle_distinct *distinct, const hd_fit_rows *rows,
                                    huddle_points *points, double **weights) {
@@ -148,7 +158,7 @@ done:
     return status;
 }
 
-/* Labels of every restart on the distinct rows become labels of all rows. */
+/* Translates the labels of every restart from distinct rows to all rows. */
 static huddle_status expand_starts(const huddle_distinct *distinct, int64_t n,
                                    huddle_kmeans_info *info) {
     huddle_status status = HUDDLE_OK;
@@ -165,6 +175,8 @@ done:
     return status;
 }
 
+/* Marks the rows that are equal to the medoid of their cluster. K-means cannot distinguish them;
+ * hd_fit_choose_medoids() chooses among them by the original points. */
 static huddle_status mark_medoid_rows(const huddle_distinct *distinct, int64_t n,
                                       hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
@@ -178,6 +190,7 @@ done:
     return status;
 }
 
+/* Equal rows get equal labels by construction: only distinct rows are clustered. */
 huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *matrix,
                                   const huddle_kmeans_options *options, const hd_fit_rows *rows,
                                   hd_fit_clusters *clusters) {
@@ -193,6 +206,8 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     /* Shrunk rows fuse: K-means on their few distinct values, weighted, is the same problem. */
     TRY(huddle_dense_distinct(context, matrix, &distinct));
     TRY(take_distinct(context, matrix, &distinct, rows, &points, &weights));
+    /* Complete fusion can leave fewer distinct rows than clusters. The remaining clusters stay
+     * empty, and a warning reports this. */
     if (few.n_clusters > distinct.count)
         few.n_clusters = (int32_t)distinct.count;
     TRY(huddle_kmeans(context, &points, weights, &few, &result, &clusters->kmeans));
@@ -215,6 +230,8 @@ done:
     return status;
 }
 
+/* For methods that run K-means on the prepared points themselves: the clusters are the Voronoi
+ * cells of the centres, so that new points need nothing else. */
 huddle_status hd_fit_predict_centres(huddle_context *context, const hd_fit *fit,
                                      const void *options, const huddle_points *x, int32_t *labels) {
     (void)options;
@@ -234,6 +251,8 @@ static huddle_status score_silhouette(huddle_context *context, const huddle_poin
     huddle_status status = HUDDLE_OK;
     const huddle_dense *rows = &fit->embedding.f.rows;
     huddle_points owned = {0};
+    /* A computed embedding would not do: it has another number of columns in every trial, and
+     * silhouettes in spaces of different dimension cannot be compared. */
     if (points == NULL && !fit->embedding.present && rows->values != NULL) {
         TRY(huddle_points_from_double(context, rows->rows, rows->cols, rows->values, rows->stride,
                                       1, &owned));
@@ -246,11 +265,12 @@ done:
     return status;
 }
 
-/* Whether the eigengaps of the trials can be compared. */
+/* Whether the eigengaps of the trials can be compared: they must come from the same graph. */
 static bool has_eigengaps(const hd_fit_trial_plan *plan, const hd_fit *fit) {
     return fit->embedding.present && !plan->graph_per_trial;
 }
 
+/* Scores that do not apply to the method remain NAN. */
 static huddle_status score_trial(huddle_context *context, const hd_fit_trial_plan *plan,
                                  const hd_fit *fit, huddle_trial *trial) {
     huddle_status status = HUDDLE_OK;
@@ -263,16 +283,19 @@ static huddle_status score_trial(huddle_context *context, const hd_fit_trial_pla
         huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
         trial->eigengap = huddle_embed_gap(&spectrum, trial->n_clusters);
     }
+    /* Set by selftune-sc only. */
     if (clusters->has_alignment)
         trial->alignment = clusters->alignment;
 done:
     return status;
 }
 
+/* Used for ranges and for n_clusters = auto alike, so that both make the same choice. */
 bool hd_fit_alignment_as_good(double alignment, double best) {
     return alignment >= best - alignment_tolerance;
 }
 
+/* Of all trials that are as good as the best, the last: the largest number, as in the paper. */
 static int32_t best_alignment(const hd_fit_trials *trials) {
     int32_t chosen = 0;
     double best = -INFINITY;
@@ -284,6 +307,7 @@ static int32_t best_alignment(const hd_fit_trials *trials) {
     return chosen;
 }
 
+/* The smallest number of clusters among equal silhouettes; trial 0 if none has a silhouette. */
 static int32_t best_silhouette(const hd_fit_trials *trials) {
     int32_t best = 0;
     double largest = -INFINITY;
@@ -301,6 +325,7 @@ static huddle_status choose_trial(const hd_fit_trial_plan *plan, const hd_fit *f
     huddle_status status = HUDDLE_OK;
     huddle_embed_choice choice;
     const hd_fit_trials *trials = &fit->trials;
+    /* The rule of the method itself takes precedence over the general ones. */
     if (fit->clusters.has_alignment) {
         *n_clusters = trials->items[best_alignment(trials)].n_clusters;
     } else if (has_eigengaps(plan, fit)) {
@@ -315,6 +340,7 @@ done:
     return status;
 }
 
+/* Suppresses messages and warnings of computations whose results are not the fit's own. */
 hd_fit_silence hd_fit_silence_begin(huddle_context *context) {
     hd_fit_silence before = {0};
     if (context == NULL)
@@ -332,7 +358,8 @@ void hd_fit_silence_end(huddle_context *context, hd_fit_silence before) {
     context->warnings = before.warnings;
 }
 
-/* Tries every number of the range. */
+/* Clusters with every number of the range. Labels are stored for the rows of x, one column per
+ * trial, because merged rows may differ between trials (lda-sc). */
 static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
                                 const hd_fit_trial_plan *plan, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -343,6 +370,7 @@ static huddle_status run_trials(huddle_context *context, huddle_range n_clusters
     ALLOC(trials->labels, rows * count);
     for (int32_t t = 0; t < count; t++) {
         TRY(hd_progress(context, "range", t, count));
+        /* Each call replaces the results of the previous number in fit. */
         TRY(plan->cluster(context, plan->argument, n_clusters.first + t, fit));
         TRY(score_trial(context, plan, fit, &trials->items[t]));
         for (int64_t i = 0; i < rows; i++)
@@ -353,6 +381,9 @@ done:
     return status;
 }
 
+/* The best trial is computed once more instead of being kept: results of all stages would have to
+ * be stored for every trial, while most methods share graph and eigenvectors, the expensive part,
+ * between all numbers. The same seed gives the same result. */
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const hd_fit_trial_plan *plan, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,10 +1,14 @@
-/* The graph A: of points, or of a matrix that relates them. */
+/* Graph A (docs/method.md, "Graph A"), from points or from a matrix of distances or
+ * similarities. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
 
 #include <string.h>
 
+/* The smallest number of a range is the strictest: the graph is connected if any number of the
+ * range is below the number of components. With auto it is the largest number that could be chosen,
+ * because components are candidates for clusters then and must not be joined prematurely. */
 int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
     if (n_clusters.first != HUDDLE_AUTO)
         return n_clusters.first;
@@ -12,6 +16,8 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
     return max_clusters < 2 ? 2 : max_clusters;
 }
 
+/* With more components than clusters, c of the q null vectors are an arbitrary choice
+ * (docs/method.md, "Components"), so that the user should know in either case. */
 void hd_spectral_warn_components(huddle_context *context, const huddle_connect_info *info,
                                  int32_t n_clusters) {
     if (info->bridges > 0)
@@ -26,7 +32,8 @@ void hd_spectral_warn_components(huddle_context *context, const huddle_connect_i
 
 /* ---- of points ----------------------------------------------------------------------------- */
 
-/* Bridges have the weights that the graph's edges would have at their distance. */
+/* Connects components by bridges. Their weights follow (1) with the scale of the graph. Weights are
+ * not yet multiplied by (2) here; bridges receive the factor with all other edges. */
 static huddle_status connect_points(huddle_context *context, const hd_spectral_options *options,
                                     huddle_range n_clusters, const hd_fit_rows *rows,
                                     const huddle_points *points, hd_fit_graph *graph) {
@@ -38,6 +45,8 @@ static huddle_status connect_points(huddle_context *context, const hd_spectral_o
                                 &graph->connect);
 }
 
+/* Steps in fixed order: the scale is estimated from the lists of neighbours alone, bridges use that
+ * scale, and multiplicities (2) are applied last, to neighbours and bridges alike. */
 huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_options *options,
                                      huddle_range n_clusters, const hd_fit_rows *rows,
                                      const huddle_points *points, hd_fit_graph *graph) {
@@ -49,6 +58,7 @@ huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_
     hd_fit_graph_free(graph);
     knn.seed = options->common.seed;
     TRY(hd_spectral_find_neighbors(context, rows, points, &knn, &neighbors, &graph->knn));
+    /* Only this rule needs distances between points that are not neighbours. */
     if (strcmp(weight.scale, "global") == 0)
         TRY(huddle_graph_mean_distance(context, points, knn.metric, knn.seed,
                                        &weight.mean_distance));
@@ -67,7 +77,8 @@ done:
 
 /* ---- of a matrix --------------------------------------------------------------------------- */
 
-/* x, or the graph that was given, as a sparse square matrix; owned is to be freed. */
+/* Represents x, or the given graph, as a sparse square matrix; owned is to be freed. The shift of
+ * dense points is added back: here values are distances or similarities, not coordinates. */
 static huddle_status square_matrix(const hd_fit_job *job, huddle_csr *owned, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = job->x;
@@ -96,7 +107,8 @@ done:
     return status;
 }
 
-/* All distances as a dense matrix; HUDDLE_INVALID if some are missing. */
+/* Converts to a dense matrix; HUDDLE_INVALID if distances are missing. Entries that are not stored
+ * would otherwise become distances of 0, and points without a distance the nearest neighbours. */
 static huddle_status dense_distances(const huddle_csr *matrix, huddle_dense *distances) {
     huddle_status status = HUDDLE_OK;
     int64_t others = matrix->rows - 1;
@@ -117,7 +129,8 @@ done:
     return status;
 }
 
-/* Points with equal rows of distances, at distance 0 from each other, are one. */
+/* Whether all rows found equal are copies. Equal rows of distances are not sufficient: two points
+ * can be equally far from all others without being at distance 0 from each other. */
 static bool are_copies(const huddle_dense *distances, const huddle_distinct *distinct) {
     for (int64_t i = 0; i < distinct->n && distinct->of != NULL; i++) {
         int64_t first = distinct->first[distinct->of[i]];
@@ -128,7 +141,9 @@ static bool are_copies(const huddle_dense *distances, const huddle_distinct *dis
     return distinct->of != NULL;
 }
 
-/* As hd_fit_merge(), for points that are known by their distances only. */
+/* hd_fit_merge() for points that are known by their distances only: keeps the rows and columns of
+ * the first of equal points. rows->equal is set even if nothing is merged, so that equal points get
+ * equal labels. */
 static huddle_status merge_distances(huddle_context *context, int32_t n_neighbors,
                                      huddle_dense *distances, hd_fit_rows *rows) {
     huddle_status status = HUDDLE_OK;
@@ -138,6 +153,7 @@ static huddle_status merge_distances(huddle_context *context, int32_t n_neighbor
     if (!are_copies(distances, &distinct))
         goto done;
     huddle_distinct_free(&rows->equal);
+    /* x is a matrix here, so its equal rows were not determined by a preparation. */
     rows->equal = distinct;
     memset(&distinct, 0, sizeof distinct);
     if (!hd_fit_copies_matter(&rows->equal, n_neighbors))
@@ -157,7 +173,7 @@ done:
     return status;
 }
 
-/* As for points, with distances in the place of searches. */
+/* As hd_spectral_make_graph(), with the given distances instead of a neighbour search. */
 static huddle_status graph_of_all_distances(huddle_context *context, const huddle_csr *matrix,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit_rows *rows,
@@ -187,7 +203,8 @@ done:
     return status;
 }
 
-/* Only stored distances count, as in scikit-learn's precomputed_nearest_neighbors. */
+/* Entries that are not stored are unknown, as in scikit-learn's precomputed_nearest_neighbors.
+ * There are no bridges: distances between components are not among the stored ones. */
 static huddle_status graph_of_some_distances(huddle_context *context, const huddle_csr *matrix,
                                              const hd_spectral_options *options,
                                              hd_fit_graph *graph) {
@@ -202,7 +219,7 @@ done:
     return status;
 }
 
-/* Without distances there are no bridges, but the components are counted. */
+/* Without all distances no bridges can be found, but the components are counted for the warning. */
 static huddle_status count_components(huddle_context *context, hd_fit_graph *graph) {
     huddle_status status = HUDDLE_OK;
     int32_t *component = NULL;
@@ -214,6 +231,8 @@ done:
     return status;
 }
 
+/* Similarities and distances to neighbours have no bridges and no merging: both need distances
+ * between arbitrary pairs of points. */
 huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fit_job *job,
                                             const hd_spectral_options *options,
                                             huddle_range n_clusters, hd_fit_rows *rows,
@@ -222,6 +241,7 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
     huddle_csr owned = {0}, matrix = {0};
     double begin = hd_seconds();
     TRY(square_matrix(job, &owned, &matrix));
+    /* No neighbour search takes place that could be inexact. */
     graph->knn.recall = 1;
     if (strcmp(options->affinity, "distances") == 0) {
         TRY(graph_of_all_distances(context, &matrix, options, n_clusters, rows, graph));

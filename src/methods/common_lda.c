@@ -1,8 +1,13 @@
-/* LDA and K-means in turn (Ding and Li, ICML 2007).
+/* LDA and K-means in alternation (Ding and Li, Adaptive dimension reduction using discriminant
+ * analysis and K-means clustering, ICML 2007).
  *
- * S_b = B B' with one column sqrt(n_k) (m_k - m) for each cluster, so the generalised problem is
- * solved by a factorisation of S_t, made once, and an eigenproblem of c x c. P is scaled so that
- * P'S_t P = I: then both steps raise the trace of P'S_b P. */
+ * S_b = B B' with one column sqrt(n_k) (m_k - m) for each cluster, where m_k is the mean of cluster
+ * k and m the mean of all points. The generalised eigenproblem S_b p = mu S_t p therefore needs one
+ * factorisation of S_t, which does not depend on the labels, and an eigenproblem of size c x c per
+ * round. P is scaled so that P'S_t P = I.
+ *
+ * Beyond the alternation itself, Huddle adds a ridge to S_t, starts K-means from the clusters of
+ * the previous round, and keeps the round with the largest trace instead of the last one. */
 #include "methods/lda.h"
 
 #include "base/blas.h"
@@ -17,8 +22,8 @@
 
 enum { MAX_ROUNDS = 50 };
 
-/* Added to the diagonal of S_t, times its mean eigenvalue: components of tiny variance would
- * otherwise become the directions that separate best. */
+/* Added to the diagonal of S_t, relative to its mean eigenvalue. Without it, components of tiny
+ * variance would become the directions that separate best, because mu divides by that variance. */
 static const double ridge = 1e-3;
 
 typedef struct lda {
@@ -43,6 +48,7 @@ static void lda_free(lda *l) {
     huddle_dense_free(&l->p);
 }
 
+/* The points are moved, not copied: they may be the largest array of the fit. */
 void hd_lda_begin(hd_fit_prepared *prepared, hd_lda_start *start) {
     start->points = prepared->points;
     start->map = prepared->reduction;
@@ -55,7 +61,8 @@ void hd_lda_start_free(hd_lda_start *start) {
     huddle_preparation_free(&start->map);
 }
 
-/* S_t with its ridge, factored. *flat if the points have no spread at all. */
+/* Factors S_t with its ridge. *flat is set if all points are equal; S_t is zero then and has no
+ * factor. */
 static huddle_status factor_total(huddle_context *context, lda *l, bool *flat) {
     huddle_status status = HUDDLE_OK;
     double *variance = NULL, trace = 0;
@@ -70,6 +77,7 @@ static huddle_status factor_total(huddle_context *context, lda *l, bool *flat) {
         trace += l->factor[j * l->m + j];
     *flat = !(trace > 0);
     for (int64_t j = 0; j < l->m; j++)
+        /* trace / m is the mean eigenvalue. */
         l->factor[j * l->m + j] += ridge * trace / (double)l->m;
     if (!*flat && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (int)l->m, l->factor, (int)l->m) != 0)
         FAIL(HUDDLE_NUMERIC, "the total scatter of %lld components cannot be factored",
@@ -79,7 +87,9 @@ done:
     return status;
 }
 
-/* B: the clusters' means less the mean of all, times the root of their sizes. */
+/* Computes B. The sum of the centred rows of a cluster is n_k (m_k - m), so dividing by sqrt(n_k)
+ * gives the column of B. Rows are added in order and processes are summed by hd_reduce_sum(), so
+ * that the result does not depend on the number of threads. */
 static huddle_status set_between(huddle_context *context, lda *l, const int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     double *sizes = NULL;
@@ -101,7 +111,9 @@ done:
     return status;
 }
 
-/* trace of (P'S_t P)^-1 P'S_b P, whatever the scale of P. */
+/* Computes the trace of (P'S_t P)^-1 P'S_b P, which does not depend on the scale of P: the first P,
+ * principal components, is not scaled like the later ones. With the factor L of S_t, P'S_t P =
+ * (L'P)'(L'P) = T T', and the trace is ||T^-1 P'B||_F^2. */
 static huddle_status trace_objective(const lda *l, double *trace) {
     huddle_status status = HUDDLE_OK;
     int r = (int)l->p.cols, m = (int)l->m, c = l->c;
@@ -127,8 +139,8 @@ done:
     return status;
 }
 
-/* P <- the leading generalised eigenvectors for the present B, P'S_t P = I. With Q = L^-1 B they
- * are L^-T Q v / sqrt(mu), (mu, v) the eigenpairs of Q'Q. *found is false if B vanishes. */
+/* P <- the leading generalised eigenvectors for the current B. With Q = L^-1 B they are L^-T Q v /
+ * sqrt(mu), where (mu, v) are the eigenpairs of Q'Q. *found is false if B vanishes. */
 static huddle_status discriminate(lda *l, bool *found) {
     huddle_status status = HUDDLE_OK;
     int m = (int)l->m, c = l->c, r = 0;
@@ -142,6 +154,9 @@ static huddle_status discriminate(lda *l, bool *found) {
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, c, m, 1, q, c, 0, small, c);
     if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', c, small, c, mu) != 0)
         FAIL(HUDDLE_NUMERIC, "the eigensolver failed on the scatter between %d clusters", c);
+    /* The columns of B, times sqrt(n_k), sum to zero: its rank is at most c - 1. Smaller
+     * eigenvalues are rounding errors, whose vectors would be divided by their tiny square
+     * roots. */
     while (r < c - 1 && r < m && mu[c - 1 - r] > 1e-12 * mu[c - 1] && mu[c - 1] > 0)
         r++;
     *found = r > 0;
@@ -161,7 +176,8 @@ done:
     return status;
 }
 
-/* The map of the fit: the principal components, then p. */
+/* Composes the map of the fit, the principal components followed by P, into one projection. New
+ * points then take a single product, and a saved model needs only one map. */
 static huddle_status set_reduction(const hd_lda_start *start, const huddle_dense *p,
                                    huddle_preparation *map) {
     huddle_status status = HUDDLE_OK;
@@ -181,7 +197,7 @@ done:
     return status;
 }
 
-/* X P as points. */
+/* X P as points, by the same code that will map new points. */
 static huddle_status project(huddle_context *context, const lda *l, huddle_points *points) {
     huddle_preparation map = {.rule = {"pca:R", (int32_t)l->p.cols},
                               .d_in = l->m,
@@ -192,7 +208,8 @@ static huddle_status project(huddle_context *context, const lda *l, huddle_point
     return huddle_prepare_apply(context, &map, l->y, points, NULL);
 }
 
-/* Centres of the labels in the present projection, to start K-means from. */
+/* Means of the clusters in the current projection, from which K-means starts. Empty clusters start
+ * at the origin. */
 static huddle_status find_centres(huddle_context *context, const huddle_points *points,
                                   const int32_t *labels, int32_t c, huddle_dense *centres) {
     huddle_status status = HUDDLE_OK;
@@ -217,22 +234,22 @@ done:
     return status;
 }
 
-/* The clusters of the present round, and the points they are clusters of. */
+/* The clusters of the current round, and the points that were clustered. */
 typedef struct lda_round {
     hd_fit_rows rows;
     huddle_points points; /* X P */
     hd_fit_clusters clusters;
 } lda_round;
 
-/* Keeps P and the labels. The objective can fall when K-means moves labels in directions that P
- * scales up, so the last round need not be the best. */
+/* Keeps P and the labels of the best round. The last round need not be the best: K-means minimises
+ * distances in X P, not the trace. */
 static void keep_round(lda *l, const lda_round *now) {
     l->best_r = l->p.cols;
     memcpy(l->best_p, l->p.values, (size_t)(l->m * l->p.cols) * sizeof *l->best_p);
     memcpy(l->best_labels, now->clusters.labels, (size_t)l->n * sizeof *l->best_labels);
 }
 
-/* Records the clusters' objective, and keeps them and P if it is the best so far. */
+/* Records the objective of the current clusters, and keeps them if it is the best so far. */
 static huddle_status record_round(huddle_context *context, lda *l, const lda_round *now,
                                   huddle_alternation_info *alternation, double *best) {
     huddle_status status = HUDDLE_OK;
@@ -248,7 +265,8 @@ done:
     return status;
 }
 
-/* One round after the first: P from the labels, then K-means from their centres. */
+/* One round after the first: P from the labels, then K-means from their centres. *stays if the
+ * labels did not change; the next P would be the same. */
 static huddle_status next_round(huddle_context *context, lda *l,
                                 const huddle_kmeans_options *kmeans, lda_round *now, bool *stays) {
     huddle_status status = HUDDLE_OK;
@@ -262,6 +280,7 @@ static huddle_status next_round(huddle_context *context, lda *l,
         goto done;
     TRY(project(context, l, &now->points));
     TRY(find_centres(context, &now->points, now->clusters.labels, l->c, &centres));
+    /* hd_fit_kmeans() frees the labels that it finds. */
     before = now->clusters.labels;
     now->clusters.labels = NULL;
     warm.start = &centres;
@@ -273,8 +292,8 @@ done:
     return status;
 }
 
-/* K-means on the first principal components, then rounds until the labels stay. With one cluster,
- * or without any spread, there is nothing to discriminate. */
+/* K-means on the first principal components, then rounds until the labels no longer change. With
+ * one cluster, or if all points are equal, there is nothing to discriminate. */
 static huddle_status alternate(huddle_context *context, lda *l, const huddle_kmeans_options *kmeans,
                                lda_round *now, huddle_alternation_info *alternation) {
     huddle_status status = HUDDLE_OK;
@@ -283,6 +302,7 @@ static huddle_status alternate(huddle_context *context, lda *l, const huddle_kme
     TRY(factor_total(context, l, &flat));
     TRY(project(context, l, &now->points));
     TRY(hd_fit_kmeans(context, &now->points, kmeans, &now->rows, &now->clusters));
+    /* hd_lda_cluster() uses the best round, so that one must exist. */
     if (flat || l->c == 1) {
         keep_round(l, now);
         goto done;
@@ -298,8 +318,9 @@ done:
     return status;
 }
 
-/* The best P's clusters, on points that went through the one map that new points will: K-means
- * continues from the labels it had, which are the same but for rounding. */
+/* Clusters of the best P, on points mapped exactly as new points will be (set_reduction() rounds
+ * differently from two maps in sequence). K-means continues from the labels of the best round,
+ * which change by rounding effects at most. */
 static huddle_status cluster_best(huddle_context *context, const huddle_points *x,
                                   const hd_lda_start *start, const lda *l,
                                   const huddle_kmeans_options *kmeans, hd_fit *fit) {
@@ -321,6 +342,8 @@ done:
     return status;
 }
 
+/* The labels of the restarts are kept only in the last K-means, whose clusters are those of the
+ * fit. fit->clusters.alternation receives the trace of every round. */
 huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
                              const hd_lda_start *start, const huddle_kmeans_options *kmeans,
                              hd_fit *fit) {
@@ -330,6 +353,7 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
     lda_round now = {.rows = {.n = start->points.n}};
     huddle_alternation_info *alternation = &fit->clusters.alternation;
     huddle_kmeans_options search = *kmeans;
+    /* S_b has rank c - 1 at most, so no round has more directions than this. */
     int64_t r = most < 1 ? 1 : most < m ? most : m;
     search.keep_starts = false;
     hd_fit_alternation_reset(alternation);
@@ -339,6 +363,8 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
     ALLOC(l.best_p, m * r);
     ALLOC(l.best_labels, l.n);
     TRY(huddle_dense_new(m, r, &l.p));
+    /* The start: the first r principal components, in the coordinates of which P is the
+     * identity. */
     for (int64_t k = 0; k < r; k++)
         l.p.values[k * r + k] = 1;
     TRY(alternate(context, &l, &search, &now, alternation));

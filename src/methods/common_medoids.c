@@ -1,8 +1,9 @@
-/* Medoids among rows that are equal to K-means.
+/* Medoids among rows that K-means cannot distinguish.
  *
- * Shrinking fuses points: all rows of a group are equally near the centre of their cluster. Of
- * these the medoid is the row nearest their mean in the points; where there are no points, the row
- * of the largest degree in the graph. Ties by the smaller index. */
+ * Shrinking fuses points: all rows of a group are equally near the centre of their cluster. The
+ * medoid, which is shown to users as a typical point, is then the row nearest the mean of the group
+ * in the original points or, if there are no points, the row with the largest degree in the graph.
+ * Ties are resolved by the smaller index. */
 #include "methods/method.h"
 
 #include "base/check.h"
@@ -10,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The rows of each cluster that are as near its centre as its medoid: those of cluster k are
- * rows[offsets[k]] .. rows[offsets[k + 1] - 1], ascending. */
+/* The rows of each cluster that are as near to its centre as its medoid, in ascending order: those
+ * of cluster k are rows[offsets[k]] .. rows[offsets[k + 1] - 1]. */
 typedef struct tied_rows {
     int64_t *offsets, *rows;
 } tied_rows;
@@ -21,7 +22,8 @@ static void tied_free(tied_rows *tied) {
     huddle_free(tied->rows);
 }
 
-/* A counting sort by cluster. */
+/* A counting sort by cluster. offsets has two leading places instead of one: the last pass advances
+ * offsets[k + 1] from the begin of cluster k to its end, which leaves the usual offsets. */
 static huddle_status list_tied(const hd_fit_clusters *clusters, int64_t n, tied_rows *tied) {
     huddle_status status = HUDDLE_OK;
     int64_t c = clusters->centres.rows;
@@ -39,6 +41,7 @@ done:
     return status;
 }
 
+/* Adds a row, as stored, times the number of its copies. */
 static void add_row(const huddle_points *x, int64_t i, double copies, double *sum) {
     if (x->offsets == NULL) {
         for (int64_t j = 0; j < x->d; j++)
@@ -49,6 +52,7 @@ static void add_row(const huddle_points *x, int64_t i, double copies, double *su
         sum[x->columns[e]] += copies * (double)x->values[e];
 }
 
+/* Sparse rows are compared in time proportional to their nonzeros. */
 double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centre,
                           double centre_norm) {
     double square = 0;
@@ -68,8 +72,9 @@ double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centr
     return square;
 }
 
-/* The row nearest the mean of `count` rows and their copies; mean is space for d numbers. A
- * column's shift is the same for all rows and cancels. */
+/* The row nearest the mean of `count` rows and their copies; mean is space for d numbers. The shift
+ * of a column is the same for all rows and cancels. The norm of the mean would add the same
+ * constant to all distances of sparse rows, so 0 is passed for it. */
 static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const int64_t *rows,
                             int64_t count, double *mean) {
     int64_t best = rows[0];
@@ -92,6 +97,7 @@ static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const
     return best;
 }
 
+/* The row that is most strongly connected, a central one in the graph. */
 static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int64_t count) {
     int64_t best = rows[0];
     double most = -INFINITY;
@@ -107,6 +113,7 @@ static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int6
     return best;
 }
 
+/* Called once, for the final clusters; trials do not need medoids. */
 huddle_status hd_fit_choose_medoids(const huddle_points *points, const huddle_csr *graph,
                                     hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

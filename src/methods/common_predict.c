@@ -1,4 +1,5 @@
-/* New points in an embedding: each is placed by the training points it has for neighbours. */
+/* New points in an embedding (docs/method.md, "New points"): each is placed by its neighbours among
+ * the training points, without changing the embedding of these. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -10,15 +11,16 @@
 
 enum { ROWS_PER_CHUNK = 256 };
 
-/* A new row whose nearest training row is this near, relative to its own length, is that row: the
- * preparation of float values in another batch may differ by their rounding. Cosine distances are
- * differences of doubles near 1. */
+/* A new row that is this near to its nearest training row, relative to its own length, is taken as
+ * that row: preparing float values in another batch may change their last bits. Cosine distances
+ * are differences of doubles near 1 and have a smaller error. */
 static const double same_row = 1e-6, same_direction = 1e-12;
 
-/* 1 - lambda below this counts as this: the extension divides by it. */
+/* Lower bound of 1 - lambda, by which (15) divides. Eigenvectors with lambda near 1 do not describe
+ * clusters, and a smaller divisor would only amplify rounding errors. */
 static const double least_similarity = 1e-9;
 
-/* The extension of the eigenvectors to new rows (Nystroem's formula, spectral.h). */
+/* What (15), Nystroem's extension of the eigenvectors to new rows, needs. */
 typedef struct placing {
     const hd_fit *fit;
     const huddle_points *points; /* new ones, prepared */
@@ -29,9 +31,11 @@ typedef struct placing {
     int64_t *same;
 } placing;
 
+/* The neighbours are sorted by distance, so that only the first one can be equal. */
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors) {
     double distance = neighbors->distance[i * neighbors->k], squares = 0;
+    /* Rows of dense and of sparse points are contiguous ranges of values. */
     int64_t begin = x->offsets != NULL ? x->offsets[i] : i * x->stride;
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
     for (int64_t e = begin; e < end; e++)
@@ -41,13 +45,15 @@ int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn
     return distance <= most ? neighbors->index[i * neighbors->k] : -1;
 }
 
-/* The weight of an edge to a node counts its copies as in the graph, (1 + m) / 2 for a new point,
- * which has one copy. */
+/* The factor (2) for an edge between a new point, which has one copy, and a vertex with m
+ * copies. */
 static double copies_factor(const hd_fit *fit, int64_t node) {
     return fit->rows.nodes.n > 0 ? (double)(1 + fit->rows.nodes.copies[node]) / 2 : 1;
 }
 
-/* The distance to the last neighbour there is; if that is 0, the smallest scale of the graph. */
+/* The self-tuning scale of a new point: the distance to its last neighbour, as for training points.
+ * If that is 0, the smallest scale of the graph, as in training; missing neighbours have distance
+ * infinity. */
 double hd_spectral_own_scale(const huddle_scale *scale, const double *distance, int32_t k) {
     double last = 0;
     for (int32_t j = 0; j < k; j++)
@@ -56,7 +62,7 @@ double hd_spectral_own_scale(const huddle_scale *scale, const double *distance, 
     return last > 0 ? last : scale->smallest;
 }
 
-/* Scales a row by the row rule; `degree` is the new point's. */
+/* Scales a row according to the option `rows`; `degree` is that of the new point. */
 static void apply_row_rule(const char *rule, double degree, int64_t c, double *row) {
     double factor = 1;
     if (strcmp(rule, "unit") == 0) {
@@ -71,8 +77,8 @@ static void apply_row_rule(const char *rule, double degree, int64_t c, double *r
         row[k] *= factor;
 }
 
-/* One new row: the mean of its neighbours' vectors, weighted as the graph would weigh the edges,
- * divided by the eigenvalues of N. */
+/* Equation (15) for one new row. A weighted mean of the neighbours' eigenvector entries is an
+ * eigenvector entry times its eigenvalue 1 - lambda of D^-1/2 A D^-1/2, hence the division. */
 static void place_row(const placing *p, int64_t i) {
     const hd_fit *fit = p->fit;
     const huddle_dense *vectors = &fit->embedding.f.vectors;
@@ -94,6 +100,7 @@ static void place_row(const placing *p, int64_t i) {
     for (int64_t l = 0; l < p->rows->cols; l++) {
         double similarity = 1 - fit->embedding.f.eigenvalues[l];
         double divisor = fabs(similarity) > least_similarity ? similarity : least_similarity;
+        /* For `sym` the factor 1 / sqrt(d_x) matters; `unit` cancels it. */
         row[l] /= sqrt(degree) * divisor;
     }
     apply_row_rule(p->row_rule, degree, p->rows->cols, row);
@@ -105,6 +112,8 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Rows are placed independently of each other: the label of a point does not depend on its
+ * batch. */
 huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
                                    const hd_spectral_options *options, const huddle_points *x,
                                    huddle_dense *rows, int64_t *same) {
@@ -128,7 +137,8 @@ done:
     return status;
 }
 
-/* Lists of neighbours as a sparse matrix of `columns` columns, w[i, index of j] = values[i, j]. */
+/* Converts lists of neighbours to a sparse matrix with `columns` columns. hd_csr_insert() keeps the
+ * columns of a row sorted: lists are ordered by distance, not by index. */
 static huddle_status neighbor_matrix(const huddle_neighbors *neighbors, const double *values,
                                      int64_t columns, huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
@@ -143,6 +153,7 @@ done:
     return status;
 }
 
+/* The weights w_j of (16), with the factor (2). */
 huddle_status hd_spectral_weigh_new(const huddle_neighbors *neighbors, const huddle_scale *scale,
                                     const hd_fit *fit, huddle_csr *w) {
     huddle_status status = HUDDLE_OK;
@@ -162,13 +173,16 @@ done:
     return status;
 }
 
+/* A row that equals a training row gets the label of that row, not that of the nearest centre: for
+ * most rows both are the same, but (15) is an approximation. */
 huddle_status hd_spectral_assign(huddle_context *context, const hd_fit *fit,
                                  const huddle_dense *rows, const int64_t *same, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors nearest = {0};
     huddle_knn_options options = huddle_knn_defaults();
     options.n_neighbors = 1;
-    /* In double: points made from these rows would have a shift that depends on all of them. */
+    /* In double precision: converting the rows to points would subtract a shift that depends on all
+     * of them, and the label of a row could depend on the other rows of its batch. */
     TRY(huddle_graph_query_dense(context, &fit->clusters.centres, rows, &options, &nearest, NULL));
     TRY(huddle_neighbors_fetch(&nearest));
     for (int64_t i = 0; i < rows->rows; i++)

@@ -1,4 +1,4 @@
-/* From x to the prepared points, of training and of new ones. */
+/* From x to the prepared points, for training points and for new ones. */
 #include "methods/cache.h"
 
 #include "base/check.h"
@@ -8,7 +8,8 @@
 
 /* ---- training points ----------------------------------------------------------------------- */
 
-/* Applies the fitted preparation to x. If it changes nothing, the points are x itself. */
+/* Applies the fitted preparation to x. If it changes nothing the points are x itself, without a
+ * copy: x may take most of the memory. */
 static huddle_status apply_preparation(huddle_context *context, const huddle_points *x, bool keep,
                                        hd_fit_prepared *prepared, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
@@ -29,6 +30,8 @@ done:
     return status;
 }
 
+/* Equal rows are found in x, not in the prepared points: preparation rounds, and what is equal to
+ * the user must have equal labels. */
 huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
                              const huddle_prepare_options *options, bool keep, hd_fit *fit,
                              huddle_points *view) {
@@ -47,6 +50,8 @@ done:
     return status;
 }
 
+/* n_clusters is always part of the key, although only prepare = auto depends on it; the cost is
+ * some repeated work. */
 huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *job,
                                     const huddle_prepare_options *options, hd_cache_key *key,
                                     hd_fit *fit) {
@@ -70,6 +75,7 @@ done:
 
 /* ---- new points ---------------------------------------------------------------------------- */
 
+/* rule.name is NULL in a fit without that map. */
 huddle_status hd_fit_apply_map(huddle_context *context, const huddle_preparation *map,
                                const huddle_points *x, huddle_points *owned, huddle_points *view) {
     memset(owned, 0, sizeof *owned);
@@ -81,6 +87,7 @@ huddle_status hd_fit_apply_map(huddle_context *context, const huddle_preparation
     return status;
 }
 
+/* The first check of every prediction: all later stages take the number of features for granted. */
 huddle_status hd_fit_prepare_new(huddle_context *context, const hd_fit *fit, const huddle_points *x,
                                  huddle_points *owned, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
@@ -92,6 +99,8 @@ huddle_status hd_fit_prepare_new(huddle_context *context, const hd_fit *fit, con
              (long long)x->d, (long long)preparation->d_in);
     TRY(hd_fit_apply_map(context, preparation, x, &prepared, &prepared_view));
     TRY(hd_fit_apply_map(context, &fit->prepared.reduction, &prepared_view, owned, view));
+    /* Without a reduction the view refers to the prepared points, which the caller must then
+     * own. */
     if (owned->values == NULL && owned->resident == NULL) {
         *owned = prepared;
         memset(&prepared, 0, sizeof prepared);

@@ -1,4 +1,5 @@
-/* Principal components as a step of a method. */
+/* Principal components as a step of a method. Components are neither whitened nor scaled, so that
+ * distances are those of the points in the subspace. */
 #include "methods/reduce.h"
 
 #include "base/check.h"
@@ -10,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Protocols try dimensions up to this; auto stays below it too. */
+/* Experiments try dimensions up to this number (10 .. 150 in the published comparison), so that one
+ * decomposition is sufficient for all; auto does not exceed it either. */
 enum { MAX_DIM = 150 };
 
 const huddle_option *hd_fit_reduce_table(void) {
@@ -23,6 +25,8 @@ const huddle_option *hd_fit_reduce_table(void) {
 
 /* ---- one map ------------------------------------------------------------------------------- */
 
+/* Copies the first components. One column of zeros remains if all points are equal: a map to zero
+ * dimensions would be an exception for all later stages. */
 static huddle_status set_projection(const double *components, int64_t r, int64_t rank,
                                     huddle_preparation *map) {
     huddle_status status = HUDDLE_OK;
@@ -36,6 +40,8 @@ done:
     return status;
 }
 
+/* The mean is computed on the values as stored; the shift is added to the centre of the map, which
+ * is applied to complete values. The total variance includes components that were not computed. */
 huddle_status hd_fit_principal_map(huddle_context *context, const huddle_points *points, int64_t r,
                                    uint64_t seed, huddle_preparation *map, double *variances,
                                    double *total) {
@@ -69,6 +75,7 @@ done:
     return status;
 }
 
+/* points may be a view of prepared->points, so that these are freed after the product only. */
 huddle_status hd_fit_reduce(huddle_context *context, const huddle_points *points,
                             hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
@@ -82,9 +89,10 @@ done:
 
 /* ---- PCA, shared by fits of different dim -------------------------------------------------- */
 
-/* Components can be longer than any of the points' values, and are rounded to float: where the
- * points are so large that they might overflow, or so small that they would lose digits, the map
- * brings them near 1. A power of two changes no distance beside another. */
+/* Components can be larger than any value of the points, and are rounded to float. If they might
+ * overflow or become subnormal, the map is scaled by a power of two, which changes all distances by
+ * the same exact factor and no comparison between them. Squares of values up to 2^60 are below the
+ * largest float, 2^128. */
 static void bring_near_one(double variance, huddle_preparation *map) {
     enum { MIN_EXPONENT = -60, MAX_EXPONENT = 60 };
     int exponent = 0;
@@ -96,7 +104,7 @@ static void bring_near_one(double variance, huddle_preparation *map) {
         map->projection.values[e] = ldexp(map->projection.values[e], -exponent);
 }
 
-/* The first r components, or as many as there are. */
+/* Computes the first r components, or as many as there are. The prepared points are not kept. */
 static huddle_status make_components(huddle_context *context, const hd_fit_job *job,
                                      const huddle_prepare_options *prepare, int64_t r,
                                      hd_fit *fit) {
@@ -134,6 +142,8 @@ done:
     return status;
 }
 
+/* The smallest dimension that keeps enough of the variance. squares covers the computed components
+ * only, which contain the share kept_by_all of the whole variance. */
 static int64_t automatic_dim(int64_t all, const double *squares, double kept_by_all) {
     static const double enough = 0.9; /* of the variance, as the option's help promises */
     double total = 0, sum = 0;
@@ -145,7 +155,8 @@ static int64_t automatic_dim(int64_t all, const double *squares, double kept_by_
     return dim;
 }
 
-/* Keeps the first dim columns of the projection and of the points. */
+/* Keeps the first dim columns of the projection and of the points. Principal components are nested,
+ * so this is the result that a decomposition for dim would give. */
 static huddle_status keep_columns(int64_t dim, const double *squares, hd_fit_prepared *prepared) {
     huddle_status status = HUDDLE_OK;
     huddle_preparation *map = &prepared->reduction;
@@ -164,6 +175,7 @@ static huddle_status keep_columns(int64_t dim, const double *squares, hd_fit_pre
         kept += k < dim ? squares[k] : 0;
         total += squares[k];
     }
+    /* The old value is the share of the computed components in the whole variance. */
     map->variance_kept *= total > 0 ? kept / total : 1;
     map->d_out = dim;
     map->rule.r = (int32_t)dim;
@@ -179,7 +191,8 @@ done:
     return status;
 }
 
-/* n_clusters is part of the name because the automatic preparation depends on it. */
+/* Names the points in the cache. n_clusters is part of the name because prepare = auto depends on
+ * it. */
 static void name_points(const huddle_prepare_options *prepare, int64_t r, huddle_range n_clusters,
                         hd_cache_key *key) {
     char numbers[96];
@@ -190,6 +203,8 @@ static void name_points(const huddle_prepare_options *prepare, int64_t r, huddle
     hd_cache_key_add_options(key, huddle_prepare_options_table(), prepare);
 }
 
+/* Computes (or finds in the cache) at least MAX_DIM components, then keeps as many as the option
+ * asks for. */
 huddle_status hd_fit_pca(huddle_context *context, const hd_fit_job *job,
                          const huddle_prepare_options *prepare, int32_t dim, hd_cache_key *key,
                          hd_fit *fit) {
@@ -198,6 +213,7 @@ huddle_status hd_fit_pca(huddle_context *context, const hd_fit_job *job,
                                    {&fit->prepared, &hd_fit_prepared_copier}};
     hd_fit_prepared *prepared = &fit->prepared;
     huddle_prepare_options seeded = *prepare;
+    /* Independent of dim up to MAX_DIM, so that all of them have the same key in the cache. */
     int64_t r = dim > MAX_DIM ? dim : MAX_DIM;
     double *squares = NULL;
     bool found;

@@ -1,3 +1,7 @@
+/* Rotations of an embedding towards the coordinate axes: discretisation (Yu and Shi, Multiclass
+ * spectral clustering, ICCV 2003) and alignment (Zelnik-Manor and Perona, Self-tuning spectral
+ * clustering, NIPS 2004). Eigenvectors are determined only up to a rotation; with c well-separated
+ * clusters one rotation puts the rows of each cluster on an axis of its own. */
 #include "methods/rotation.h"
 
 #include "base/blas.h"
@@ -12,12 +16,14 @@
 #include <math.h>
 #include <string.h>
 
+/* Limits that end a slow iteration; convergence is usually reached much earlier. ROWS_PER_CHUNK
+ * determines the order of summation and therefore the last bits of all results. */
 enum { ROWS_PER_CHUNK = 1024, MAX_TURNS = 100, MAX_STEPS = 60, MAX_HALVINGS = 20 };
 
 /* ---- what both have in common -------------------------------------------------------------- */
 
-/* The rows times a rotation, chunk by chunk; each chunk sums up a gradient and a value. Chunks are
- * of fixed size, so that the sums do not depend on the number of threads. */
+/* The product of the rows with a rotation, chunk by chunk; each chunk adds up a c x c sum and a
+ * value. The size of chunks is fixed, so that the sums do not depend on the number of threads. */
 typedef struct turning {
     const huddle_dense *rows;
     const double *rotation; /* c x c */
@@ -54,7 +60,8 @@ static double *turn_chunk(const turning *t, hd_chunk chunk) {
     return turned;
 }
 
-/* Adds up the chunks in their order, then the processes. */
+/* Adds up the chunks in their order, then the processes: floating-point addition is not
+ * associative, and the order in which chunks finish must not matter. */
 static huddle_status add_chunks(huddle_context *context, const turning *t, double *sums,
                                 double *value) {
     huddle_status status = HUDDLE_OK;
@@ -95,7 +102,8 @@ done:
 /* ---- Yu and Shi ---------------------------------------------------------------------------- */
 
 /* Labels each row by its largest entry after the rotation; sums: the rows of each cluster, c x c
- * with clusters in columns; value: the sum of those entries. */
+ * with clusters in columns; value: the sum of those entries. For unit rows ||x_i R - e_k||^2 = 2 -
+ * 2 (x_i R)_k, so that the largest entry is the best label. */
 static huddle_status discretise_chunk(void *argument, hd_chunk chunk) {
     const turning *t = argument;
     int64_t c = t->rows->cols;
@@ -118,8 +126,9 @@ static huddle_status discretise_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Columns of the first rotation: rows that are as orthogonal to each other as possible. Each next
- * one has the smallest sum of |cos| to those chosen (Yu and Shi, section 3). */
+/* Initial rotation: rows that are as orthogonal to each other as possible, each next one with the
+ * smallest sum of |cos| to those chosen before (Yu and Shi, section 3). Greedy and deterministic
+ * apart from the first row; of equal rows the one with the smallest index. */
 static huddle_status spread_rows(const huddle_dense *rows, int64_t first, double *rotation) {
     huddle_status status = HUDDLE_OK;
     int64_t n = rows->rows, c = rows->cols, chosen = first;
@@ -143,7 +152,10 @@ done:
     return status;
 }
 
-/* One start: fills in labels and rotation, *objective = sum ||x_i R - e||^2. */
+/* One start: computes labels and rotation, *objective = sum_i ||x_i R - e_{y_i}||^2 = 2 (n -
+ * value). Neither step can increase the objective, so that it stops when the value no longer
+ * grows by more than rounding errors. Best R for given labels: U V' of the clusters' sums
+ * (Procrustes). */
 static huddle_status discretise(huddle_context *context, turning *t, int64_t first,
                                 double *rotation, huddle_alternation_info *record,
                                 double *objective) {
@@ -160,6 +172,7 @@ static huddle_status discretise(huddle_context *context, turning *t, int64_t fir
         TRY(add_chunks(context, t, sums, &value));
         TRY(hd_fit_alternation_add(record, 2 * ((double)n - value)));
         record->stop = HUDDLE_STOP_CONVERGED;
+        /* The labels are those of the current rotation in either case. */
         if (value <= best * (1 + 1e-10))
             break;
         record->stop = HUDDLE_STOP_MAX_ITER;
@@ -190,6 +203,8 @@ static void report_starts(int32_t n_init, int32_t best, double **objectives,
     memset(kept, 0, sizeof *kept);
 }
 
+/* Each start has its own stream of random numbers, so that start k is the same whatever n_init
+ * is. */
 huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows, int32_t n_init,
                                uint64_t seed, int32_t *labels, huddle_dense *rotation,
                                huddle_rotation_info *info, huddle_alternation_info *alternation) {
@@ -211,6 +226,7 @@ huddle_status hd_rotation_find(huddle_context *context, const huddle_dense *rows
         hd_fit_alternation_reset(&record);
         TRY(discretise(context, &t, start == 0 ? 0 : hd_rng_below(&rng, n), trial, &record,
                        &objectives[start]));
+        /* Of equal objectives the first one is kept. */
         if (best >= 0 && objectives[start] >= objectives[best])
             continue;
         best = start;
@@ -235,8 +251,9 @@ done:
 
 /* ---- Zelnik-Manor and Perona --------------------------------------------------------------- */
 
-/* With rows of norm 1 the cost of row i is 1 / m_i^2, m_i its entry of largest magnitude, and its
- * gradient is -2 x_i / m_i^3 in that entry's column. A row that is zero costs c. */
+/* With rows of norm 1 the cost of row i is 1 / m_i^2, where m_i is its entry of largest magnitude,
+ * because R preserves the norm. The gradient is -2 x_i / m_i^3 in the column of that entry. A zero
+ * row costs c, as a row that is equally far from all axes. */
 static huddle_status cost_chunk(void *argument, hd_chunk chunk) {
     const turning *t = argument;
     int64_t c = t->rows->cols;
@@ -263,7 +280,8 @@ static huddle_status cost_chunk(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The gradient along rotations: G - R G'R, and its squared length. */
+/* Projects the gradient G onto the tangent space of the orthogonal matrices at R, (G - R G'R) / 2;
+ * returns its squared length, the derivative of the cost along it. */
 static double tangent(int c, const double *rotation, const double *gradient, double *direction,
                       double *scratch) {
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, c, c, c, 1, gradient, c, rotation, c, 0,
@@ -274,14 +292,16 @@ static double tangent(int c, const double *rotation, const double *gradient, dou
     return cblas_ddot(c * c, direction, 1, direction, 1);
 }
 
-/* Gradient descent on the rotations: a step along the tangent, then back to the nearest rotation.
- */
+/* Gradient descent on the orthogonal matrices: a step along the tangent, then the nearest
+ * orthogonal matrix. The paper parametrises R by c (c - 1) / 2 Givens angles; here R is changed as
+ * a whole, which needs one pass over the rows per step. */
 typedef struct descent {
     turning turning;
     double *rotation, *trial, *gradient, *direction, *scratch;
     double cost, step;
 } descent;
 
+/* Cost and gradient at a rotation. */
 static huddle_status cost_at(huddle_context *context, descent *d, const double *rotation,
                              double *gradient, double *cost) {
     d->turning.rotation = rotation;
@@ -290,7 +310,10 @@ static huddle_status cost_at(huddle_context *context, descent *d, const double *
     return status == HUDDLE_OK ? add_chunks(context, &d->turning, gradient, cost) : status;
 }
 
-/* A step downhill, halved until the cost falls enough; *done if none does. */
+/* A step downhill with Armijo's rule: halved until the cost falls by 1e-4 of what the slope
+ * predicts. *done if no step lowers the cost, or by less than 1e-6 of it. The next step starts at
+ * twice the accepted length. d->gradient belongs to the last trial: to the new rotation if the
+ * trial was accepted, and it is not used otherwise. */
 static huddle_status descend(huddle_context *context, descent *d, bool *done) {
     huddle_status status = HUDDLE_OK;
     int c = (int)d->turning.rows->cols, cells = c * c;
@@ -304,6 +327,7 @@ static huddle_status descend(huddle_context *context, descent *d, bool *done) {
         if (cost <= d->cost - 1e-4 * d->step * slope)
             break;
     }
+    /* Even the shortest step did not lower the cost: R is a minimum up to rounding. */
     if (cost >= d->cost)
         goto done;
     *done = d->cost - cost < 1e-6 * d->cost;
@@ -314,6 +338,7 @@ done:
     return status;
 }
 
+/* The first step is 1/n because the gradient is a sum over n rows. */
 huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *rows,
                                 huddle_dense *rotation, double *quality) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,5 @@
-/* Graph to eigenvectors to rows of the embedding, shared with other fits where that is possible. */
+/* From the graph to eigenvectors to rows of the embedding. Results are shared with other fits of
+ * the same points where a cache is given. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -20,6 +21,7 @@ const huddle_option *hd_spectral_affinity_table(void) {
     return table;
 }
 
+/* Spectral methods depend strongly on the preparation, so they choose it by default. */
 const hd_rename hd_spectral_prepare_names[] = {{"prepare", "prepare", "auto", NULL}, {0}};
 
 const hd_rename hd_spectral_kmeans_names[] = {{"n_init", "n_init", NULL, NULL},
@@ -41,13 +43,17 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
+/* (4) needs the eigenvalue after the last number of clusters, so that a choice requires one vector
+ * more. */
 int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *rows) {
+    /* int64_t: last may be INT32_MAX. */
     int64_t wanted = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
     if (n_clusters.first == HUDDLE_AUTO)
         wanted = hd_spectral_connect_clusters(n_clusters, rows) + 1;
     return (int32_t)(wanted < rows->n ? wanted : rows->n);
 }
 
+/* `present` distinguishes a computed embedding from a given one. */
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
                                        int32_t n_components, const huddle_csr *graph,
                                        hd_fit_embedding *embedding) {
@@ -59,6 +65,7 @@ huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectra
     return status;
 }
 
+/* Equation (5) for every eigenvector. */
 huddle_status hd_spectral_measure_extents(huddle_context *context, const hd_fit_rows *rows,
                                           hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
@@ -72,6 +79,7 @@ done:
     return status;
 }
 
+/* The rule of docs/method.md, "How many clusters?", on all numbers that the eigenvalues allow. */
 huddle_status hd_spectral_choose(const hd_fit_embedding *embedding, const hd_fit_rows *rows,
                                  huddle_embed_choice *choice, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -88,12 +96,16 @@ const char *hd_spectral_row_rule(const char *rule) {
     return strcmp(rule, "unit") == 0 ? "unit" : "sym";
 }
 
-/* In a range one set of eigenvectors serves every number of clusters: its first columns. */
+/* For a range one set of eigenvectors is sufficient for every number of clusters: the embedding in
+ * c dimensions consists of the first c columns. Rows are scaled anew for each c, because norms
+ * depend on the number of columns. */
 huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t n_clusters,
                                     hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_embedding *f = &embedding->f;
     bool given = f->vectors.values == NULL && f->vectors.resident == NULL;
+    /* Merging may leave fewer vertices than clusters, and a graph has no more eigenvectors than
+     * vertices. */
     if (n_clusters > f->vectors.cols && !given)
         n_clusters = (int32_t)f->vectors.cols; /* fewer distinct rows than clusters */
     if (given || f->rows.cols == n_clusters)
@@ -106,6 +118,8 @@ done:
     return status;
 }
 
+/* A small eigengap matters only at a number that the user asked for. With a range or auto the rule
+ * avoids such numbers itself. */
 void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_options *options,
                                 const huddle_embed_info *info, huddle_range n_clusters) {
     bool given = n_clusters.first != HUDDLE_AUTO && n_clusters.first == n_clusters.last;
@@ -128,14 +142,16 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
 /* ---- graph and eigenvectors, shared with other fits of the same points -------------------------
  */
 
-/* The first number of clusters, or auto, decides how the graph is joined; with prepare = auto the
- * whole range decides the points. */
+/* Adds everything that graph and points depend on. The first number of clusters, or auto,
+ * determines how the graph is connected; with prepare = auto the whole range determines the
+ * points. */
 static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_clusters,
                              hd_cache_key *key) {
     char numbers[64];
     snprintf(numbers, sizeof numbers, "%llu;%d:%d", (unsigned long long)o->common.seed,
              n_clusters.first, n_clusters.last);
     hd_cache_key_add(key, numbers);
+    /* Methods without the option leave it NULL. */
     hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
     hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
     hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
@@ -143,6 +159,7 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
 }
 
+/* Appended to the key of the graph, on which the embedding depends. */
 static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_components,
                                  hd_cache_key *key) {
     char number[32];
@@ -151,7 +168,7 @@ static void add_embedding_to_key(const hd_spectral_options *o, int32_t n_compone
     hd_cache_key_add_options(key, huddle_embed_options_table(), &o->embed);
 }
 
-/* Points, merged, and their graph; or the graph of a matrix. */
+/* Prepared points, merged, and their graph; or the graph of a given matrix, which has no points. */
 static huddle_status make_points_and_graph(huddle_context *context, const hd_fit_job *job,
                                            const hd_spectral_options *options,
                                            huddle_range n_clusters, hd_fit *fit) {
@@ -170,8 +187,9 @@ done:
     return status;
 }
 
-/* Eigenvectors of the fit's graph; settles n_clusters if it is auto. Warnings come after the cache,
- * so that a fit that finds its embedding there reports the same as the one that computed it. */
+/* Computes the eigenvectors of the fit's graph and chooses n_clusters if it is auto. Warnings are
+ * raised outside the shared computation, so that a fit that finds its embedding in the cache has
+ * the same warnings as the one that computed it. */
 static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
                                  hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -194,7 +212,8 @@ done:
     return status;
 }
 
-/* A given embedding has one column per cluster unless n_clusters says otherwise. */
+/* Copies a given embedding. Without n_clusters, one cluster per column is assumed, as in spectral
+ * embeddings. */
 static huddle_status copy_given_embedding(const huddle_dense *given, hd_fit *fit,
                                           huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -205,6 +224,8 @@ done:
     return status;
 }
 
+/* Points and graph are one entry of the cache, the embedding another: fits that differ only in
+ * options of the embedding or of later steps share the graph. */
 huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
                                 const hd_spectral_options *options, hd_cache_key *key, hd_fit *fit,
                                 huddle_range *n_clusters) {
@@ -229,6 +250,8 @@ done:
     return status;
 }
 
+/* Called once per number of clusters by lda-sc: graph and embedding of the previous call are
+ * freed. */
 huddle_status hd_spectral_embed_points(huddle_context *context, const hd_spectral_options *options,
                                        hd_cache_key *key, hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -249,6 +272,8 @@ done:
 
 /* ---- clustering ---------------------------------------------------------------------------- */
 
+/* Points and graph exist unless an embedding or a matrix was given; trials are scored by what
+ * exists. */
 hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
                                    huddle_status (*cluster)(huddle_context *context, void *argument,
                                                             int32_t n_clusters, hd_fit *fit),
@@ -261,6 +286,7 @@ hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
                                .graph = fit->graph.present ? &fit->graph.matrix : NULL};
 }
 
+/* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them. */
 huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
                                   hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -296,6 +322,8 @@ done:
     return status;
 }
 
+/* For methods without a graph of their own: the eigengap rule on the graph that sc would use. The
+ * points are borrowed, and freed only if merging replaced them by a copy. */
 huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_points *points,
                                           uint64_t seed, huddle_embed_choice *choice,
                                           huddle_range *n_clusters) {

@@ -1,5 +1,6 @@
-/* A warning when few features hold nearly all the variance of the points: distances are then
- * theirs, and the other features hardly count. */
+/* A warning if few features contain nearly all the variance of the points: distances then depend on
+ * these features alone, usually because units differ. The points are not changed; the warning
+ * recommends prepare = standard. */
 #include "methods/method.h"
 
 #include "base/check.h"
@@ -10,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From which share on the other features hardly count: at .95 the column's spread is over four
- * times that of all others together. In the plane, where a long axis is common, ten times are
- * asked for. One feature is named, or up to three if they are at most a tenth of all. */
+/* A share of .95 means that the standard deviation of the feature is more than four times that of
+ * all others together. In the plane, where an elongated cloud of points is common and no mistake,
+ * ten times (.99) is required. At most a tenth of the features are named, at least one, at most
+ * three. */
 enum { FEATURES_PER_NAMED = 10, MAX_CHUNKS = 16, MAX_NAME_LENGTH = 100 };
 static const double share_in_plane = .99, share_in_space = .95;
 
@@ -22,6 +24,8 @@ typedef struct moments {
     double *sums, *squares; /* chunks x d, of values less the origin */
 } moments;
 
+/* Sums of one chunk, relative to a row of the data: for values with a large mean, the difference of
+ * squares below would otherwise lose all digits. */
 static huddle_status add_rows(void *argument, hd_chunk chunk) {
     const moments *m = argument;
     const huddle_points *x = m->points;
@@ -35,7 +39,8 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* variances[j] of column j; d doubles, freed by huddle_free(). */
+/* variances[j] of column j; d doubles, freed by huddle_free(). At most MAX_CHUNKS chunks limit the
+ * memory for their sums. The size of a chunk depends on n only, not on the number of threads. */
 static huddle_status find_variances(huddle_context *context, const huddle_points *x,
                                     double **variances) {
     huddle_status status = HUDDLE_OK;
@@ -50,6 +55,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     TRY(huddle_points_fetch(x));
     TRY(hd_slab_locate(context, n, &slab));
     ALLOC_ZERO(m.origin, d);
+    /* The process that owns row 0 supplies the origin; the others add zeros. */
     for (int64_t j = 0; j < d && slab.first == 0; j++)
         m.origin[j] = (double)x->values[j];
     TRY(hd_reduce_sum(context, d, m.origin));
@@ -64,6 +70,7 @@ static huddle_status find_variances(huddle_context *context, const huddle_points
     TRY(hd_reduce_sum(context, d, m.squares));
     TRY(hd_reduce_count(context, &n));
     for (int64_t j = 0; j < d; j++)
+        /* Rounding can make the difference slightly negative for a constant column. */
         (*variances)[j] = fmax(0, m.squares[j] - m.sums[j] * (m.sums[j] / (double)n)) / (double)n;
 done:
     huddle_free(m.origin);
@@ -72,8 +79,8 @@ done:
     return status;
 }
 
-/* The features with the largest variances, in order, until they hold the share; none if it takes
- * more than may be named. */
+/* Determines the features with the largest variances, in descending order, until they contain the
+ * share; none if more than the allowed number would be needed. */
 static void name_largest(const double *variances, int64_t d, double share,
                          hd_fit_dominant *dominant) {
     int64_t most = d / FEATURES_PER_NAMED;
@@ -105,6 +112,8 @@ huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_prepara
     huddle_status status = HUDDLE_OK;
     double *variances = NULL;
     *dominant = (hd_fit_dominant){0};
+    /* Scaled or projected columns are no longer the user's features. Sparse points are not
+     * examined. */
     if (x->offsets != NULL || x->d < 2 || x->n < 2 || preparation->scale != NULL ||
         preparation->projection.values != NULL)
         goto done;
@@ -117,7 +126,8 @@ done:
 
 /* ---- the warning --------------------------------------------------------------------------- */
 
-/* Bytes of a name to print: all, or as many as end with a whole character of UTF-8. */
+/* Number of bytes of a name to print: all, or as many as end with a complete UTF-8 character. Bytes
+ * 10xxxxxx continue a character, so the cut moves back to the first byte of the last one. */
 static int shown_length(const char *name) {
     int length = 0, cut = MAX_NAME_LENGTH;
     while (length <= MAX_NAME_LENGTH && name[length] != '\0')
@@ -129,6 +139,8 @@ static int shown_length(const char *name) {
     return cut;
 }
 
+/* Features are numbered from 1, as in error messages about the input, and named if names are known.
+ * The share is limited to 99.9 so that it is not printed as 100.0. */
 void hd_fit_warn_dominant(huddle_context *context, const hd_fit *fit, const char *const *names) {
     const hd_fit_dominant *dominant = &fit->prepared.dominant;
     int count = dominant->count;

@@ -1,7 +1,8 @@
-/* Discriminative K-means (Ye, Zhao and Wu, NIPS 2007). K-means alternating with regularised LDA is
- * kernel K-means with the kernel I - (I + X X' / alpha)^-1 of the centred points. With the
- * singular values s_k of X that kernel is the Gram matrix of the principal components, each divided
- * by sqrt(s_k^2 + alpha): so this is K-means on those. */
+/* Discriminative K-means (Ye, Zhao and Wu, Discriminative K-means for clustering, NIPS 2007).
+ * K-means alternating with regularised LDA is equivalent to kernel K-means with the kernel I - (I +
+ * X X' / alpha)^-1 of the centred points. With X = U S V' this kernel is U diag(s_k^2 / (s_k^2 +
+ * alpha)) U', the Gram matrix of the principal components U S, each divided by sqrt(s_k^2 + alpha).
+ * The method is therefore K-means on these components. */
 #include "base/check.h"
 #include "base/options.h"
 #include "methods/reduce.h"
@@ -42,7 +43,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_fit_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
 }
 
-/* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. */
+/* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. The centre
+ * is subtracted before the projection, so that only its columns are scaled. */
 static void regularise(double alpha, int64_t n, const double *variances, double total,
                        huddle_preparation *map) {
     huddle_dense *p = &map->projection;
@@ -55,7 +57,9 @@ static void regularise(double alpha, int64_t n, const double *variances, double 
     }
 }
 
-/* The points become their regularised principal components. */
+/* Replaces the points by their regularised principal components. All components are needed,
+ * unlike in pca-kmeans: small alpha gives components of tiny variance the same weight as the
+ * first ones. */
 static huddle_status reduce_points(huddle_context *context, const hd_fit_job *job,
                                    const diskmeans_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -66,6 +70,7 @@ static huddle_status reduce_points(huddle_context *context, const hd_fit_job *jo
     prepare.seed = options->common.seed;
     TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     double begin = hd_seconds();
+    /* The rank is at most the shorter side. */
     int64_t r = points.n < points.d ? points.n : points.d;
     ALLOC(variances, r);
     TRY(hd_fit_principal_map(context, &points, r, prepare.seed, &prepared->reduction, variances,
@@ -78,6 +83,8 @@ done:
     return status;
 }
 
+/* The alternation of K-means and LDA is solved in closed form, so that nothing alternates here.
+ * With a range, the regularised components are the same for every number of clusters. */
 static huddle_status fit_diskmeans(huddle_context *context, const hd_fit_job *job,
                                    const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,5 @@
-/* K-means on the prepared points. */
+/* K-means on the prepared points (Lloyd, IEEE Trans. Information Theory 1982, with the
+ * initialisation of Arthur and Vassilvitskii, SODA 2007; src/kmeans/ contains the algorithm). */
 #include "methods/method.h"
 
 #include "base/check.h"
@@ -28,6 +29,9 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_fit_kmeans(context, step->points, &step->options, &fit->rows, &fit->clusters);
 }
 
+/* The prepared points are not kept: prediction needs the centres only. n_clusters = auto is chosen
+ * on a neighbour graph, because the inertia of K-means always decreases with the number of
+ * clusters. */
 static huddle_status fit_kmeans(huddle_context *context, const hd_fit_job *job, const void *options,
                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,6 @@
-/* K-means and linear discriminant analysis in alternation (methods/lda.h). */
+/* K-means and linear discriminant analysis in alternation (Ding and Li, ICML 2007; methods/lda.h).
+ * The PCA beforehand is required: if n - c is below the rank of the points, every labelling can be
+ * separated perfectly, and the first labels would never change. */
 #include "base/check.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"
@@ -16,6 +18,8 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(lda_options, kmeans), NULL},
     {0}};
 
+/* The argument of cluster(). The principal components are the same for every number of clusters and
+ * are kept apart from the fit, whose points are replaced by X P each time. */
 typedef struct lda_step {
     const huddle_points *x;
     const lda_options *options;
@@ -33,6 +37,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_lda_cluster(context, step->x, &step->start, &kmeans, fit);
 }
 
+/* n_clusters = auto is chosen on the principal components, because the discriminant directions
+ * depend on the number of clusters. */
 static huddle_status fit_lda_kmeans(huddle_context *context, const hd_fit_job *job,
                                     const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

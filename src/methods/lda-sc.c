@@ -1,5 +1,6 @@
-/* Spectral clustering in the discriminant directions that lda-kmeans finds. The directions depend
- * on n_clusters, and so does the graph: every trial of a range has its own. */
+/* Spectral clustering in the discriminant directions that lda-kmeans finds (after Ding and Li, ICML
+ * 2007). The directions depend on n_clusters, and so does the graph: every number of a range has
+ * its own. */
 #include "base/check.h"
 #include "methods/lda.h"
 #include "methods/spectral.h"
@@ -16,12 +17,14 @@ static const hd_section sections[] = {HD_FEATURE_SECTIONS,
                                        hd_spectral_kmeans_names},
                                       {0}};
 
+/* The argument of cluster(); start is shared by all numbers of clusters. */
 typedef struct lda_sc_step {
     const huddle_points *x;
     lda_sc_options options;
     hd_lda_start start;
 } lda_sc_step;
 
+/* The clusters of lda-kmeans only serve to find the directions; those of the graph replace them. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -39,6 +42,8 @@ done:
     return status;
 }
 
+/* graph_per_trial: every number of clusters has its own graph, so that their eigengaps are not
+ * compared, and silhouettes on the common principal components are used instead. */
 static huddle_status fit_lda_sc(huddle_context *context, const hd_fit_job *job, const void *options,
                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

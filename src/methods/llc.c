@@ -1,14 +1,16 @@
-/* Local learning clustering (Wu and Schoelkopf, NIPS 2006). Each point's value is predicted from
- * its neighbours' by kernel ridge regression, row i of A; F makes the predictions' squared error
- * ||F - A F||^2 least: the eigenvectors of the smallest eigenvalues of T = (I - A)'(I - A), found
- * as the largest of I - T = A + A' - A'A.
+/* Local learning clustering (Wu and Schoelkopf, A local learning approach for clustering, NIPS
+ * 2006). The value of each point is predicted from those of its neighbours by kernel ridge
+ * regression, whose coefficients are row i of A. F minimises the squared error of the predictions,
+ * ||F - A F||^2: its columns are the eigenvectors of the smallest eigenvalues of T = (I - A)'(I -
+ * A), computed as those of the largest eigenvalues of I - T = A + A' - A'A.
  *
- * If the graph of neighbours falls into components, T is block diagonal. The smallest eigenvalue of
- * a block is not 0, as the Laplacian's is, but depends on the ridge and on how well the component's
- * points predict each other. The c smallest of all may leave a component without a vector, and its
- * rows 0 but for rounding. So components are treated as in the other spectral methods: more than
- * there are clusters are joined by bridges, whose ends become neighbours and learn from each other;
- * and every component has its own smallest eigenvector among the columns. */
+ * If the neighbour graph has several components, T is block diagonal. The smallest eigenvalue of a
+ * block is not 0, as for the Laplacian, but depends on the ridge and on how well the points of the
+ * component predict each other. The c smallest eigenvalues of all may leave a component without a
+ * vector, and its rows would be 0 up to rounding. Components are therefore treated as in the other
+ * spectral methods, a departure from the paper: if there are more than clusters they are connected
+ * by bridges, whose ends become neighbours and predict each other, and every component contributes
+ * its own first eigenvector. */
 #include "base/check.h"
 #include "base/options.h"
 #include "base/parallel.h"
@@ -25,7 +27,7 @@ typedef struct llc_options {
 
 enum { ROWS_PER_CHUNK = 256 };
 
-/* Kernels have entries up to 1: a smaller pivot is rounding. */
+/* Entries of the kernel are at most 1: a smaller pivot is a rounding error. */
 static const double least_pivot = 1e-14;
 
 static const huddle_option *alpha_table(void) {
@@ -48,11 +50,14 @@ static const hd_section sections[] = {
 
 /* ---- distances between neighbours ---------------------------------------------------------- */
 
-/* Inner products of two rows, as stored: the shift cancels in differences. */
+/* Sums of products of two rows, and of their squared differences, which are accurate where aa - 2
+ * ab + bb would cancel. Without `shifted` the values are as stored: the shift cancels in
+ * differences. */
 typedef struct products {
     double aa, ab, bb, difference;
 } products;
 
+/* In double precision: distances between neighbours are small differences of the stored floats. */
 static products dense_products(const huddle_points *x, int64_t a, int64_t b, bool shifted) {
     products p = {0};
     const float *u = x->values + a * x->stride, *v = x->values + b * x->stride;
@@ -67,6 +72,7 @@ static products dense_products(const huddle_points *x, int64_t a, int64_t b, boo
     return p;
 }
 
+/* Merges two rows with ascending columns; INT32_MAX marks the end of a row. */
 static products sparse_products(const huddle_points *x, int64_t a, int64_t b) {
     products p = {0};
     int64_t e = x->offsets[a], f = x->offsets[b];
@@ -83,7 +89,9 @@ static products sparse_products(const huddle_points *x, int64_t a, int64_t b) {
     return p;
 }
 
-/* As the graph stage defines it: Euclidean, or 1 - cos with the shift added back. */
+/* Distance as the graph stage defines it: Euclidean, or 1 - cos with the shift added back.
+ * Neighbours of a point need not be neighbours of each other, so their distances are not in the
+ * lists. */
 static double distance(const huddle_points *x, const char *metric, int64_t a, int64_t b) {
     bool cosine = strcmp(metric, "cosine") == 0;
     products p = x->offsets != NULL ? sparse_products(x, a, b) : dense_products(x, a, b, cosine);
@@ -96,8 +104,9 @@ static double distance(const huddle_points *x, const char *metric, int64_t a, in
 
 /* ---- kernel ridge regression --------------------------------------------------------------- */
 
-/* Solves m v = b by elimination with pivoting; m (k x k) and b are destroyed, b becomes v. With
- * scales of their own kernels need not be positive definite, so this is no Cholesky. */
+/* Solves m v = b by Gaussian elimination with partial pivoting; m (k x k) and b are destroyed, b
+ * becomes v. With local scales the kernel need not be positive definite, so Cholesky factorisation
+ * could fail. k is about 5: calling LAPACK would cost more than the elimination. */
 static void solve(int32_t k, double *m, double *b) {
     for (int32_t c = 0; c < k; c++) {
         int32_t pivot = c;
@@ -129,7 +138,8 @@ static void solve(int32_t k, double *m, double *b) {
     }
 }
 
-/* Predictors of many points from their neighbours among the training points. */
+/* Predictors of many points from their neighbours among the training points. Rows are computed in
+ * parallel; everything but scratch and a is read only. */
 typedef struct learning {
     const huddle_points *points; /* training */
     const huddle_scale *scale;
@@ -142,7 +152,7 @@ typedef struct learning {
     huddle_csr *a;
 } learning;
 
-/* The neighbours of a row and the distances to them, those over bridges last. */
+/* The neighbours of a row and their distances, followed by those over bridges. */
 static int32_t list_neighbors(const learning *l, int64_t row, int32_t *index, double *distances) {
     int32_t count = l->neighbors->k;
     memcpy(index, l->neighbors->index + row * count, (size_t)count * sizeof *index);
@@ -156,7 +166,8 @@ static int32_t list_neighbors(const learning *l, int64_t row, int32_t *index, do
     return count;
 }
 
-/* By insertion: rows have a handful of entries. */
+/* Sorts a row by column, as sparse matrices require; by insertion, because rows have a handful of
+ * entries. */
 static void sort_row(int32_t count, int32_t *columns, double *values) {
     for (int32_t i = 1; i < count; i++) {
         int32_t column = columns[i], place = i;
@@ -170,17 +181,22 @@ static void sort_row(int32_t count, int32_t *columns, double *values) {
     }
 }
 
-/* Row i of A: the solution of (K + alpha I) a = k, K the kernel between the neighbours of point i
- * and k the kernel between them and the point. The place of a contains the distances first. */
+/* Row i of A: the solution of (K + alpha I) a = k, where K is the kernel between the neighbours of
+ * point i and k the kernel between them and the point. The kernel is (1), so its diagonal is 1. The
+ * space of a contains the distances first. K is filled symmetrically from its lower half: the
+ * weight of an edge does not depend on its direction. */
 static void learn_row(const learning *l, int64_t i, double *kernel) {
     int64_t begin = l->a->offsets[i];
     int32_t *index = l->a->columns + begin;
     double *a = l->a->values + begin;
     int32_t k = list_neighbors(l, i, index, a);
+    /* Without the bridges, which are not shorter than the distances to the neighbours and would
+     * widen the kernel of the point. */
     double scale = hd_spectral_own_scale(l->scale, a, l->neighbors->k);
     for (int32_t r = 0; r < k; r++) {
         double local = l->scale->local != NULL ? l->scale->local[index[r]] : 0;
         a[r] = huddle_graph_weight(l->scale, index[r], scale, a[r]);
+        /* exp(0) on the diagonal, plus the ridge. */
         kernel[r * k + r] = 1 + l->alpha;
         for (int32_t c = 0; c < r; c++) {
             double d = distance(l->points, l->metric, index[r], index[c]);
@@ -192,6 +208,7 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
     sort_row(k, index, a);
 }
 
+/* Rows are independent; the scratch space belongs to a worker, not to a chunk. */
 static huddle_status learn_rows(void *argument, hd_chunk chunk) {
     const learning *l = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
@@ -199,7 +216,8 @@ static huddle_status learn_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* A: a row for each list of neighbours, a column for each training point. */
+/* Computes A, with one row for each list of neighbours and one column for each training point.
+ * Offsets are known in advance, so that all rows can be written in parallel. */
 static huddle_status learn_predictors(huddle_context *context, const hd_fit *fit,
                                       const llc_options *options, const huddle_neighbors *neighbors,
                                       const huddle_csr *bridges, huddle_csr *a) {
@@ -228,7 +246,8 @@ done:
 
 /* ---- A + A' - A'A -------------------------------------------------------------------------- */
 
-/* One row of the sum at a time: values by column, and which columns occur. */
+/* One row of the sum at a time: values by column, and which columns occur. A dense accumulator
+ * (Gustavson's algorithm): adding a sparse row costs its nonzeros only. */
 typedef struct row_sum {
     double *value;
     int64_t *seen; /* the last row in which the column occurred */
@@ -262,12 +281,14 @@ static void add_row(const huddle_csr *m, int64_t from, double factor, int64_t ro
             s->value[j] = 0;
             s->columns[s->count++] = j;
         }
+        /* Values need no clearing between rows: `seen` marks those of the current row. */
         s->value[j] += factor * m->values[e];
     }
 }
 
-/* Row by row; every entry is summed in the same order as its mirror image, so that the matrix is
- * symmetric to the last bit. */
+/* Computes one row of A + A' - A'A. Row i of A'A is the sum of a_mi times row m of A over the
+ * nonzeros of column i, that is of row i of the transpose. Entry (i, j) is summed in the same order
+ * as entry (j, i), so that the matrix is symmetric to the last bit, as the eigensolver requires. */
 static void sum_row(const huddle_csr *a, const huddle_csr *t, int64_t row, row_sum *s) {
     s->count = 0;
     add_row(a, row, 1, row, s);
@@ -276,7 +297,8 @@ static void sum_row(const huddle_csr *a, const huddle_csr *t, int64_t row, row_s
         add_row(a, t->columns[e], -t->values[e], row, s);
 }
 
-/* Shell's sort, in place: rows of the product are longer than those of A. */
+/* Shell sort, in place: rows of the product are longer than those of A, up to about k^2 + 2 k
+ * entries. */
 static void sort_columns(row_sum *s) {
     for (int64_t gap = s->count / 2; gap > 0; gap /= 2)
         for (int64_t i = gap; i < s->count; i++) {
@@ -288,7 +310,8 @@ static void sort_columns(row_sum *s) {
         }
 }
 
-/* A + A' - A'A in two passes: the first counts the entries, so that the second needs no copy. */
+/* Computes A + A' - A'A in two passes: the first counts the entries, so that the second can write
+ * them without a temporary copy of the largest matrix of the method. */
 static huddle_status make_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
                                  huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
@@ -318,8 +341,10 @@ done:
     return status;
 }
 
-/* The largest sum of magnitudes in a row of I - M, a bound of its norm: with that of the transpose,
- * ||T|| = ||I - A||^2 <= ||I - A||_inf ||I - A'||_inf, which bounds the spectrum of I - T below. */
+/* The largest absolute row sum of I - M, whose norm it bounds. With that of the transpose, ||T||_2
+ * = ||I - A||_2^2 <= ||I - A||_inf ||I - A||_1, so the spectrum of I - T is above 1 minus this
+ * product. The Chebyshev filter of the eigensolver needs a rigorous bound: the spectrum extends
+ * below -1, unlike that of D^-1/2 A D^-1/2. */
 static double largest_row(const huddle_csr *m) {
     double most = 1;
     for (int64_t i = 0; i < m->rows; i++) {
@@ -333,7 +358,8 @@ static double largest_row(const huddle_csr *m) {
 
 /* ---- the embedding ------------------------------------------------------------------------- */
 
-/* Edges between what were components before the graph was joined, with their distances. */
+/* Lists the edges between different components of the graph before it was connected, with their
+ * distances. Only bridges are such edges. */
 static huddle_status list_bridges(const hd_fit *fit, const char *metric, const int32_t *component,
                                   huddle_csr *bridges) {
     huddle_status status = HUDDLE_OK;
@@ -355,7 +381,8 @@ done:
     return status;
 }
 
-/* Joins the components of the fit's graph as the other spectral methods do. */
+/* Connects the components of the fit's graph as the other spectral methods do, and lists the
+ * bridges: the ends of a bridge must also predict each other, or T would remain block diagonal. */
 static huddle_status join_components(huddle_context *context, const hd_spectral_options *options,
                                      int32_t n_clusters, hd_fit *fit, huddle_csr *bridges) {
     huddle_status status = HUDDLE_OK;
@@ -376,8 +403,9 @@ done:
     return status;
 }
 
-/* The neighbour graph, which only decides about components; the lists and the bridges are what
- * points learn from. */
+/* Computes the neighbour graph, which only determines components and scores; predictors use the
+ * lists and the bridges. Rows of merged points use their k nearest distinct neighbours without
+ * ties, so that the regression problems remain small. */
 static huddle_status make_graph(huddle_context *context, const llc_options *options,
                                 int32_t n_clusters, hd_fit *fit, huddle_neighbors *neighbors,
                                 huddle_csr *bridges) {
@@ -405,7 +433,8 @@ done:
     return status;
 }
 
-/* Eigenvalues of I - T become those of T, and every degree is 1. */
+/* Converts eigenvalues of I - T to those of T. Degrees of 1 make the row rule `rw` equal to
+ * `sym`. */
 static huddle_status set_eigenvalues(int64_t n, hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_embedding *e = &embedding->f;
@@ -419,11 +448,12 @@ done:
     return status;
 }
 
-/* Eigenvalues of T that differ by less than this share of themselves, or of the width of the
- * spectrum where that is narrower (a large ridge), have no reliable order. */
+/* Eigenvalues of T whose difference is below this share of their value, or of the width of the
+ * spectrum if that is smaller (a large ridge), have no reliable order. */
 static const double equal_share = 1e-3;
 
-/* Marks the embedding as one choice of many if the eigenvalue after the last is too near. */
+/* Marks the embedding as arbitrary if the next eigenvalue is too close. A small ridge in few
+ * dimensions predicts every smooth function, and all small eigenvalues of T are nearly 0. */
 static void check_gap(int32_t c, hd_fit_embedding *embedding) {
     huddle_embed_info *info = &embedding->info;
     double next = embedding->f.eigenvalues[c - 1] + info->gap;
@@ -431,7 +461,7 @@ static void check_gap(int32_t c, hd_fit_embedding *embedding) {
         info->cuts_cluster = true;
 }
 
-/* The predictors, their matrix, and its eigenvectors component by component. */
+/* Computes the predictors, their matrix, and its eigenvectors component by component. */
 static huddle_status find_vectors(huddle_context *context, const llc_options *options,
                                   const huddle_neighbors *neighbors, const huddle_csr *bridges,
                                   huddle_range n_clusters, hd_fit *fit) {
@@ -446,6 +476,7 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     TRY(learn_predictors(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
     TRY(make_matrix(context, &a, &transpose, &matrix));
+    /* T is positive semidefinite, so 1 is an upper bound of the spectrum of I - T. */
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
     ALLOC(component, n);
     TRY(huddle_graph_components(context, &fit->graph.matrix, component, &count));
@@ -466,6 +497,8 @@ done:
 
 /* ---- the method ---------------------------------------------------------------------------- */
 
+/* n_clusters = auto is chosen by the graph of sc: the eigengaps of T have no comparable meaning. It
+ * is chosen before the points are merged, which hd_spectral_choose_clusters() does for itself. */
 static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -493,7 +526,8 @@ done:
     return status;
 }
 
-/* New rows are what the training rows around them predict, as they were for each other. */
+/* New rows are predicted from the training rows around them, as these are from each other. There
+ * are no bridges for new points, and (15) does not apply. */
 static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

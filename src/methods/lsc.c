@@ -1,7 +1,9 @@
-/* Landmark-based spectral clustering (Chen and Cai, AAAI 2011). Each point is a combination of its
- * nearest landmarks, row i of Z, rows summing to 1; the graph Z D^-1 Z', D the column sums of Z,
- * joins points that share landmarks. Its degrees are 1, and its eigenvectors are the left singular
- * vectors of Z D^-1/2, found from a matrix of landmarks x landmarks: linear in n. */
+/* Landmark-based spectral clustering (Chen and Cai, Large scale spectral clustering with
+ * landmark-based representation, AAAI 2011). Each point is a weighted mean of its nearest
+ * landmarks; the weights are row i of Z and sum to 1. With D the diagonal matrix of the column sums
+ * of Z, the graph Z D^-1 Z' connects points that share landmarks. Its degrees are 1, and its
+ * eigenvectors are the left singular vectors of Z D^-1/2, which follow from a matrix of landmarks x
+ * landmarks. Time and memory are linear in n. */
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
@@ -20,8 +22,9 @@ typedef struct lsc_options {
     int32_t n_landmarks, landmark_neighbors;
 } lsc_options;
 
-/* The default number of landmarks is the paper's; landmarks need not be good clusters, so that
- * K-means sees few points per landmark and stops early. */
+/* 1000 landmarks are the default of the paper. Landmarks need not be good clusters: K-means on a
+ * sample of a few points per landmark, stopped early, is sufficient and keeps the time linear in
+ * n. */
 enum {
     MAX_LANDMARKS = 1000,
     POINTS_PER_LANDMARK = 20,
@@ -29,7 +32,8 @@ enum {
     ROWS_PER_CHUNK = 256
 };
 
-/* Eigenvalues below these are rounding: of the Gram matrix, and of the Laplacian. */
+/* Eigenvalues below these are rounding errors: of the Gram matrix, whose largest eigenvalue is 1,
+ * and of the Laplacian 1 - mu. The map divides by the root of the former. */
 static const double rank_tolerance = 1e-12, component_tolerance = 1e-10;
 
 static const huddle_option *landmark_table(void) {
@@ -58,7 +62,8 @@ static const hd_section sections[] = {
 
 /* ---- landmarks ----------------------------------------------------------------------------- */
 
-/* The option, or half of the points up to the default; never fewer than clusters. */
+/* The option, or half of the points up to the default; never fewer than clusters, because the
+ * embedding has at most as many columns as landmarks. */
 static huddle_status count_landmarks(const lsc_options *options, huddle_range n_clusters, int64_t n,
                                      int64_t *count) {
     int64_t least = n_clusters.first == HUDDLE_AUTO ? 1 : n_clusters.last;
@@ -74,8 +79,9 @@ static huddle_status count_landmarks(const lsc_options *options, huddle_range n_
     return HUDDLE_OK;
 }
 
-/* `count` different rows of the points, or of the distinct ones, each as likely as any other,
- * in ascending order; all of them, if there are fewer. */
+/* Draws `count` different rows of the points, or of the distinct ones, uniformly, in ascending
+ * order; all of them if there are fewer. Equal landmarks would share the weight of their region
+ * without representing anything new. Stream UINT64_MAX is not used by the restarts of K-means. */
 static huddle_status take_some(const huddle_points *points, const huddle_distinct *distinct,
                                int64_t count, uint64_t seed, huddle_points *some) {
     huddle_status status = HUDDLE_OK;
@@ -92,7 +98,8 @@ done:
     return status;
 }
 
-/* The centres of K-means on some of the points. Fewer, if there are fewer distinct points. */
+/* The centres of K-means on a sample; fewer if there are fewer distinct points, because empty
+ * clusters have no centre. */
 static huddle_status take_centres(huddle_context *context, const huddle_points *points,
                                   int64_t count, uint64_t seed, huddle_points *landmarks) {
     huddle_status status = HUDDLE_OK;
@@ -102,6 +109,7 @@ static huddle_status take_centres(huddle_context *context, const huddle_points *
     huddle_kmeans_options kmeans = huddle_kmeans_defaults();
     int64_t rows = POINTS_PER_LANDMARK * count;
     kmeans.n_clusters = (int32_t)count;
+    /* One start: the landmarks only have to cover the points. */
     kmeans.n_init = 1;
     kmeans.max_iter = LANDMARK_ITERATIONS;
     kmeans.seed = seed;
@@ -131,7 +139,8 @@ static huddle_status choose_landmarks(huddle_context *context, const huddle_poin
 
 /* ---- Z ------------------------------------------------------------------------------------- */
 
-/* The nearest landmarks of each point, with their distances. */
+/* Finds the nearest landmarks of each point. Lists are complete: a list is limited to the number of
+ * landmarks. */
 static huddle_status find_landmarks(huddle_context *context, const hd_fit *fit,
                                     const lsc_options *options, const huddle_points *points,
                                     huddle_neighbors *z) {
@@ -145,7 +154,7 @@ done:
     return status;
 }
 
-/* The scale of the shares: the mean distance to a landmark. */
+/* The bandwidth of the kernel: the mean distance between a point and its landmarks. */
 static huddle_status set_scale(huddle_context *context, const huddle_neighbors *z,
                                huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
@@ -160,7 +169,8 @@ done:
     return status;
 }
 
-/* Distances become weights, and those of a row are divided by their sum. */
+/* Converts distances to Nadaraya-Watson weights: kernel values divided by their sum. They are
+ * written over the distances, which are not needed any more. */
 static void normalise_shares(const huddle_scale *scale, huddle_neighbors *z) {
     for (int64_t i = 0; i < z->n; i++) {
         double *share = z->distance + i * z->k, sum = 0;
@@ -176,7 +186,8 @@ static void normalise_shares(const huddle_scale *scale, huddle_neighbors *z) {
 /* ---- the embedding ------------------------------------------------------------------------- */
 
 /* gram (p x p) = D^-1/2 Z'Z D^-1/2, and roots[l] = D_l^-1/2, 0 for a landmark that no point uses.
- */
+ * Points are added in their order, then processes, so that the sums do not depend on the number of
+ * threads. Z is sparse: a point contributes k^2 products. */
 static huddle_status landmark_gram(huddle_context *context, const huddle_neighbors *z, int64_t p,
                                    double *gram, double *roots) {
     huddle_status status = HUDDLE_OK;
@@ -202,8 +213,9 @@ done:
     return status;
 }
 
-/* Eigenpairs of gram, the largest `wanted`, as what shares are multiplied by: column k of
- * landmark_map is D^-1/2 v_k / sqrt(mu_k). Those of rank 0 are left out. */
+/* Computes the `wanted` largest eigenpairs (mu, v) of gram. The left singular vectors of Z D^-1/2
+ * are Z D^-1/2 v / sqrt(mu), so column k of landmark_map is D^-1/2 v_k / sqrt(mu_k), and rows of Z,
+ * those of new points included, are multiplied by it. Eigenvalues 0 have no singular vector. */
 static huddle_status decompose(huddle_context *context, const huddle_neighbors *z, int64_t wanted,
                                hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
@@ -218,6 +230,7 @@ static huddle_status decompose(huddle_context *context, const huddle_neighbors *
     ALLOC(v, (int64_t)p * most);
     ALLOC(support, 2 * (int64_t)p);
     TRY(landmark_gram(context, z, p, gram, roots));
+    /* Eigenvalues are in ascending order: the largest are those with indices p - most + 1 .. p. */
     if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'L', p, gram, p, 0, 0, p - most + 1, p, 0,
                        &found, mu, v, most, support) != 0 ||
         found != most)
@@ -244,13 +257,15 @@ done:
     return status;
 }
 
+/* The argument of place_rows(). */
 typedef struct placing {
     const huddle_neighbors *z;
     const huddle_dense *landmark_map;
     huddle_dense *vectors;
 } placing;
 
-/* Every row is its shares' combination of the landmarks' rows. */
+/* A row of the embedding is the combination of the landmarks' rows with the weights of the
+ * point. */
 static huddle_status place_rows(void *argument, hd_chunk chunk) {
     const placing *p = argument;
     const huddle_dense *from = p->landmark_map;
@@ -264,7 +279,7 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Rows of Z times the first columns of the map. */
+/* Multiplies the rows of Z by the first columns of the map. */
 static huddle_status map_rows(huddle_context *context, const huddle_neighbors *z,
                               const huddle_dense *landmark_map, int64_t columns,
                               huddle_dense *vectors) {
@@ -276,7 +291,8 @@ done:
     return status;
 }
 
-/* Eigenvalues that are 0 but for rounding: parts of the graph that share no landmark. */
+/* Number of eigenvalues that are 0 up to rounding, that is, of parts of the graph that share no
+ * landmark. */
 static int32_t count_components(const huddle_embedding *e) {
     int32_t count = 0;
     while (count < e->n_eigenvalues && e->eigenvalues[count] < component_tolerance)
@@ -284,7 +300,8 @@ static int32_t count_components(const huddle_embedding *e) {
     return count;
 }
 
-/* From points to eigenvectors: landmarks, shares, a small eigenproblem, rows. */
+/* From points to eigenvectors: landmarks, weights, a small eigenproblem, rows. Degrees are 1,
+ * because Z D^-1 Z' has row sums 1. One eigenvector more than clusters shows the eigengap. */
 static huddle_status find_vectors(huddle_context *context, const huddle_points *points,
                                   const lsc_options *options, hd_fit *fit,
                                   huddle_range *n_clusters) {
@@ -315,7 +332,8 @@ done:
     return status;
 }
 
-/* The eigenvectors come from LAPACK: nothing is iterated, none can be missed. */
+/* The eigenvectors come from LAPACK on the full matrix: nothing is iterated and none can be
+ * missed. */
 static huddle_embed_info describe_vectors(const huddle_embedding *e, int32_t c) {
     double gap = c < e->n_eigenvalues ? e->eigenvalues[c] - e->eigenvalues[c - 1] : NAN;
     return (huddle_embed_info){.stop = HUDDLE_STOP_EXACT,
@@ -330,6 +348,7 @@ static huddle_embed_info describe_vectors(const huddle_embedding *e, int32_t c) 
 
 /* ---- the method ---------------------------------------------------------------------------- */
 
+/* Rows of fewer columns than clusters are used if Z has a smaller rank. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -345,6 +364,8 @@ done:
     return status;
 }
 
+/* Points are not merged: equal points have equal rows of Z, and copies do not fill lists of
+ * landmarks. */
 static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -358,6 +379,7 @@ static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, con
     TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
     TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     double begin = hd_seconds();
+    /* Around LAPACK, which calls the BLAS. */
     hd_blas_enter();
     status = find_vectors(context, &points, &o, fit, &n_clusters);
     hd_blas_leave();
@@ -370,6 +392,8 @@ done:
     return status;
 }
 
+/* New points are treated exactly as training points were, so that a row that equals a training row
+ * gets its row of the embedding without being looked up. */
 static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

@@ -1,7 +1,8 @@
-/* Normalised cuts by rotation (Yu and Shi, ICCV 2003): a rotation R and labels are found such that
- * the rows of F R are near the unit vectors of their labels. The rows of F are those of the
- * random-walk Laplacian, scaled to norm 1. Centres are the columns of R, so that a new row is
- * labelled by the largest entry of its row of F R. */
+/* Normalised cuts by rotation (Yu and Shi, Multiclass spectral clustering, ICCV 2003). Finds a
+ * rotation R and labels such that the rows of F R are near the unit vectors of their labels. The
+ * rows of F are those of the random-walk Laplacian, scaled to norm 1; the rotation itself is in
+ * methods/rotation.h. The centres of the fit are the columns of R: a new row is labelled by the
+ * largest entry of its row of F R. */
 #include "base/check.h"
 #include "methods/rotation.h"
 #include "methods/spectral.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The rows' rule is the method's own, and of K-means only the restarts remain. */
+/* The row rule is fixed by the method, and of the options of K-means only the restarts apply. */
 static const hd_rename embed_names[] = {{"embed_solver", "embed_solver", NULL, NULL},
                                         {"embed_max_iter", "embed_max_iter", NULL, NULL},
                                         {"tol", "tol", NULL, NULL},
@@ -29,7 +30,7 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), restart_names},
     {0}};
 
-/* The entry of row R for cluster k; the rows of centres are the columns of R. */
+/* Entry k of a row of F R; the rows of centres are the columns of R. */
 static double towards(const huddle_dense *centres, const double *row, int64_t k) {
     double product = 0;
     for (int64_t j = 0; j < centres->cols; j++)
@@ -50,7 +51,8 @@ done:
     return status;
 }
 
-/* The row nearest each direction among the cluster's own, ties by the smaller index. */
+/* The row nearest each axis among those of the cluster; for unit rows, the one with the largest
+ * entry. Ties are resolved by the smaller index. */
 static huddle_status find_medoids(const huddle_dense *unit, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t c = clusters->centres.rows;
@@ -76,7 +78,9 @@ done:
     return status;
 }
 
-/* Rows of norm 1, a rotation, and the directions it found as centres. */
+/* Scales rows to norm 1, finds the rotation, and stores its columns as centres. A given
+ * embedding must have one column per cluster; a computed one may have fewer if there are few
+ * distinct rows. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -107,6 +111,8 @@ done:
     return status;
 }
 
+/* The row rule rw divides by the root of the degree, as the derivation of the normalised cut
+ * requires; prediction must use the same rule. */
 static huddle_status fit_ncut(huddle_context *context, const hd_fit_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -121,6 +127,8 @@ done:
     return status;
 }
 
+/* Rows need not be scaled to norm 1 here: a positive factor does not change which entry is
+ * largest. */
 static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, const void *options,
                                   const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

@@ -1,5 +1,6 @@
-/* K-means on principal components (Ding and He, ICML 2004, explain why the first n_clusters - 1 of
- * them contain what K-means needs). */
+/* K-means on principal components. Ding and He (K-means clustering via principal component
+ * analysis, ICML 2004) show that the first n_clusters - 1 components span the continuous solution
+ * of the K-means problem. */
 #include "base/check.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
@@ -26,6 +27,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     return hd_fit_kmeans(context, &fit->prepared.points, &kmeans, &fit->rows, &fit->clusters);
 }
 
+/* The components do not depend on n_clusters and are kept: points of the trials, silhouettes and
+ * centres all refer to them. */
 static huddle_status fit_pca_kmeans(huddle_context *context, const hd_fit_job *job,
                                     const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

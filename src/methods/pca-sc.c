@@ -16,6 +16,8 @@ static const hd_section sections[] = {HD_FEATURE_SECTIONS,
                                        hd_spectral_kmeans_names},
                                       {0}};
 
+/* hd_fit_pca() names the components in key, to which the graph's options are added: fits that
+ * differ in later options only share both. */
 static huddle_status fit_pca_sc(huddle_context *context, const hd_fit_job *job, const void *options,
                                 hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

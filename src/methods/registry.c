@@ -1,3 +1,4 @@
+/* The list of methods, and the option table of a method, composed from the tables of its stages. */
 #include "methods/method.h"
 
 #include "base/check.h"
@@ -34,18 +35,22 @@ const huddle_method_text *const *huddle_methods(void) {
     return texts;
 }
 
+/* Methods are collected from the files of the folder; kmeans is the default where ssc is
+ * missing. */
 const char *huddle_default_method(void) {
     return hd_method_find("ssc") != NULL ? "ssc" : "kmeans";
 }
 
 /* ---- a method's table out of its sections -------------------------------------------------- */
 
+/* Options of a stage that the method sets itself: n_clusters and seed are common to all stages. */
 static bool is_methods_own(const char *name) {
     return strcmp(name, "n_clusters") == 0 || strcmp(name, "n_components") == 0 ||
            strcmp(name, "seed") == 0;
 }
 
-/* The stage's option as the method has it; false if it does not take it. */
+/* Applies the renames of a section to an option of the stage; false if the method does not have it.
+ * Renaming avoids that two stages contribute an option of the same name (tol, n_neighbors). */
 static bool take_option(const hd_section *section, huddle_option *option) {
     if (section->renames == NULL)
         return !is_methods_own(option->name);
@@ -75,6 +80,8 @@ static int64_t add_section(const hd_section *section, huddle_option *table) {
     return count;
 }
 
+/* Common options first, then the stages in the order of the data flow. Offsets are relative to the
+ * method's struct, so that one table can set options of all stages. */
 huddle_status hd_method_options(const hd_method *method, huddle_option **table) {
     huddle_status status = HUDDLE_OK;
     const huddle_option *common = hd_common_table();

@@ -9,6 +9,8 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
     {0}};
 
+/* The eigenvectors of the largest number of a range contain those of all others, so that embedding
+ * is done once and clustering for each number. */
 static huddle_status fit_sc(huddle_context *context, const hd_fit_job *job, const void *options,
                             hd_fit *fit) {
     huddle_status status = HUDDLE_OK;

@@ -1,5 +1,8 @@
 /* Self-tuning spectral clustering (Zelnik-Manor and Perona, NIPS 2004): local scales, and the
- * number of clusters for which the eigenvectors can be rotated nearest to axes. */
+ * number of clusters for which the eigenvectors can be rotated closest to the axes.
+ *
+ * Departures from the paper: the graph of nearest neighbours instead of all pairs of points, and
+ * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
 #include "methods/rotation.h"
 #include "methods/spectral.h"
@@ -7,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows that an alignment is computed from, and starts of its rotation. */
+/* Rows that an alignment is computed from, and starts of its rotation. The alignment is a mean over
+ * rows, which a sample estimates well enough; it is computed up to 29 times. */
 enum { SAMPLE = 4000, ROTATIONS = 3 };
 
 /* The scale is the method's own: the distance to the last neighbour of each list. */
@@ -28,8 +32,9 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
     {0}};
 
-/* How well the first c columns of vectors, rows scaled to norm 1, align with axes; computed on
- * evenly spaced rows if there are many. */
+/* How well the first c columns of vectors, with rows scaled to norm 1, align with axes; computed on
+ * evenly spaced rows if there are many. Yu and Shi's rotation provides the start: the cost has
+ * local minima, in which gradient descent from the identity could end. */
 static huddle_status compute_alignment(huddle_context *context, const huddle_dense *vectors,
                                        int32_t c, uint64_t seed, double *quality) {
     huddle_status status = HUDDLE_OK;
@@ -40,6 +45,7 @@ static huddle_status compute_alignment(huddle_context *context, const huddle_den
     TRY(huddle_dense_new(count, c, &rows));
     ALLOC(labels, count);
     for (int64_t i = 0; i < count; i++)
+        /* Rows i n / count are all rows if there are few. */
         memcpy(rows.values + i * c, vectors->values + i * n / count * vectors->stride,
                (size_t)c * sizeof *rows.values);
     TRY(huddle_embed_rows(&rows, NULL, "unit", &rows));
@@ -52,6 +58,8 @@ done:
     return status;
 }
 
+/* The alignment is computed even for a single number of clusters, because the report contains
+ * it. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -66,8 +74,9 @@ done:
     return status;
 }
 
-/* The largest number that is as good as the best comes first, then the others by their alignment.
- * alignments[t] is that of t + 2 clusters; it is overwritten. */
+/* Ranks the numbers of clusters: first the largest number that is as good as the best (see
+ * hd_fit_alignment_as_good()), then the others by their alignment. alignments[t] belongs to t + 2
+ * clusters and is overwritten. */
 static void rank_numbers(int32_t count, double *alignments, huddle_embed_choice *choice) {
     enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
     double largest = -INFINITY;
@@ -88,7 +97,8 @@ static void rank_numbers(int32_t count, double *alignments, huddle_embed_choice 
     }
 }
 
-/* n_clusters by the alignment cost, out of as many eigenvectors as there are. */
+/* Chooses n_clusters by the alignment cost among 2 .. the number of eigenvectors. It replaces the
+ * choice that hd_spectral_embed() made by eigengaps. */
 static huddle_status choose_clusters(huddle_context *context, const hd_spectral_options *options,
                                      hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
@@ -110,12 +120,14 @@ done:
     return status;
 }
 
+/* For a range, hd_fit_range() compares the alignments that cluster() computes. */
 static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *job,
                                      const void *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options o = *(const hd_spectral_options *)options;
     huddle_range n_clusters;
     hd_cache_key key = {.cache = job->cache};
+    /* The method has no option `scale`: local scaling is what defines it. */
     o.weight = huddle_weight_defaults();
     o.weight.scale = "selftune";
     o.kmeans.keep_starts = job->keep_starts;

@@ -1,11 +1,14 @@
-/* Shrunk patterns of a linear subspace, a reconstruction: no text of the original gives all of it.
+/* Shrunk patterns of a linear subspace, a reconstruction: the original publication was not
+ * available.
  *
  *     minimise over P'P = I and G   ||X - G P'||_F^2 + gamma sum_e w_e ||g_i - g_j||
  *
- * X is centred and scaled to mean ||x_i||^2 = 1, the graph is that of the prepared points. For
- * fixed P this is the squared-loss shrinking of F = X P, since the two losses differ by a constant;
- * for fixed G it is the Procrustes problem of X'G. With gamma = 0 it is PCA. Equal rows of X have
- * one row of G, weighted by their number; the subspace is that of all rows. */
+ * X is centred and scaled to mean ||x_i||^2 = 1; the graph is that of the prepared points. Without
+ * the constraint P'P = I the second term could be made arbitrarily small by scaling G down and P
+ * up. For fixed P, ||X - G P'||^2 = ||X||^2 - ||X P||^2 + ||X P - G||^2, so the problem in G is the
+ * shrinking of F = X P with squared loss. For fixed G it is the Procrustes problem of X'G.
+ * With gamma = 0 it is PCA. Equal rows of X have one row of G, weighted by their number; the
+ * subspace is that of all rows. */
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/options.h"
@@ -54,7 +57,7 @@ static const hd_section sections[] = {
 
 /* ---- the subspace -------------------------------------------------------------------------- */
 
-/* X as it enters the objective, and what is the same for every number of clusters. */
+/* X as it enters the objective, and everything that does not depend on the number of clusters. */
 typedef struct subspace {
     const spls_options *options;
     hd_prepare_centred centred; /* of all rows; offset: the mean as stored */
@@ -80,8 +83,8 @@ static void subspace_free(subspace *s) {
     huddle_free(s->procrustes);
 }
 
-/* Principal components to begin with, as many as the largest p; columns beyond the rank are zero.
- */
+/* Computes the principal components to start from, as many as the largest p; columns beyond the
+ * rank are zero. For gamma = 0 they are the solution already. */
 static huddle_status find_components(huddle_context *context, int64_t most, subspace *s) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
@@ -91,6 +94,7 @@ static huddle_status find_components(huddle_context *context, int64_t most, subs
     TRY(hd_prepare_column_moments(context, x, s->mean, variances));
     for (int64_t j = 0; j < x->d; j++)
         total += variances[j];
+    /* The mean of ||x_i||^2 over centred rows is the sum of the variances. */
     s->factor = total > 0 ? 1 / sqrt(total) : 1;
     s->centred.offset = s->mean;
     ALLOC(s->components, x->d * most);
@@ -102,7 +106,8 @@ done:
     return status;
 }
 
-/* Dimensions of the subspace: the option, or n_clusters; at most the rank of the points. */
+/* Dimension of the subspace: the option, or n_clusters; at most the rank of the points. Beyond it
+ * the Procrustes step would be arbitrary. */
 static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t n_clusters) {
     int64_t dim = s->options->reduce.dim == HUDDLE_AUTO ? n_clusters : s->options->reduce.dim;
     if (dim > s->rank && s->options->reduce.dim != HUDDLE_AUTO)
@@ -113,7 +118,8 @@ static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t 
     return dim < 1 ? 1 : dim;
 }
 
-/* The first p components as the reduction, and X P as embedding.rows. */
+/* Starts from the first p components and allocates X P. The factor that scales X is part of the
+ * projection, so that new points are scaled as well. */
 static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
@@ -123,6 +129,7 @@ static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) 
     map->rule = (huddle_rule){"pca:R", (int32_t)p};
     map->d_in = x->d;
     map->d_out = p;
+    /* P is not a PCA once it has been updated, so that the share is not defined. */
     map->variance_kept = NAN;
     ALLOC(map->centre, x->d);
     TRY(huddle_dense_new(x->d, p, &map->projection));
@@ -140,7 +147,8 @@ done:
     return status;
 }
 
-/* X P as embedding.rows, and of all rows where those are merged. */
+/* Computes X P as embedding.rows; if rows are merged, of all rows first, since the centred product
+ * is defined on all rows. */
 static huddle_status project(huddle_context *context, const subspace *s, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *p = &fit->prepared.reduction.projection;
@@ -157,7 +165,7 @@ done:
     return status;
 }
 
-/* G with a row for each row of X. */
+/* G with a row for each row of X, in which copies count as often as they occur in X'G. */
 static const huddle_dense *expand_rows(const subspace *s, const hd_fit *fit) {
     const huddle_dense *g = &fit->shrunk.g.g, *all = &s->all_rows;
     if (fit->rows.nodes.n == 0)
@@ -168,8 +176,8 @@ static const huddle_dense *expand_rows(const subspace *s, const hd_fit *fit) {
     return all;
 }
 
-/* P <- U V' of X'G = U S V', the solution of the Procrustes problem; it contains the factor of X.
- */
+/* P <- U V' of X'G = U S V', the solution of the Procrustes problem. The stored projection is P
+ * times the factor of X; the factor does not change U and V. */
 static huddle_status update_subspace(huddle_context *context, subspace *s, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_dense *p = &fit->prepared.reduction.projection;
@@ -195,7 +203,8 @@ done:
 
 /* ---- the alternation ----------------------------------------------------------------------- */
 
-/* ||X||^2 - ||X P||^2: what the subspace leaves out. With mean ||x||^2 = 1 the first is n. */
+/* ||X||^2 - ||X P||^2, the part of the objective that does not depend on G. With mean ||x_i||^2 = 1
+ * the first term is n. Rounding can make the difference slightly negative. */
 static huddle_status compute_left_out(huddle_context *context, const subspace *s,
                                       const huddle_dense *f, double *left_out) {
     huddle_status status = HUDDLE_OK;
@@ -210,7 +219,7 @@ done:
     return status;
 }
 
-/* G <- the shrunk rows of X P. The last G is a good first guess: P changes little. */
+/* G <- the shrunk rows of X P, starting from the previous G, since P changes little. */
 static huddle_status update_rows(huddle_context *context, const subspace *s,
                                  const huddle_shrink_options *options, hd_fit *fit,
                                  double *objective) {
@@ -219,6 +228,7 @@ static huddle_status update_rows(huddle_context *context, const subspace *s,
     huddle_shrink_options warm = *options;
     huddle_dense last = shrunk->g.g;
     double rest;
+    /* The previous G is moved out, so that freeing the rest of the result keeps it as the start. */
     memset(&shrunk->g.g, 0, sizeof last);
     warm.start = last.values != NULL || last.resident != NULL ? &last : NULL;
     warm.weights = s->weights;
@@ -237,8 +247,8 @@ done:
     return status;
 }
 
-/* Both steps lower the objective, so it converges; the gap that shrinking is solved to is also the
- * relative decrease at which the alternation stops. */
+/* Alternates both steps. Neither increases the objective, so it converges; the shrink step is
+ * solved to a relative gap only, and smaller decreases than that gap are not meaningful. */
 static huddle_status alternate(huddle_context *context, subspace *s,
                                const huddle_shrink_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -252,6 +262,7 @@ static huddle_status alternate(huddle_context *context, subspace *s,
         TRY(hd_progress(context, "spls", round, MAX_ROUNDS));
         TRY(update_subspace(context, s, fit));
         TRY(update_rows(context, s, options, fit, &now));
+        /* Also if the objective rose slightly, which an inexact shrink step can cause. */
         if (before - now <= options->gap * before) {
             alternation->stop = HUDDLE_STOP_CONVERGED;
             break;
@@ -270,6 +281,8 @@ typedef struct spls_step {
     bool keep_starts;
 } spls_step;
 
+/* Each number of clusters starts anew from principal components: the dimension of the subspace
+ * depends on it. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -292,7 +305,8 @@ done:
     return status;
 }
 
-/* W: neighbours among the prepared points. */
+/* W connects neighbours among the prepared points, not among the rows of X P, so that it does not
+ * change with P: the objective would otherwise change between rounds. */
 static huddle_status make_graph(huddle_context *context, const spls_options *options,
                                 const hd_fit_rows *rows, const huddle_points *points,
                                 hd_fit_graph *w) {
@@ -314,6 +328,7 @@ done:
     return status;
 }
 
+/* The key contains the prepared points already; W depends on nothing else but its own options. */
 static huddle_status share_graph(huddle_context *context, const spls_options *options,
                                  hd_cache_key *key, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -330,6 +345,8 @@ done:
     return status;
 }
 
+/* Components are computed once, for the largest number of clusters, and each trial uses the first
+ * columns of them. */
 static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, const void *options,
                               hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -352,6 +369,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
                              &s->whole_borrowed));
     TRY(hd_fit_rows_weights(&fit->rows, &s->weights));
     if (fit->rows.nodes.n > 0)
+        /* The fit's points are the merged ones now, but the subspace is that of all rows. */
         s->centred.x = &s->whole;
     TRY(share_graph(context, o, &key, fit));
     int64_t most = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
@@ -367,7 +385,8 @@ done:
     return status;
 }
 
-/* New points: into the subspace, then pulled by the training points around them. */
+/* New points are mapped into the subspace, then shrunk towards the training points around them by
+ * (16) with squared loss; P and G do not change. */
 static huddle_status predict_spls(huddle_context *context, const hd_fit *fit, const void *options,
                                   const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

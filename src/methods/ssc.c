@@ -1,6 +1,7 @@
-/* Spectral shrunk clustering: the rows of F are shrunk along a neighbour graph W of F to rows G,
- * and G is clustered. docs/method.md describes the method, src/shrink/ solves its convex problem.
- */
+/* Spectral shrunk clustering (Chang, Nie, Ma, Yang and Zhou, AAAI 2015). The rows of F are shrunk
+ * along a neighbour graph W of F to rows G, the solution of (6), and G is clustered by K-means.
+ * docs/method.md describes the method and where it departs from the publication; src/shrink/ solves
+ * the convex problem. */
 #include "methods/spectral.h"
 
 #include "base/check.h"
@@ -11,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The clusters of G may be less even than those of F by this much entropy (1: all equally large)
- * before those of F are taken instead (docs/method.md, "The guard"). */
+/* Normalised entropy (1: all clusters equally large) that the clusters of G may lose against those
+ * of F before those of F are used instead (docs/method.md, "The guard"). */
 static const double max_entropy_loss = 0.1;
 
 typedef struct ssc_options {
@@ -32,7 +33,7 @@ static const huddle_option *guard_table(void) {
     return table;
 }
 
-/* The graph W on the embedding has its own two options. */
+/* The graph W has two options of its own, which must not be confused with those of A. */
 static const hd_rename shrink_knn_names[] = {
     {"n_neighbors", "shrink_neighbors", "5", "number of neighbours per row of the embedding"}, {0}};
 static const hd_rename shrink_weight_names[] = {
@@ -48,7 +49,8 @@ static const hd_section sections[] = {
     {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_spectral_kmeans_names},
     {0}};
 
-/* W: neighbours among the rows of the embedding. */
+/* W: neighbours among the rows of F, with one scale for all edges by default. Multiplicities have
+ * no loops here (n_neighbors = 0): an edge from a row to itself would contribute 0 to (6). */
 static huddle_status make_shrink_graph(huddle_context *context, const ssc_options *options,
                                        const huddle_dense *f, const hd_fit_rows *rows,
                                        hd_fit_graph *w) {
@@ -70,7 +72,8 @@ done:
     return status;
 }
 
-/* W depends on the embedding, on how many of its columns are used, and on its own two options. */
+/* W depends on the embedding, on how many of its columns are used, and on its own two options. It
+ * does not depend on gamma, so that all values of a grid share it. */
 static hd_cache_key shrink_graph_key(const ssc_options *options, int32_t n_clusters,
                                      const hd_cache_key *embedding) {
     char text[96];
@@ -81,6 +84,8 @@ static hd_cache_key shrink_graph_key(const ssc_options *options, int32_t n_clust
     return key;
 }
 
+/* W of the previous number of clusters is freed first: the walk of the cache copies into empty
+ * parts. */
 static huddle_status share_shrink_graph(huddle_context *context, const ssc_options *options,
                                         int32_t n_clusters, const hd_cache_key *embedding,
                                         hd_fit *fit) {
@@ -99,13 +104,15 @@ done:
     return status;
 }
 
-/* Entropy of the clusters' shares of the points, 1 if all clusters are equally large. */
+/* Entropy of the cluster sizes, divided by its maximum log(c). Sizes are summed over processes
+ * first, so that all of them make the same decision. */
 static huddle_status compute_evenness(huddle_context *context, const hd_fit_rows *rows,
                                       const hd_fit_clusters *clusters, double *entropy) {
     huddle_status status = HUDDLE_OK;
     double *sizes = NULL, n = (double)hd_fit_rows_total(rows);
     int32_t c = clusters->n_clusters;
     *entropy = 1;
+    /* The maximum log(c) of the entropy is 0. */
     if (c == 1)
         return status;
     ALLOC_ZERO(sizes, c);
@@ -122,8 +129,8 @@ done:
     return status;
 }
 
-/* K-means on the shrunk rows and on the embedding; the fit gets the first unless its clusters are
- * much less even than the second's. */
+/* K-means on the shrunk rows and on the embedding. The fit gets the first result unless its
+ * clusters are much less even than those of the second. */
 static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_options *kmeans,
                                   hd_fit *fit, double *shrunk, double *unshrunk) {
     huddle_status status = HUDDLE_OK;
@@ -133,6 +140,7 @@ static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_o
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, &plain));
     TRY(compute_evenness(context, rows, &fit->clusters, shrunk));
     TRY(compute_evenness(context, rows, &plain, unshrunk));
+    /* One-sided: more even clusters than those of F are no reason for doubt. */
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
     if (fit->shrunk.labels_from_embedding)
         hd_fit_take_clusters(&fit->clusters, &plain);
@@ -141,9 +149,9 @@ done:
     return status;
 }
 
-/* Where n / c pulls too strongly, clusters that are close together fuse and the rest is split into
- * tiny ones; the clusters' sizes show it. Then the embedding's own clusters are better. Warnings
- * are about the clusters that are kept. */
+/* If n / c is too large a gamma for the data, clusters that are close together fuse and the others
+ * are split into tiny ones, which the cluster sizes reveal. The labels of F are then better.
+ * Warnings of both runs are suppressed; only those about the chosen clusters are repeated. */
 static huddle_status cluster_with_guard(huddle_context *context,
                                         const huddle_kmeans_options *kmeans, hd_fit *fit) {
     double shrunk, unshrunk;
@@ -167,7 +175,8 @@ typedef struct ssc_step {
     hd_cache_key embedding; /* names it among shared results */
 } ssc_step;
 
-/* W, the convex step, and K-means on its rows. Rows with copies weigh as much as their copies. */
+/* Computes W, the convex step (6), and K-means on its rows. The guard applies to gamma = auto only:
+ * a value that the user has chosen is not overruled. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -200,6 +209,7 @@ done:
     return status;
 }
 
+/* Embedding once, then W, shrinking and K-means for each number of clusters. */
 static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, const void *options,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -213,7 +223,7 @@ done:
     return status;
 }
 
-/* Row i of w: the training rows of F that pull new row i, with the weights that W would have. */
+/* Row i of w contains the training rows of F near new row i, with the weights w_j of (16). */
 static huddle_status weigh_new_rows(huddle_context *context, const hd_fit *fit,
                                     const ssc_options *options, const huddle_dense *rows,
                                     huddle_csr *w) {
@@ -229,7 +239,9 @@ done:
     return status;
 }
 
-/* New rows of F are shrunk towards the training rows of G, which stay where they are. */
+/* New rows of F are shrunk towards the training rows of G by (16), each on its own; training rows
+ * do not move, so that labels do not depend on the batch. If the guard chose the labels of F, the
+ * centres are in F, and nothing is shrunk. */
 static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, const void *options,
                                  const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;

@@ -1,4 +1,5 @@
-/* The arrays of a fit, by name. */
+/* The arrays of a fit, by name. Views are borrowed: they are valid until the model is fitted again
+ * or freed. Which arrays exist depends on the method; the parts of the fit list them (src/fit/). */
 #include "model/model.h"
 
 #include "base/check.h"
@@ -6,10 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Views are cheap: they copy nothing, even if an engine keeps the array. */
 static bool is_there(const huddle_model *model, const hd_fit_array *array) {
     return array->view(&model->fit).type != HUDDLE_ARRAY_NONE;
 }
 
+/* The list belongs to the model and is overwritten by the next call. */
 const char *const *huddle_model_arrays(huddle_model *model) {
     static const char *const none[] = {NULL};
     int n_arrays = 0, count = 0;
@@ -40,6 +43,7 @@ static huddle_status no_such_array(const huddle_model *model, const char *name) 
                    list[0] == '\0' ? "none yet" : list);
 }
 
+/* An array that an engine keeps is copied to the host only here, when it is asked for. */
 huddle_status huddle_model_array(const huddle_model *model, const char *name, huddle_array *view) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_array *array = hd_fit_find_array(name);

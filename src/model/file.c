@@ -21,17 +21,20 @@ enum { FORMAT_VERSION = 3, TEXT_SIZE = 256 };
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
+/* The options of the fit, not those set since: prediction uses the former. */
 static void write_options(const huddle_model *model, hd_json_writer *json) {
     hd_json_key(json, "options");
     hd_json_open_object(json);
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
         char text[TEXT_SIZE] = "";
+        /* Cannot fail: the name comes from the same table. */
         (void)huddle_options_get(model->table, model->fitted_options, o->name, text, sizeof text);
         hd_json_set_string(json, o->name, text);
     }
     hd_json_close_object(json);
 }
 
+/* The names of all entries written so far; check_arrays() compares them with the archive. */
 static void write_array_names(const hd_zip_writer *zip, hd_json_writer *json) {
     hd_json_key(json, "arrays");
     hd_json_open_array(json);
@@ -40,6 +43,7 @@ static void write_array_names(const hd_zip_writer *zip, hd_json_writer *json) {
     hd_json_close_array(json);
 }
 
+/* The report is parsed and written again, so that its layout is that of the file. */
 static huddle_status write_report(const huddle_model *model, hd_json_writer *json) {
     huddle_status status = HUDDLE_OK;
     char *report = NULL;
@@ -54,7 +58,9 @@ done:
     return status;
 }
 
-/* The arrays on the way, model.json last. */
+/* Arrays are written as the walk reaches them, model.json last, because it lists them. Arrays are
+ * stored without compression, so that they are loaded at the speed of the disk; model.json, which
+ * is text, is deflated. */
 static huddle_status write_model(const huddle_model *model, hd_zip_writer *zip) {
     huddle_status status = HUDDLE_OK;
     hd_json_writer json = hd_json_begin((hd_json_style){.indent = 1});
@@ -82,6 +88,7 @@ done:
     return status;
 }
 
+/* hd_zip_close() is called after failures as well: it removes the incomplete file. */
 huddle_status huddle_model_save(const huddle_model *model, const char *path) {
     hd_zip_writer zip = {0};
     huddle_status status = hd_model_check_fitted(model);
@@ -95,6 +102,7 @@ huddle_status huddle_model_save(const huddle_model *model, const char *path) {
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
+/* Other versions are refused by number instead of failing at the first value that differs. */
 static huddle_status check_format(const hd_json_value *root) {
     const char *format = hd_json_get_string(root, "format", "");
     if (strcmp(format, format_name) != 0)
@@ -104,6 +112,8 @@ static huddle_status check_format(const hd_json_value *root) {
     return HUDDLE_OK;
 }
 
+/* Every option must be stored: a default of this version may differ from that of the version that
+ * wrote the file. Values are checked as if a user had set them. */
 static huddle_status read_options(const hd_json_value *stored, huddle_model *model) {
     huddle_status status = HUDDLE_OK;
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
@@ -117,6 +127,8 @@ done:
     return status;
 }
 
+/* An absent array means NULL to the walk, so that an entry lost from the archive would otherwise
+ * look like a result that the method does not have. */
 static huddle_status check_arrays(const hd_zip *zip, const hd_json_value *names) {
     huddle_status status = HUDDLE_OK;
     if (names == NULL || names->type != HD_JSON_ARRAY)
@@ -129,7 +141,7 @@ done:
     return status;
 }
 
-/* The report as text, laid out as a fit would. */
+/* The report as text, in the layout of a fit's report. It is not interpreted. */
 static huddle_status read_report(const hd_json_value *stored, char **report) {
     huddle_status status = HUDDLE_OK;
     hd_json_writer json = hd_json_begin((hd_json_style){.indent = 2, .digits = 15});
@@ -142,6 +154,8 @@ done:
     return status;
 }
 
+/* The model is marked as fitted only after hd_fit_check(): nothing may use a fit whose sizes and
+ * indices have not been checked. A CRC detects accidents, not a file that was made to do harm. */
 static huddle_status read_model(const hd_zip *zip, const hd_json_value *root, huddle_model *model) {
     huddle_status status = HUDDLE_OK;
     hd_walk walk = {.mode = HD_WALK_LOAD,
@@ -160,13 +174,16 @@ done:
     return status;
 }
 
-/* Models of Huddle 0.1 are HDF5 files followed by a name, a version and a checksum. */
+/* Models of Huddle 0.1 are HDF5 files followed by a name, a version and a checksum. They are
+ * recognised only to explain what to do. */
 static bool is_old_model(const char *bytes, int64_t size) {
     static const char name[] = "huddle model v";
     enum { TRAILER_SIZE = 24, NAME_LENGTH = sizeof name - 1 };
     return size >= TRAILER_SIZE && memcmp(bytes + size - TRAILER_SIZE, name, NAME_LENGTH) == 0;
 }
 
+/* Every size in the archive is bounded by the bytes that are there, so that a small file cannot
+ * cause a large allocation. */
 huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     hd_zip zip = {0};
@@ -185,6 +202,7 @@ huddle_status hd_model_read(const char *bytes, int64_t size, huddle_model **mode
     TRY(hd_zip_read(&zip, entry, &text));
     TRY(hd_json_parse(text, entry->size, &document));
     TRY(check_format(document.root));
+    /* An unknown method is refused here, before its options are read. */
     TRY(huddle_model_new(hd_json_get_string(document.root, "method", ""), &made));
     TRY(read_model(&zip, document.root, made));
     *model = made;
@@ -197,6 +215,7 @@ done:
     return status;
 }
 
+/* The file is mapped while it is read; nothing of the model refers to it afterwards. */
 huddle_status huddle_model_load(const char *path, huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {0};

@@ -1,3 +1,9 @@
+/* Models: a method, its options, and the fit. A fit is built apart and replaces the previous one
+ * only when it is complete, so that a failed or cancelled fit leaves the model as it was.
+ *
+ * The model knows nothing about the stages: it checks what it is given, calls the method, and keeps
+ * the result. Everything that a user may do with any method is here, so that all methods check
+ * their input, collect warnings, and treat equal rows and shifts in the same way. */
 #include "model/model.h"
 
 #include "base/blas.h"
@@ -9,6 +15,7 @@
 
 /* ---- making, options ----------------------------------------------------------------------- */
 
+/* Suggests the most similar name, as for options. */
 static huddle_status unknown_method(const char *name) {
     const char *nearest = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -19,6 +26,7 @@ static huddle_status unknown_method(const char *name) {
     return hd_fail(HUDDLE_INVALID, "no method named '%s'", name);
 }
 
+/* The options struct is known to the method only, by its size; the table has the offsets. */
 huddle_status huddle_model_new(const char *method, huddle_model **model) {
     huddle_status status = HUDDLE_OK;
     huddle_model *made = NULL;
@@ -92,6 +100,8 @@ static huddle_status check_takes_graph(const huddle_model *model, const char *wh
                    what);
 }
 
+/* Copied, so that the caller may free it before the fit, and checked at once, so that the error is
+ * reported by the call that caused it. */
 huddle_status huddle_model_set_graph(huddle_model *model, const huddle_csr *graph) {
     huddle_status status = HUDDLE_OK;
     huddle_csr copy = {0};
@@ -104,6 +114,7 @@ done:
     return status;
 }
 
+/* With an embedding, the stages before it are skipped: the method clusters its rows. */
 huddle_status huddle_model_set_embedding(huddle_model *model, const huddle_dense *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_dense copy = {0};
@@ -115,6 +126,8 @@ done:
     return status;
 }
 
+/* Used in warnings and in the report only. A number of names that is not the number of features is
+ * ignored by the fit: it is known only there. */
 huddle_status huddle_model_set_feature_names(huddle_model *model, int64_t n,
                                              const char *const *names) {
     huddle_status status = HUDDLE_OK;
@@ -147,7 +160,7 @@ void huddle_model_keep_starts(huddle_model *model, bool keep) {
 
 /* ---- fitting and predicting ---------------------------------------------------------------- */
 
-/* The caller's context, or one of our own with all threads. */
+/* The caller's context, or a temporary one with all threads. */
 static huddle_status borrow_context(huddle_context *given, huddle_context **made,
                                     huddle_context **context) {
     *made = NULL;
@@ -159,7 +172,7 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
     return status;
 }
 
-/* A graph and an embedding must be of the same points, and of those in x if it is there. */
+/* A graph and an embedding must belong to the same points, and to those of x if there are any. */
 static huddle_status check_sizes(const hd_fit_job *job) {
     int64_t n = job->embedding != NULL ? job->embedding->rows : 0;
     if (job->graph != NULL)
@@ -175,7 +188,8 @@ static huddle_status check_sizes(const hd_fit_job *job) {
     return HUDDLE_OK;
 }
 
-/* Fills in what the fit is given, and checks it. */
+/* Collects what the fit is given, and checks it. NaN and infinity are refused here, before any
+ * stage. */
 static huddle_status check_job(huddle_context *context, const huddle_model *model,
                                const huddle_points *x, hd_fit_job *job) {
     job->x = x;
@@ -200,7 +214,8 @@ huddle_status hd_model_copy_options(const huddle_model *model, void **copy) {
     return HUDDLE_OK;
 }
 
-/* The shift of dense points, zeros if they have none. */
+/* The shift of dense points, zeros if they have none; NULL means that it is not known. New points
+ * are brought to it before they are compared. */
 static huddle_status copy_shift(const huddle_points *x, double **shift) {
     huddle_status status = HUDDLE_OK;
     if (x == NULL || x->offsets != NULL)
@@ -218,6 +233,9 @@ static const char *const *feature_names(const huddle_model *model, int64_t d) {
                                                      : NULL;
 }
 
+/* The options are copied before the fit, and the copy is kept for prediction: options that are
+ * set afterwards apply to the next fit. Warnings go to the fit instead of an outer list while it
+ * runs. */
 huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
@@ -231,6 +249,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     double begin = hd_seconds();
     TRY(borrow_context(context, &own, &context));
     outer = context->warnings;
+    /* The fit collects its warnings for the report; nested models restore the outer list. */
     context->warnings = &fit.warnings;
     hd_blas_enter();
     TRY(check_job(context, model, x, &job));
@@ -240,6 +259,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY(hd_model_copy_options(model, &options));
     TRY(model->method->fit(context, &job, options, &fit));
     hd_fit_warn_dominant(context, &fit, feature_names(model, fit.d));
+    /* After the method has finished: a copy of x during the fit would increase the peak of
+     * memory. */
     TRY(hd_fit_own_points(&fit.prepared));
     TRY(copy_shift(x, &fit.prepared.shift));
     TRY(hd_model_rows_new(&fit, &all_rows));
@@ -266,6 +287,7 @@ done:
     return status;
 }
 
+/* One label per row of x, whether rows were merged or not. */
 const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
     if (n != NULL)
         *n = model->fitted ? hd_fit_rows_total(&model->fit.rows) : 0;
@@ -273,6 +295,7 @@ const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
                                    : model->fit.clusters.labels;
 }
 
+/* NULL if all shifts are zero: points without a shift need no conversion. */
 const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
     const double *shift = model->fit.prepared.shift;
     if (d != NULL)
@@ -283,7 +306,7 @@ const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
     return NULL;
 }
 
-/* Whether the points must be brought to the model's shift, if that is known. */
+/* Whether the points must be converted to the model's shift, if that is known. */
 static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
     const double *shift = fit->prepared.shift;
     if (x->offsets != NULL || shift == NULL || x->d != fit->d)
@@ -294,6 +317,7 @@ static bool needs_rebase(const hd_fit *fit, const huddle_points *x) {
     return false;
 }
 
+/* Options are those of the fit, not those set since. */
 huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                    const huddle_points *x, int32_t *labels) {
     huddle_status status = HUDDLE_OK;
@@ -305,8 +329,8 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     TRY(huddle_points_check(context, x));
     if (model->method->predict == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "method %s cannot label new points", model->method->text.name);
-    /* What the methods compare with was rounded to float relative to the model's shift: a row
-     * that is rounded otherwise is another row. */
+    /* Training points were rounded to float relative to the model's shift. The same row, rounded
+     * relative to another shift, would be a different row. */
     if (needs_rebase(&model->fit, x)) {
         TRY(huddle_points_rebase(context, x, huddle_model_shift(model, NULL), &rebased));
         x = &rebased;
@@ -315,7 +339,7 @@ huddle_status huddle_model_predict(huddle_context *context, const huddle_model *
     status = model->method->predict(context, &model->fit, model->fitted_options, x, labels);
     hd_blas_leave();
     TRY(status);
-    /* Prepared in different company, equal rows may have come to differ in the last bit. */
+    /* Equal rows may differ in the last bit after preparation; they must get the same label. */
     TRY(huddle_points_distinct(context, x, &distinct));
     for (int64_t i = 0; i < x->n && distinct.of != NULL; i++)
         labels[i] = labels[distinct.first[distinct.of[i]]];

@@ -1,5 +1,5 @@
-/* What was done and how well: the JSON of a fit. It is a view of the parts of the fit, each of
- * which writes its own members (src/fit/). */
+/* The report of a fit as JSON: what was computed and how accurately. Each part of the fit writes
+ * its own members (src/fit/). */
 #include "model/model.h"
 
 #include "base/check.h"
@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* 15 digits: every decimal number of that length is printed as it was entered. */
 static const hd_json_style report_style = {.indent = 2, .digits = 15};
 
-/* Booleans and numbers as such, everything else, such as "auto", as text. */
+/* Booleans and numbers as such, everything else, such as "auto" or a range, as text. "1e-4" is a
+ * number only for options of type REAL. */
 static void write_option(const huddle_model *model, const huddle_option *option,
                          hd_json_writer *json) {
     char text[128], *end;
@@ -41,13 +43,15 @@ static void write_options(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
+/* The peak of the whole process, not of this fit; Linux reports kilobytes. */
 static int64_t peak_bytes(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (int64_t)usage.ru_maxrss * 1024;
 }
 
-/* Names in another encoding than UTF-8 are left out. */
+/* Names that are not UTF-8 cannot be written as JSON; all are left out then, since their positions
+ * matter. */
 static void write_names(const huddle_model *model, hd_json_writer *json) {
     for (int64_t j = 0; j < model->n_names; j++)
         if (!hd_json_is_utf8(model->feature_names[j]))
@@ -74,7 +78,9 @@ static void write_report(const huddle_model *model, hd_json_writer *json) {
     hd_json_close_object(json);
 }
 
-/* The report of a loaded model is the one it was saved with, and the scores computed since. */
+/* The report of a loaded model is the one it was saved with, with scores computed since in place
+ * of the saved ones. It is not generated anew: times and warnings of the fit are known from it
+ * alone. */
 static huddle_status write_loaded(const huddle_model *model, hd_json_writer *json) {
     huddle_status status = HUDDLE_OK;
     hd_json_document document = {0};
@@ -99,11 +105,13 @@ done:
     return status;
 }
 
+/* A loaded model has its report as text, a fitted one writes it from its parts. */
 huddle_status huddle_model_info_json(const huddle_model *model, char **text) {
     huddle_status status = HUDDLE_OK;
     hd_json_writer json = hd_json_begin(report_style);
     *text = NULL;
     TRY(hd_model_check_fitted(model));
+    /* Nothing has been added since the model was saved. */
     if (model->report != NULL && !model->fit.scored) {
         *text = hd_copy_text(model->report);
         if (*text == NULL)
@@ -122,7 +130,7 @@ done:
 
 /* ---- typed results ------------------------------------------------------------------------- */
 
-/* The struct if the model has been fitted and the stage ran, else NULL. */
+/* The struct if the model has been fitted and the stage was run, else NULL. */
 #define INFO(model, condition, info) ((model)->fitted && (condition) ? &(model)->fit.info : NULL)
 
 const huddle_prepare_info *huddle_model_prepare_info(const huddle_model *model) {

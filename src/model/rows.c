@@ -1,4 +1,5 @@
-/* The arrays of a merged fit with a row for each row of x. */
+/* The arrays of a merged fit with one row for each row of x. Merging is an implementation detail
+ * that users do not see: every array has as many rows as x. */
 #include "model/model.h"
 
 #include "base/check.h"
@@ -7,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* One expanded array; which member it is depends on the type of its view. */
+/* One expanded array; the type of its view determines which member owns it. */
 typedef struct expanded {
     const hd_fit_array *array;
     int32_t *ints;
@@ -17,7 +18,8 @@ typedef struct expanded {
     huddle_array view;
 } expanded;
 
-/* Arrays are expanded when they are first asked for: most never are. */
+/* Arrays are expanded when they are first requested, as most never are. Labels are expanded at
+ * once, because huddle_model_labels() cannot fail. */
 struct hd_model_rows {
     pthread_mutex_t lock;
     int32_t *labels; /* always there */
@@ -46,7 +48,7 @@ void hd_model_rows_free(hd_model_rows *rows) {
     huddle_free(rows);
 }
 
-/* Each of `times` rows of integers, one for each row of the arrays, becomes one of all rows. */
+/* Expands `times` rows of integers, each with one element per row of the arrays. */
 static huddle_status expand_ints(const hd_fit_rows *rows, int64_t times, const int32_t *from,
                                  int32_t **to) {
     huddle_status status = HUDDLE_OK;
@@ -59,6 +61,7 @@ done:
     return status;
 }
 
+/* Labels are made at once, everything else on demand. */
 huddle_status hd_model_rows_new(const hd_fit *fit, hd_model_rows **rows) {
     huddle_status status = HUDDLE_OK;
     hd_model_rows *made = NULL;
@@ -107,11 +110,13 @@ done:
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
-/* In A a node's entry on the diagonal is shared among the edges to its copies, each of which counts
- * from both ends: volumes and cuts are those of the merged graph. In W an edge to a copy is twice
- * as heavy as what could ever pull at one of the m copies, all edges of the node together over m:
- * so a copy stays with its node at any gamma, and the shrink problem of all rows has the objective
- * and the optimum of the weighted one that was solved. */
+/* The weight of the edge between a node and one of its copies in an expanded graph.
+ *
+ * In A the loop of a node is divided among the edges to its copies, each of which counts at both
+ * ends, so that volumes and cuts are those of the merged graph. In W the edge is twice as heavy as
+ * the largest force that could ever act on one of the m copies, the sum of all edges of the node
+ * divided by m. A copy then stays with its node at any gamma, and the shrink problem of all rows
+ * has the objective and the optimum of the weighted problem that was solved. */
 static double copy_weight(const hd_fit_rows *rows, const huddle_csr *graph, int64_t node,
                           bool shrink) {
     double sum = 0, loop = 0, m = (double)rows->nodes.copies[node];
@@ -123,8 +128,9 @@ static double copy_weight(const hd_fit_rows *rows, const huddle_csr *graph, int6
     return weight > 0 ? weight : 1;
 }
 
-/* Sets the offsets of the expanded graph: the first row of each node has its edges and those to its
- * copies, every other row one edge. ends[i] becomes the beginning of row i. */
+/* Sets the offsets of the expanded graph: the first row of each node has the edges of the node
+ * and one to each copy, every other row one edge, to the first. ends[i] becomes the beginning of
+ * row i. */
 static void set_offsets(const huddle_distinct *nodes, const huddle_csr *from, huddle_csr *to,
                         int64_t *ends) {
     for (int64_t i = 0; i < nodes->n; i++) {
@@ -145,11 +151,14 @@ static void insert_edge(huddle_csr *graph, int64_t *ends, int64_t row, int64_t c
     hd_csr_insert(graph, row, &ends[row], (int32_t)column, weight);
 }
 
+/* Copies form a star around the first row instead of a complete graph: a value with a million
+ * copies would otherwise have 10^12 edges. */
 static huddle_status expand_graph(const hd_fit_rows *rows, const huddle_csr *from, bool shrink,
                                   huddle_csr *to) {
     huddle_status status = HUDDLE_OK;
     const huddle_distinct *nodes = &rows->nodes;
     int64_t *ends = NULL, n = nodes->n;
+    /* At most: the loops on the diagonal are not copied. Each copy adds one edge, stored twice. */
     TRY(huddle_csr_new(n, n, from->offsets[rows->n] + 2 * (n - nodes->count), to));
     ALLOC(ends, n);
     set_offsets(nodes, from, to, ends);
@@ -189,6 +198,7 @@ done:
     return status;
 }
 
+/* The type of the view decides how rows are copied. */
 static huddle_status expand_array(const hd_fit *fit, const hd_fit_array *array, expanded *item) {
     huddle_status status = HUDDLE_OK;
     huddle_array from = array->view(fit);
@@ -211,7 +221,8 @@ done:
     return status;
 }
 
-/* With the lock held: the expanded array, made if it is not there yet. */
+/* With the lock held: returns the expanded array, which is made if it does not exist yet. Items are
+ * pointers, so that views remain valid when the list grows. */
 static huddle_status find_expanded(const hd_fit *fit, hd_model_rows *rows,
                                    const hd_fit_array *array, huddle_array *view) {
     huddle_status status = HUDDLE_OK;
@@ -236,6 +247,7 @@ done:
 
 huddle_status hd_model_rows_expand(const hd_fit *fit, hd_model_rows *rows,
                                    const hd_fit_array *array, huddle_array *view) {
+    /* Without the lock: labels never change after hd_model_rows_new(). */
     if (strcmp(array->name, "labels") == 0) {
         *view = hd_fit_view_vector(HUDDLE_ARRAY_I32, hd_fit_rows_total(&fit->rows), rows->labels);
         return HUDDLE_OK;

@@ -1,5 +1,7 @@
-/* Scores of a fit that need no classes. Samples bound the cost, which grows with the square of the
- * rows for silhouettes. */
+/* Scores of a fit that need no classes (docs/method.md, "Scores"): silhouette, normalised cut (20)
+ * and stability. They are computed on request, not in the fit, because they may cost more than the
+ * fit itself. Samples bound the cost, which grows with the square of the number of rows for
+ * silhouettes. */
 #include "model/model.h"
 
 #include "base/blas.h"
@@ -10,14 +12,16 @@
 #include <math.h>
 #include <string.h>
 
+/* Limits for the cost of stability: it is an indication, not a result. */
 enum { STABILITY_SAMPLE = 5000, STABILITY_RUNS = 3, STABILITY_STARTS = 3 };
 
-/* The rows that K-means clustered: G, F or the prepared points; none if there are no points. owned
- * is to be freed. */
+/* The rows that were clustered: G, F or the prepared points; none if there are no points. owned is
+ * to be freed. */
 static huddle_status clustered_rows(huddle_context *context, const hd_fit *fit,
                                     const huddle_points *points, huddle_points *owned,
                                     huddle_points *rows) {
     huddle_status status = HUDDLE_OK;
+    /* If the guard chose the labels of F, stability refers to F as well. */
     bool from_g = fit->shrunk.present && !fit->shrunk.labels_from_embedding;
     const huddle_dense *dense = from_g ? &fit->shrunk.g.g : &fit->embedding.f.rows;
     TRY(huddle_dense_fetch(dense));
@@ -32,7 +36,8 @@ done:
     return status;
 }
 
-/* ARI between the labels and those of one more K-means with another seed. */
+/* ARI between the labels and those of one more K-means with another seed. The sample may have fewer
+ * rows than clusters. */
 static huddle_status compute_agreement(huddle_context *context, const huddle_points *rows,
                                        const int32_t *labels, int32_t n_clusters, uint64_t seed,
                                        double *ari) {
@@ -51,6 +56,8 @@ done:
     return status;
 }
 
+/* Mean ARI over runs (docs/method.md, "Scores"). The sample is drawn from rows of x, so that copies
+ * count as often as they occur. The seeds are far from the small numbers that fits usually have. */
 static huddle_status score_stability(huddle_context *context, const huddle_points *rows,
                                      const hd_fit *fit, double *stability) {
     huddle_status status = HUDDLE_OK;
@@ -81,6 +88,7 @@ done:
     return status;
 }
 
+/* Scores that need what the fit does not have remain NAN. */
 static huddle_status score_fit(huddle_context *context, hd_fit *fit, const huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     huddle_points owned = {0}, rows = {0};
@@ -100,6 +108,7 @@ done:
     return status;
 }
 
+/* Methods that do not keep their points need x again; it is prepared like new points. */
 huddle_status huddle_model_score(huddle_context *context, huddle_model *model,
                                  const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
