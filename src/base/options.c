@@ -4,6 +4,7 @@
 #include "base/options.h"
 
 #include "base/check.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -92,7 +93,9 @@ static bool parse_real(const huddle_option *option, const char *text, value *out
     char *end;
     if (text[0] == '\0' || isspace((unsigned char)text[0]))
         return false;
+    locale_t before = hd_enter_c_locale();
     out->real = strtod(text, &end);
+    hd_leave_c_locale(before);
     return *end == '\0' && isfinite(out->real) && is_within_bounds(option, out->real);
 }
 

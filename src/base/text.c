@@ -5,20 +5,42 @@
 #include "base/memory.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Options, JSON and saved values have a decimal point whatever the locale of the program that uses
+ * the library. uselocale() concerns the calling thread only. */
+static locale_t c_locale;
+
+static void make_c_locale(void) {
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+locale_t hd_enter_c_locale(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_c_locale);
+    return c_locale == (locale_t)0 ? (locale_t)0 : uselocale(c_locale);
+}
+
+void hd_leave_c_locale(locale_t before) {
+    if (before != (locale_t)0)
+        uselocale(before);
+}
 
 /* The shortest of a few precisions that reads back as the same number: an option that was set as
  * 0.1 is shown as 0.1, and a saved value is restored exactly. */
 void huddle_format_real(double number, char *text, size_t size) {
     /* 17 digits always identify a double (IEEE 754); most numbers that people write need 6. */
     static const int digits[] = {6, 9, 12, 15, 16, 17};
+    locale_t before = hd_enter_c_locale();
     for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
         snprintf(text, size, "%.*g", digits[i], number);
         if (strtod(text, NULL) == number)
-            return;
+            break;
     }
+    hd_leave_c_locale(before);
 }
 
 /* Longer words are not compared: no option, method or command has a name of that length. */

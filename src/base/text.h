@@ -4,6 +4,12 @@
 
 #include "huddle/base.h"
 
+#include <locale.h>
+
+/* Make the calling thread read and print numbers with a decimal point, and restore its locale. */
+locale_t hd_enter_c_locale(void);
+void hd_leave_c_locale(locale_t before);
+
 /* True if path ends with a dot and that extension, in upper or lower case. */
 bool hd_has_extension(const char *path, const char *extension);
 

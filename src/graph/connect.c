@@ -12,6 +12,7 @@
 #include "graph/common.h"
 #include "graph/neighbors.h"
 #include "graph/search.h"
+#include "matrix/insert.h"
 
 #include <math.h>
 #include <string.h>
@@ -311,18 +312,6 @@ static double bridge_weight(const huddle_scale *scale, bridge b) {
     return huddle_graph_weight(scale, b.low, s, b.distance);
 }
 
-/* Inserts an entry into a row that ends at ends[row] and has room for it. */
-static void insert_entry(huddle_csr *graph, int64_t *ends, int32_t row, int32_t column,
-                         double value) {
-    int64_t at = ends[row]++;
-    for (; at > graph->offsets[row] && graph->columns[at - 1] > column; at--) {
-        graph->columns[at] = graph->columns[at - 1];
-        graph->values[at] = graph->values[at - 1];
-    }
-    graph->columns[at] = column;
-    graph->values[at] = value;
-}
-
 /* Replaces the graph by one that has the bridges too. Offsets count the bridges of each vertex
  * first; the second loop turns the counts into offsets while it copies the rows. */
 static huddle_status add_bridges(const parts *j, const huddle_scale *scale, huddle_csr *graph) {
@@ -345,8 +334,10 @@ static huddle_status add_bridges(const parts *j, const huddle_scale *scale, hudd
     }
     for (int32_t b = 0; b < j->n_bridges; b++) {
         double weight = bridge_weight(scale, j->bridges[b]);
-        insert_entry(&larger, ends, j->bridges[b].low, j->bridges[b].high, weight);
-        insert_entry(&larger, ends, j->bridges[b].high, j->bridges[b].low, weight);
+        hd_csr_insert(&larger, j->bridges[b].low, &ends[j->bridges[b].low], j->bridges[b].high,
+                      weight);
+        hd_csr_insert(&larger, j->bridges[b].high, &ends[j->bridges[b].high], j->bridges[b].low,
+                      weight);
     }
     huddle_csr_free(graph); /* with the copy that an engine may keep */
     *graph = larger;

@@ -44,9 +44,8 @@ void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinate
 /* Prefetches row i into the cache. */
 void hd_graph_rows_prefetch(const hd_graph_rows *rows, int64_t i);
 
-/* For shorter rows the kernels of distance.simd.c would mostly add up their registers. This sum has
- * the same squares in the same order, and no square is fused with a sum either, so the result has
- * the same bits. */
+/* For shorter rows the kernels of distance.simd.c would mostly add up their registers. All
+ * solvers use this sum for such rows, so that they find the same bits. */
 enum { HD_GRAPH_SHORT_ROW = 16 };
 
 static inline double hd_graph_short_square(const double *differences, int64_t d) {

@@ -353,9 +353,9 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     if (x->d < MIN_FEATURES || x->n < 3)
         return status;
     /* Warnings of a trial are not about the result. */
-    hd_fit_silence before = hd_fit_silence_begin(context);
+    hd_silence before = hd_silence_begin(context);
     status = run_rounds(context, x, common, trials);
-    hd_fit_silence_end(context, before);
+    hd_silence_end(context, before);
     TRY(status);
     *rule = trials->items[0].rule;
     trials->seconds = hd_seconds() - begin;

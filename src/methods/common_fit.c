@@ -340,24 +340,6 @@ done:
     return status;
 }
 
-/* Suppresses messages and warnings of computations whose results are not the fit's own. */
-hd_fit_silence hd_fit_silence_begin(huddle_context *context) {
-    hd_fit_silence before = {0};
-    if (context == NULL)
-        return before;
-    before = (hd_fit_silence){context->log, context->warnings};
-    context->log = NULL;
-    context->warnings = NULL;
-    return before;
-}
-
-void hd_fit_silence_end(huddle_context *context, hd_fit_silence before) {
-    if (context == NULL)
-        return;
-    context->log = before.log;
-    context->warnings = before.warnings;
-}
-
 /* Clusters with every number of the range. Labels are stored for the rows of x, one column per
  * trial, because merged rows may differ between trials (lda-sc). */
 static huddle_status run_trials(huddle_context *context, huddle_range n_clusters,
@@ -389,9 +371,9 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
     huddle_status status = HUDDLE_OK;
     int32_t chosen = n_clusters.first;
     if (n_clusters.first < n_clusters.last) {
-        hd_fit_silence before = hd_fit_silence_begin(context);
+        hd_silence before = hd_silence_begin(context);
         status = run_trials(context, n_clusters, plan, fit);
-        hd_fit_silence_end(context, before);
+        hd_silence_end(context, before);
         TRY(status);
         TRY(choose_trial(plan, fit, &chosen));
     }

@@ -187,13 +187,4 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
 /* Of several alignments the largest number of clusters that is as good as the best is taken. */
 bool hd_fit_alignment_as_good(double alignment, double best);
 
-/* Between the two calls the context neither logs nor collects warnings. */
-typedef struct hd_fit_silence {
-    huddle_log_function log;
-    hd_warnings *warnings;
-} hd_fit_silence;
-
-hd_fit_silence hd_fit_silence_begin(huddle_context *context);
-void hd_fit_silence_end(huddle_context *context, hd_fit_silence before);
-
 #endif

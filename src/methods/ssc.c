@@ -155,9 +155,9 @@ done:
 static huddle_status cluster_with_guard(huddle_context *context,
                                         const huddle_kmeans_options *kmeans, hd_fit *fit) {
     double shrunk, unshrunk;
-    hd_fit_silence before = hd_fit_silence_begin(context);
+    hd_silence before = hd_silence_begin(context);
     huddle_status status = cluster_both(context, kmeans, fit, &shrunk, &unshrunk);
-    hd_fit_silence_end(context, before);
+    hd_silence_end(context, before);
     if (status != HUDDLE_OK)
         return status;
     hd_fit_warn_few_distinct(context, &fit->clusters);
