@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* The texts of one column. */
+/* The texts of one column. Numbers that count from 0 or 1 in steps of 1 are row numbers; the
+ * distinct values come from the mapping that labels use. */
 static huddle_status judge_column(const hd_io_labels *texts, hd_io_facts *facts) {
     huddle_status status = HUDDLE_OK;
     char **classes = NULL;
@@ -33,6 +34,8 @@ done:
     return status;
 }
 
+/* All marked columns are read in one pass over the file. any_text: a missing value is one of
+ * the values here, not an error. */
 huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layout,
                                const hd_io_pieces *pieces, const bool *marked, hd_io_facts *facts) {
     huddle_status status = HUDDLE_OK;
@@ -64,6 +67,8 @@ void hd_io_facts_free(hd_io_facts *facts, int64_t columns) {
     huddle_free(facts);
 }
 
+/* The caller has checked that there are as many values as labels. Under that condition a map
+ * from labels to values that is a function is also one to one. */
 bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
                             const int32_t *values, int32_t *map) {
     for (int32_t k = 0; k < n_labels; k++)

@@ -11,7 +11,9 @@
 
 /* ---- finding them --------------------------------------------------------------------------- */
 
-/* "age" is a column; "city=Paris" is one too if a column has that name, else a text of "city". */
+/* "age" is a column; "city=Paris" is one too if a column has that name, else a text of "city".
+ * Names and texts may contain '=' themselves: the name is shortened from its last '=' until a
+ * column fits. */
 static huddle_status find_feature(const hd_io_layout *layout, const char *name,
                                   hd_io_feature *feature) {
     huddle_status status = HUDDLE_OK;
@@ -32,6 +34,8 @@ done:
     return status;
 }
 
+/* Names both readings of "city=Paris". The list of columns is cut while there is still room
+ * for one name of 80 bytes, a separator and "...". */
 static huddle_status no_such_feature(const hd_io_layout *layout, const char *name) {
     char names[400] = "";
     size_t used = 0;
@@ -49,6 +53,8 @@ static huddle_status no_such_feature(const hd_io_layout *layout, const char *nam
     return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
 }
 
+/* The names that list_features() gives to columns without one. All features must have such a
+ * name, or the table is matched by position instead. */
 bool hd_io_features_name_positions(const hd_io_layout *layout, const huddle_read_options *options) {
     for (int64_t k = 0; k < options->n_x; k++) {
         const char *name = options->x[k];
@@ -62,12 +68,16 @@ bool hd_io_features_name_positions(const hd_io_layout *layout, const huddle_read
     return options->n_x > 0;
 }
 
+/* In either decimal style: the name of the feature does not contain which one the column had. */
 static bool is_number(const char *text) {
     const hd_io_field field = {text, text + strlen(text), false, false};
     double value;
     return hd_io_field_number(&field, '.', &value) || hd_io_field_number(&field, ',', &value);
 }
 
+/* A feature "column=text" means that the column was encoded in the training table. A column is
+ * either numeric or encoded, and a numeric one occurs once: anything else is a name that this
+ * table does not have. */
 huddle_status hd_io_plan_expect(hd_io_plan *plan, const huddle_read_options *options) {
     enum { FREE, NUMBERS, TEXTS };
     huddle_status status = HUDDLE_OK;
@@ -145,7 +155,10 @@ static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_
             unknown->rows == 1 ? "" : "s");
 }
 
-/* Features js[0 .. count - 1] are texts of that column. */
+/* Features js[0 .. count - 1] are texts of that column. The entries are those of
+ * put_category() in csv_values.c: sqrt(1/2) for the row's own text, so that two rows with
+ * different texts are at distance 1. A text that the training table did not have is 0 in all
+ * features: it is equally far from every known one. */
 static huddle_status put_texts(huddle_context *context, const hd_io_plan *plan, int64_t column,
                                const int64_t *js, int64_t count, const hd_io_span *texts, int64_t n,
                                double *wide, int64_t d) {
@@ -172,6 +185,8 @@ done:
     return status;
 }
 
+/* Numbers are copied feature by feature; encoded columns are handled once each, for all of
+ * their features together. */
 huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *plan,
                                      int64_t n_features, const hd_io_reading *reading, int64_t n,
                                      double *wide) {

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More texts than this are names, not categories. */
+/* A column with more different texts than this contains names, not categories; encoding it
+ * would add a feature for each. */
 enum { MAX_CATEGORIES = 100 };
 
 huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy) {
@@ -30,6 +31,8 @@ huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_mis
 
 /* ---- rows with missing values --------------------------------------------------------------- */
 
+/* Names the column that is missing most often, because leaving that one out may be all that is
+ * needed. */
 static huddle_status refuse_all(const hd_io_reading *r) {
     char place[160];
     int64_t rows = r->pieces->rows, worst = 0, most = -1;
@@ -50,8 +53,8 @@ static huddle_status refuse_all(const hd_io_reading *r) {
                    place, (long long)most, (long long)rows);
 }
 
-/* Closes the gaps of incomplete rows. Texts of column k are then at k * pieces->rows as before,
- * but only *n of them count. */
+/* Removes incomplete rows in place. Texts of column k are then at k * pieces->rows as before,
+ * but only the first *n of them count. */
 static huddle_status drop_rows(const hd_io_reading *r, huddle_data *data, int64_t *n) {
     huddle_status status = HUDDLE_OK;
     const int64_t rows = r->pieces->rows, d = r->plan->d;
@@ -83,7 +86,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Mean or median of the values of a column that are there; NaN if there is none. */
+/* Mean or median of the values of a column that are present; NaN if there is none. The mean of
+ * an even number's middle two is the median. */
 static double typical_value(const double *values, int64_t n, int64_t d, int64_t j, bool median,
                             double *room) {
     int64_t count = 0;
@@ -103,6 +107,8 @@ static double typical_value(const double *values, int64_t n, int64_t d, int64_t 
     return (room[(count - 1) / 2] + room[count / 2]) / 2;
 }
 
+/* Works on the features after encoding: a missing category, NaN in all features of its column,
+ * is filled by the mean of each, which is its share among the rows. */
 static huddle_status fill(const hd_io_plan *plan, double *values, int64_t n, int64_t d,
                           const int64_t *sources, bool median, int64_t *filled) {
     huddle_status status = HUDDLE_OK;
@@ -131,7 +137,7 @@ done:
 
 /* ---- texts as features ---------------------------------------------------------------------- */
 
-/* The texts of one column and which row has which. */
+/* The texts of one column, and the number of the text that each row has. */
 typedef struct category {
     int32_t *of; /* n */
     int32_t count;
@@ -147,6 +153,9 @@ static void categories_free(category *categories, int64_t count) {
     huddle_free(categories);
 }
 
+/* hd_io_labels_map() sorts the texts, so that the features do not depend on the order of the
+ * rows. A missing text is empty and becomes one of the categories, which is remembered to
+ * leave it out. */
 static huddle_status find_categories(const hd_io_plan *plan, int64_t column,
                                      const hd_io_span *texts, int64_t n, category *found) {
     huddle_status status = HUDDLE_OK;
@@ -172,7 +181,9 @@ done:
     return status;
 }
 
-/* Two rows whose texts differ are at distance 1, as two numbers that differ by 1 are. */
+/* Two rows whose texts differ are at distance 1, as two numbers that differ by 1 are: each has
+ * sqrt(1/2) where the other has 0. The missing category has no feature; its rows are NaN in
+ * the others until they are filled or dropped. */
 static void put_category(const category *c, int64_t row, double *to) {
     const double present = sqrt(0.5);
     for (int32_t k = 0, at = 0; k < c->count; k++) {
@@ -182,12 +193,15 @@ static void put_category(const category *c, int64_t row, double *to) {
     }
 }
 
+/* Features that a chosen column becomes. */
 static int64_t width_of(const hd_io_plan *plan, const category *categories, int64_t chosen) {
     int32_t role = plan->roles[plan->chosen[chosen]];
     const category *c = &categories[chosen];
     return role >= 0 ? 1 : c->count - (c->missing >= 0);
 }
 
+/* "city=Paris" for an encoded text. A saved model finds its features in another table by these
+ * names: see csv_features.c. */
 static huddle_status name_feature(const hd_io_plan *plan, int64_t column, const char *text,
                                   char **name) {
     char position[40];
@@ -199,7 +213,8 @@ static huddle_status name_feature(const hd_io_plan *plan, int64_t column, const 
     return *name != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for a column's name");
 }
 
-/* Features in the order of the columns: names and where they come from. */
+/* The names of the features, in the order of the columns, and the column of each.
+ * categories[k].count is 0 for a column of numbers. */
 static huddle_status list_features(const hd_io_plan *plan, const category *categories, int64_t d,
                                    bool named, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
@@ -223,7 +238,7 @@ done:
     return status;
 }
 
-/* The values with each chosen text as columns of its own. */
+/* The values with each chosen column of texts replaced by its features. */
 static huddle_status widen(const hd_io_plan *plan, const category *categories, int64_t n,
                            const double *values, int64_t d, double **wide) {
     huddle_status status = HUDDLE_OK;
@@ -243,7 +258,7 @@ done:
     return status;
 }
 
-/* Finds the texts of each column to encode; their number goes into the column's reason. */
+/* Finds the texts of each column to encode; their number is shown in the column's reason. */
 static huddle_status encode(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
                             category *categories) {
     huddle_status status = HUDDLE_OK;
@@ -266,7 +281,9 @@ done:
     return status;
 }
 
-/* Encoded columns that determine the labels are not features. */
+/* Encoded columns that determine the labels are not features. drop_leaks() of csv.c cannot
+ * find them: none of the features of such a column determines the labels alone. The last
+ * column is kept, as there. r->texts begins with the label, which is text 0. */
 static huddle_status drop_leaks(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
                                 category *categories) {
     huddle_status status = HUDDLE_OK;
@@ -306,6 +323,7 @@ done:
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* A missing label can be dropped with its row but not filled in. */
 static huddle_status begin_reading(hd_io_request *request, const hd_io_plan *plan,
                                    hd_io_missing policy, const hd_io_pieces *pieces,
                                    hd_io_reading *r) {
@@ -322,6 +340,7 @@ done:
     return status;
 }
 
+/* Dropped rows are listed because their numbers are needed to match the result with the table. */
 static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_missing policy,
                          int64_t filled, const huddle_data *data) {
     char list[120] = "";
@@ -341,7 +360,7 @@ static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_
             list, data->n_dropped > 10 ? ", ..." : "");
 }
 
-/* The features as the columns have them: names, sources and n x d values. */
+/* The features of a table that stands alone: names, sources and n x d values. */
 static huddle_status take_features(hd_io_plan *plan, const hd_io_reading *r, int64_t n, int64_t *d,
                                    huddle_data *data, int64_t **sources, double **wide) {
     huddle_status status = HUDDLE_OK;
@@ -362,7 +381,7 @@ done:
     return status;
 }
 
-/* The same for the features that the caller expects, in that order. */
+/* The features of a training table, in its order, found in this table by name. */
 static huddle_status take_expected(hd_io_request *request, const hd_io_plan *plan,
                                    const hd_io_reading *r, int64_t n, int64_t *d, huddle_data *data,
                                    int64_t **sources, double **wide) {
@@ -382,6 +401,8 @@ done:
     return status;
 }
 
+/* Dropping comes before encoding, so that a text which occurs only in dropped rows makes no
+ * feature; filling comes after it, because means are those of features. */
 huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
                                  const hd_io_pieces *pieces, hd_io_missing policy, bool *misread,
                                  hd_io_labels *labels, huddle_data *data, int64_t **sources) {

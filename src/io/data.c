@@ -24,7 +24,8 @@ void huddle_data_free(huddle_data *data) {
     memset(data, 0, sizeof *data);
 }
 
-/* Options for tables are refused, not ignored, for other formats. */
+/* Options for tables are refused with other formats: ignoring them would change the result
+ * silently. */
 static huddle_status refuse_table_options(const huddle_read_options *options) {
     if (options->missing != NULL && strcmp(options->missing, "error") != 0)
         return hd_fail(HUDDLE_UNSUPPORTED, "missing = %.100s is for tables (CSV, TSV) only",
@@ -34,6 +35,9 @@ static huddle_status refuse_table_options(const huddle_read_options *options) {
     return HUDDLE_OK;
 }
 
+/* Detection works on the unpacked bytes, so that every format may be compressed by gzip. The
+ * features of a model are names of columns only in a table; in a container they would be taken
+ * for names of variables, and are therefore removed. */
 static huddle_status read_file(hd_io_request *request, const char *path, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
@@ -62,6 +66,7 @@ done:
     return status;
 }
 
+/* A folder is a data set of images. */
 static huddle_status read_source(hd_io_request *request, const char *source, huddle_data *data) {
     struct stat about;
     if (stat(source, &about) != 0)
@@ -73,7 +78,8 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
     return read_file(request, source, data);
 }
 
-/* Puts the file's name in front of a message that is about it. */
+/* Puts the file's name before a message that is about it. Lack of memory and cancelling are
+ * not the file's fault. */
 static huddle_status locate_failure(const hd_io_request *request, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
         request->failing_path == NULL)
@@ -106,6 +112,7 @@ static huddle_status generate_data(hd_io_request *request, const char *kind, hud
     return status == HUDDLE_OK ? remove_labels(request->options, data) : status;
 }
 
+/* The names of generators win over files of the same name; "./digits" reads such a file. */
 huddle_status huddle_data_read(huddle_context *context, const char *source,
                                const huddle_read_options *options, huddle_data *data) {
     static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
@@ -129,7 +136,7 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* Opens a file's container or, if it is CSV, leaves *format->open NULL. */
+/* Opens a file's container. (*format)->open is NULL if the file is a table, which has none. */
 static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
                                const hd_io_format **format, hd_io_container *container) {
     static const huddle_read_options plain = {0};
@@ -144,6 +151,8 @@ static huddle_status open_file(huddle_context *context, const char *path, hd_fil
     return status;
 }
 
+/* For files that contain labels only, and for those with points and labels, of which the
+ * labels are used. */
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
                                     hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
@@ -211,6 +220,7 @@ done:
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
+/* The matrix is zeroed by huddle_dense_new(). */
 static huddle_status dense_from_csr(const huddle_csr *from, huddle_dense *matrix) {
     huddle_status status = huddle_dense_new(from->rows, from->cols, matrix);
     for (int64_t i = 0; status == HUDDLE_OK && i < from->rows; i++)
@@ -227,6 +237,8 @@ static huddle_status dense_from_array(huddle_context *context, const hd_io_array
                                : status;
 }
 
+/* Huddle's computations assume finite values: NaN would pass silently through every
+ * comparison. */
 static huddle_status check_finite(const huddle_dense *matrix) {
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t j = 0; j < matrix->cols; j++)
@@ -265,7 +277,8 @@ done:
     return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }
 
-/* The entries that are not zero. */
+/* The entries that are not zero. Two passes: the first counts, so that the matrix is allocated
+ * once. */
 static huddle_status csr_from_dense(const huddle_dense *from, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0;
@@ -288,6 +301,8 @@ done:
     return status;
 }
 
+/* The columns and offsets of a sparse matrix come from the file, so they are checked at the
+ * end before anything indexes by them. */
 huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};

@@ -6,7 +6,7 @@
 
 enum { SAMPLES = 1797, PIXELS = 64, CLASSES = 10 };
 
-/* 64 pixels and the label, one image per row. */
+/* 64 pixels and the label, one image per row; generated from the file in data/. */
 static const unsigned char digits[SAMPLES * (PIXELS + 1)] = {
 #include "digits.inc"
 };

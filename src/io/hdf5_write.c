@@ -8,6 +8,9 @@
 
 #include <hdf5.h>
 
+/* Creates a data set with one call each for space, set and values. The stored type is
+ * little-endian whatever the machine, so that files are the same everywhere; HDF5 converts
+ * from the native type. */
 static huddle_status put(hid_t file, const char *name, hid_t stored, hid_t type, int rank,
                          const hsize_t *dims, const void *values) {
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
@@ -22,6 +25,7 @@ static huddle_status put(hid_t file, const char *name, hid_t stored, hid_t type,
     return HUDDLE_OK;
 }
 
+/* Texts of variable length in UTF-8, as h5py writes and reads them. */
 static huddle_status put_texts(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const char **texts = NULL;
@@ -39,6 +43,8 @@ done:
     return status;
 }
 
+/* The reader finds X and y by their conventional names, and the image size by the names that
+ * MATLAB files of image sets use. */
 static huddle_status put_all(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
@@ -65,6 +71,9 @@ done:
     return status;
 }
 
+/* HDF5 writes through the driver of hdf5_driver.c, which keeps failures until the file is
+ * closed. Data sets are contiguous and written in one call, so cancelling takes effect only
+ * before it. */
 huddle_status hd_io_hdf5_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;

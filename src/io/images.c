@@ -1,4 +1,4 @@
-/* A folder of gray images: one sub-folder a class, or images alone without labels. */
+/* A folder of gray images: one sub-folder per class, or images alone, without labels. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/text.h"
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Owned texts: paths of files or folders. */
 typedef struct list {
     char **items;
     int64_t count, capacity;
@@ -26,6 +27,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Takes the name over, also if it fails. */
 static huddle_status add(list *names, char *name) {
     if (name == NULL ||
         !hd_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items)) {
@@ -47,7 +49,9 @@ static char *join_path(const char *folder, const char *name) {
     return path;
 }
 
-/* Paths of the images and of the folders in a folder, sorted; hidden ones are left out. */
+/* Paths of the images and of the folders in a folder; hidden ones are left out. readdir()
+ * returns entries in an order that differs between file systems, so they are sorted: the rows
+ * of the data must not depend on the machine. */
 static huddle_status list_folder(const char *folder, list *images, list *folders) {
     huddle_status status = HUDDLE_OK;
     struct dirent *entry;
@@ -78,7 +82,9 @@ done:
     return status;
 }
 
-/* Images of all class folders, in order, and the class folder of each. */
+/* Images of all class folders, in order, and the number of the class folder of each. Paths
+ * move from one list to the other: an entry is cleared before it is added, so that no path is
+ * freed twice. */
 static huddle_status list_classes(const list *folders, list *images, int64_t **class_of) {
     huddle_status status = HUDDLE_OK;
     list found = {0};
@@ -100,11 +106,14 @@ done:
     return status;
 }
 
+/* The argument of read_some(). */
 typedef struct reading {
     const list *images;
     huddle_data *data;
 } reading;
 
+/* Images are decoded in parallel, each into its own row. All must have the size of the first,
+ * or their pixels would not correspond. */
 static huddle_status read_some(void *argument, hd_chunk chunk) {
     const reading *r = argument;
     huddle_status status = HUDDLE_OK;
@@ -125,6 +134,7 @@ done:
     return status;
 }
 
+/* The first image is read twice: its size decides how many features there are. */
 static huddle_status read_pixels(hd_io_request *request, const list *images, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_image first = {0};
@@ -144,6 +154,7 @@ done:
     return status;
 }
 
+/* Classes are named after their folders. */
 static huddle_status set_classes(const list *folders, const int64_t *class_of, int64_t n,
                                  huddle_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -159,6 +170,8 @@ done:
     return status;
 }
 
+/* Images beside class folders are probably a preview or a mean image, so they are ignored with
+ * a warning. Labels from a file (y) replace those of the folders. */
 huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     list images = {0}, loose = {0}, folders = {0};

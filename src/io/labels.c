@@ -16,12 +16,15 @@ void hd_io_labels_free(hd_io_labels *labels) {
     *labels = (hd_io_labels){0};
 }
 
+/* Tolerates a list that was only partly filled: entries not reached are NULL. */
 void hd_io_classes_free(char **classes, int64_t count) {
     for (int64_t k = 0; classes != NULL && k < count; k++)
         huddle_free(classes[k]);
     huddle_free(classes);
 }
 
+/* Labels of a vector of any type, as long as every value is a whole number: MATLAB stores them
+ * as doubles. */
 huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t n = 1;
@@ -42,7 +45,7 @@ done:
     return status;
 }
 
-/* Joins the arenas' texts in one arena, or the numbers in one array. */
+/* Copies the texts of both into one arena. */
 static huddle_status join_texts(const hd_io_labels *a, const hd_io_labels *b, hd_io_labels *both) {
     huddle_status status = HUDDLE_OK;
     const hd_io_labels *parts[] = {a, b};
@@ -64,6 +67,7 @@ done:
     return status;
 }
 
+/* Numbers and texts are not mixed: 1 and "1" would be different classes. */
 huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels both = {.n = labels->n + more->n};
@@ -85,6 +89,8 @@ done:
     return status;
 }
 
+/* Stops at the first text that is no whole number, in most files the first one, so that it
+ * costs nothing for names. */
 huddle_status hd_io_labels_simplify(hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t *numbers = NULL, i = 0;
@@ -107,6 +113,7 @@ done:
     return status;
 }
 
+/* The UTF-8 encoding of RFC 3629: 7, 11, 16 or 21 bits in one to four bytes. */
 char *hd_io_store_utf8(uint32_t c, char *to) {
     if (c < 0x80) {
         *to++ = (char)c;
@@ -128,7 +135,9 @@ char *hd_io_store_utf8(uint32_t c, char *to) {
 
 /* ---- mapping -------------------------------------------------------------------------------- */
 
-/* Distinct labels in order of first appearance, found by open addressing. */
+/* Distinct labels in order of first appearance, found in a hash table with linear probing. Its
+ * size is a power of two, and at most half of the slots are in use, so that probing ends
+ * quickly. */
 typedef struct distinct {
     const hd_io_labels *labels;
     int64_t *slots; /* 1 + number of the distinct label, 0 if free */
@@ -137,12 +146,15 @@ typedef struct distinct {
     int64_t count, capacity;
 } distinct;
 
+/* Numbers are hashed and compared as their bytes. */
 static hd_io_span key_of(const hd_io_labels *labels, int64_t i) {
     if (labels->texts != NULL)
         return labels->texts[i];
     return (hd_io_span){(const char *)&labels->numbers[i], sizeof *labels->numbers};
 }
 
+/* FNV-1a. Its low bits, which select the slot, mix poorly for short keys, so higher ones are
+ * added. */
 static uint64_t hash(hd_io_span key) {
     uint64_t h = 0xcbf29ce484222325;
     for (int64_t i = 0; i < key.length; i++)
@@ -150,6 +162,7 @@ static uint64_t hash(hd_io_span key) {
     return h ^ h >> 29;
 }
 
+/* The slot of the key, or the free one where it belongs. */
 static int64_t *slot_of(const distinct *set, hd_io_span key) {
     for (int64_t at = (int64_t)hash(key) & set->mask;; at = (at + 1) & set->mask) {
         int64_t *slot = &set->slots[at];
@@ -161,6 +174,7 @@ static int64_t *slot_of(const distinct *set, hd_io_span key) {
     }
 }
 
+/* Doubles the table and enters the distinct labels again; their numbers stay the same. */
 static huddle_status make_room(distinct *set) {
     huddle_status status = HUDDLE_OK;
     int64_t *larger = NULL, size = set->slots == NULL ? 256 : 2 * (set->mask + 1);
@@ -196,6 +210,7 @@ done:
     return status;
 }
 
+/* A distinct label, for sorting. */
 typedef struct ranked {
     hd_io_span text;
     int64_t number;
@@ -207,6 +222,8 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* By bytes, which for UTF-8 is the order of code points: the classes do not depend on the
+ * locale. */
 static int by_text(const void *a, const void *b) {
     hd_io_span x = ((const ranked *)a)->text, y = ((const ranked *)b)->text;
     int order = memcmp(x.begin, y.begin, (size_t)(x.length < y.length ? x.length : y.length));
@@ -221,6 +238,9 @@ static char *class_text(const hd_io_labels *labels, const ranked *class) {
     return hd_copy_text(text);
 }
 
+/* Labels are first numbered by appearance, in one pass; only the distinct ones are sorted, and
+ * the numbers are then translated into ranks. Sorted classes make the mapping independent of
+ * the order of the rows. */
 huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int32_t *n_classes,
                                char ***classes) {
     huddle_status status = HUDDLE_OK;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+/* Fields are separated by blanks, quotes have no meaning, blank lines are skipped, and #
+ * begins a comment. */
 static const hd_io_records records = {' ', false, false, '#'};
 
 static const char *skip_blanks(const char *p, const char *end) {
@@ -22,7 +24,8 @@ static const char *word_end(const char *p, const char *end) {
     return p;
 }
 
-/* "12:0.5"; the text continues after `end`. */
+/* "12:0.5"; the text continues after `end`. A label such as 1 or -1 has no colon, so that a
+ * line without a label is recognised by its first word. */
 static bool is_pair(const char *p, const char *end) {
     const char *digits = p;
     while (p < end && hd_io_is_digit(*p))
@@ -31,7 +34,9 @@ static bool is_pair(const char *p, const char *end) {
            (hd_io_is_digit(p[1]) || p[1] == '-' || p[1] == '+' || p[1] == '.');
 }
 
-/* The first line with something on it: a pair in its first two words gives the format away. */
+/* The first line with something on it: a pair among its first words identifies the format. A
+ * label may come before the pair, and SVMlight's "qid:" between them. A comma in the first
+ * word means a CSV file whose text happens to contain a colon later. */
 bool hd_io_libsvm_is(const hd_file *file) {
     const char *p = file->text, *end = p + file->size;
     while (p < end && (*p == '\n' || *p == '\r' || *p == ' ' || *p == '\t' || *p == '#')) {
@@ -55,6 +60,7 @@ bool hd_io_libsvm_is(const hd_file *file) {
     return false;
 }
 
+/* The argument of read_piece(), for both passes. */
 typedef struct parsing {
     const hd_io_pieces *pieces;
     hd_io_span *labels; /* rows */
@@ -69,7 +75,10 @@ static huddle_status bad_pair(const char *p, const char *end, int64_t line) {
                    (int)(end - p < 60 ? end - p : 60), p);
 }
 
-/* One line; end[-1] is its line feed. */
+/* One line, in either pass; end[-1] is its line feed. Indices must ascend, which also excludes
+ * duplicates, and must fit int32 after the pass over all lines has decided whether they start
+ * at 0 or 1. An index of more than ten digits is refused before its value, which may have
+ * overflowed, is used. */
 static huddle_status read_line(const parsing *s, const char *p, const char *end, int64_t line,
                                int64_t row, int64_t piece) {
     int64_t previous = -1, at = s->counting ? 0 : s->x->offsets[row];
@@ -107,6 +116,8 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
     return HUDDLE_OK;
 }
 
+/* Each piece keeps its own lowest and highest index, so that the threads share nothing.
+ * Counting and filling walk the same lines in the same order. */
 static huddle_status read_piece(void *argument, hd_chunk chunk) {
     const parsing *s = argument;
     huddle_status status = HUDDLE_OK;
@@ -125,6 +136,8 @@ done:
     return status;
 }
 
+/* The pieces must outlive this function: a label in the last line points into their copy of
+ * it. */
 typedef struct state {
     hd_io_pieces pieces;
 } state;
@@ -137,7 +150,9 @@ static void close_state(hd_io_container *container) {
     huddle_free(s);
 }
 
-/* Counts, then makes room, then fills. */
+/* Two passes over the text: the first counts the entries of every row and finds the range of
+ * indices, then the matrix is allocated exactly, and the second fills it. An index 0 anywhere
+ * means that the file counts from 0. Only the second pass reports progress. */
 static huddle_status read_entries(huddle_context *context, parsing *s, huddle_csr *x) {
     huddle_status status = HUDDLE_OK;
     int64_t rows = s->pieces->rows, low = INT64_MAX, high = -1;
@@ -164,7 +179,8 @@ done:
     return status;
 }
 
-/* Labels count if every line has one. */
+/* Labels are kept if every line has one; a file without any is valid too. Some but not all is
+ * an error: a missing label shifts nothing, but is most likely damage. */
 static huddle_status keep_labels(hd_io_container *container, hd_io_span **labels, int64_t rows) {
     int64_t with = 0, without = -1;
     for (int64_t i = 0; i < rows; i++) {
@@ -188,6 +204,8 @@ static huddle_status keep_labels(hd_io_container *container, hd_io_span **labels
     return HUDDLE_OK;
 }
 
+/* The container owns everything from the start, so that closing it cleans up after a failure
+ * at any point. */
 huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
                                 hd_io_container *container) {
     huddle_status status = HUDDLE_OK;

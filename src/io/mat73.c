@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Names of classes are short; a longer one is none that is read. */
 enum { CLASS_SIZE = 64 };
 
 /* How a variable is stored; hd_io_variable.place. */
@@ -18,6 +19,7 @@ static huddle_status damaged(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
 
+/* Cannot overflow: hd_io_hdf5_describe() has checked the product. */
 static int64_t count_of(const hd_io_array *array) {
     int64_t count = 1;
     for (int32_t k = 0; k < array->rank; k++)
@@ -27,7 +29,9 @@ static int64_t count_of(const hd_io_array *array) {
 
 /* ---- attributes ----------------------------------------------------------------------------- */
 
-/* An attribute with a single value, its type and its space; false if there is none. */
+/* An attribute with a single value, its type and its space; false if there is none, or if it
+ * is of another type or shape, as only a foreign or damaged file has. close_attribute() is
+ * called in either case. */
 typedef struct attribute {
     hid_t id, type, space;
 } attribute;
@@ -62,7 +66,9 @@ static int64_t read_number(hid_t object, const char *name, int64_t absent) {
     return value;
 }
 
-/* The text of MATLAB_class, or none if there is no such attribute; "?" if it is too long. */
+/* The text of MATLAB_class, empty if there is no such attribute; "?" if it is too long. MATLAB
+ * writes texts of fixed length; those of variable length come from other programs and are
+ * allocated by HDF5, which has to free them. */
 static void read_class(hid_t object, char class[CLASS_SIZE]) {
     attribute a;
     char *text = NULL;
@@ -84,7 +90,8 @@ static void read_class(hid_t object, char class[CLASS_SIZE]) {
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-/* Numbers, characters and cells; without a class, numbers if HDF5's type is one. */
+/* Numbers, characters and cells. Without a class (a data set added by another program) numbers
+ * are accepted if HDF5's type is numeric. */
 static bool is_array_class(const char *class) {
     static const char *const classes[] = {"",      "double", "single", "logical", "char",
                                           "cell",  "int8",   "uint8",  "int16",   "uint16",
@@ -95,7 +102,8 @@ static bool is_array_class(const char *class) {
     return false;
 }
 
-/* MATLAB's view of an array that HDF5 described. */
+/* MATLAB's view of an array that HDF5 described: the same bytes with the dimensions reversed,
+ * which makes them column-major. Of three dimensions the middle one stays. */
 static void reverse_dimensions(hd_io_array *array) {
     if (array->rank > 1) {
         int64_t first = array->dims[0];
@@ -105,6 +113,8 @@ static void reverse_dimensions(hd_io_array *array) {
     hd_io_array_pack(array, true);
 }
 
+/* Cells are object references. References to regions of a data set have the same HDF5 class
+ * but another type. */
 static H5T_class_t type_class(hid_t set) {
     hid_t type = H5Dget_type(set);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
@@ -115,7 +125,10 @@ static H5T_class_t type_class(hid_t set) {
     return class;
 }
 
-/* What is empty is stored as its dimensions, in MATLAB's order. */
+/* An empty array is stored as its dimensions, in MATLAB's order, with the attribute
+ * MATLAB_empty, because HDF5 once could not store a dimension of 0. What claims to be empty
+ * must have a dimension of 0; the rank is checked before dims, which has room for three, is
+ * read into. */
 static void describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
     int64_t rank = count_of(&variable->array);
@@ -132,6 +145,7 @@ static void describe_empty(hid_t set, hd_io_variable *variable) {
         hd_io_mat_refuse(variable, "is damaged");
 }
 
+/* A matrix of characters, n texts by length. */
 static void describe_characters(hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     if (variable->kind == HD_IO_OTHER)
@@ -150,6 +164,8 @@ static void describe_characters(hd_io_variable *variable) {
     variable->place = FORM_CHARACTERS;
 }
 
+/* The class decides where HDF5's types are ambiguous: characters are uint16 as numbers are,
+ * cells are references. Complex numbers are records of two doubles. */
 static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     read_class(set, class);
@@ -177,7 +193,8 @@ static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *varia
     }
 }
 
-/* A vector of a sparse matrix, which is left out when there is nothing in it. */
+/* A vector of a sparse matrix, which MATLAB leaves out if it would be empty: it is then
+ * described as a vector of length 0. */
 static bool describe_member(hid_t group, const char *name, int64_t file_size, hid_t *set,
                             hd_io_variable *vector) {
     *vector = (hd_io_variable){.kind = HD_IO_ARRAY, .array = {.element = HD_IO_F8, .rank = 1}};
@@ -195,6 +212,8 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
     return vector->kind == HD_IO_ARRAY;
 }
 
+/* A group is a struct, an object or a sparse matrix, which has the attribute MATLAB_sparse
+ * with its number of rows. The number of columns follows from jc, which has one offset more. */
 static void describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     hid_t set = -1;
@@ -225,7 +244,9 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
         (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
 }
 
-/* H5Literate's callback: 0 continues, a negative value stops. Names with # are MATLAB's own. */
+/* Callback of H5Literate(): 0 continues, a negative value stops. Names with # (#refs#,
+ * #subsystem#) are MATLAB's own storage. Only the top level is visited: what is inside groups
+ * belongs to their variable. */
 static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link, void *user) {
     hd_io_container *container = user;
     hd_io_variable *variable = NULL;
@@ -256,7 +277,8 @@ static bool list_variables(hd_io_container *container) {
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* The characters of an open data set; *units is the caller's to free. HUDDLE_UNSUPPORTED if it
- * holds something else. */
+ * contains something else. The data set is described again, since a cell may refer to any
+ * object of the file. */
 static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_variable *owner,
                                      hd_io_characters *characters, void **units) {
     huddle_status status = HUDDLE_OK;
@@ -277,7 +299,8 @@ done:
     return status;
 }
 
-/* A matrix of characters has a text in each row. */
+/* A matrix of characters has one text per row. A unit of UTF-16 takes at most three bytes in
+ * UTF-8, wider ones four, and each text is followed by a line feed. */
 static huddle_status load_characters(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
@@ -298,7 +321,9 @@ done:
     return status;
 }
 
-/* Adds the text in one cell to the arena, of which *used bytes are taken. */
+/* Adds the text in one cell to the arena, of which *used bytes are taken. The arena may move
+ * when it grows, so that only lengths are recorded here; load_cells() derives the positions
+ * from them. */
 static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t file_size,
                                hd_io_variable *variable, int64_t *capacity, int64_t *used) {
     huddle_status status = HUDDLE_OK;
@@ -328,6 +353,8 @@ done:
     return status;
 }
 
+/* References are resolved one by one: each cell is a data set of its own, in MATLAB's group
+ * #refs#. */
 static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
@@ -339,7 +366,7 @@ static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *va
         TRY(damaged(variable));
     for (int64_t i = 0; i < count; i++)
         TRY(read_cell(set, &references[i], file_size, variable, &capacity, &used));
-    const char *begin = texts->arena; /* which stays where it is now */
+    const char *begin = texts->arena; /* it does not grow any more */
     for (int64_t i = 0; i < count; i++) {
         texts->texts[i].begin = begin;
         begin += texts->texts[i].length + 1;
@@ -351,6 +378,7 @@ done:
     return status;
 }
 
+/* Members may have any numeric type; their sizes were bounded by the storage when described. */
 static huddle_status load_member(hid_t group, const char *name, int64_t file_size,
                                  const hd_io_variable *owner, hd_io_variable *vector) {
     huddle_status status = HUDDLE_OK;
@@ -366,6 +394,7 @@ done:
     return status;
 }
 
+/* An empty matrix lacks ir and data, but always has jc. */
 static huddle_status load_sparse(hid_t group, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable offsets = {0}, positions = {0}, values = {0};
@@ -383,7 +412,7 @@ done:
     return status;
 }
 
-/* There is nothing to read, but `owned` marks the variable as loaded. */
+/* There is nothing to read, but array.bytes marks the variable as loaded. */
 static huddle_status load_empty(hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
@@ -417,7 +446,8 @@ static huddle_status load(hd_io_container *container, hd_io_variable *variable) 
     return status;
 }
 
-/* Samples that are contiguous in MATLAB's columns are contiguous in HDF5's rows. */
+/* Samples that are contiguous in MATLAB's columns are contiguous in HDF5's rows, so the plain
+ * HDF5 reader can store them in place. */
 static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {

@@ -11,6 +11,7 @@ bool hd_io_npz_is(const hd_file *file) {
     return hd_zip_is(file->text, file->size);
 }
 
+/* The mapped file is closed by the caller; only the directory of the archive is freed here. */
 static void close_archive(hd_io_container *container) {
     if (container->state != NULL)
         hd_zip_free(container->state);
@@ -24,6 +25,7 @@ static const hd_zip_entry *entry_of(const hd_io_container *container,
     return &zip->entries[variable->place];
 }
 
+/* hd_npy_read() checks the CRC and the size of the member. */
 static huddle_status load_member(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
@@ -41,7 +43,8 @@ done:
     return status;
 }
 
-/* Unpacks an array of floats straight into the points. */
+/* Unpacks an array of floats straight into the points. One call for the whole member, so
+ * cancelling takes effect only before it. */
 static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
@@ -58,7 +61,8 @@ done:
     return status;
 }
 
-/* Lists the arrays by a look at their headers. */
+/* Lists the arrays by reading their headers only: members may be compressed, and unpacking all
+ * of them to list their names would be slow. */
 static huddle_status list_members(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     const hd_zip *zip = container->state;
@@ -80,7 +84,8 @@ done:
     return status;
 }
 
-/* ---- scipy.sparse --------------------------------------------------------------------------- */
+/* ---- scipy.sparse.save_npz()
+ * ----------------------------------------------------------------- */
 
 static hd_io_variable *member(hd_io_container *container, const char *name) {
     for (int64_t k = 0; k < container->count; k++)
@@ -89,7 +94,8 @@ static hd_io_variable *member(hd_io_container *container, const char *name) {
     return NULL;
 }
 
-/* A vector as int64, or as doubles. */
+/* A vector as int64, or as doubles, whatever type it was stored in: SciPy uses int32 indices
+ * where they suffice. */
 static huddle_status load_vector(hd_io_container *container, const char *name, int64_t **wholes,
                                  double **reals, int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -115,12 +121,15 @@ done:
     return status;
 }
 
+/* The arrays of a matrix, in the names of csr and csc, or of coo. */
 typedef struct parts {
     int64_t *shape, *first, *second; /* indptr and indices, or row and col */
     double *values;
     int64_t n_first, n_second, n_values;
 } parts;
 
+/* csr and csc differ in which dimension the offsets count. The lengths must agree before
+ * anything is indexed; order and range of the indices are checked by the functions called. */
 static huddle_status load_sparse(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     parts p = {0};
@@ -154,7 +163,9 @@ static huddle_status load(hd_io_container *container, hd_io_variable *variable) 
                                           : load_member(container, variable);
 }
 
-/* The text of 'format', which SciPy stores as an array of no dimensions. */
+/* The text of 'format', which SciPy stores as an array without dimensions. Together with
+ * 'shape' and 'data' it identifies a sparse matrix; an array that is merely named "format"
+ * does not. */
 static huddle_status sparse_format(hd_io_container *container, char format[4]) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable *v = member(container, "format");
@@ -172,7 +183,10 @@ done:
     return status;
 }
 
-/* The parts of a sparse matrix are shown as one variable X, before the others. */
+/* The parts of a sparse matrix are shown as one variable X, before the others. The parts stay
+ * in the list, where load_sparse() finds them, but are marked as such, so that they are
+ * neither listed nor taken for points. place is not an entry of the archive here: 'r', 'c' or
+ * 'o' for csr, csc and coo. */
 static huddle_status find_sparse(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     int64_t *shape = NULL, rank = 0;
@@ -200,6 +214,7 @@ static huddle_status find_sparse(hd_io_container *container) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (member(container, names[k]) != NULL)
             member(container, names[k])->part = true;
+    /* The new variable was added at the end; it is moved to the front. */
     hd_io_variable first = *variable;
     memmove(container->variables + 1, container->variables,
             (size_t)(container->count - 1) * sizeof first);
@@ -209,6 +224,8 @@ done:
     return status;
 }
 
+/* Detection has seen the signature of a ZIP archive; whether there are arrays in it is found
+ * out here. */
 huddle_status hd_io_npz_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
