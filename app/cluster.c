@@ -8,7 +8,8 @@
 
 #include <sys/stat.h>
 
-/* Outputs that cannot be written are reported before the computation, not after it. */
+/* Outputs that cannot be written are reported before the computation, not after it: it may
+ * take hours. */
 static int check_outputs(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
@@ -21,6 +22,7 @@ static int check_outputs(const cli_arguments *arguments) {
     return result == EXIT_DONE ? output_check_folder(argument(arguments, "dump")) : result;
 }
 
+/* A graph or an embedding can take the place of the data. */
 static int check_operands(const cli_arguments *arguments) {
     if (arguments->n_operands == 1 || argument(arguments, "graph") != NULL ||
         argument(arguments, "embedding") != NULL)
@@ -28,6 +30,8 @@ static int check_operands(const cli_arguments *arguments) {
     return usage_error("cluster: missing DATA; see huddle help cluster");
 }
 
+/* The files in the order of their importance: if one cannot be written, those before it exist.
+ * Labels are written for every row of the file, -1 for dropped ones. */
 static int write_outputs(const fitting *fit) {
     const char *path = argument(fit->arguments, "output");
     const char *save = argument(fit->arguments, "save"), *dump = argument(fit->arguments, "dump");
@@ -50,6 +54,7 @@ static int write_page(const fitting *fit) {
     return page == NULL ? EXIT_DONE : report_cluster(fit, page);
 }
 
+/* The progress bar is on stderr, but shares the terminal with what follows on stdout. */
 static int print_result(const fitting *fit) {
     json_t *report = fitting_json(fit);
     if (report == NULL)
@@ -71,6 +76,9 @@ static int score_without_labels(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
+/* The steps in the order in which mistakes are cheapest to report: the command line, the names
+ * of outputs, the data. Each is skipped after a failure; fitting_free() accepts what is half
+ * made. */
 static int run_cluster(const cli_arguments *arguments) {
     fitting fit = {.arguments = arguments};
     const char *method = argument(arguments, "method");
@@ -97,6 +105,7 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
+/* These tables are also the source of --help, the manual page and the completions. */
 static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+/* Both ends are checked before anything is read. A target that is also the source would be
+ * replaced while it is mapped. */
 static int run_convert(const cli_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
     int result = output_check_ending(target, "data", data_endings);

@@ -9,15 +9,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Arrays of the model, and their files without the ending. */
+/* Arrays of the model, and their files without the ending, which are named after the symbols
+ * of the paper. */
 static const struct {
     const char *array, *file;
 } dumped[] = {
     {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
     {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
 
-/* Writes a one-dimensional NPY array, which huddle_dense_write_npy() cannot: it writes matrices.
- * Values are in the byte order of the machine, which the header states. */
+/* Writes a one-dimensional NPY array, which huddle_dense_write_npy() cannot: it writes
+ * matrices. NPY version 1.0: magic, version, the length of the header (little-endian), a
+ * Python dictionary padded by blanks to a multiple of 64 bytes, a line feed, the values. They
+ * are in the byte order of the machine, which the header states. */
 static huddle_status write_vector(const huddle_array *array, const char *path) {
     enum { HEADER = 128 };
     const uint16_t one = 1;
@@ -37,6 +40,7 @@ static huddle_status write_vector(const huddle_array *array, const char *path) {
     return status;
 }
 
+/* The three views describe the same memory; only the one that fits the type is used. */
 static huddle_status write_array(const huddle_array *array, bool is_vector, const char *path) {
     huddle_points points = array_points(array);
     huddle_dense dense = array_dense(array);
@@ -56,6 +60,7 @@ static huddle_status write_array(const huddle_array *array, bool is_vector, cons
     return HUDDLE_OK;
 }
 
+/* An existing folder is used, so that a run can be repeated; its other files stay. */
 static int make_folder(const char *folder) {
     struct stat place;
     if (mkdir(folder, 0777) == 0)
@@ -66,7 +71,8 @@ static int make_folder(const char *folder) {
     return failed("%s: %s", folder, reason == EEXIST ? "is not a folder" : strerror(reason));
 }
 
-/* The model keeps prepared points only; others are written from the input. */
+/* The model keeps the points only if it has prepared them; otherwise they are written from the
+ * input. Sparse points are left out: NPY has no sparse arrays. */
 static huddle_status dump_points(const fitting *fit, const char *folder) {
     char path[4096];
     const huddle_points *points = fitting_points(fit);
@@ -76,6 +82,8 @@ static huddle_status dump_points(const fitting *fit, const char *folder) {
     return huddle_points_write_npy(path, points);
 }
 
+/* A method lacks some of the arrays (K-means has no graph); these are left out without a
+ * message. */
 int fitting_dump(const fitting *fit, const char *folder) {
     const char *const *names = huddle_model_arrays(fit->model);
     int result = make_folder(folder);

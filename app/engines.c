@@ -12,6 +12,7 @@
 /* Capacity of the list of names. */
 enum { MAX_ENGINES = 64 };
 
+/* FLAG_CHOICE wants a list of texts that ends with NULL; the static array begins as all NULL. */
 const char *const *engine_names(void) {
     static const char *names[MAX_ENGINES + 1];
     const huddle_engine_text *const *engines = huddle_engines();
@@ -20,6 +21,7 @@ const char *const *engine_names(void) {
     return names;
 }
 
+/* The first engine is the default one. */
 static json_t *engines_json(void) {
     json_t *list = json_array();
     for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan's name without folders and ending; with -results appended if it has no ending, because
- * the folder would otherwise have the name of the plan. */
+/* The plan's name without folders and ending. If it has no ending, -results is appended,
+ * because the folder would otherwise have the name of the plan. */
 static char *default_output(const char *file) {
     const char *slash = strrchr(file, '/'), *base = slash == NULL ? file : slash + 1;
     const char *dot = strrchr(base, '.');
@@ -22,6 +22,8 @@ static char *default_output(const char *file) {
     return name;
 }
 
+/* The results of each cell are already on disk when the page is written: they are appended to
+ * results.jsonl as the cells finish. */
 static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    experiment *e) {
     huddle_status status = experiment_run_file(context, arguments->operands[0], e);
@@ -42,6 +44,7 @@ static void print_results(const experiment *e, bool json) {
     json_decref(report);
 }
 
+/* huddle_last_error() contains the name of the file concerned, so it is printed alone. */
 static int run_experiment(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     char *own = output == NULL ? default_output(arguments->operands[0]) : NULL;

@@ -39,7 +39,8 @@ const cli_flag compute_flags[] = {
 
 /* ---- the model ---------------------------------------------------------------------------- */
 
-/* A usage error: the method does not have this option. */
+/* A usage error: the method does not have this option. The parser could not know, since it
+ * accepts the options of all methods. */
 static int refuse_option(const fitting *fit, const cli_setting *setting) {
     const char *method = huddle_model_method(fit->model);
     char flag[64];
@@ -47,6 +48,8 @@ static int refuse_option(const fitting *fit, const cli_setting *setting) {
     return usage_error("method %s has no option --%s; see huddle options %s", method, flag, method);
 }
 
+/* Options are set before any file is read, so that a wrong value is reported at once. The
+ * option's own table checks it and words the message. */
 int fitting_configure(fitting *fit, const char *method) {
     const cli_arguments *arguments = fit->arguments;
     huddle_status status = huddle_model_new(method, &fit->model);
@@ -103,6 +106,8 @@ static int read_classes(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
 }
 
+/* The order matters: the model compares a graph or an embedding with the points that precede
+ * it, and points may be absent. */
 static int read_files(fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     const char *graph = argument(arguments, "graph");
@@ -122,6 +127,9 @@ static int read_files(fitting *fit) {
     return result;
 }
 
+/* Warnings while reading are collected instead of printed, because they are part of the
+ * report. If -c is not given and the classes are known, their number is used: the user's own
+ * answer is better than an estimate. */
 int fitting_read(fitting *fit) {
     double began = clock_seconds();
     fit->warnings = json_array();
@@ -150,6 +158,7 @@ const huddle_points *fitting_points(const fitting *fit) {
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
+/* A graph without data has its labels from --y, whose number is only now known to fit or not. */
 static int score_labels(fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
@@ -164,8 +173,8 @@ static int score_labels(fitting *fit) {
 }
 
 int fitting_fit(fitting *fit) {
-    /* The summary prints the warnings that the model keeps. With --json they also go to stderr,
-     * where a person may see them. */
+    /* The summary prints the warnings that the model keeps, so they are not printed here as
+     * well. With --json they are printed to stderr, where a person may see them. */
     bool json = argument(fit->arguments, "json") != NULL;
     json_t *collected = json ? NULL : json_array();
     session_collect_warnings(collected);
@@ -174,6 +183,8 @@ int fitting_fit(fitting *fit) {
     json_decref(collected);
     if (status != HUDDLE_OK)
         return failed_call(status, fit->source);
+    /* The computation may have ended just before it noticed the signal; its result is not
+     * used. */
     if (session_cancelled())
         return failed("cancelled");
     return score_labels(fit);
@@ -188,7 +199,8 @@ void fitting_free(fitting *fit) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-/* Puts the time for reading the data in front of the model's stages and adds it to the total. */
+/* Inserts the time for reading the data before the model's stages and adds it to the total. A
+ * new object, because members keep the order in which they were added. */
 static void add_read_seconds(json_t *report, double read) {
     json_t *old = json_object_get(report, "seconds");
     json_t *seconds = json_pack("{s:f}", "read", read);
@@ -198,6 +210,8 @@ static void add_read_seconds(json_t *report, double read) {
     json_object_set_new(report, "seconds", seconds);
 }
 
+/* "file" comes first, so the model's information is copied into a new object. Warnings of
+ * reading precede those of the fit. */
 json_t *fitting_json(const fitting *fit) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(fit->model, &text);

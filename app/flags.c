@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The values of options->missing, in the order of hd_io_missing. */
 static const char *const *missing_rules(void) {
     static const char *const rules[] = {"error", "drop", "mean", "median", NULL};
     return rules;
 }
 
+/* The flags mirror huddle_read_options. */
 const cli_flag input_flags[] = {
     {.name = "x",
      .kind = FLAG_TEXT,

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Copies a file to stdout. Write errors are detected when stdout is closed (close_output). */
+/* Copies a file to stdout. Write errors are detected when stdout is closed (close_output), so
+ * that a broken pipe is reported in one place. */
 static int print_file(const char *path) {
     char block[1 << 16];
     size_t size;
@@ -25,7 +26,8 @@ static int print_file(const char *path) {
     return EXIT_DONE;
 }
 
-/* The library writes to files only, so stdout receives a copy of a temporary one. */
+/* The library writes files only, complete or not at all, so stdout receives a copy of a
+ * temporary one. mkdtemp() makes a folder that nobody else can write to. */
 static int print_csv(huddle_context *context, const huddle_data *data) {
     const char *base = getenv("TMPDIR");
     char folder[4096], path[4200];
@@ -52,6 +54,8 @@ static int write_data(huddle_context *context, const huddle_data *data, const ch
     return EXIT_DONE;
 }
 
+/* A misspelt kind is answered with the nearest name; HUDDLE_SUGGEST_DISTANCE is how far
+ * "nearest" may be. */
 static int check_kind(const char *kind) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -69,6 +73,7 @@ static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
+    /* "-o /dev/stdout" has no ending from which to take the format. */
     if (path != NULL && strcmp(path, "/dev/stdout") == 0)
         path = NULL; /* the default */
     if (result == EXIT_DONE)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+/* Counts that do not apply are null or absent: "image" and "nonzeros" exist only for images
+ * and sparse data. */
 static json_t *info_json(const huddle_data *data) {
     json_t *names = json_array();
     for (int64_t i = 0; i < data->n_names; i++)
@@ -37,7 +39,7 @@ static void print_classes(const huddle_data *data) {
     printf("%s\n", data->n_classes > MAX_SHOWN ? " ..." : "");
 }
 
-/* Where the labels come from, and that huddle cluster would take -c from them. */
+/* Where the labels come from, and that huddle cluster would use their number as -c. */
 static void print_labels(const huddle_data *data) {
     char text[512] = "";
     const huddle_column *label = input_label(data);
@@ -56,7 +58,8 @@ static void print_labels(const huddle_data *data) {
     print_wrapped(stdout, text, 10, 10);
 }
 
-/* One line per column of that role that has a reason: ordinary features have none. */
+/* One line per column of that role that has a reason: among the features only encoded ones
+ * have. */
 static void print_role(const huddle_data *data, huddle_column_role role, const char *title) {
     enum { MAX_SHOWN = 12 };
     char text[512];
@@ -84,7 +87,8 @@ static void print_columns(const huddle_data *data) {
                plural(data->n_dropped));
 }
 
-/* Prints a name of a list, which is broken into lines of PAGE_WIDTH columns. */
+/* Prints a name of a list that is broken into lines of PAGE_WIDTH columns. Widths are counted
+ * in characters, not bytes. */
 static void print_name(const char *name, bool first, bool last, int *column) {
     int width = text_width(name) + 2;
     if (first)
@@ -112,6 +116,8 @@ static void print_info(const huddle_data *data) {
 
 /* ---- containers without a conventional name ------------------------------------------------- */
 
+/* The same members as info_json(), null where they are unknown, so that scripts need not
+ * distinguish the two. */
 static json_t *listing_json(const char *source, const huddle_listing *listing) {
     json_t *names = json_array(), *shapes = json_array();
     for (int64_t i = 0; i < listing->count; i++) {
@@ -125,6 +131,8 @@ static json_t *listing_json(const char *source, const huddle_listing *listing) {
                      listing->format, "n", "d", "n_classes", "names", names, "shapes", shapes);
 }
 
+/* The reason is a message of the library, which begins with the file's name and ends with
+ * advice for its API; both are removed. */
 static void print_listing(const char *source, char *reason, const huddle_listing *listing) {
     size_t own = strlen(source);
     int column = 0;
@@ -147,7 +155,8 @@ static void print_listing(const char *source, char *reason, const huddle_listing
 }
 
 /* Reports that a file cannot be read. If the only reason is that no array of a container has a
- * conventional name, its arrays are listed instead, to choose from. */
+ * conventional name, its arrays are listed instead, to choose from: that is what a user of
+ * `info` wants to know. huddle_data_list() overwrites the last error, so it is copied first. */
 static int report_failure(huddle_context *context, const cli_arguments *arguments,
                           huddle_status status) {
     const char *source = arguments->operands[0];
@@ -184,6 +193,7 @@ static int print_data(const cli_arguments *arguments, const huddle_data *data) {
 
 /* ---- formats ------------------------------------------------------------------------------- */
 
+/* s? prints null for a text that is NULL. */
 static json_t *formats_json(void) {
     json_t *array = json_array();
     for (const huddle_format *f = huddle_formats(); f->name != NULL; f++)
@@ -195,7 +205,8 @@ static json_t *formats_json(void) {
     return array;
 }
 
-/* One line per format. Formats that this build does not support are marked. */
+/* One line per format. Formats that this build does not support are listed too, marked, so
+ * that the user learns which library is missing. */
 static int print_formats(bool json) {
     if (json) {
         json_t *array = formats_json();
@@ -217,6 +228,7 @@ static int print_formats(bool json) {
     return EXIT_DONE;
 }
 
+/* --formats needs no session: it reads no data. */
 static int run_info(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     if (argument(arguments, "formats") != NULL)
@@ -228,6 +240,7 @@ static int run_info(const cli_arguments *arguments) {
     huddle_context *context = session_begin(arguments, &result);
     if (context == NULL)
         return result;
+    /* input_try() leaves the failure to report_failure(). */
     result = input_try(context, arguments, arguments->operands[0], NULL, &data, &status);
     clear_progress();
     if (result == EXIT_DONE)

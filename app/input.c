@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The parser has checked the value. A seed may exceed the range of argument_count(), which is
+ * signed. */
 static uint64_t seed_of(const cli_arguments *arguments) {
     const char *text = argument(arguments, "seed");
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
+/* digits is built in but not generated: --n and --noise have no effect on it. */
 static bool is_generator(const char *source) {
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(*kind, source) == 0 && strcmp(source, "digits") != 0)
@@ -19,7 +22,7 @@ static bool is_generator(const char *source) {
     return false;
 }
 
-/* Flags without effect on this source are refused: they are mistakes. */
+/* Flags without effect on this source are refused: ignoring them would hide a mistake. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
     static const char *const for_files[] = {"x", "transpose", "missing", "encode", NULL};
@@ -39,6 +42,8 @@ typedef struct input_columns {
     bool by_name;
 } input_columns;
 
+/* hints_as_flags makes the library word its suggestions as flags ("--missing drop") instead of
+ * option names. With a model the points are shifted as the training points were. */
 static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                         input_columns columns, const huddle_model *model, huddle_data *data,
                         huddle_status *status) {
@@ -83,11 +88,13 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
     return result;
 }
 
+/* Messages of the readers begin with the file's name; failed_call() adds the name only where
+ * there is none. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     int result = input_try(context, arguments, source, model, data, &status);
-    /* Messages of the readers begin with the file name, which may be that of another file (--y). */
+    /* Messages of the readers begin with the name of a file, which may be another one (--y). */
     if (result == EXIT_DONE && status != HUDDLE_OK)
         return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
     return result;
@@ -117,6 +124,7 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
         snprintf(text, size, "column %lld", (long long)(column - data->columns) + 1);
 }
 
+/* In the order of huddle_column_role. */
 json_t *input_columns_json(const huddle_data *data) {
     static const char *const roles[] = {"feature", "label", "ignored", "not selected"};
     json_t *columns = json_array();
@@ -131,6 +139,7 @@ json_t *input_columns_json(const huddle_data *data) {
     return columns;
 }
 
+/* Only tables have columns; for other sources nothing is added. */
 void input_add_json(const huddle_data *data, json_t *report) {
     char name[256];
     const huddle_column *label = input_label(data);
@@ -151,6 +160,8 @@ void input_add_json(const huddle_data *data, json_t *report) {
 
 /* ---- labels of all rows --------------------------------------------------------------------- */
 
+/* Dropped rows get -1, so that line i of the output belongs to row i of the file.
+ * data->dropped is in ascending order. */
 int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
     *rows = n + data->n_dropped;
     int32_t *spread = must(calloc((size_t)*rows + 1, sizeof *spread));

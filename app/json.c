@@ -9,6 +9,8 @@
 
 static void print_value(const json_t *value, int indent);
 
+/* A real number keeps its type in JSON: 1.0 is not printed as 1, which readers in typed
+ * languages would take for an integer. */
 static void print_real(double number) {
     char text[40];
     huddle_format_real(number, text, sizeof text);
@@ -38,7 +40,8 @@ static void print_object(const json_t *object, int indent) {
     printf("\n%*s}", indent, "");
 }
 
-/* Arrays of arrays or objects have one line per element. */
+/* Arrays of arrays or objects have one line per element; plain arrays stay on one line. The
+ * first element decides, since arrays are of one type here. */
 static void print_array(const json_t *array, int indent) {
     size_t n = json_array_size(array);
     json_t *head = json_array_get(array, 0);
@@ -56,6 +59,7 @@ static void print_array(const json_t *array, int indent) {
     fputc(']', stdout);
 }
 
+/* json_dumps() would print 17 digits for every real number; everything else is left to it. */
 static void print_value(const json_t *value, int indent) {
     if (json_is_object(value))
         print_object(value, indent);
@@ -77,6 +81,7 @@ json_t *scores_json(const huddle_scores *scores) {
                      scores->ari, "purity", scores->purity);
 }
 
+/* File names and labels may contain any bytes, but JSON must be UTF-8. */
 json_t *text_json(const char *text) {
     return must(page_text(text));
 }

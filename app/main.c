@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The order of huddle --help. */
 const cli_command *const commands[] = {
     &cluster_command,    &path_command,    &predict_command,    &score_command,
     &experiment_command, &paper_command,   &info_command,       &convert_command,
     &generate_command,   &methods_command, &engines_command,    &options_command,
     &help_command,       &man_command,     &completion_command, NULL};
 
+/* Help that was asked for is printed to stdout and is a success; help after a mistake is
+ * printed to stderr. */
 static int run(int count, char **words) {
     if (count < 2) {
         print_general_help(stderr);
@@ -36,6 +39,7 @@ static int run(int count, char **words) {
         return EXIT_USAGE;
     cli_arguments arguments = {0};
     int result = arguments_parse(command, count - 2, words + 2, &arguments);
+    /* --help wins over missing operands: see arguments_parse(). */
     if (result == EXIT_DONE && argument(&arguments, "help") != NULL)
         print_command_help(command);
     else if (result == EXIT_DONE)
@@ -44,6 +48,7 @@ static int run(int count, char **words) {
     return result;
 }
 
+/* Closing stdout is part of the result: output lost to a full disk must not exit with 0. */
 int main(int count, char **words) {
     int result = run(count, words);
     catalogue_free();

@@ -15,13 +15,15 @@
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
+/* In the order of huddle_option_type. */
 static const char *type_name(huddle_option_type type) {
     static const char *const names[] = {"",     "int",    "seed", "real",
                                         "bool", "choice", "rule", "range"};
     return names[type];
 }
 
-/* The default as a number or a boolean where it is one. */
+/* The default as a number or a boolean where it is one; "auto" and names stay texts. A choice
+ * stays a text even if it looks like a number. */
 static json_t *default_json(const huddle_option *option) {
     char *end;
     if (option->type == HUDDLE_OPTION_BOOL)
@@ -33,6 +35,7 @@ static json_t *default_json(const huddle_option *option) {
                                               : json_integer((json_int_t)number);
 }
 
+/* INT32_MAX as a bound means "no bound" in the tables. */
 static json_t *bound_json(const huddle_option *option, double bound) {
     bool real = option->type == HUDDLE_OPTION_REAL;
     if (!isfinite(bound) || (!real && bound >= INT32_MAX))
@@ -40,6 +43,7 @@ static json_t *bound_json(const huddle_option *option, double bound) {
     return real ? json_real(bound) : json_integer((json_int_t)bound);
 }
 
+/* min and max are given for numeric options only. */
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
@@ -98,6 +102,7 @@ static void print_options(int method) {
     }
 }
 
+/* A misspelt name is answered with the nearest one. */
 static int find_method(const char *name) {
     const catalogue_of_methods *all = catalogue();
     const char *best = NULL;

@@ -15,8 +15,8 @@ const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
 const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
                                     ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
 
-/* A file is written under a temporary name beside its place and then renamed, so the folder must be
- * writable, not the file. */
+/* A file is written under a temporary name beside its final place and then renamed, so the
+ * folder must be writable, not the file. */
 static int check_parent(const char *path) {
     struct stat place;
     char folder[4096] = ".";
@@ -34,6 +34,8 @@ static int check_parent(const char *path) {
     return EXIT_DONE;
 }
 
+/* Not a guarantee, since the disk may fill up during the computation, but it finds the usual
+ * mistakes before it. */
 int output_check(const char *path) {
     struct stat place;
     if (path == NULL)
@@ -64,12 +66,15 @@ int output_check_folder(const char *path) {
     return EXIT_DONE;
 }
 
+/* By device and inode, so that different spellings and links are recognised. Devices are
+ * excluded: /dev/null may be input and output. */
 static bool same_file(const char *a, const char *b) {
     struct stat first, second;
     return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
+/* Data files are mapped, so replacing one while it is read would lose it. */
 int output_check_not_input(const cli_arguments *arguments, const char *path) {
     static const char *const inputs[] = {"y", "graph", "embedding"};
     bool same = false;
@@ -88,6 +93,7 @@ int output_check_not_input(const cli_arguments *arguments, const char *path) {
     return EXIT_DONE;
 }
 
+/* The list of endings is assembled while searching; it is complete exactly if none matched. */
 int output_check_ending(const char *path, const char *what, const char *const *endings) {
     char known[128] = "";
     if (path == NULL)

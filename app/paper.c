@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* What paper_find() noticed: data sets that are missing or have another size than published. */
 static void print_notes(const paper_found *found) {
     json_t *notes = paper_notes(found), *text;
     size_t index;
@@ -17,6 +18,7 @@ static void print_notes(const paper_found *found) {
     json_decref(notes);
 }
 
+/* p is filled step by step; whatever exists is freed by paper_free() after a failure. */
 static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    paper *p) {
     huddle_status status = paper_find(context, arguments->operands[0], &p->found);
@@ -28,6 +30,7 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
     return status;
 }
 
+/* The notes belong to the results: they qualify how comparable the numbers are. */
 static void print_results(const paper *p, bool json) {
     if (!json) {
         paper_print(p, stdout);

@@ -29,7 +29,8 @@ typedef struct gamma_walk {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough. */
+/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough.
+ * gamma = 0 skips the shrinking. */
 static int configure_fit(gamma_walk *walk) {
     static const char *const fixed[][2] = {{"gamma", "0"}, {"n_init", "1"}};
     if (argument(walk->fit.arguments, "gamma") != NULL)
@@ -41,7 +42,9 @@ static int configure_fit(gamma_walk *walk) {
     return result;
 }
 
-/* Options of the shrink stage apply to the path too. The method's table has checked them. */
+/* Options of the shrink stage apply to the path too. The method's table has checked their
+ * values; here they are copied into the path's own structure. G of every level is kept only
+ * for the page, because it takes n x c doubles for each. */
 static int configure_path(gamma_walk *walk) {
     const cli_arguments *arguments = walk->fit.arguments;
     const huddle_option *table = huddle_shrink_options_table();
@@ -63,7 +66,8 @@ static int configure_path(gamma_walk *walk) {
 
 /* ---- the path ----------------------------------------------------------------------------- */
 
-/* Solves the path from the fitted F and W, and takes the labels from it. */
+/* Solves the path from the fitted F and W, and takes the labels from it. The scores of the fit
+ * are replaced by those of these labels. */
 static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
     huddle_status status = huddle_model_array(walk->fit.model, "embedding", &f);
@@ -87,6 +91,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     return status;
 }
 
+/* The seconds are those of the path alone; the fit reports its own. */
 static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
@@ -103,7 +108,9 @@ static int compute_path(gamma_walk *walk) {
 
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
-/* One line per fusion. Numbers are written so that they read back as the same. */
+/* One line per fusion. Real numbers are written with the digits that they need to be read back
+ * exactly. LINE bounds a row: three integers of up to 16 digits and a number of up to 40
+ * characters. */
 static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *file) {
     enum { LINE = 96 };
     char *text = must(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
@@ -158,7 +165,8 @@ static json_t *levels_json(const huddle_path *path) {
     return levels;
 }
 
-/* What --json prints: the info of the fit up to the shrinking, then that of the path. */
+/* What --json prints: the information of the fit up to the shrinking, then that of the path.
+ * The rest of the fit (its labels, its K-means) was only a means and is left out. */
 static json_t *path_json(const gamma_walk *walk) {
     static const char *const kept[] = {"file",  "n",         "d",      "graph",
                                        "embed", "n_classes", "scores", "warnings"};
@@ -182,6 +190,7 @@ static json_t *path_json(const gamma_walk *walk) {
     return report;
 }
 
+/* The walk only borrows its members; the page is written before they are freed. */
 static int write_page(const gamma_walk *walk) {
     const char *page = argument(walk->fit.arguments, "report");
     if (page == NULL)
@@ -194,6 +203,8 @@ static int write_page(const gamma_walk *walk) {
     return result;
 }
 
+/* level is -1 if no level of the path has that many large groups; the labels then come from
+ * the level with the most. */
 static void print_choice(const gamma_walk *walk) {
     const huddle_path_choice *choice = &walk->choice;
     if (choice->level >= 0)
@@ -207,7 +218,8 @@ static void print_choice(const gamma_walk *walk) {
                walk->fit.scores.nmi, walk->fit.scores.ari, walk->fit.scores.purity);
 }
 
-/* If the rows of each component of the graph coincide from the beginning, no edge pulls. */
+/* If the rows of each component of the graph coincide from the beginning, no edge pulls, and
+ * gamma_fit is infinite or beyond the last level. */
 static void print_ends(const huddle_path *path) {
     double last = path->n_levels > 0 ? path->levels[path->n_levels - 1].gamma : 0;
     if (path->gamma_fit < last)
@@ -217,6 +229,8 @@ static void print_ends(const huddle_path *path) {
         printf("exact fit at every gamma: rows connected by the graph coincide already\n\n");
 }
 
+/* A star marks the level that the labels come from. The reason for stopping is shown only if
+ * it is not the normal one. */
 static void print_path(const gamma_walk *walk) {
     const huddle_path *path = &walk->path;
     printf("%s: %lld points; ", walk->fit.source, (long long)path->n);
@@ -246,6 +260,7 @@ static int print_result(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
+/* As check_outputs() of cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "labels", "report"};
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
@@ -260,6 +275,7 @@ static int check_arguments(const cli_arguments *arguments) {
     return result;
 }
 
+/* The command line is checked completely before the data are read. */
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);
@@ -285,6 +301,7 @@ static int run_path(const cli_arguments *arguments) {
     return result;
 }
 
+/* The default is taken from the library's table, so that --help cannot differ from it. */
 static const char *default_levels(void) {
     return huddle_option_find(huddle_path_options_table(), "n_gamma")->default_text;
 }

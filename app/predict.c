@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the steps of the command share; freed by run_predict(). */
 typedef struct prediction {
     const cli_arguments *arguments;
     huddle_context *context;
@@ -22,7 +23,8 @@ typedef struct prediction {
 
 /* ---- the model's features ----------------------------------------------------------------- */
 
-/* The names of the features that the model was fitted to; an empty array if they are unknown. */
+/* The names of the features that the model was fitted to; an empty array if they are unknown,
+ * as for a model of an array. */
 static json_t *model_features(const huddle_model *model) {
     char *text = NULL;
     if (huddle_model_info_json(model, &text) != HUDDLE_OK)
@@ -34,7 +36,8 @@ static json_t *model_features(const huddle_model *model) {
     return names == NULL ? json_array() : names;
 }
 
-/* True if each name identifies one column. */
+/* True if each name identifies one column. With an empty or a repeated name, columns are
+ * matched by position. */
 static bool are_distinct(const json_t *features) {
     json_t *seen = json_object(), *feature;
     size_t i;
@@ -48,7 +51,8 @@ static bool are_distinct(const json_t *features) {
     return distinct;
 }
 
-/* A row's label must not depend on the other rows of its file. */
+/* A row's label must not depend on the other rows of its file: filling in the mean of the new
+ * rows would make it so. Encoded texts can be matched by name only. */
 static int check_flags(const prediction *p, bool named) {
     const char *missing = argument(p->arguments, "missing");
     if (missing != NULL && (strcmp(missing, "mean") == 0 || strcmp(missing, "median") == 0))
@@ -64,8 +68,8 @@ static int check_flags(const prediction *p, bool named) {
     return EXIT_DONE;
 }
 
-/* Reads the features that the model was fitted to, by their names. A table without names, or
- * another kind of file, is read as it comes. */
+/* Reads the features that the model was fitted to by their names, in any order and among other
+ * columns. A table without names, or another kind of file, is read as it comes. */
 static int read_features(prediction *p, const char *source) {
     huddle_status status = HUDDLE_OK;
     json_t *features = model_features(p->model);
@@ -92,6 +96,7 @@ static int read_features(prediction *p, const char *source) {
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
+/* The seconds count the prediction only, without loading the model and reading the data. */
 static int predict(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     huddle_status status = huddle_model_load(model, &p->model);
@@ -109,6 +114,8 @@ static int predict(prediction *p) {
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
+/* Scores are added if the new points happen to have labels. The labels array is for the points
+ * read; "dropped_rows" lists what is missing from it. */
 static int print_report(const prediction *p) {
     int64_t n = p->data.points.n;
     json_t *labels = json_array();
@@ -132,7 +139,7 @@ static int print_report(const prediction *p) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
 }
 
-/* One line per row of the file. */
+/* One line per row of the file, -1 for a dropped one. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
     int32_t *labels = input_spread(&p->data, p->labels, p->data.points.n, &rows);
@@ -141,6 +148,7 @@ static void print_labels(const prediction *p) {
     free(labels);
 }
 
+/* --json is printed even if -o is given; plain labels are not, since they are in the file. */
 static int write_labels(const prediction *p) {
     const char *path = argument(p->arguments, "output");
     bool json = argument(p->arguments, "json") != NULL;

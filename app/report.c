@@ -17,7 +17,8 @@ typedef struct command_text {
     size_t size;
 } command_text;
 
-/* Appends a word, in quotes if the shell would change it. */
+/* Appends a word, in quotes if the shell would change it. A single quote becomes four bytes,
+ * which bounds the room; five more are for the blank, the quotes and the zero. */
 static void append_word(command_text *out, const char *dashes, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./:=,+%@";
@@ -56,7 +57,8 @@ static void append_head(command_text *out, const cli_arguments *arguments) {
         append_word(out, "", arguments->operands[i]);
 }
 
-/* Flags that only determine where results are written. */
+/* Flags that only determine where results are written: they do not change the result, so the
+ * full command line omits them. */
 static bool is_output(const char *name) {
     static const char *const outputs[] = {"output", "labels", "save",  "dump",
                                           "report", "json",   "quiet", NULL};
@@ -66,7 +68,7 @@ static bool is_output(const char *name) {
     return false;
 }
 
-/* The command line as it was given. */
+/* The command line as it was given, with long names and quoted for a shell. */
 static char *given_command(const cli_arguments *arguments) {
     command_text out = {0};
     append_head(&out, arguments);
@@ -83,13 +85,14 @@ static char *given_command(const cli_arguments *arguments) {
     return out.text;
 }
 
-/* `path` sets some options of its fit itself and does not accept them. */
+/* `path` sets gamma and n_init of its fit itself and does not accept them. */
 static bool is_accepted(const cli_arguments *arguments, const char *option) {
     bool is_path = strcmp(arguments->command->name, "path") == 0;
     return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
 }
 
-/* The command line with every option of the method. */
+/* The command line with every option of the method at the value it had, defaults included: it
+ * repeats the run even with a later version that has other defaults. */
 static char *full_command(const fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     command_text out = {0};
@@ -116,7 +119,7 @@ static char *full_command(const fitting *fit) {
 
 /* ---- pages -------------------------------------------------------------------------------- */
 
-/* What both pages show of the data. */
+/* What both pages show of the data: names of classes, and images if each point is one. */
 static huddle_report_options data_options(const fitting *fit) {
     const huddle_data *data = &fit->data;
     huddle_report_options options = huddle_report_defaults();
@@ -135,7 +138,8 @@ static huddle_report_options data_options(const fitting *fit) {
     return options;
 }
 
-/* Writes the page of a clustering, or of a path if `walk` is not NULL. */
+/* Writes the page of a clustering, or of a path if `walk` is not NULL. `report` becomes the
+ * table of details in the page. An I/O failure is about the page, any other about the data. */
 static int write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
                       const char *file) {
     huddle_report_options options = data_options(fit);

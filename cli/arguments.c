@@ -12,6 +12,7 @@
 
 /* ---- lookup ------------------------------------------------------------------------------- */
 
+/* Compares with length, because the name may be followed by "=value". */
 static const cli_flag *find_flag(const cli_command *command, const char *name, size_t length) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
@@ -28,6 +29,8 @@ static const cli_flag *find_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
+/* The braces are missing because FOR_EACH_OPTION is a loop header, which the formatter does
+ * not indent. */
 static const char *find_option(const cli_command *command, const char *name, size_t length) {
     FOR_EACH_OPTION(option, command->methods)
     if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
@@ -42,6 +45,8 @@ static const char *find_option_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
+/* Flags of the command and options of methods are candidates alike: the user does not
+ * distinguish them. */
 static int unknown_flag(const cli_command *command, const char *word, size_t length) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -60,6 +65,8 @@ static int unknown_flag(const cli_command *command, const char *word, size_t len
 
 /* ---- values ------------------------------------------------------------------------------- */
 
+/* strtod() also accepts leading blanks, "inf", "nan" and hexadecimal numbers; the first three
+ * are refused. Counts are limited to digits, and to what int64 holds. */
 static bool is_number(const char *text, double min, bool whole) {
     char *end;
     double number = strtod(text, &end);
@@ -83,6 +90,8 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
     return usage_error("--%s %s is not one of %s", flag->name, value, names);
 }
 
+/* A choice that takes options (--engine NAME:OPTIONS) is compared up to the colon; the library
+ * checks the rest. Options of methods are not checked here but by the tables of the library. */
 static int check_value(const cli_flag *flag, const char *value) {
     if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
         return usage_error("--%s = %s is not a whole number of at least %g", flag->name, value,
@@ -102,6 +111,7 @@ static int check_value(const cli_flag *flag, const char *value) {
     return EXIT_DONE;
 }
 
+/* settings has room for every letter of the command line: see arguments_parse(). */
 static int add_setting(cli_arguments *out, const cli_flag *flag, const char *option,
                        const char *value) {
     if (flag != NULL && check_value(flag, value) != EXIT_DONE)
@@ -118,6 +128,9 @@ typedef struct reader {
     char **words;
 } reader;
 
+/* --name value and --name=value. A flag of the command takes precedence over an option of a
+ * method of the same name. A value may begin with a dash (--noise -1 is refused by its range,
+ * not by its form). */
 static int read_long(reader *in, cli_arguments *out) {
     const char *word = in->words[in->at++] + 2, *equals = strchr(word, '=');
     size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
@@ -138,7 +151,7 @@ static int read_long(reader *in, cli_arguments *out) {
     return add_setting(out, flag, option, in->words[in->at++]);
 }
 
-/* -c10, -c 10, or several switches and then at most one that takes a value. */
+/* -c10, -c 10, or several switches and then at most one that takes a value, as getopt() does. */
 static int read_letters(reader *in, cli_arguments *out) {
     for (const char *letter = in->words[in->at++] + 1; *letter != '\0'; letter++) {
         const cli_flag *flag = find_letter(out->command, *letter);
@@ -159,6 +172,7 @@ static int read_letters(reader *in, cli_arguments *out) {
     return EXIT_DONE;
 }
 
+/* Operands and options may be mixed. "--" ends the options, and "-" alone is an operand. */
 static int read_words(reader *in, cli_arguments *out) {
     bool only_operands = false;
     while (in->at < in->count) {
@@ -180,7 +194,7 @@ static int read_words(reader *in, cli_arguments *out) {
     return EXIT_DONE;
 }
 
-/* The k-th word of "TRUTH LABELS". */
+/* The k-th word of "TRUTH LABELS", for the message about a missing operand. */
 static void operand_name(const cli_command *command, int k, char *name, size_t size) {
     const char *start = command->operands;
     for (; k > 0 && strchr(start, ' ') != NULL; k--)
@@ -201,6 +215,8 @@ static int check_operands(const cli_arguments *arguments) {
     return EXIT_DONE;
 }
 
+/* A word such as -qqq sets one option per letter, so the number of letters bounds the number
+ * of settings. With --help the operands are not checked: it must work on its own. */
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *out) {
     reader in = {0, count, words};
     size_t letters = 1;
@@ -227,6 +243,7 @@ static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
 }
 
+/* The last one wins, so that a command line can be extended to override what precedes. */
 const char *argument(const cli_arguments *arguments, const char *name) {
     for (int i = arguments->n_settings - 1; i >= 0; i--)
         if (is_named(&arguments->settings[i], name))

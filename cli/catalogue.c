@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Built once, on first use: most commands need it only for --help or an unknown option. */
 static struct {
     catalogue_of_methods made;
     huddle_model **models; /* own the tables */
     const char **short_names;
 } store;
 
+/* n_clusters in C, Python and JSON is --n-clusters on the command line. */
 void option_flag(const char *name, char *flag, size_t size) {
     snprintf(flag, size, "%s", name);
     for (char *c = flag; *c != '\0'; c++)
@@ -30,6 +32,8 @@ static int count_bits(uint64_t bits) {
     return count;
 }
 
+/* The tables of options belong to models, so one model of each method is kept as long as the
+ * catalogue. A failure here is lack of memory, and ends the program. */
 static void load_methods(void) {
     catalogue_of_methods *made = &store.made;
     made->methods = huddle_methods();
@@ -48,7 +52,8 @@ static void load_methods(void) {
     }
 }
 
-/* The entry for an option of this name and meaning, or the empty one after the last. */
+/* The entry for an option of this name and meaning, or the empty one after the last. Two
+ * methods mean the same if they have the same help text. */
 static catalogue_option *find_option(catalogue_option *options, const huddle_option *row) {
     for (; options->name != NULL; options++)
         if (strcmp(options->name, row->name) == 0 && strcmp(options->option->help, row->help) == 0)
@@ -56,6 +61,7 @@ static catalogue_option *find_option(catalogue_option *options, const huddle_opt
     return options;
 }
 
+/* `methods` is a set of bits, one per method. */
 static void add_table(int method) {
     for (const huddle_option *row = store.made.tables[method]; row->type != HUDDLE_OPTION_END;
          row++) {
@@ -70,6 +76,8 @@ static void add_table(int method) {
     }
 }
 
+/* Options of every method come first in --help, then those of the default method, then the
+ * rest. */
 static option_rank rank_of(const catalogue_option *entry) {
     if (count_bits(entry->methods) == store.made.n_methods)
         return OF_EVERY_METHOD;
@@ -91,6 +99,8 @@ static void sort_options(catalogue_option *options) {
     }
 }
 
+/* The default method's table is added first, so that an entry's help and default are those of
+ * the default method where it has the option; adding it again changes nothing. */
 const catalogue_of_methods *catalogue(void) {
     if (store.models != NULL)
         return &store.made;
@@ -118,6 +128,7 @@ const catalogue_option *catalogue_next(const catalogue_option *from, const char 
     return from;
 }
 
+/* FOR_EACH_OPTION over no methods ends at once. */
 const catalogue_option *catalogue_first(const char *methods) {
     static const catalogue_option none = {0};
     return methods == NULL ? &none : catalogue_next(catalogue()->options, methods);
@@ -148,6 +159,7 @@ const char *const *method_names(void) {
     return store.short_names;
 }
 
+/* The placeholder of the value in --help. */
 const char *option_value(const huddle_option *option) {
     switch (option->type) {
     case HUDDLE_OPTION_INT:
@@ -168,7 +180,7 @@ const char *option_value(const huddle_option *option) {
 }
 
 void option_default(const catalogue_option *entry, char *text, size_t size) {
-    /* The tool replaces the library's default where it knows the classes. */
+    /* The tool replaces the library's default where it knows the number of classes. */
     if (strcmp(entry->name, "n_clusters") == 0) {
         snprintf(text, size, "the number of classes if the data have labels, else auto");
         return;

@@ -1,4 +1,5 @@
-/* Scripts with which a shell completes the command line, from the tables of the commands. */
+/* Scripts with which a shell completes the command line, generated from the tables of the
+ * commands, so that they know every flag without being maintained. */
 #include "cli/documents.h"
 #include "cli/entries.h"
 
@@ -11,7 +12,8 @@ static void print_words(const char *const *words) {
         printf("%s%s", i == 0 ? "" : " ", words[i]);
 }
 
-/* Two methods may have an option of the same name and mean different things by it. */
+/* Two methods may have an option of the same name with different meanings, and so two entries;
+ * a completion needs one. */
 static bool is_repeated(const cli_entry *entries, int i) {
     for (int j = 0; j < i; j++)
         if (strcmp(entries[i].name, entries[j].name) == 0)
@@ -21,6 +23,8 @@ static bool is_repeated(const cli_entry *entries, int i) {
 
 /* ---- bash --------------------------------------------------------------------------------- */
 
+/* Values are completed if they are from a list, or folders. Files are completed by default at
+ * the end of the script. */
 static void print_bash_values(const cli_entry *entry) {
     if (entry->choices == NULL && entry->kind != FLAG_FOLDER)
         return;
@@ -37,6 +41,8 @@ static void print_bash_values(const cli_entry *entry) {
     printf(" -- \"$current\"); return ;;\n");
 }
 
+/* One branch of the `case` over commands: the words it takes, its options if the current word
+ * begins with a dash, and values after an option. */
 static void print_bash_command(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
@@ -79,7 +85,8 @@ static void print_bash(void) {
 
 /* ---- zsh ---------------------------------------------------------------------------------- */
 
-/* Inside single quotes, as a part of an _arguments specification. */
+/* Inside single quotes, as a part of an _arguments specification: brackets and colons delimit
+ * its fields, and a single quote ends the quoting. */
 static void print_zsh_text(const char *text) {
     for (; *text != '\0'; text++) {
         if (*text == '\'')
@@ -92,6 +99,7 @@ static void print_zsh_text(const char *text) {
     }
 }
 
+/* OPTION[HELP]:PLACEHOLDER:ACTION; a leading * allows repetition. */
 static void print_zsh_spec(const cli_entry *entry, const char *dashes, const char *name) {
     printf(" \\\n        '%s%s%s[", entry->repeats ? "*" : "", dashes, name);
     print_zsh_text(entry->help);
@@ -152,6 +160,7 @@ static void print_zsh(void) {
 
 /* ---- fish --------------------------------------------------------------------------------- */
 
+/* In fish only the quote itself and the backslash are special inside single quotes. */
 static void print_fish_text(const char *text) {
     putchar('\'');
     for (; *text != '\0'; text++) {
@@ -162,6 +171,7 @@ static void print_fish_text(const char *text) {
     putchar('\'');
 }
 
+/* -x: takes a value that is no file; -r -F: takes a file. */
 static void print_fish_entry(const char *condition, const cli_entry *entry) {
     printf("complete -c huddle -n '%s' -l %s", condition, entry->name);
     if (entry->letter != '\0')

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The values and the default are appended to the help, so that every document shows them
+ * alike. */
 static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *out) {
     *out = (cli_entry){.letter = flag->letter,
                        .value = flag->value,
@@ -22,6 +24,7 @@ static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *
         append_text(out->help, sizeof out->help, " [%s]", default_text);
 }
 
+/* As one method has it, for `huddle options METHOD`. */
 void method_entry(const huddle_option *option, cli_entry *out) {
     static const char *const booleans[] = {"true", "false", NULL};
     char allowed[512];
@@ -69,7 +72,8 @@ static void make_option_entry(const catalogue_option *option, const char *method
              value);
 }
 
-/* True if the command has a flag of this name, which then replaces the option. */
+/* True if the command has a flag of this name, which then replaces the option: the parser
+ * looks for flags first. */
 static bool has_flag(const cli_entry *entries, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (!entries[i].of_method && strcmp(entries[i].name, name) == 0)
@@ -77,7 +81,7 @@ static bool has_flag(const cli_entry *entries, int count, const char *name) {
     return false;
 }
 
-/* True if the command sets this option itself. */
+/* True if the command sets this option itself, as `path` does with gamma. */
 static bool is_fixed(const cli_command *command, const char *name) {
     return command->fixed_option != NULL && strcmp(command->fixed_option, name) == 0;
 }
@@ -93,7 +97,8 @@ static int count_entries(const cli_command *command) {
     return count;
 }
 
-/* Options of methods come after the command's first group of flags. */
+/* Options of methods are listed after the command's first group of flags, which contains
+ * --method, and before the input and output flags. */
 cli_entry *command_entries(const cli_command *command, int *count) {
     cli_entry *entries = must(calloc((size_t)count_entries(command) + 1, sizeof *entries));
     int n = 0;
@@ -110,6 +115,7 @@ cli_entry *command_entries(const cli_command *command, int *count) {
     return entries;
 }
 
+/* Long names are aligned whether or not there is a letter. */
 void entry_names(const cli_entry *entry, char *text, size_t size) {
     if (entry->letter != '\0')
         snprintf(text, size, "-%c, --%s", entry->letter, entry->name);
@@ -119,6 +125,7 @@ void entry_names(const cli_entry *entry, char *text, size_t size) {
         append_text(text, size, " %s", entry->value);
 }
 
+/* Summaries begin in lower case and have no full stop, as in the list of commands. */
 void command_sentence(const cli_command *command, char *text, size_t size) {
     char first = command->summary[0];
     if (first >= 'a' && first <= 'z')

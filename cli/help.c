@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The column at which the help of an option begins; names that reach it have a line of their
+ * own. */
 enum { ENTRY_COLUMN = 28 };
 
 void print_entry(const cli_entry *entry) {
@@ -20,6 +22,7 @@ void print_entry(const cli_entry *entry) {
     print_wrapped(stdout, entry->help, ENTRY_COLUMN, ENTRY_COLUMN);
 }
 
+/* The entries of a group are adjacent, so a title is printed where the group changes. */
 static void print_entries(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Dashes of options are not hyphens, and a line must not begin like a request. */
+/* A dash in roff is a hyphen unless it is escaped, which would break copying options from the
+ * page; and a line that begins with a point or a quote is a request, so \& precedes it. */
 static void print_roff(const char *text) {
     if (*text == '.' || *text == '\'')
         printf("\\&");
@@ -26,6 +27,7 @@ static void print_roff(const char *text) {
     }
 }
 
+/* request is a roff macro with its blank, or empty. */
 static void print_line(const char *request, const char *text) {
     printf("%s", request);
     print_roff(text);
@@ -45,6 +47,7 @@ static void print_entry_roff(const cli_entry *entry) {
     print_line("", entry->help);
 }
 
+/* --help is omitted: it would be repeated for every command. */
 static void print_entries_roff(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
