@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+/* Two clocks are needed: wall time, and the CPU time of a thread. */
 static double clock_seconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -19,13 +20,15 @@ double wall_seconds(void) {
     return clock_seconds(CLOCK_MONOTONIC);
 }
 
-/* Copies a member, or null where there is none, so that all records have the same members. */
+/* Copies a member, or null where there is none, so that all records have the same members and
+ * tables need no special cases. */
 static void copy_member(json_t *to, const char *name, const json_t *from, const char *member) {
     json_t *value = json_object_get(from, member);
     json_object_set(to, name, value == NULL ? json_null() : value);
 }
 
-/* Members of the model's own report. */
+/* Members of the model's own report that tables and figures use; the rest can be computed
+ * again from the settings. */
 static huddle_status add_report(const huddle_model *model, json_t *record) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(model, &text);
@@ -68,7 +71,8 @@ static void list_metrics(const huddle_scores *scores, double values[N_METRICS]) 
     values[3] = scores->purity;
 }
 
-/* Mean and standard deviation over the single restarts. A method without them counts as one. */
+/* Mean and standard deviation over the single restarts, as the paper reports them. A method
+ * without restarts counts as one. */
 static huddle_status add_starts(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_array starts = {0};
@@ -88,8 +92,8 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
             squares[k] += values[k] * values[k];
         }
     }
-    /* The variance as a difference of moments: scores lie in [0, 1], so rounding costs 1e-16 of it.
-     */
+    /* The variance as a difference of moments: scores lie in [0, 1], so that cancellation
+     * costs about 1e-16. It may come out below zero by that much. */
     for (int k = 0; k < N_METRICS; k++) {
         char name[32];
         double count = (double)starts.rows, mean = sum[k] / count;
@@ -103,6 +107,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
     return HUDDLE_OK;
 }
 
+/* Without labels the record has no scores, and the cell is left out of tables of scores. */
 static huddle_status add_scores(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_scores scores;
@@ -121,6 +126,7 @@ static huddle_status add_scores(const huddle_model *model, const huddle_data *da
 
 /* ---- what the plan asks to keep ------------------------------------------------------------- */
 
+/* The plan has been checked: every element is a text. */
 static bool is_kept(const experiment_cell *cell, const char *name) {
     for (size_t i = 0; i < json_array_size(cell->keep); i++)
         if (strcmp(json_string_value(json_array_get(cell->keep, i)), name) == 0)
@@ -143,8 +149,8 @@ static void add_trace(const huddle_model *model, json_t *record) {
     json_object_set_new(record, "trace", trace);
 }
 
-/* The two ends of gamma for the loss of the fit (below gamma_fit no row moves, from gamma_up on all
- * rows of a component coincide), if the method shrinks an embedding. */
+/* The two ends of gamma for the loss of the fit (below gamma_fit no row moves, from gamma_up
+ * on all rows of a component coincide), if the method shrinks an embedding. */
 static huddle_status add_ends(huddle_context *context, const huddle_model *model, json_t *record) {
     const char *loss = json_string_value(json_object_get(record, "loss"));
     huddle_array f, w;
@@ -166,7 +172,7 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
 
 /* ---- the cell ------------------------------------------------------------------------------- */
 
-/* A record with what is known before the fit. */
+/* A record with what is known before the fit; "key" is what a later run finds it by. */
 static json_t *new_record(const experiment *e, const experiment_cell *cell) {
     const experiment_data *data = &e->data[cell->data];
     json_t *record =
@@ -179,8 +185,8 @@ static json_t *new_record(const experiment *e, const experiment_cell *cell) {
     return record;
 }
 
-/* `seconds` covers the fit alone; CPU time is that of this thread, which is the only one of the
- * fit. */
+/* `seconds` covers the fit alone; CPU time is that of this thread, which is the only one of
+ * the fit: each worker's context has one thread. */
 static huddle_status fit_and_score(huddle_context *context, const experiment *e,
                                    const experiment_cell *cell, huddle_model *model,
                                    json_t *record) {
@@ -209,6 +215,8 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     return status;
 }
 
+/* A cell that fails does not end the experiment: its record has the message, and a later run
+ * tries it again. A cancelled one leaves no record. */
 json_t *cell_fit(huddle_context *context, huddle_cache *cache, const experiment *e,
                  const experiment_cell *cell) {
     huddle_model *model = NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The product over the lists of the grid; an entry without a grid has one point. */
 int experiment_grid_size(const experiment *e, int entry) {
     const char *name;
     json_t *values;
@@ -23,8 +24,8 @@ static void set_value(json_t *settings, const char *name, const json_t *value,
     json_object_set_new(settings, name, json_string(text));
 }
 
-/* The settings of one point of the grid: its index as a number whose digits are the positions in
- * the lists, the option named last being the last digit. */
+/* The settings of one point of the grid. Its index is a number in mixed radix whose digits are
+ * the positions in the lists, the option named last being the last digit. */
 static void add_grid_point(json_t *grid, int point, const huddle_data *data, json_t *settings) {
     const char *name;
     json_t *values;
@@ -39,7 +40,8 @@ static void add_grid_point(json_t *grid, int point, const huddle_data *data, jso
     }
 }
 
-/* Later settings win: what an entry sets replaces what the plan sets for all. */
+/* Later settings win: what an entry sets replaces what the plan sets for all. n_clusters is
+ * the number of classes unless an entry sets it, and n_init applies to methods that have it. */
 static json_t *make_settings(const experiment *e, const experiment_cell *cell,
                              const huddle_model *model) {
     const json_t *entry = experiment_entry(e, cell->entry),
@@ -59,7 +61,9 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
     return settings;
 }
 
-/* The key covers everything that the cell's numbers depend on. */
+/* The key covers everything that the cell's numbers depend on: the version, the data, the
+ * method with every option (defaults included), and what is recorded. Results of another
+ * version are therefore computed again. */
 static void set_key(const experiment *e, const huddle_model *model, experiment_cell *cell) {
     char text[8192], value[128];
     snprintf(text, sizeof text, "%s;%s;%s;", huddle_version(), e->data[cell->data].fingerprint,
@@ -72,6 +76,7 @@ static void set_key(const experiment *e, const huddle_model *model, experiment_c
     plan_make_key(text, cell->key);
 }
 
+/* A throw-away model checks the settings and completes them by the defaults for the key. */
 static huddle_status make_cell(const experiment *e, experiment_cell *cell) {
     huddle_status status = HUDDLE_OK;
     huddle_model *model = NULL;
@@ -92,6 +97,8 @@ done:
     return HUDDLE_OK;
 }
 
+/* By data set, then seed, entry and grid point. The order is that of tables; run.c chooses its
+ * own. */
 huddle_status experiment_list_cells(experiment *e) {
     huddle_status status = HUDDLE_OK;
     const json_t *seeds = json_object_get(e->plan, "seeds");

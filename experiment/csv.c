@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of a record that become columns. */
+/* Members of a record that become columns; a missing one is an empty field. */
 static const char *const number_columns[] = {
     "n_clusters",  "restarts",   "acc",         "nmi",     "ari",       "purity",
     "acc_mean",    "acc_std",    "nmi_mean",    "nmi_std", "ari_mean",  "ari_std",
     "purity_mean", "purity_std", "inertia",     "gamma",   "objective", "gap",
     "groups",      "seconds",    "cpu_seconds", NULL};
 
-/* Writes a field, in quotes if it contains a separator. */
+/* Writes a field, in quotes if it contains a separator, with quotes doubled. */
 static void write_field(FILE *out, const char *text) {
     if (strpbrk(text, ",\"\n") == NULL) {
         fputs(text, out);
@@ -29,6 +29,7 @@ static void write_field(FILE *out, const char *text) {
     fputc('"', out);
 }
 
+/* All settings are one field, so that the number of columns does not depend on the plan. */
 static void write_row(FILE *out, const experiment *e, const experiment_cell *cell) {
     char options[1024] = "", number[40];
     const char *name;
@@ -54,6 +55,8 @@ static void write_row(FILE *out, const experiment *e, const experiment_cell *cel
     fprintf(out, ",%s\n", record_text(cell->record, "version"));
 }
 
+/* Written in memory and then at once, so that a reader never finds half a file. Cells without
+ * a record (failed ones) are left out. */
 huddle_status experiment_write_csv(const experiment *e) {
     huddle_status status = HUDDLE_OK;
     char *text = NULL;

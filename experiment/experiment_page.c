@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A column of a table; the type decides how its numbers are shown, NULL for the default. */
+/* A column of a table; the type decides how report/page/30-blocks.js shows its numbers, NULL
+ * for the default. */
 static json_t *make_column(const char *label, const char *type) {
     json_t *made = json_pack("{s:s}", "label", label);
     if (type != NULL)
@@ -22,6 +23,7 @@ static json_t *make_percent(double value) {
                      json_sprintf("%.1f", shown_percent(value)));
 }
 
+/* ACC and NMI are each at their own best grid point, as in the paper. */
 static json_t *oracle_row(const experiment *e, int data, int entry) {
     char at_acc[256] = "", at_nmi[256] = "", title[128];
     grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
@@ -33,6 +35,7 @@ static json_t *oracle_row(const experiment *e, int data, int entry) {
                      make_percent(nmi.mean), make_percent(nmi.std), at_nmi);
 }
 
+/* The section is shared with the page of the published experiments. */
 void add_oracle_section(report_page *page, const experiment *e) {
     static const char lead[] =
         "For each method, the grid point at which the restart with the smallest inertia scores "
@@ -52,6 +55,7 @@ void add_oracle_section(report_page *page, const experiment *e) {
              json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
 }
 
+/* The numbers of columns here and in add_cells_section() must agree. */
 static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     const json_t *r = cell->record;
     char text[256], title[128];
@@ -88,6 +92,8 @@ void add_cells_section(report_page *page, const experiment *e) {
              json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
 }
 
+/* CPU time is the sum over cells, also of those found in OUT: what the results cost, not what
+ * this run did. fmax() ignores NaN, the number of a cell without a record. */
 static void add_facts(report_page *page, const experiment *e) {
     double seconds = 0;
     for (int i = 0; i < e->n_cells; i++)
@@ -101,6 +107,8 @@ static void add_facts(report_page *page, const experiment *e) {
                        json_sprintf("%.1f s", seconds), "label", "of CPU time"));
 }
 
+/* page_write() fails if any part is missing, and every function before it accepts a page that
+ * is NULL. */
 huddle_status experiment_finish_page(const experiment *e, report_page *page, const char *file) {
     huddle_status status = HUDDLE_OK;
     char *path = experiment_path(e, "index.html");

@@ -15,6 +15,7 @@ huddle_status experiment_fail(huddle_status status, const char *format, ...) {
     return huddle_set_error(status, message);
 }
 
+/* Messages of the readers begin with the file's name already; a second one would not help. */
 huddle_status experiment_fail_about(huddle_status status, const char *about) {
     const char *message = huddle_last_error();
     if (status == HUDDLE_OK || status == HUDDLE_CANCELLED ||

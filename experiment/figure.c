@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Text has to be measured while the figure is laid out, before there is a file. */
 void figure_init(figure *f, const char *name, const char *title) {
     *f = (figure){.name = name, .title = title};
-    /* A recording surface needs no pixels; it only has to carry a font. */
+    /* A recording surface needs no pixels; it only has to provide a font. */
     cairo_surface_t *surface = cairo_recording_surface_create(CAIRO_CONTENT_COLOR, NULL);
     f->ruler = cairo_create(surface);
     cairo_surface_destroy(surface);
@@ -30,7 +31,8 @@ void figure_free(figure *f) {
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-/* Takes over what the shape points to. */
+/* Takes ownership of what the shape points to. After a failure the scratch shape is returned,
+ * so that callers need no check. */
 static figure_shape *add_shape(figure *f, figure_shape shape) {
     if (f->count == f->capacity) {
         int capacity = f->capacity == 0 ? 256 : 2 * f->capacity;
@@ -77,6 +79,7 @@ figure_shape *figure_add_dot(figure *f, figure_point centre, double radius, cons
     return add_shape(f, (figure_shape){.kind = SHAPE_DOT, .at = centre, .w = radius, .fill = fill});
 }
 
+/* Texts of figures are short labels; a longer one is cut. */
 figure_shape *figure_add_text(figure *f, figure_point at, double size, const char *fill,
                               text_anchor anchor, const char *format, ...) {
     char text[256];
@@ -95,14 +98,15 @@ figure_shape *figure_add_text(figure *f, figure_point at, double size, const cha
 
 void figure_set_font(cairo_t *cairo, double size, bool bold) {
     cairo_font_options_t *options = cairo_font_options_create();
-    /* Hinting fits glyphs to the pixels of one surface. Without it the extents are those of the
-     * outlines and hold for SVG, PDF and PNG alike. */
+    /* Hinting fits glyphs to the pixels of one surface. Without it the extents are those of
+     * the outlines, and are valid for SVG, PDF and PNG alike. */
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_set_font_options(cairo, options);
     cairo_font_options_destroy(options);
-    /* Fontconfig substitutes the nearest installed font. */
+    /* Fontconfig substitutes the nearest installed font, so that the layout is computed from
+     * what is really drawn. */
     cairo_select_font_face(cairo, "Helvetica", CAIRO_FONT_SLANT_NORMAL,
                            bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(cairo, size);
@@ -124,7 +128,7 @@ figure_box figure_text_box(figure *f, const figure_shape *text) {
     double width = figure_text_width(f, text->text == NULL ? "" : text->text, text->w, text->bold);
     double offset = figure_anchor_offset(text->anchor, width);
     cairo_font_extents(f->ruler, &font);
-    if (text->vertical) /* turned left: the advance goes up, the ascent to the left */
+    if (text->vertical) /* turned left: the advance is upwards, the ascent to the left */
         return (figure_box){text->at.x - font.ascent, text->at.y - width + offset,
                             font.ascent + font.descent, width};
     return (figure_box){text->at.x - offset, text->at.y - font.ascent, width,

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Members that a plan may have; an unknown one is an error, since a misspelt option would
+ * silently not apply. */
 static const char *const plan_members[] = {"name", "data", "methods", "seeds", "n_init", NULL};
 static const char *const method_members[] = {"method", "label", "options", "grid", "keep", NULL};
 static const char *const keep_names[] = {"trace", "ends", NULL};
@@ -21,6 +23,8 @@ static json_t *readable(const json_t *object) {
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
+/* place is the path of the member inside the plan, so that the user finds it without line
+ * numbers. */
 huddle_status plan_fail(const char *file, const char *place, const char *format, ...) {
     char text[512];
     va_list arguments;
@@ -55,6 +59,8 @@ huddle_status plan_check_members(const char *file, const char *place, const json
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* "n/c" and multiples of it make one plan serve data sets of different size. A text that is
+ * neither is passed on, for the option's own table to judge. */
 bool plan_format_value(const json_t *value, const huddle_data *data, char *text, size_t size) {
     double c = data == NULL || data->n_classes == 0 ? 2 : data->n_classes;
     double n = data == NULL ? 100 : (double)data->points.n;
@@ -81,7 +87,7 @@ bool plan_format_value(const json_t *value, const huddle_data *data, char *text,
     return true;
 }
 
-/* Sets the option in a model of the method, which checks the value. */
+/* Sets the option in a model of the method, which checks the value; the model is thrown away. */
 static huddle_status check_value(const char *file, const char *place, huddle_model *model,
                                  const char *name, const json_t *value) {
     char text[128];
@@ -92,6 +98,7 @@ static huddle_status check_value(const char *file, const char *place, huddle_mod
     return HUDDLE_OK;
 }
 
+/* The seed belongs to the plan: every entry has to run with the same ones. */
 static huddle_status check_option(const char *file, const char *place, const huddle_model *model,
                                   const char *name) {
     if (strcmp(name, "seed") == 0)
@@ -121,7 +128,8 @@ const char *experiment_label(const experiment *e, int index) {
     return label != NULL ? label : experiment_method(e, index);
 }
 
-/* One option of a grid and the list of its values. */
+/* One option of a grid and the list of its values. An option that is both fixed and varied is
+ * a mistake. */
 static huddle_status check_axis(const char *file, const char *place, huddle_model *model,
                                 const json_t *entry, const char *name) {
     huddle_status status = HUDDLE_OK;
@@ -187,6 +195,8 @@ static huddle_status check_keep(const char *file, const char *place, const json_
     return HUDDLE_OK;
 }
 
+/* Everything that can be checked without data is, before hours of computation depend on it. n
+ * and c of the formulas are unknown here; plan_format_value() substitutes plausible numbers. */
 static huddle_status check_entry(const experiment *e, const char *place, const json_t *entry) {
     huddle_status status = HUDDLE_OK;
     char where[96];
@@ -210,6 +220,7 @@ done:
     return status;
 }
 
+/* The list is changed in place, so that later code meets one form of entries only. */
 static huddle_status check_methods(experiment *e) {
     huddle_status status = HUDDLE_OK;
     json_t *list = json_object_get(e->plan, "methods");
@@ -229,6 +240,8 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
+/* access() distinguishes a missing file from a damaged one; jansson reports both alike.
+ * Duplicate members are rejected, because one of them would be ignored. */
 huddle_status experiment_load_plan(const char *file, json_t **plan) {
     json_error_t error;
     *plan = NULL;
@@ -244,6 +257,7 @@ huddle_status experiment_load_plan(const char *file, json_t **plan) {
     return HUDDLE_OK;
 }
 
+/* Seeds are added if there are none, so that later loops need no special case. */
 static huddle_status check_numbers(const experiment *e) {
     const json_t *seeds = json_object_get(e->plan, "seeds"),
                  *n_init = json_object_get(e->plan, "n_init");
@@ -272,6 +286,7 @@ static char *folder_of(const char *file) {
     return folder;
 }
 
+/* Takes ownership of the plan even if it fails: experiment_free() releases it. */
 huddle_status experiment_open_plan(huddle_context *context, const char *file, json_t *plan,
                                    experiment *e) {
     huddle_status status = HUDDLE_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Members of an entry of the plan's data; they are those of huddle_read_options. */
 static const char *const data_members[] = {"name",    "source", "x",       "y",         "transpose",
                                            "missing", "encode", "classes", "per_class", "n",
                                            "noise",   "seed",   NULL};
@@ -12,8 +13,9 @@ static const char *const data_members[] = {"name",    "source", "x",       "y", 
 /* ---- digests -------------------------------------------------------------------------------- */
 
 /* Two multiplicative hashes over the same bytes: FNV-1a, and one with another multiplier and a
- * shift that carries high bits down. Keys of finished results depend on both, so they must not
- * change. */
+ * shift that carries high bits down. Together they make accidental collisions negligible; they
+ * are not meant to resist an attacker. Keys of finished results depend on both, so they must
+ * not change. */
 typedef struct digest {
     uint64_t a, b;
 } digest;
@@ -39,8 +41,9 @@ void plan_make_key(const char *text, char key[KEY_SIZE]) {
     format_digest(d, key);
 }
 
-/* The digest of points and labels. Rows of dense points are added one by one, because the padding
- * between them is not part of the data. */
+/* The digest of points and labels, as they are after reading: neither the file's name nor its
+ * format matters. Rows of dense points are added one by one, because the padding between them
+ * is not part of the data. */
 static void set_fingerprint(experiment_data *data) {
     const huddle_points *x = &data->data.points;
     digest d = digest_start;
@@ -69,7 +72,7 @@ static bool is_generator(const char *source) {
     return false;
 }
 
-/* A file's name without folders and ending. */
+/* A file's name without folders and ending, for tables. */
 static char *short_name(const char *source) {
     const char *slash = strrchr(source, '/');
     char *name = strdup(slash == NULL || slash[1] == '\0' ? source : slash + 1);
@@ -79,7 +82,8 @@ static char *short_name(const char *source) {
     return name;
 }
 
-/* The source relative to the plan's folder. */
+/* The source relative to the plan's folder, so that a plan can be moved together with its
+ * data. */
 static char *join_path(const char *folder, const char *source) {
     size_t size = strlen(folder) + strlen(source) + 2;
     char *path = malloc(size);
@@ -92,6 +96,7 @@ static char *join_path(const char *folder, const char *source) {
     return path;
 }
 
+/* The readers check again, but their messages would not name the place in the plan. */
 static huddle_status check_numbers(const char *file, const char *place, const json_t *entry) {
     static const struct {
         const char *name;
@@ -149,6 +154,7 @@ static huddle_status check_name(const experiment *e, const char *place, int inde
     return HUDDLE_OK;
 }
 
+/* The entry is normalised in the plan itself, and data->entry borrows it. */
 huddle_status plan_check_data(experiment *e, int index) {
     huddle_status status = HUDDLE_OK;
     char place[64];
@@ -179,7 +185,8 @@ done:
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* The strings of a string or of an array of strings; freed by free(). NULL without memory. */
+/* The strings of a string or of an array of strings; freed by free(). NULL without memory. The
+ * strings belong to the plan. */
 static const char **list_strings(const json_t *value, int64_t *count) {
     size_t n = json_is_array(value) ? json_array_size(value) : json_is_string(value) ? 1 : 0;
     const char **strings = calloc(n + 1, sizeof *strings);
@@ -193,6 +200,7 @@ static int64_t integer_member(const json_t *entry, const char *name) {
     return (int64_t)json_integer_value(json_object_get(entry, name));
 }
 
+/* The fingerprint is taken at once: it is part of the key of every cell of this data set. */
 static huddle_status read_entry(huddle_context *context, experiment_data *data) {
     huddle_status status = HUDDLE_OK;
     const json_t *entry = data->entry, *noise = json_object_get(entry, "noise");
@@ -219,6 +227,7 @@ done:
     return status;
 }
 
+/* One after the other: reading uses all threads of the context by itself. */
 huddle_status plan_read_data(huddle_context *context, experiment *e) {
     huddle_status status = HUDDLE_OK;
     for (int i = 0; i < e->n_data && status == HUDDLE_OK; i++)

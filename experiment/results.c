@@ -16,7 +16,7 @@ const char *record_text(const json_t *record, const char *name) {
     return text == NULL ? "" : text;
 }
 
-/* A number with six digits, any other text as it is. */
+/* A number with six digits, any other text as it is: 13.333333333333334 would not fit a table. */
 static void shorten_value(const char *text, char *out, size_t size) {
     char *end;
     double number = strtod(text, &end);
@@ -26,6 +26,7 @@ static void shorten_value(const char *text, char *out, size_t size) {
         snprintf(out, size, "%s", text);
 }
 
+/* Only what the grid varies is shown; the rest is the same for all cells of the entry. */
 void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size) {
     const json_t *entry = experiment_entry(e, cell->entry);
     const char *name;
@@ -38,6 +39,8 @@ void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text
     }
 }
 
+/* The averages over the seeds. Cells without a result are left out, of the count too; the cell
+ * returned is that of the first seed, for its settings. */
 grid_result grid_point(const experiment *e, int data, int entry, int point, const char *metric) {
     grid_result result = {NULL, 0, 0, 0};
     char mean[32], std[32];
@@ -61,7 +64,8 @@ grid_result grid_point(const experiment *e, int data, int entry, int point, cons
     return result;
 }
 
-/* Of equal points the first is kept. */
+/* Of equal points the first is kept, so that the result does not depend on rounding in a later
+ * one. */
 grid_result grid_oracle(const experiment *e, int data, int entry, const char *metric) {
     grid_result best = {NULL, 0, 0, 0};
     for (int p = 0; p < experiment_grid_size(e, entry); p++) {

@@ -1,5 +1,6 @@
-/* Runs the cells that have no record yet: each on one thread, as many at a time as the context has
- * threads, those of the largest data sets first. */
+/* Runs the cells that have no record yet: each on one thread, as many at a time as the context
+ * has threads, those of the largest data sets first. Whole cells in parallel scale better than
+ * the loops inside them, and every record is the same for any number of threads. */
 #include "experiment/cell_fit.h"
 #include "experiment/failure.h"
 #include "experiment/store.h"
@@ -13,13 +14,13 @@
 /* How often the calling thread reports progress and looks for a cancellation, in nanoseconds. */
 enum { POLL_INTERVAL = 100 * 1000 * 1000 };
 
-/* Cells of one data set and seed share a cache. */
+/* Cells of one data set and seed share a cache of graphs, embeddings and components. */
 typedef struct work_group {
     huddle_cache *cache;
     int n_left; /* cells not finished */
 } work_group;
 
-/* A cell to compute, with what decides its turn. */
+/* A cell to compute, with what decides its position in the queue. */
 typedef struct work_item {
     double cost;
     int data, point, cell;
@@ -53,13 +54,15 @@ typedef struct worker {
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-/* Only the order and the progress bar depend on this estimate. */
+/* Proportional to the number of points, which is crude: only the order and the progress bar
+ * depend on it. */
 static double estimate_cost(const experiment *e, const experiment_cell *cell) {
     return (double)e->data[cell->data].data.points.n;
 }
 
-/* The largest data first, so that no long cell is left for the end. Then one point of each grid in
- * turn: cells side by side rarely wait for the same graph. */
+/* The largest data first, so that no long cell is left for the end. Then one point of each
+ * grid in turn: neighbouring cells in the queue, which run at the same time, rarely wait for
+ * the same graph. */
 static int compare_items(const void *left, const void *right) {
     const work_item *a = left, *b = right;
     if (a->cost != b->cost)
@@ -78,7 +81,8 @@ static work_group *find_group(const work *w, const experiment_cell *cell) {
     return &w->groups[cell->data * w->n_seeds + seed];
 }
 
-/* An earlier cell has the same key, and its record will serve both. */
+/* An earlier cell has the same key, and its record will serve both. Quadratic, but there are
+ * thousands of cells at most, each taking far longer. */
 static bool is_repeated(const experiment *e, int index) {
     for (int i = 0; i < index; i++)
         if (strcmp(e->cells[i].key, e->cells[index].key) == 0)
@@ -86,6 +90,8 @@ static bool is_repeated(const experiment *e, int index) {
     return false;
 }
 
+/* Cells with a record from an earlier run are skipped: this is how an interrupted experiment
+ * continues. */
 static huddle_status list_work(work *w) {
     huddle_status status = HUDDLE_OK;
     const experiment *e = w->e;
@@ -113,7 +119,8 @@ done:
 
 /* ---- workers -------------------------------------------------------------------------------- */
 
-/* Stores a record and gives it to all cells with its key. With the lock held. */
+/* Stores a record and gives it to all cells with its key. With the lock held. Writing to disk
+ * first: a record that is counted must survive a crash. */
 static void take_record(work *w, const experiment_cell *cell, json_t *record) {
     experiment *e = w->e;
     const char *error = json_string_value(json_object_get(record, "error"));
@@ -131,7 +138,8 @@ static void take_record(work *w, const experiment_cell *cell, json_t *record) {
         }
 }
 
-/* Frees the cache after the last cell that uses it. With the lock held. */
+/* Frees the cache after the last cell that uses it, so that memory is bounded by the data sets
+ * in progress. With the lock held. */
 static void leave_group(work *w, work_group *group) {
     int64_t hits, misses;
     if (--group->n_left > 0 || group->cache == NULL)
@@ -143,6 +151,8 @@ static void leave_group(work *w, work_group *group) {
     w->e->misses += misses;
 }
 
+/* A worker takes the next cell until there is none. It holds the lock except while fitting. A
+ * failure to store a record stops all workers, since further results would be lost too. */
 static void *run_cells(void *argument) {
     const worker *own = argument;
     work *w = own->work;
@@ -166,8 +176,10 @@ static void *run_cells(void *argument) {
     return NULL;
 }
 
-/* Waits until all workers have ended. Reports progress meanwhile, on the thread that called, and
- * passes a cancellation on to them. */
+/* Waits until all workers have ended. Meanwhile it reports progress, on the thread that called
+ * (which the library's progress function requires), and passes a cancellation on to the
+ * workers' contexts, whose loops then stop. The lock is released for the callback, which may
+ * take time. */
 static void watch_workers(work *w, const worker *workers, int n_workers) {
     pthread_mutex_lock(&w->lock);
     while (w->n_running > 0) {
@@ -190,6 +202,7 @@ static void watch_workers(work *w, const worker *workers, int n_workers) {
     pthread_mutex_unlock(&w->lock);
 }
 
+/* One thread per context; the engine is that of the caller's context. */
 static bool start_worker(work *w, worker *made) {
     *made = (worker){.work = w};
     if (huddle_context_new(&made->context) != HUDDLE_OK)
@@ -202,6 +215,7 @@ static bool start_worker(work *w, worker *made) {
     return false;
 }
 
+/* If only some threads can be started, the experiment runs with those. */
 static huddle_status run_workers(work *w, int wanted) {
     int n_started = 0;
     worker *workers = calloc((size_t)wanted + 1, sizeof *workers);
@@ -232,7 +246,9 @@ static double process_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The status of the whole run, when all workers have ended. */
+/* The status of the whole run, when all workers have ended. What the user asked for
+ * (cancelling) is reported before failures that may be its consequence. A cell that is neither
+ * done nor failed had no memory for its record. */
 static huddle_status check_outcome(const work *w) {
     const experiment *e = w->e;
     int done = e->n_found + e->n_computed;
@@ -249,6 +265,7 @@ static huddle_status check_outcome(const work *w) {
     return done == e->n_cells ? HUDDLE_OK : experiment_no_memory();
 }
 
+/* The times are recorded also if the run failed or was cancelled. */
 static huddle_status compute_cells(huddle_context *context, experiment *e,
                                    const result_store *store) {
     huddle_status status = HUDDLE_OK;
@@ -273,6 +290,8 @@ done:
     return status;
 }
 
+/* The store is opened before anything is computed: a folder that cannot be written should not
+ * cost a result. */
 huddle_status experiment_run_plan(huddle_context *context, const char *file, json_t *plan,
                                   experiment *e) {
     huddle_status status = HUDDLE_OK;

@@ -33,8 +33,9 @@ done:
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Gives a finished record to every cell with its key: a plan may name one fit in several places.
- * Cells that failed are computed again. */
+/* Gives a finished record to every cell with its key: a plan may name one fit in several
+ * places. Cells that failed are computed again, because the cause may be gone. Records of
+ * other plans in the same file are ignored. */
 static void assign_record(experiment *e, json_t *record) {
     const char *key = record_text(record, "key");
     if (json_object_get(record, "error") != NULL)
@@ -46,7 +47,9 @@ static void assign_record(experiment *e, json_t *record) {
         }
 }
 
-/* Reads all complete lines and cuts off an incomplete last one, which a killed run may leave. */
+/* Reads all complete lines and cuts off an incomplete last one, which a killed run may leave:
+ * the next record would otherwise be appended to it. A complete line that is not JSON is
+ * skipped, but kept in the file. */
 static bool read_records(experiment *e, int file) {
     FILE *lines = fdopen(dup(file), "r");
     char *line = NULL;
@@ -73,6 +76,9 @@ static bool read_records(experiment *e, int file) {
 
 /* ---- opening and appending ------------------------------------------------------------------ */
 
+/* The lock keeps two runs from computing the same cells and mixing their lines. It belongs to
+ * the process and ends with it, even if it is killed. O_APPEND: every write is at the end,
+ * whatever read_records() did to the offset. */
 huddle_status store_open(experiment *e, result_store *store) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     *store = (result_store){.file = -1, .path = experiment_path(e, "results.jsonl")};
@@ -98,6 +104,8 @@ void store_close(result_store *store) {
     *store = (result_store){.file = -1};
 }
 
+/* One record per line, with 17 digits so that numbers survive exactly, and on the disk (fsync)
+ * before the cell counts as finished. */
 bool store_append(const result_store *store, const json_t *record) {
     char *text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (text == NULL) {

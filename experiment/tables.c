@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The method's own table states whether it was rebuilt from a paper without its code. */
 bool experiment_is_reconstruction(const char *name) {
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
         if (strcmp((*method)->name, name) == 0)
@@ -28,6 +29,7 @@ static void print_score(FILE *out, const grid_result *result) {
                 shown_percent(result->mean), shown_percent(result->std));
 }
 
+/* strlen() is enough: titles are ASCII in practice, and a wrong width only misaligns a column. */
 static int label_width(const experiment *e) {
     size_t width = 6;
     for (int k = 0; k < experiment_entry_count(e); k++) {
@@ -38,6 +40,7 @@ static int label_width(const experiment *e) {
     return (int)width;
 }
 
+/* The grid point shown is that of the best ACC; NMI may have its best elsewhere. */
 static void print_entry(FILE *out, const experiment *e, int data, int entry, int width) {
     char text[256] = "", title[128];
     grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
@@ -75,6 +78,7 @@ void experiment_print(const experiment *e, FILE *out) {
                 (long long)e->misses, (long long)e->hits);
 }
 
+/* "oracle" is named so because the labels choose the grid point; see add_oracle_section(). */
 json_t *experiment_json(const experiment *e) {
     json_t *object =
         json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:{s:I, s:I}}", "plan",

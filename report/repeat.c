@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A bar per stage for blocks.bars; the total is in the sentence above them. */
 static void add_seconds(report_run *run) {
     const json_t *times = json_object_get(run->info, "seconds");
     const char *stage;
@@ -24,6 +25,7 @@ static void add_seconds(report_run *run) {
              json_pack("{s:o}", "bars", bars));
 }
 
+/* The command lines come from the caller: the library does not know how it was called. */
 static void add_commands(report_run *run, report_section *section) {
     const huddle_report_options *options = run->options;
     json_t *lines = json_array();
@@ -42,7 +44,8 @@ static bool is_listed(const char *const *names, const char *name) {
     return false;
 }
 
-/* One row per option: name, value, default, meaning. */
+/* One row per option: name, value, default, meaning. The page emphasises values that differ
+ * from the default (type "changed"). */
 static json_t *options_json(const report_run *run, const char *const *hidden) {
     json_t *rows = json_array();
     const huddle_option *option = huddle_model_options(run->model);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The path of gamma is on by default: it is what the page is for. */
 huddle_report_options huddle_report_defaults(void) {
     return (huddle_report_options){.follow_path = true};
 }
@@ -29,6 +30,7 @@ huddle_status report_no_memory(void) {
     return huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
 }
 
+/* A method without such an array is not an error here: the section that needs it is left out. */
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};
     if (huddle_model_array(run->model, name, &array) != HUDDLE_OK)
@@ -58,6 +60,7 @@ const char *report_method_title(const report_run *run) {
 
 /* ---- what the page is made from ----------------------------------------------------------- */
 
+/* Classes index the confusion table and the names, so they are checked once, here. */
 static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
     for (int64_t i = 0; i < n && o->classes != NULL; i++)
         if (o->classes[i] < 0 || o->classes[i] >= o->n_classes)
@@ -66,6 +69,8 @@ static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
     return HUDDLE_OK;
 }
 
+/* The points must be those of the fit: a page that combines the labels of one data set with
+ * the picture of another would look plausible. */
 static huddle_status check_points(const report_run *run) {
     const huddle_points *x = run->x;
     const huddle_report_options *o = run->options;
@@ -89,7 +94,7 @@ static huddle_status check_points(const report_run *run) {
     return HUDDLE_OK;
 }
 
-/* The model's info as JSON, preceded by the source, as the tool's --json prints it. */
+/* The model's information as JSON, preceded by the source, as the tool's --json prints it. */
 static huddle_status read_info(report_run *run) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(run->model, &text);
@@ -122,6 +127,8 @@ done:
     return status;
 }
 
+/* The caller's members replace those of the model: the tool's "seconds", for example, include
+ * reading. */
 huddle_status report_add_details(report_run *run) {
     json_error_t error;
     if (run->options->details == NULL)
@@ -138,7 +145,8 @@ huddle_status report_add_details(report_run *run) {
     return updated == 0 ? HUDDLE_OK : report_no_memory();
 }
 
-/* The subtitle names the data where the title does not. */
+/* The subtitle names the data where the title does not; without a title the source, or else
+ * the method, serves as one. */
 static huddle_status begin_page(report_run *run, const char *kind) {
     const char *title = run->options->title, *source = run->options->source;
     char subtitle[256];
@@ -161,6 +169,7 @@ huddle_status report_begin(report_run *run, const char *kind, const char *path) 
     return status == HUDDLE_OK ? read_info(run) : status;
 }
 
+/* Scores come before the caller's details are merged, which may replace them. */
 huddle_status report_prepare(report_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(check_classes(run->options, run->n));
@@ -174,6 +183,7 @@ done:
     return status;
 }
 
+/* The last chance to cancel; afterwards the file is written completely. */
 huddle_status report_write(const report_run *run, const char *path) {
     huddle_status status = huddle_context_progress(run->context, "report", 1, 1);
     return status == HUDDLE_OK ? page_write(run->page, path) : status;
@@ -188,6 +198,8 @@ void report_free(report_run *run) {
 
 /* ---- the page of a clustering ------------------------------------------------------------- */
 
+/* The sections in the order of the page: the result first, then how it was found, then how to
+ * repeat it. Only views and path take time; progress is reported between them and the rest. */
 static huddle_status fill_cluster_page(report_run *run) {
     static const char *const hidden[] = {NULL};
     huddle_status status = HUDDLE_OK;

@@ -13,6 +13,8 @@ void append_text(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
+/* In floating point 1000 * fraction may lie just below a half; the result is the same in every
+ * table, which is what matters. */
 double shown_percent(double fraction) {
     return round(1000 * fraction) / 10;
 }

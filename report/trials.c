@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An array of objects with the same members as a table; the row whose first cell equals `chosen`
- * is marked. */
+/* An array of objects with the same members as a table; the row whose first cell equals
+ * `chosen` is marked. The members of the first object are the columns, so new members of the
+ * model's information appear in the page by themselves. */
 static json_t *objects_table(const json_t *list, const json_t *chosen) {
     int marked = -1;
     json_t *columns = json_array(), *rows = json_array();
@@ -30,12 +31,14 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
     return json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", rows, "marked", marked);
 }
 
+/* A single trial was no choice, and is not worth a section. */
 static void add_table(report_run *run, const json_t *list, const json_t *chosen, const char *id,
                       const char *title, const char *lead) {
     if (json_array_size(list) > 1)
         page_add(page_section(run->page, id, title, lead), "table", objects_table(list, chosen));
 }
 
+/* The explanation depends on which rule chose, which the members of the candidates show. */
 static void add_candidates(report_run *run, const json_t *n_clusters) {
     static const char by_gap[] =
         "Candidates for the number of clusters, best first: relative eigengaps of at least 0.8 "
@@ -61,6 +64,7 @@ static void list_numbers(const json_t *numbers, char *text, size_t size) {
                                    (long long)json_integer_value(json_array_get(numbers, i)));
 }
 
+/* tried_clusters lists the numbers of clusters with which every preparation was scored. */
 static void add_preparations(report_run *run) {
     const json_t *prepare = json_object_get(run->info, "prepare");
     const json_t *clusters = json_object_get(prepare, "tried_clusters");

@@ -5,9 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Points: the height of a row of panels, of a panel, and the distances of both panels from the
+ * top of their row. */
 enum { N_TRACES = 4, ROW_HEIGHT = 344, PANEL_HEIGHT = 120, PANEL_DOWN = 20, NEXT_DOWN = 180 };
 
-/* One run: point `index` of ENTRY_TRACE's grid. */
+/* One run: point `index` of ENTRY_TRACE's grid. With gamma in {1, n/c} and solver in {plain,
+ * auto} the order is 1 plain, 1 auto, n/c plain, n/c auto. */
 typedef struct trace {
     int n;
     double *iteration, *objective, *gap;
@@ -20,6 +23,8 @@ static void free_trace(trace *t) {
     *t = (trace){0};
 }
 
+/* The relative gap, objective minus dual over objective, is computed here, because the record
+ * keeps the two histories only. */
 static trace read_trace(const paper *p, figure *f, int data, int index) {
     grid_result at = grid_point(&p->e, data, ENTRY_TRACE, index, "acc");
     const json_t *kept = at.cell == NULL ? NULL : json_object_get(at.cell->record, "trace");
@@ -51,7 +56,7 @@ static double smallest_objective(const trace *t) {
 }
 
 /* Replaces the objectives of two runs with the same gamma by their relative distance from the
- * smallest of both, the best known value of the optimum. */
+ * smallest of both, which is the best known value of the optimum. */
 static void compare_traces(trace *a, trace *b) {
     double smallest = fmin(smallest_objective(a), smallest_objective(b));
     for (int i = 0; i < a->n; i++)
@@ -60,7 +65,8 @@ static void compare_traces(trace *a, trace *b) {
         b->objective[i] = b->objective[i] / smallest - 1;
 }
 
-/* Keeps iterations 1.5 % apart: on a logarithmic axis the others could not be seen. */
+/* Keeps iterations 1.5 % apart: on a logarithmic axis the others could not be seen, but would
+ * make the files large. The last one is always kept. */
 static void thin_trace(trace *t) {
     int kept = 0;
     double next = 0;
@@ -75,6 +81,7 @@ static void thin_trace(trace *t) {
     t->n = kept;
 }
 
+/* Dashed is the iteration as published (even k), solid the accelerated one. */
 static void draw_panel(const chart_panel *panel, const trace traces[N_TRACES], bool gap) {
     for (int k = 0; k < N_TRACES; k++) {
         const char *colour = k < 2 ? paper_blue : paper_orange;
@@ -89,6 +96,7 @@ static void draw_panel(const chart_panel *panel, const trace traces[N_TRACES], b
     }
 }
 
+/* The traces are compared in pairs of one gamma: see the order of struct trace. */
 static void draw_set(const paper *p, figure *f, const panel_layout *layout, int data,
                      trace traces[N_TRACES], double max_iter) {
     compare_traces(&traces[0], &traces[1]);
@@ -111,6 +119,7 @@ static void draw_set(const paper *p, figure *f, const panel_layout *layout, int 
     }
 }
 
+/* All panels have one x axis, so every trace is read before the first is drawn. */
 void paper_draw_convergence(const paper *p, figure *f) {
     static const legend_entry legend[] = {
         {"gamma = 1, accelerated", LEGEND_LINE, paper_blue, 0, false},

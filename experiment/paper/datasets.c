@@ -14,7 +14,8 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* A folder, or a file whose ending is that of a data format. */
+/* A folder, or a file whose ending is that of a data format. README files and checksums beside
+ * the data have the same prefixes. */
 static bool is_data_file(const char *path) {
     static const char *const endings[] = {".csv", ".tsv", ".txt", ".dat",  ".data", ".npy",
                                           ".npz", ".mat", ".h5",  ".hdf5", ".hdf",  ".libsvm",
@@ -31,8 +32,8 @@ static bool is_data_file(const char *path) {
     return false;
 }
 
-/* "ORL_32x32.mat" is ORL. After a prefix as short as AR no letter may follow: "archive.csv" is not
- * AR. */
+/* "ORL_32x32.mat" is ORL. After a prefix as short as AR no letter may follow: "archive.csv" is
+ * not AR. */
 static bool matches_set(const char *name, const paper_set *set) {
     size_t length = strlen(set->prefix);
     if (strncasecmp(name, set->prefix, length) != 0)
@@ -50,7 +51,8 @@ static void free_names(char **names, size_t count) {
     free(names);
 }
 
-/* The names in the folder, sorted. */
+/* The names in the folder, sorted, because the first match of each data set is used and
+ * readdir() has no order. */
 static huddle_status list_names(const char *folder, char ***names, size_t *count) {
     huddle_status status = HUDDLE_OK;
     size_t capacity = 0;
@@ -78,7 +80,8 @@ done:
     return status;
 }
 
-/* Finds the first file of each set, and notes the others. */
+/* Finds the first file of each set, and mentions the others in a note: silently choosing among
+ * them could surprise. */
 static huddle_status match_names(const char *folder, char *const *names, size_t count,
                                  paper_found *found) {
     huddle_status status = HUDDLE_OK;
@@ -105,7 +108,9 @@ static void add_note(char *note, size_t size, const char *text) {
     append_text(note, size, "%s%s", note[0] == '\0' ? "" : "; ", text);
 }
 
-/* Reads training and test parts, to be stacked, under their conventional names. */
+/* Reads training and test parts, to be stacked, under their conventional names. The paper
+ * clusters both together. The names that worked are stored in the plan's entry, so that the
+ * run reads the same. */
 static bool read_stacked(huddle_context *context, const char *file, json_t *entry,
                          huddle_data *data) {
     static const char *const names[][2] = {
@@ -127,8 +132,8 @@ static bool read_stacked(huddle_context *context, const char *file, json_t *entr
     return false;
 }
 
-/* Selects the letters, 30 of each, if the file has the ten digits before them. The paper uses the
- * letters only. */
+/* Selects the letters, 30 of each, if the file has the ten digits before them: the paper uses
+ * the letters only. Classes are sorted, so that digits come first in either coding. */
 static bool select_letters(const huddle_data *data, json_t *entry) {
     enum { N_DIGITS = 10, N_ALL = 36 };
     if (data->n_classes != N_ALL)
@@ -143,7 +148,7 @@ static bool select_letters(const huddle_data *data, json_t *entry) {
     return true;
 }
 
-/* The absolute path, because the plan may be moved. */
+/* The absolute path, because the plan is written to OUT and may be run from elsewhere. */
 static json_t *make_absolute(const char *path) {
     char full[8192] = "";
     if (path[0] != '/' && getcwd(full, sizeof full / 2) != NULL)
@@ -152,7 +157,8 @@ static json_t *make_absolute(const char *path) {
     return page_text(full);
 }
 
-/* Reads the file to see whether it can be used, and how. */
+/* Reads the file to see whether it can be used, and how. The message is copied, since trying
+ * other names overwrites it. A file without labels is of no use: the protocol scores. */
 static void inspect_file(huddle_context *context, int s, paper_found *found) {
     huddle_data data = {0};
     huddle_read_options options = {.noise = HUDDLE_AUTO};
@@ -178,6 +184,7 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     huddle_data_free(&data);
 }
 
+/* What is missing is a note, not a failure, as long as there is one data set. */
 huddle_status paper_find(huddle_context *context, const char *folder, paper_found *found) {
     huddle_status status = HUDDLE_OK;
     char **names = NULL;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* p->set maps the data sets of the experiment, which are only those found, to the published
+ * columns. */
 huddle_status paper_run(huddle_context *context, int n_init, paper *p) {
     int n_data = 0;
     for (int s = 0; s < PAPER_SETS; s++)
@@ -23,7 +25,7 @@ static huddle_status write_plan(const paper *p) {
     return status;
 }
 
-/* figureN.svg, .pdf and .png. The SVG is handed out for the page. */
+/* figureN.svg, .pdf and .png. The SVG is returned for the page, which embeds it. */
 static huddle_status write_figure(const paper *p, const figure *f, char **svg) {
     static const struct {
         figure_format format;
@@ -51,6 +53,7 @@ done:
     return status;
 }
 
+/* Both figures are drawn even if writing the first one fails, so that both can be freed. */
 static huddle_status write_figures(const paper *p, char *svg[2]) {
     figure gamma, convergence;
     paper_draw_gamma(p, &gamma);
@@ -63,6 +66,7 @@ static huddle_status write_figures(const paper *p, char *svg[2]) {
     return status;
 }
 
+/* Raw results first: they exist even if a later output fails. */
 huddle_status paper_write(const paper *p, const char *page) {
     huddle_status status = HUDDLE_OK;
     char *svg[2] = {NULL, NULL};

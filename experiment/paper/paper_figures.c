@@ -2,15 +2,19 @@
 
 #include <math.h>
 
+/* Blue and orange are distinguishable with the common forms of colour blindness. */
 const char paper_blue[] = "#1f6fb4", paper_orange[] = "#d9731a", paper_green[] = "#2b8a57",
            paper_shade[] = "#f3f5f8";
 
-/* Margins of the figure, the gap between columns, and the least widths of a panel and a figure. */
+/* Margins of the figure, the gap between columns, and the smallest widths of a panel and a
+ * figure. */
 enum { MARGIN = 16, LEFT = 52, RIGHT = 14, GAP_X = 36, MIN_PANEL = 190, MIN_WIDTH = 460 };
 
-/* The largest number of data sets in one row. */
+/* The largest number of data sets in one row; more are divided into two rows. */
 enum { MAX_COLUMNS = 5 };
 
+/* The height of the legend depends on the width of its text, so the panels begin below
+ * whatever it took. */
 panel_layout paper_start_figure(figure *f, const char *name, const char *title, int n,
                                 double row_height, int n_legend, const legend_entry *legend) {
     int columns = n <= MAX_COLUMNS ? n : (n + 1) / 2;

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Without a type the general table formats numbers by itself. */
 static json_t *make_column(const char *label) {
     return json_pack("{s:s}", "label", label);
 }
 
-/* Which numbers a table shows. */
+/* Which numbers a table shows: chosen by the labels, without labels, or over preparations. */
 typedef enum table_kind { BY_ORACLE, BY_DEFAULT, BY_PREPARATION } table_kind;
 
 /* The entry of the plan that a table shows for a method. */
@@ -27,7 +28,8 @@ static json_t *make_columns(const paper *p) {
     return columns;
 }
 
-/* The largest of our numbers in a column, as shown. */
+/* The largest of our numbers in a column, as shown: two numbers that read the same are both
+ * bold. */
 static double find_best(const paper *p, const char *metric, table_kind kind, int data) {
     double best = -1;
     for (int m = kind == BY_PREPARATION ? PAPER_SSC : 0; m < PAPER_METHODS; m++)
@@ -36,6 +38,8 @@ static double find_best(const paper *p, const char *metric, table_kind kind, int
     return best;
 }
 
+/* "value" sorts, "text" is shown, "note" appears on hovering, "strong" is bold: see
+ * blocks.table in report/page/30-blocks.js. */
 static json_t *make_cell(const paper *p, const char *metric, table_kind kind, int method,
                          int data) {
     grid_result found = grid_oracle(&p->e, data, table_entry(kind, method), metric);
@@ -65,6 +69,7 @@ static json_t *make_row(const paper *p, const char *metric, table_kind kind, int
     return row;
 }
 
+/* leads and titles are indexed by the kind. */
 static void add_table(report_page *page, const paper *p, const char *metric, table_kind kind) {
     static const char *const leads[] = {
         ("The restart with the smallest inertia at the grid point that the labels choose, as in "
@@ -86,7 +91,7 @@ static void add_table(report_page *page, const paper *p, const char *metric, tab
              json_pack("{s:o, s:o}", "columns", make_columns(p), "rows", rows));
 }
 
-/* On how many data sets ssc reaches the published result. */
+/* On how many data sets ssc reaches the published result, by the numbers as shown. */
 static json_t *count_reached(const paper *p, const char *metric, int entry) {
     int count = 0;
     for (int i = 0; i < p->e.n_data; i++) {
@@ -108,6 +113,7 @@ static void add_summary(report_page *page, const paper *p) {
                        "label", "the same, NMI", "note", "needs the labels"));
 }
 
+/* paper_notes() writes "NAME: note", so there is always a colon. */
 static void add_notes(report_page *page, const paper *p) {
     json_t *notes = paper_notes(&p->found), *rows = json_array(), *text;
     size_t index;
@@ -125,6 +131,7 @@ static void add_notes(report_page *page, const paper *p) {
     json_decref(notes);
 }
 
+/* The SVG is embedded as text; its ids were made unique by figure_render(). */
 static void add_figures(report_page *page, char *const svg[2]) {
     static const char gamma[] =
         "Below the mark \"fit\" no point moves; above \"collapse\" all points of a component of "
@@ -139,6 +146,8 @@ static void add_figures(report_page *page, char *const svg[2]) {
              json_pack("{s:s, s:s}", "svg", svg[1], "caption", ""));
 }
 
+/* Our claim first, then the tables it rests on, then figures and data, and at the end every
+ * single cell. */
 huddle_status paper_write_page(const paper *p, char *const svg[2], const char *file) {
     report_page *page =
         page_new("The published experiments, repeated",

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* The prefix is what file names begin with: MSRA50 is distributed as MSRA25 and similar names. */
 const paper_set paper_sets[PAPER_SETS] = {
     {"AR", "AR", "840 faces of 120 people"},
     {"JAFFE", "JAFFE", "213 faces of 10 people, 26 x 26"},
@@ -45,6 +46,7 @@ static const paper_score paper_nmi[PAPER_METHODS][PAPER_SETS] = {
 };
 /* clang-format on */
 
+/* Two tables of one shape; there are no other metrics in the paper. */
 const paper_score *paper_number(const char *metric, int method, int set) {
     return strcmp(metric, "acc") == 0 ? &paper_acc[method][set] : &paper_nmi[method][set];
 }

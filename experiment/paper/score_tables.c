@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One cell of a table. */
+/* One cell of a table, in per cent and rounded as shown, so that differences are those of the
+ * numbers shown. */
 typedef struct table_cell {
     double ours, mean, std; /* at the grid point that the labels choose */
     double by_default;      /* without labels */
@@ -21,6 +22,8 @@ typedef struct metric_text {
 
 static const metric_text metrics[] = {{"acc", "ACC"}, {"nmi", "NMI"}};
 
+/* `entry` is the grid, `method` the row of the published tables: they differ for additional
+ * entries. */
 static table_cell make_cell(const paper *p, const char *metric, int entry, int method, int data) {
     grid_result best = grid_oracle(&p->e, data, entry, metric);
     grid_result by_default = grid_oracle(&p->e, data, ENTRY_DEFAULT + method, metric);
@@ -47,12 +50,15 @@ static double find_best(const paper *p, const char *metric, int data, bool by_de
     return best;
 }
 
+/* Methods rebuilt from a paper without its code are marked in every table. */
 static const char *method_note(int method) {
     return experiment_is_reconstruction(paper_methods[method]) ? "reconstruction" : "";
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
+/* Machine-readable: one column per number, and no dependence on the locale beyond printf()'s
+ * point. */
 static void write_csv(FILE *out, const paper *p, const char *metric) {
     static const char *const columns[] = {"",         "_mean",    "_std", "_paper", "_difference",
                                           "_default", "_prepared"};
@@ -76,6 +82,7 @@ static void write_csv(FILE *out, const paper *p, const char *metric) {
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
+/* Numbers are aligned to the right by the colon. */
 static void write_heading(FILE *out, const paper *p, const char *first) {
     fprintf(out, "| %s |", first);
     for (int i = 0; i < p->e.n_data; i++)
@@ -95,6 +102,7 @@ static void write_number(FILE *out, double number, bool bold) {
     fprintf(out, bold ? " **%.1f**" : " %.1f", number);
 }
 
+/* A break inside a cell keeps the table narrow enough for eight data sets. */
 static void write_oracle_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     for (int m = 0; m < PAPER_METHODS; m++) {
@@ -123,6 +131,7 @@ static void write_default_table(FILE *out, const paper *p, const char *metric) {
     }
 }
 
+/* Bold means something else here: at least the published number. */
 static void write_prepared_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     fputs("| ssc |", out);
@@ -164,6 +173,7 @@ static void write_markdown(FILE *out, const paper *p, const char *metric) {
 
 /* ---- LaTeX ---------------------------------------------------------------------------------- */
 
+/* Two lines per method: ours, and below it the published number with the difference. */
 static void write_latex_row(FILE *out, const paper *p, const char *metric, int m) {
     fprintf(out, "%s%s", paper_methods[m], method_note(m)[0] == '\0' ? "" : "$^\\dagger$");
     for (int i = 0; i < p->e.n_data; i++) {
@@ -214,6 +224,7 @@ static void write_latex(FILE *out, const paper *p, const char *metric) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
+/* One writer per format, so that all tables have the same numbers from make_cell(). */
 static huddle_status write_table(const paper *p, const char *metric, const char *ending,
                                  void (*write)(FILE *out, const paper *p, const char *metric)) {
     huddle_status status = HUDDLE_OK;
@@ -244,6 +255,7 @@ done:
 
 /* ---- tables for people ---------------------------------------------------------------------- */
 
+/* The width of a column fits "100.0 (+100.0)" with two blanks. */
 static void print_row(FILE *out, const paper *p, const char *metric, const char *name, int entry,
                       int method, bool by_default) {
     fprintf(out, "  %-26s", name);
@@ -272,6 +284,7 @@ static void print_table(FILE *out, const paper *p, const metric_text *metric) {
     fputc('\n', out);
 }
 
+/* The notes come last, where a person who scrolls down a terminal sees them. */
 void paper_print(const paper *p, FILE *out) {
     json_t *notes = paper_notes(&p->found), *text;
     size_t index;
