@@ -49,6 +49,8 @@ static int write_outputs(const fitting *fit) {
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
 }
 
+/* The page is written after the labels: it may take much longer, and follows the path of
+ * gamma. */
 static int write_page(const fitting *fit) {
     const char *page = argument(fit->arguments, "report");
     return page == NULL ? EXIT_DONE : report_cluster(fit, page);
@@ -68,7 +70,8 @@ static int print_result(const fitting *fit) {
     return EXIT_DONE;
 }
 
-/* Scores that need no labels are part of --json only, because they take additional time. */
+/* Scores that need no labels (silhouette and others) are part of --json only, because they
+ * take additional time. */
 static int score_without_labels(fitting *fit) {
     if (argument(fit->arguments, "json") == NULL)
         return EXIT_DONE;

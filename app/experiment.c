@@ -34,6 +34,7 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
     return status;
 }
 
+/* The tables, or one JSON object; progress was cleared from the terminal before. */
 static void print_results(const experiment *e, bool json) {
     if (!json) {
         experiment_print(e, stdout);
@@ -63,6 +64,7 @@ static int run_experiment(const cli_arguments *arguments) {
     return result;
 }
 
+/* The flags are shared by `paper`, which runs an experiment too. */
 const cli_flag experiment_flags[] = {
     {.name = "n-threads",
      .kind = FLAG_COUNT,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The default is taken from the library, so that --help cannot differ from it. */
 const cli_flag method_flags[] = {{.name = "method",
                                   .letter = 'm',
                                   .kind = FLAG_CHOICE,
@@ -95,7 +96,8 @@ static int read_embedding(fitting *fit, const char *path) {
     return check_given(status, path);
 }
 
-/* Reads classes from a file of their own, for points that are given by their graph only. */
+/* Reads classes from a file of their own, for points that are given by their graph or
+ * embedding only. */
 static int read_classes(fitting *fit) {
     const char *path = argument(fit->arguments, "y");
     huddle_data *data = &fit->data;
@@ -106,8 +108,8 @@ static int read_classes(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
 }
 
-/* The order matters: the model compares a graph or an embedding with the points that precede
- * it, and points may be absent. */
+/* DATA may be absent if a graph or an embedding takes its place; the labels to score against
+ * then come from a file of their own. */
 static int read_files(fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     const char *graph = argument(arguments, "graph");
@@ -152,6 +154,7 @@ int fitting_read(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
+/* Labels without points have data.points.n set but no values. */
 const huddle_points *fitting_points(const fitting *fit) {
     return fit->data.points.values == NULL ? NULL : &fit->data.points;
 }
@@ -190,6 +193,7 @@ int fitting_fit(fitting *fit) {
     return score_labels(fit);
 }
 
+/* Accepts a fit at any stage. */
 void fitting_free(fitting *fit) {
     json_decref(fit->warnings);
     huddle_model_free(fit->model);

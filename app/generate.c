@@ -42,6 +42,7 @@ static int print_csv(huddle_context *context, const huddle_data *data) {
     return result;
 }
 
+/* The note is on stderr, so that stdout stays empty when the data are in a file. */
 static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
     if (path == NULL)
         return print_csv(context, data);
@@ -92,6 +93,7 @@ static int run_generate(const cli_arguments *arguments) {
     return result;
 }
 
+/* The help texts repeat those of input_flags in the words of this command. */
 static const cli_flag generate_flags[] = {{.name = "n",
                                            .kind = FLAG_COUNT,
                                            .value = "N",

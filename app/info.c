@@ -27,6 +27,7 @@ static json_t *info_json(const huddle_data *data) {
     return report;
 }
 
+/* The first few names suffice to recognise the classes. */
 static void print_classes(const huddle_data *data) {
     enum { MAX_SHOWN = 12 };
     if (data->labels == NULL) {
@@ -180,6 +181,7 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     return EXIT_DONE;
 }
 
+/* Both forms contain the same facts. */
 static int print_data(const cli_arguments *arguments, const huddle_data *data) {
     if (argument(arguments, "json") == NULL) {
         print_info(data);
@@ -256,6 +258,7 @@ static const cli_flag info_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
     {0}};
 
+/* The same input flags as `cluster`, so that a command line can be tried with `info` first. */
 static const flag_group info_groups[] = {{"Options", info_flags},
                                          {"Input", input_flags},
                                          {"Generators", seeded_flags},

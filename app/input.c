@@ -35,7 +35,8 @@ static int check_flags(const cli_arguments *arguments, const char *source) {
     return EXIT_DONE;
 }
 
-/* Which columns become the points: those of --x, or those a model was fitted to, by their names. */
+/* Which columns become the points: those of --x, or those that a model was fitted to, by their
+ * names. */
 typedef struct input_columns {
     const char *const *x;
     int64_t n_x;
@@ -71,6 +72,7 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
     return EXIT_DONE;
 }
 
+/* Used by `predict`. */
 int input_try_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                       const char *const *x, int64_t n_x, const huddle_model *model,
                       huddle_data *data, huddle_status *status) {
@@ -109,6 +111,7 @@ void input_describe(const huddle_data *data, char *text, size_t size) {
 
 /* ---- columns of tables ---------------------------------------------------------------------- */
 
+/* At most one column is the label. */
 const huddle_column *input_label(const huddle_data *data) {
     for (int64_t c = 0; c < data->n_columns; c++)
         if (data->columns[c].role == HUDDLE_COLUMN_LABEL)
@@ -173,6 +176,7 @@ int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n,
     return spread;
 }
 
+/* The file has a line for every row of the input, dropped ones included. */
 huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
                                  const int32_t *labels) {
     int64_t rows = 0;

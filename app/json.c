@@ -27,7 +27,7 @@ static void print_object(const json_t *object, int indent) {
         fputs("{}", stdout);
         return;
     }
-    /* The macro does not accept a const object, although it does not change it. */
+    /* The macro requires an object that is not const, although it does not change it. */
     json_object_foreach((json_t *)(uintptr_t)object, key, member) {
         json_t *name = json_string(key);
         printf("%s%*s", first ? "{\n" : ",\n", indent + 2, "");
@@ -37,6 +37,7 @@ static void print_object(const json_t *object, int indent) {
         json_decref(name);
         first = false;
     }
+    /* The brace is aligned with the line that opened the object. */
     printf("\n%*s}", indent, "");
 }
 
@@ -76,6 +77,7 @@ void print_json(const json_t *value) {
     fputc('\n', stdout);
 }
 
+/* The names of the scores are the same in every command and in the library's JSON. */
 json_t *scores_json(const huddle_scores *scores) {
     return json_pack("{s:f, s:f, s:f, s:f}", "acc", scores->acc, "nmi", scores->nmi, "ari",
                      scores->ari, "purity", scores->purity);

@@ -66,6 +66,7 @@ static json_t *option_json(const huddle_option *option) {
     return made;
 }
 
+/* The table of the method as a model has it, with its own defaults. */
 static json_t *method_json(int method) {
     const catalogue_of_methods *all = catalogue();
     json_t *options = json_array();
@@ -92,6 +93,7 @@ static void print_options_json(int method) {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
+/* A single method shows its own defaults, where --help shows those of all. */
 static void print_options(int method) {
     const catalogue_of_methods *all = catalogue();
     cli_entry entry;
@@ -119,6 +121,7 @@ static int find_method(const char *name) {
     return -1;
 }
 
+/* Without a method all of them are listed, in the order of `huddle methods`. */
 static int run_options(const cli_arguments *arguments) {
     int method = -1;
     if (arguments->n_operands == 1) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Without .npz and .mat, which would need a name for the array. */
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
 const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
                                     ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
@@ -44,15 +45,17 @@ int output_check(const char *path) {
         return check_parent(path);
     if (S_ISDIR(place.st_mode))
         return failed("%s: is a folder", path);
-    if (!S_ISREG(place.st_mode)) /* devices and pipes are written directly */
+    if (!S_ISREG(
+            place.st_mode)) /* devices and pipes are written directly, without a temporary file */
         return access(path, W_OK) == 0 ? EXIT_DONE
                                        : failed("%s: cannot be written: %s", path, strerror(errno));
-    char *real = realpath(path, NULL); /* a link is kept; its target is replaced */
+    char *real = realpath(path, NULL); /* a link is kept; the file it leads to is replaced */
     int result = check_parent(real == NULL ? path : real);
     free(real);
     return result;
 }
 
+/* A folder that does not exist is created later, so only its parent is checked. */
 int output_check_folder(const char *path) {
     struct stat place;
     if (path == NULL)

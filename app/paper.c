@@ -42,6 +42,7 @@ static void print_results(const paper *p, bool json) {
     json_decref(report);
 }
 
+/* The default output folder is named after the command. */
 static int run_paper(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     paper p = {.e = {.output = output == NULL ? "paper" : output,

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A path and the labels taken from it. */
+/* A path and the labels taken from it. The fit provides F and W. */
 typedef struct gamma_walk {
     fitting fit;
     huddle_path_options options;
@@ -29,8 +29,8 @@ typedef struct gamma_walk {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* Only F and W of the fit are used: it need not shrink, and one restart of K-means is enough.
- * gamma = 0 skips the shrinking. */
+/* Only F and W of the fit are used: with gamma = 0 its shrink step leaves F as it is, and one
+ * restart of K-means is enough. */
 static int configure_fit(gamma_walk *walk) {
     static const char *const fixed[][2] = {{"gamma", "0"}, {"n_init", "1"}};
     if (argument(walk->fit.arguments, "gamma") != NULL)
@@ -126,6 +126,7 @@ static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *
     return status;
 }
 
+/* SciPy's linkage format, or the same rows as text. */
 static huddle_status write_tree(const huddle_path *path, const char *file) {
     huddle_dense linkage = {0};
     huddle_status status = huddle_path_linkage(path, &linkage);
@@ -136,6 +137,7 @@ static huddle_status write_tree(const huddle_path *path, const char *file) {
     return status;
 }
 
+/* The tree first, then the labels: each is reported by its own name if it cannot be written. */
 static int write_files(const gamma_walk *walk) {
     const char *tree = argument(walk->fit.arguments, "output");
     const char *labels = argument(walk->fit.arguments, "labels");
@@ -151,6 +153,7 @@ static int write_files(const gamma_walk *walk) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
+/* The members have the names of huddle_path_level. */
 static json_t *levels_json(const huddle_path *path) {
     json_t *levels = json_array();
     for (int32_t i = 0; i < path->n_levels; i++) {
@@ -246,6 +249,7 @@ static void print_path(const gamma_walk *walk) {
     print_choice(walk);
 }
 
+/* The progress bar is erased before anything is printed. */
 static int print_result(const gamma_walk *walk) {
     clear_progress();
     if (argument(walk->fit.arguments, "json") == NULL) {

@@ -165,6 +165,7 @@ static int write_labels(const prediction *p) {
     return EXIT_DONE;
 }
 
+/* As in the other commands: names of outputs, then the session, then the work. */
 static int run_predict(const cli_arguments *arguments) {
     prediction p = {.arguments = arguments};
     const char *path = argument(arguments, "output");

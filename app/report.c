@@ -44,12 +44,14 @@ static void append_word(command_text *out, const char *dashes, const char *word)
     out->size = (size_t)(at - out->text);
 }
 
+/* A switch has no value. */
 static void append_option(command_text *out, const char *name, const char *value) {
     append_word(out, "--", name);
     if (value != NULL)
         append_word(out, "", value);
 }
 
+/* Operands come first, because they are what a reader looks for. */
 static void append_head(command_text *out, const cli_arguments *arguments) {
     append_word(out, "", "huddle");
     append_word(out, "", arguments->command->name);
@@ -165,6 +167,7 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
                                : failed_call(status, status == HUDDLE_IO ? file : fit->source);
 }
 
+/* The page shows what --json prints. */
 int report_cluster(const fitting *fit, const char *file) {
     json_t *report = fitting_json(fit);
     if (report == NULL)

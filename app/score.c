@@ -53,6 +53,7 @@ static int read_labelling(huddle_context *context, const char *source, labelling
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
+/* `labels` selects and orders the names: the confusion table has its own order. */
 static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) {
     json_t *names = json_array();
     for (int64_t i = 0; i < n; i++)
@@ -135,6 +136,7 @@ static void print_confusion(const labelling *truth, const labelling *labels,
     free(order);
 }
 
+/* Four decimals, as in the literature. */
 static void print_scores(const huddle_scores *scores) {
     printf("acc     %.4f\nnmi     %.4f\nari     %.4f\npurity  %.4f\n", scores->acc, scores->nmi,
            scores->ari, scores->purity);

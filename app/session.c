@@ -37,6 +37,7 @@ static int on_progress(void *user, const char *stage, double done, double total)
     return interrupted;
 }
 
+/* The array is the caller's; NULL prints warnings again. */
 void session_collect_warnings(json_t *warnings) {
     session.warnings = warnings;
 }
@@ -77,6 +78,7 @@ static void on_signal(int number) {
     }
 }
 
+/* Also true if the computation ended before it noticed. */
 bool session_cancelled(void) {
     return interrupted != 0;
 }
@@ -128,6 +130,7 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     return context;
 }
 
+/* context may be NULL, after session_begin() failed. */
 void session_end(huddle_context *context) {
     messages_set_quiet(false);
     /* The handler uses the context, so it is removed before the context is freed. */

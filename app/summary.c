@@ -10,6 +10,7 @@
 /* The column at which the text after each label begins. */
 enum { INDENT = 13 };
 
+/* Labels are aligned in a column, and continuation lines are indented to the text. */
 static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
 }
@@ -37,6 +38,7 @@ static void print_title(const json_t *report) {
     printf("\n\n");
 }
 
+/* "none" is the default and not worth mentioning. */
 static void print_method(const json_t *report) {
     double c = number(report, "n_clusters");
     const char *rule = text_of(json_object_get(report, "prepare"), "rule");
@@ -134,6 +136,7 @@ static const char *separator(const json_t *object, const char *name) {
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
 }
 
+/* In the order of the JSON object, whatever scores it has. */
 static void print_scores(const json_t *scores) {
     const char *name;
     json_t *value;
@@ -173,7 +176,8 @@ static void print_distinct(const json_t *report) {
     printf("; equal points have the same label\n");
 }
 
-/* Recall is that of the approximate search for neighbours; exact search has 1. */
+/* Recall is the share of true neighbours found: 1, and then not shown, if the search was
+ * exact. */
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;
@@ -189,6 +193,8 @@ static void print_graph(const json_t *graph) {
     printf("\n");
 }
 
+/* The reason for stopping comes first: it distinguishes a converged result from one that was
+ * cut off. */
 static void print_embedding(const json_t *embed) {
     if (embed == NULL)
         return;
@@ -228,6 +234,7 @@ static void print_certificate(const json_t *shrink) {
     printf("but discarded: the labels come from the embedding\n");
 }
 
+/* Methods without a shrink step have no such member. */
 static void print_shrink(const json_t *shrink) {
     if (shrink == NULL)
         return;
@@ -238,6 +245,7 @@ static void print_shrink(const json_t *shrink) {
     print_certificate(shrink);
 }
 
+/* The stages in the order in which they ran. */
 static void print_seconds(const json_t *seconds) {
     const char *stage;
     json_t *value;
@@ -273,6 +281,7 @@ static void print_range(const json_t *report) {
                "gap\n");
 }
 
+/* Last before the table, where they are noticed. */
 static void print_warnings(const json_t *warnings) {
     for (size_t i = 0; i < json_array_size(warnings); i++) {
         print_label("warning");

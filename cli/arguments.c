@@ -21,6 +21,7 @@ static const cli_flag *find_flag(const cli_command *command, const char *name, s
     return NULL;
 }
 
+/* Letters are few; the first match is the only one. */
 static const cli_flag *find_letter(const cli_command *command, char letter) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)
@@ -77,6 +78,7 @@ static bool is_number(const char *text, double min, bool whole) {
     return number >= min;
 }
 
+/* Short lists are shown as a whole; the nearest name is more helpful if there is one. */
 static int wrong_choice(const cli_flag *flag, const char *value) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -202,6 +204,7 @@ static void operand_name(const cli_command *command, int k, char *name, size_t s
     snprintf(name, size, "%.*s", (int)strcspn(start, " "), start);
 }
 
+/* The name in the message is that of the first operand that is missing. */
 static int check_operands(const cli_arguments *arguments) {
     const cli_command *command = arguments->command;
     char name[32];
@@ -239,6 +242,7 @@ void arguments_free(cli_arguments *arguments) {
 
 /* ---- access ------------------------------------------------------------------------------- */
 
+/* A setting has either a flag or an option. */
 static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
 }
@@ -251,6 +255,7 @@ const char *argument(const cli_arguments *arguments, const char *name) {
     return NULL;
 }
 
+/* The value was checked by the parser, so the conversion cannot fail. */
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);
     return text == NULL ? default_value : strtoll(text, NULL, 10);
@@ -261,6 +266,7 @@ double argument_number(const cli_arguments *arguments, const char *name, double 
     return text == NULL ? default_value : strtod(text, NULL);
 }
 
+/* For flags that may be repeated; for others argument() returns the last. */
 const char **argument_all(const cli_arguments *arguments, const char *name, int64_t *count) {
     const char **all = must(calloc((size_t)arguments->n_settings + 1, sizeof *all));
     *count = 0;

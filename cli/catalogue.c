@@ -21,6 +21,7 @@ void option_flag(const char *name, char *flag, size_t size) {
             *c = '-';
 }
 
+/* The only option with a letter: it is needed most. */
 char option_letter(const char *name) {
     return strcmp(name, "n_clusters") == 0 ? 'c' : '\0';
 }
@@ -119,6 +120,7 @@ const catalogue_of_methods *catalogue(void) {
     return &store.made;
 }
 
+/* "*" accepts the options of all methods. */
 const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods) {
     for (; from->name != NULL; from++)
         for (int i = 0; i < store.made.n_methods; i++)
@@ -145,6 +147,7 @@ void catalogue_free(void) {
     memset(&store, 0, sizeof store);
 }
 
+/* Cached for the life of the process, since completions and --help ask several times. */
 const char *const *method_names(void) {
     /* Not from catalogue(): a list of names needs no models. */
     const huddle_method_text *const *methods = huddle_methods();
@@ -194,6 +197,7 @@ void option_default(const catalogue_option *entry, char *text, size_t size) {
     }
 }
 
+/* For options that only some methods have. */
 void option_owners(const catalogue_option *entry, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < store.made.n_methods; i++)

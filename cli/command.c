@@ -16,6 +16,7 @@ const char *const *command_names(void) {
     return names;
 }
 
+/* A misspelt command is answered with the nearest name. */
 const cli_command *find_command(const char *name) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;

@@ -39,6 +39,7 @@ void method_entry(const huddle_option *option, cli_entry *out) {
              option->default_text);
 }
 
+/* Titles of groups in --help; the order is that of option_rank. */
 static void name_group(const catalogue_option *option, char *text, size_t size) {
     if (option->rank == OF_EVERY_METHOD)
         snprintf(text, size, "Options of every method");
@@ -50,7 +51,7 @@ static void name_group(const catalogue_option *option, char *text, size_t size) 
         snprintf(text, size, "Options of other methods only");
 }
 
-/* `methods`: the methods whose options the command takes, or "*" for all. */
+/* `methods`: the method whose options the command takes, or "*" for all. */
 static void make_option_entry(const catalogue_option *option, const char *methods, cli_entry *out) {
     char allowed[512], value[256], owners[200] = "";
     method_entry(option->option, out);

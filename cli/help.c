@@ -9,6 +9,7 @@
  * own. */
 enum { ENTRY_COLUMN = 28 };
 
+/* Names that are too long for the first column are followed by a line break. */
 void print_entry(const cli_entry *entry) {
     char names[128];
     entry_names(entry, names, sizeof names);
@@ -36,6 +37,7 @@ static void print_entries(const cli_command *command) {
     free(entries);
 }
 
+/* The same order as in the manual page: usage, sentence, paragraphs, options, examples. */
 void print_command_help(const cli_command *command) {
     char sentence[256];
     printf("Usage: huddle %s [OPTIONS]%s%s\n\n", command->name,
@@ -53,6 +55,7 @@ void print_command_help(const cli_command *command) {
         printf("  %s\n", *line);
 }
 
+/* Hidden commands (man, completion) are for packagers. */
 void print_general_help(FILE *file) {
     fprintf(file,
             "Usage: huddle COMMAND [OPTIONS] ...\n\n"

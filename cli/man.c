@@ -34,6 +34,7 @@ static void print_line(const char *request, const char *text) {
     printf("\n");
 }
 
+/* Bold for what is typed, italics for placeholders, as man-pages(7) recommends. */
 static void print_entry_roff(const cli_entry *entry) {
     printf(".TP\n");
     if (entry->letter != '\0')
@@ -63,6 +64,7 @@ static void print_entries_roff(const cli_command *command) {
     free(entries);
 }
 
+/* .nf keeps the lines of examples. */
 static void print_command_roff(const cli_command *command) {
     char sentence[256], usage[256];
     snprintf(usage, sizeof usage, "huddle %s [OPTIONS] %s", command->name, command->operands);
@@ -80,6 +82,7 @@ static void print_command_roff(const cli_command *command) {
     printf(".fi\n");
 }
 
+/* .ad l: options justified to both margins are hard to read. */
 void print_man_page(void) {
     printf(".TH HUDDLE 1 \"\" \"huddle %s\" \"User Commands\"\n", huddle_version());
     printf(

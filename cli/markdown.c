@@ -38,6 +38,7 @@ static void print_flag_tables(const cli_command *command) {
     free(entries);
 }
 
+/* The page is checked into docs/, so its order is stable. */
 static void print_command_markdown(const cli_command *command) {
     char sentence[256];
     command_sentence(command, sentence, sizeof sentence);

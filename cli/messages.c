@@ -37,6 +37,7 @@ __attribute__((format(printf, 1, 0))) static void print_message(const char *form
     fputc('\n', stderr);
 }
 
+/* Errors are printed even with -q. */
 int failed(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

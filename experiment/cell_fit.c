@@ -61,6 +61,7 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
 
 /* ---- scores --------------------------------------------------------------------------------- */
 
+/* In the order of list_metrics(). */
 enum { N_METRICS = 4 };
 static const char *const metric_names[N_METRICS] = {"acc", "nmi", "ari", "purity"};
 
@@ -134,7 +135,7 @@ static bool is_kept(const experiment_cell *cell, const char *name) {
     return false;
 }
 
-/* Objective and dual bound of every iteration. */
+/* Objective and dual bound of every iteration, for figures of convergence. */
 static void add_trace(const huddle_model *model, json_t *record) {
     static const char *const names[] = {"objective", "dual"};
     json_t *trace = json_object();

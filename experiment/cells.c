@@ -17,6 +17,7 @@ int experiment_grid_size(const experiment *e, int entry) {
     return (int)size;
 }
 
+/* Numbers become texts, because options are set by text. */
 static void set_value(json_t *settings, const char *name, const json_t *value,
                       const huddle_data *data) {
     char text[128];
@@ -108,6 +109,8 @@ huddle_status experiment_list_cells(experiment *e) {
     e->cells = calloc((size_t)(e->n_data * n_seeds * n_points) + 1, sizeof *e->cells);
     TRY_POINTER(e->cells);
     for (int i = 0; i < e->n_data; i++)
+        /* experiment_grid_size() of every entry is added up above, so the array has room for
+         * all cells. */
         for (int s = 0; s < n_seeds; s++)
             for (int k = 0; k < n_entries; k++)
                 for (int p = 0; p < experiment_grid_size(e, k); p++) {

@@ -100,6 +100,7 @@ static void draw_x_axis(const chart_panel *panel, bool numbers) {
                        (figure_point){panel->x + panel->w, bottom}, chart_ink_light, 0.8);
 }
 
+/* Grid lines are horizontal only: values are read off the y axis. */
 static void draw_y_axis(const chart_panel *panel, bool numbers) {
     double values[MAX_TICKS];
     char text[32];
@@ -135,6 +136,7 @@ figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, 
     for (int i = 0; i < n && points != NULL; i++)
         if (isfinite(x[i]) && isfinite(y[i]))
             points[count++] = (figure_point){chart_x(panel, x[i]), chart_y(panel, y[i])};
+    /* figure_add_line() copies the points. */
     figure_shape *line = points == NULL
                              ? figure_add_segment(panel->figure, (figure_point){0, 0},
                                                   (figure_point){0, 0}, colour, width)
@@ -170,6 +172,7 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
 
 enum { LEGEND_LINE_LENGTH = 20, LEGEND_DOT_RADIUS = 3, LEGEND_SPACE = 5, LEGEND_GAP = 18 };
 
+/* Text entries have no symbol. */
 static double symbol_width(legend_symbol symbol) {
     return symbol == LEGEND_LINE  ? LEGEND_LINE_LENGTH + LEGEND_SPACE
            : symbol == LEGEND_DOT ? 2 * LEGEND_DOT_RADIUS + LEGEND_SPACE

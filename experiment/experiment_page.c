@@ -73,6 +73,7 @@ static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     return row;
 }
 
+/* One row per cell; the page sorts them on a click. */
 void add_cells_section(report_page *page, const experiment *e) {
     static const char lead[] = "All cells. Click a column heading to sort.";
     static const char *const labels[] = {"data", "method", "grid",  "prepared by", "seed",
@@ -122,6 +123,7 @@ done:
     return status;
 }
 
+/* The page's title is the plan's name, or its file. */
 huddle_status experiment_write_page(const experiment *e, const char *file) {
     const char *name = json_string_value(json_object_get(e->plan, "name"));
     report_page *page = page_new(name == NULL ? e->file : name, "experiment");

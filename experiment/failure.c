@@ -6,6 +6,7 @@
 
 enum { MESSAGE_SIZE = 1024 };
 
+/* The buffer is larger than any message of the library. */
 huddle_status experiment_fail(huddle_status status, const char *format, ...) {
     char message[MESSAGE_SIZE];
     va_list arguments;

@@ -51,6 +51,7 @@ static figure_shape *add_shape(figure *f, figure_shape shape) {
     return &f->shapes[f->count++];
 }
 
+/* The members that are not given are zero: no stroke, no dash. */
 figure_shape *figure_add_box(figure *f, figure_box box, const char *fill) {
     return add_shape(
         f, (figure_shape){
@@ -112,6 +113,7 @@ void figure_set_font(cairo_t *cairo, double size, bool bold) {
     cairo_set_font_size(cairo, size);
 }
 
+/* By the advance of the whole text, as cairo measures it. */
 double figure_anchor_offset(text_anchor anchor, double width) {
     return anchor == ANCHOR_START ? 0 : anchor == ANCHOR_MIDDLE ? width / 2 : width;
 }

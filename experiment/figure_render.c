@@ -55,6 +55,7 @@ static void draw_text(cairo_t *cairo, const figure_shape *s) {
     cairo_new_path(cairo);
 }
 
+/* cairo_line_to() without a current point begins the path. */
 static void draw_shape(cairo_t *cairo, const figure_shape *s) {
     switch (s->kind) {
     case SHAPE_BOX:
@@ -130,6 +131,7 @@ static cairo_status_t draw_file(const figure *f, figure_format format, FILE *out
 
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
+/* The title is the only text that is not drawn by cairo. */
 static void put_escaped(FILE *out, const char *text) {
     for (; *text != '\0'; text++)
         if (*text == '<')
@@ -188,6 +190,7 @@ static huddle_status finish_svg(const figure *f, char **bytes, size_t *size) {
     return HUDDLE_OK;
 }
 
+/* A figure with a failure is never rendered. */
 huddle_status figure_render(const figure *f, figure_format format, char **bytes, size_t *size) {
     *bytes = NULL;
     *size = 0;

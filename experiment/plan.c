@@ -35,6 +35,7 @@ huddle_status plan_fail(const char *file, const char *place, const char *format,
                            text);
 }
 
+/* The nearest known member is suggested: misspelling is the usual cause. */
 huddle_status plan_check_members(const char *file, const char *place, const json_t *object,
                                  const char *const *known) {
     const char *key;
@@ -119,6 +120,7 @@ int experiment_entry_count(const experiment *e) {
     return (int)json_array_size(json_object_get(e->plan, "methods"));
 }
 
+/* The entry was checked, so that "method" is a text. */
 const char *experiment_method(const experiment *e, int index) {
     return json_string_value(json_object_get(experiment_entry(e, index), "method"));
 }
@@ -149,6 +151,7 @@ done:
     return status;
 }
 
+/* An empty grid is one point. */
 static huddle_status check_grid(const char *file, const char *place, huddle_model *model,
                                 const json_t *entry) {
     huddle_status status = HUDDLE_OK;
@@ -164,6 +167,7 @@ done:
     return status;
 }
 
+/* The member's path in messages: methods[2].options.gamma. */
 static huddle_status check_options(const char *file, const char *place, huddle_model *model,
                                    const json_t *options) {
     huddle_status status = HUDDLE_OK;
@@ -181,6 +185,7 @@ done:
     return status;
 }
 
+/* What can be kept beyond the standard members of a record; see cell_fit.c. */
 static huddle_status check_keep(const char *file, const char *place, const json_t *keep) {
     if (keep != NULL && !json_is_array(keep))
         return plan_fail(file, place, "must be a list");
@@ -240,8 +245,8 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* access() distinguishes a missing file from a damaged one; jansson reports both alike.
- * Duplicate members are rejected, because one of them would be ignored. */
+/* access() is asked first for the system's own reason. Duplicate members are rejected, because
+ * one of them would silently be ignored. */
 huddle_status experiment_load_plan(const char *file, json_t **plan) {
     json_error_t error;
     *plan = NULL;
@@ -309,6 +314,7 @@ done:
     return status;
 }
 
+/* Accepts an experiment at any stage. */
 void experiment_free(experiment *e) {
     for (int i = 0; i < e->n_data; i++) {
         huddle_data_free(&e->data[i].data);

@@ -22,6 +22,7 @@ typedef struct digest {
 
 static const digest digest_start = {0xcbf29ce484222325, 0x2545f4914f6cdd1d};
 
+/* Byte by byte: keys are the same on every machine of the same byte order. */
 static void digest_add(digest *d, const void *bytes, size_t size) {
     const unsigned char *in = bytes;
     for (size_t i = 0; i < size; i++) {
@@ -31,6 +32,7 @@ static void digest_add(digest *d, const void *bytes, size_t size) {
     }
 }
 
+/* Both halves in hexadecimal, KEY_SIZE with the zero. */
 static void format_digest(digest d, char text[KEY_SIZE]) {
     snprintf(text, KEY_SIZE, "%016llx%016llx", (unsigned long long)d.a, (unsigned long long)d.b);
 }
@@ -65,6 +67,7 @@ static void set_fingerprint(experiment_data *data) {
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
+/* Generators are no files: they have neither folder nor ending. */
 static bool is_generator(const char *source) {
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(*kind, source) == 0)
@@ -129,6 +132,7 @@ static huddle_status check_names(const char *file, const char *place, const json
     return HUDDLE_OK;
 }
 
+/* Texts and truth values; numbers are checked by check_numbers(). */
 static huddle_status check_types(const char *file, const char *place, const json_t *entry) {
     static const char *const strings[] = {"name", "classes", "missing"}, *const booleans[] = {
                                                                              "transpose", "encode"};
@@ -196,6 +200,7 @@ static const char **list_strings(const json_t *value, int64_t *count) {
     return strings;
 }
 
+/* Absent members are 0, the default of huddle_read_options. */
 static int64_t integer_member(const json_t *entry, const char *name) {
     return (int64_t)json_integer_value(json_object_get(entry, name));
 }

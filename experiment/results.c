@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NaN for a cell without a record, or a record without that number. */
 double record_number(const json_t *record, const char *name) {
     const json_t *value = json_object_get(record, name);
     return json_is_number(value) ? json_number_value(value) : NAN;

@@ -26,6 +26,7 @@ typedef struct work_item {
     int data, point, cell;
 } work_item;
 
+/* Fields above the blank line are set before the threads start and only read by them. */
 typedef struct work {
     experiment *e;
     const result_store *store;
@@ -72,6 +73,7 @@ static int compare_items(const void *left, const void *right) {
     return a->point != b->point ? a->point - b->point : a->cell - b->cell;
 }
 
+/* Groups are indexed by data set and seed. */
 static work_group *find_group(const work *w, const experiment_cell *cell) {
     const json_t *seeds = json_object_get(w->e->plan, "seeds");
     int seed = 0;
@@ -240,6 +242,7 @@ static huddle_status run_workers(work *w, int wanted) {
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* Of all threads together. */
 static double process_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -305,6 +308,7 @@ done:
     return status;
 }
 
+/* experiment_run_plan() takes the plan over. */
 huddle_status experiment_run_file(huddle_context *context, const char *file, experiment *e) {
     json_t *plan = NULL;
     huddle_status status = experiment_load_plan(file, &plan);

@@ -11,6 +11,7 @@
 
 /* ---- files of OUT --------------------------------------------------------------------------- */
 
+/* OUT is used as given, relative to the working folder. */
 char *experiment_path(const experiment *e, const char *name) {
     size_t size = strlen(e->output) + strlen(name) + 2;
     char *path = malloc(size);
@@ -19,6 +20,7 @@ char *experiment_path(const experiment *e, const char *name) {
     return path;
 }
 
+/* bytes is NULL if the caller had no memory for them. */
 huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
                                     size_t size) {
     huddle_status status = HUDDLE_OK;
@@ -97,6 +99,7 @@ huddle_status store_open(experiment *e, result_store *store) {
     return HUDDLE_OK;
 }
 
+/* Closing the file also releases the lock. */
 void store_close(result_store *store) {
     if (store->file >= 0)
         close(store->file);

@@ -13,6 +13,8 @@ bool experiment_is_reconstruction(const char *name) {
     return false;
 }
 
+/* The label of an entry is shown, not the method, because a plan may have several entries of
+ * one method. */
 const char *experiment_title(const experiment *e, int entry, char *text, size_t size) {
     snprintf(text, size, "%s%s", experiment_label(e, entry),
              experiment_is_reconstruction(experiment_method(e, entry)) ? " (reconstruction)" : "");
@@ -21,6 +23,7 @@ const char *experiment_title(const experiment *e, int entry, char *text, size_t 
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
+/* The best restart, then mean and standard deviation over single ones. */
 static void print_score(FILE *out, const grid_result *result) {
     if (result->cell == NULL)
         fprintf(out, " %6s %14s", "-", "");
@@ -52,6 +55,7 @@ static void print_entry(FILE *out, const experiment *e, int data, int entry, int
     fprintf(out, "%s%s\n", text[0] == '\0' ? "" : "  ", text);
 }
 
+/* Data sets without labels have no table: there is nothing to score against. */
 static void print_data(FILE *out, const experiment *e, int data, int width) {
     const huddle_data *d = &e->data[data].data;
     fprintf(out, "%s: %lld points, %lld features", e->data[data].name, (long long)d->points.n,

@@ -46,8 +46,8 @@ static void add_main_class(const report_run *run, int32_t cluster, json_t *row) 
     page_set(row, "share", page_real((double)hits / (double)total));
 }
 
-/* One row per cluster for blocks.clusters (60-cluster.js). The three booleans decide which
- * columns the table has: classes, small images of the medoids, and the number of fused groups. */
+/* One row per cluster for blocks.clusters (60-cluster.js). The three booleans decide about the
+ * columns of the table and the wording of its caption. */
 void report_add_clusters(report_run *run) {
     json_t *rows = json_array(), *sizes = json_object_get(run->info, "sizes");
     json_t *medoids = json_object_get(run->info, "medoids");

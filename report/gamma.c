@@ -81,6 +81,7 @@ done:
     return status;
 }
 
+/* The same members as the tool's --json, without the dual bound. */
 json_t *report_levels_json(const huddle_path *path) {
     json_t *levels = json_array();
     for (int32_t i = 0; i < path->n_levels; i++) {

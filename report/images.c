@@ -170,6 +170,7 @@ static json_t *sheet_json(const report_run *run, const json_t *medoids) {
     return sheet;
 }
 
+/* Left out if the points are not images. */
 void report_add_sheet(report_run *run) {
     if (report_has_images(run))
         page_add(page_section(run->page, "images", "Images of each cluster", NULL), "sheet",

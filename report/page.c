@@ -116,6 +116,7 @@ void page_add(report_section *section, const char *kind, json_t *block) {
         section->page->failed = true;
 }
 
+/* Shared values are written once, however many blocks use them. */
 void page_share(report_page *page, const char *name, json_t *value) {
     if (page == NULL)
         json_decref(value);
@@ -134,6 +135,8 @@ json_t *page_bytes(const void *bytes, size_t size) {
     char *text = malloc((size + 2) / 3 * 4 + 1);
     if (text == NULL)
         return NULL;
+    /* Positions beyond the end count as zero bits and become '=' below: i + k > size holds
+     * exactly for them. */
     for (size_t i = 0; i < size; i += 3) {
         uint32_t three = (uint32_t)in[i] << 16;
         three |= i + 1 < size ? (uint32_t)in[i + 1] << 8 : 0;
@@ -179,6 +182,7 @@ typedef struct html_buffer {
     bool failed;
 } html_buffer;
 
+/* Doubling keeps the total of copies linear. */
 static void append_bytes(html_buffer *out, const char *text, size_t size) {
     if (out->failed)
         return;

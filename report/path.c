@@ -52,6 +52,7 @@ static void add_tree(report_run *run, const huddle_path *path) {
              report_tree_json(run, path));
 }
 
+/* In the order of the columns in add_levels(). */
 static json_t *level_rows(const huddle_path *path) {
     json_t *rows = json_array();
     for (int32_t i = 0; i < path->n_levels; i++) {
@@ -94,6 +95,7 @@ static huddle_status check_walk(const huddle_report_walk *walk, const huddle_mod
     return HUDDLE_OK;
 }
 
+/* Sections in the order of the page. */
 static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) {
     /* The path covers every gamma and takes no labels from K-means, so these options had no
      * effect. */

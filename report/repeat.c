@@ -37,6 +37,7 @@ static void add_commands(report_run *run, report_section *section) {
     json_decref(lines);
 }
 
+/* Lists of hidden options end with NULL. */
 static bool is_listed(const char *const *names, const char *name) {
     for (; *names != NULL; names++)
         if (strcmp(*names, name) == 0)
@@ -60,6 +61,7 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
     return rows;
 }
 
+/* The last section of every page. */
 void report_add_repeat(report_run *run, const char *const *hidden) {
     char lead[160];
     add_seconds(run);

@@ -26,6 +26,7 @@ huddle_status report_invalid(const char *format, ...) {
     return huddle_set_error(HUDDLE_INVALID, text);
 }
 
+/* One message for every allocation of a page. */
 huddle_status report_no_memory(void) {
     return huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
 }
@@ -38,6 +39,7 @@ huddle_array report_array(const report_run *run, const char *name) {
     return array;
 }
 
+/* Without names, classes are shown by number. */
 const char *report_class_name(const report_run *run, int32_t k, char buffer[16]) {
     if (run->options->class_names != NULL)
         return run->options->class_names[k];
@@ -110,7 +112,8 @@ static huddle_status read_info(report_run *run) {
     return updated == 0 ? HUDDLE_OK : report_no_memory();
 }
 
-/* Scores of the labels against the classes, and the confusion table. */
+/* Scores of the labels against the classes, and the confusion table; both are left out without
+ * classes. */
 static huddle_status score_labels(report_run *run) {
     const huddle_report_options *o = run->options;
     huddle_scores scores;
@@ -160,6 +163,7 @@ static huddle_status begin_page(report_run *run, const char *kind) {
     return run->page == NULL ? report_no_memory() : HUDDLE_OK;
 }
 
+/* A model that is not fitted has nothing to show. */
 huddle_status report_begin(report_run *run, const char *kind, const char *path) {
     if (run->model == NULL || path == NULL)
         return report_invalid("a report needs a model and a file name");
@@ -220,6 +224,8 @@ done:
     return status;
 }
 
+/* The labels and the number of clusters are the model's own here; the page of a path brings
+ * its own. */
 huddle_status huddle_report_write(huddle_context *context, const huddle_model *model,
                                   const huddle_points *x, const huddle_report_options *options,
                                   const char *path) {

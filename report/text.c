@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* vsnprintf() cuts what does not fit, and always ends the text. */
 void append_text(char *text, size_t size, const char *format, ...) {
     size_t length = strlen(text);
     va_list arguments;

@@ -30,6 +30,7 @@ static int32_t add_branch(branch_tree *tree, double gamma, int64_t size, bool is
     return tree->count++;
 }
 
+/* A branch ends where it joins another. */
 static void attach_branch(branch_tree *tree, int32_t child, int32_t parent, double gamma) {
     tree->items[child].parent = parent;
     tree->items[child].joined = gamma;
@@ -94,6 +95,7 @@ static void build_branches(branch_tree *tree) {
     }
 }
 
+/* Aliases may form chains, since a branch can be absorbed several times. */
 static int32_t resolve_alias(const branch_tree *tree, int32_t i) {
     while (i >= 0 && tree->items[i].alias >= 0)
         i = tree->items[i].alias;
@@ -124,7 +126,8 @@ static int64_t *count_labels(const branch_tree *tree, const int32_t *labels, int
     return counts;
 }
 
-/* The most frequent label of a branch and its share; null if the branch has no rows of its own. */
+/* The most frequent label of a branch and its share; null if the branch has no rows of its
+ * own. */
 static json_t *main_label_json(const int64_t *counts, int32_t width) {
     int32_t best = 0;
     int64_t total = 0;
@@ -147,6 +150,8 @@ static json_t *branch_json(const branch_tree *tree, int32_t i, json_t *cluster) 
                      cluster);
 }
 
+/* Counted for clusters and, if they are known, for classes: the page lets the user choose
+ * which colours the branches. */
 static json_t *branches_json(const branch_tree *tree, const report_run *run) {
     json_t *list = NULL;
     const int32_t *classes = run->options->classes;

@@ -52,7 +52,7 @@ static void add_candidates(report_run *run, const json_t *n_clusters) {
               gaps ? by_gap : "Candidates for the number of clusters, best first.");
 }
 
-/* "3", "3 and 5", "3, 5 and 8". */
+/* "3", "3 and 5", "3, 5 and 8" */
 static void list_numbers(const json_t *numbers, char *text, size_t size) {
     size_t n = json_array_size(numbers), length = 0;
     text[0] = '\0';
@@ -78,6 +78,7 @@ static void add_preparations(report_run *run) {
               "Preparations tried", lead);
 }
 
+/* Each table is left out if there was nothing to choose. */
 void report_add_trials(report_run *run) {
     const json_t *n_clusters = json_object_get(run->info, "n_clusters");
     add_table(run, json_object_get(run->info, "range"), n_clusters, "range",

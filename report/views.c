@@ -79,6 +79,7 @@ void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32
         }
 }
 
+/* cols and low have one entry per column of the plot. */
 json_t *report_grid_json(const report_grid *grid, int32_t cols) {
     json_t *low = json_array();
     for (int32_t j = 0; j < cols; j++)
@@ -150,6 +151,7 @@ done:
     return status;
 }
 
+/* F and G are doubles; the page needs points. */
 static huddle_status make_dense_view(const report_run *run, const char *name, const char *title,
                                      const huddle_array *array, json_t **view) {
     huddle_dense rows = array_dense(array);
@@ -190,6 +192,7 @@ static huddle_status make_points_view(const report_run *run, json_t **view) {
     return run->x == NULL ? HUDDLE_OK : make_view(run, "X", "Points", run->x, view);
 }
 
+/* X, F and G in the order of the method. Each is optional. */
 static huddle_status make_views(report_run *run, json_t *views, json_t *warnings) {
     huddle_status status = HUDDLE_OK;
     json_t *view = NULL;

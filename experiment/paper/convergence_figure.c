@@ -48,6 +48,7 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
     return t;
 }
 
+/* The solver may end with a value above its best one. */
 static double smallest_objective(const trace *t) {
     double smallest = INFINITY;
     for (int i = 0; i < t->n; i++)

@@ -104,6 +104,7 @@ done:
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
+/* Notes are sentences joined by semicolons. */
 static void add_note(char *note, size_t size, const char *text) {
     append_text(note, size, "%s%s", note[0] == '\0' ? "" : "; ", text);
 }
@@ -208,6 +209,7 @@ done:
     return status;
 }
 
+/* Data sets that were found and need no remark have no note. */
 json_t *paper_notes(const paper_found *found) {
     json_t *notes = json_array();
     for (int s = 0; s < PAPER_SETS; s++) {

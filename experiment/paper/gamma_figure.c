@@ -67,6 +67,7 @@ static void draw_metric(const paper *p, const chart_panel *panel, int data, bool
     }
 }
 
+/* The record of the fit at n/c, which has the two ends of gamma. */
 static const json_t *ends_record(const paper *p, int data, bool prepared) {
     int entry = prepared ? ENTRY_ENDS_AUTO : ENTRY_ENDS;
     const experiment_cell *cell = grid_point(&p->e, data, entry, 0, "acc").cell;
@@ -108,7 +109,7 @@ static void draw_ends(const chart_panel *panel, const json_t *record) {
 }
 
 /* The lower end of the axis: the smallest accuracy, ours or published, rounded down to a
- * multiple of 20. NMI is larger than ACC on these data sets. */
+ * multiple of 20. An NMI below it is drawn at the lower edge. */
 static double find_axis_start(const paper *p, int data) {
     static const int entries[] = {ENTRY_FINE, ENTRY_FINE_AUTO, ENTRY_GRID + PAPER_SSC};
     double smallest = paper_number("acc", PAPER_SSC, p->set[data])->mean;
@@ -121,7 +122,7 @@ static double find_axis_start(const paper *p, int data) {
     return fmax(0, floor(smallest / 20) * 20);
 }
 
-/* NMI first, so that ACC, the measure of the paper's title table, is drawn over it. */
+/* NMI is drawn first, so that ACC, from which the axis is chosen, lies over it. */
 static void draw_panel(const paper *p, figure *f, const panel_layout *layout, int data,
                        bool prepared) {
     double down = prepared ? NEXT_DOWN : PANEL_DOWN;

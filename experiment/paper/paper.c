@@ -81,6 +81,7 @@ done:
     return status;
 }
 
+/* found is released even if the experiment never ran. */
 void paper_free(paper *p) {
     experiment_free(&p->e);
     paper_found_free(&p->found);

@@ -35,6 +35,7 @@ panel_layout paper_start_figure(figure *f, const char *name, const char *title, 
     return layout;
 }
 
+/* Data sets fill the figure row by row. */
 chart_panel paper_panel(figure *f, const panel_layout *layout, int data, double down,
                         double height) {
     int column = data % layout->columns, row = data / layout->columns;
@@ -49,6 +50,7 @@ bool paper_is_leftmost(const panel_layout *layout, int data) {
     return data % layout->columns == 0;
 }
 
+/* Above the first panel of its column. */
 void paper_draw_set_name(const chart_panel *panel, double above, const char *name) {
     figure_add_text(panel->figure, (figure_point){panel->x, panel->y - above}, 11, chart_ink,
                     ANCHOR_START, "%s", name)
@@ -61,6 +63,7 @@ void paper_draw_x_title(const chart_panel *panel, const char *text) {
                     chart_text_size, chart_ink, ANCHOR_MIDDLE, "%s", text);
 }
 
+/* In the left margin, rotated, beside the first column only. */
 void paper_draw_y_title(const chart_panel *panel, const char *text) {
     figure_add_text(panel->figure, (figure_point){MARGIN, panel->y + panel->h / 2}, chart_text_size,
                     chart_ink, ANCHOR_MIDDLE, "%s", text)

@@ -20,6 +20,7 @@ static int table_entry(table_kind kind, int method) {
                                 : ENTRY_PREPARED;
 }
 
+/* One column per data set found. */
 static json_t *make_columns(const paper *p) {
     json_t *columns = json_array();
     page_append(columns, make_column("method"));
@@ -59,6 +60,7 @@ static json_t *make_cell(const paper *p, const char *metric, table_kind kind, in
                      "strong", ours == find_best(p, metric, kind, data));
 }
 
+/* The table of preparations has a single row, ssc. */
 static json_t *make_row(const paper *p, const char *metric, table_kind kind, int method) {
     const char *name = paper_methods[method];
     json_t *row = json_array();
@@ -101,6 +103,8 @@ static json_t *count_reached(const paper *p, const char *metric, int entry) {
     return json_sprintf("%d of %d", count, p->e.n_data);
 }
 
+/* Three large numbers: how often the published results are reached, with and without the help
+ * of labels. */
 static void add_summary(report_page *page, const paper *p) {
     report_section *section = page_section(page, "summary", "", NULL);
     page_add(section, "facts",

@@ -1,6 +1,6 @@
 /* The protocol as a plan. As published: scalars in {1e-6, 1e-3, 1, 1e3, 1e6}, dimensions 10,
- * 20, ..., 150, k = 5 (which is the default), 50 restarts. In addition: the defaults, which
- * need no labels, and finer grids. */
+ * 20, ..., 150, k = 5, 50 restarts. In addition: the defaults, which need no labels, and finer
+ * grids. */
 #include "experiment/paper/paper.h"
 
 #include <math.h>
@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The grid of the paper for gamma and alpha. */
 static json_t *list_scalars(void) {
     return json_pack("[f, f, f, f, f]", 1e-6, 1e-3, 1.0, 1e3, 1e6);
 }
 
+/* The grid of the paper for dimensions. */
 static json_t *list_dimensions(void) {
     json_t *list = json_array();
     for (int dim = 10; dim <= 150; dim += 10)
@@ -36,7 +38,8 @@ static json_t *make_published(const char *method) {
     return entry;
 }
 
-/* An entry whose label is the method's name with a suffix. */
+/* An entry whose label is the method's name with a suffix: tables must distinguish entries of
+ * one method. */
 static json_t *make_labelled(const char *method, const char *suffix) {
     return json_pack("{s:s, s:s+}", "method", method, "label", method, suffix);
 }

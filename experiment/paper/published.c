@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* The prefix is what file names begin with: MSRA50 is distributed as MSRA25 and similar names. */
+/* The prefix is what file names begin with, in any case: MSRA50 is found under every name that
+ * begins with MSRA. */
 const paper_set paper_sets[PAPER_SETS] = {
     {"AR", "AR", "840 faces of 120 people"},
     {"JAFFE", "JAFFE", "213 faces of 10 people, 26 x 26"},

@@ -16,6 +16,7 @@ typedef struct table_cell {
     char at[128]; /* that grid point */
 } table_cell;
 
+/* The name in records, and the heading of tables. */
 typedef struct metric_text {
     const char *name, *title;
 } metric_text;
@@ -93,6 +94,7 @@ static void write_heading(FILE *out, const paper *p, const char *first) {
     fputc('\n', out);
 }
 
+/* Markdown has no footnotes in tables. */
 static void write_name(FILE *out, int method) {
     fprintf(out, "| %s%s |", paper_methods[method],
             method_note(method)[0] == '\0' ? "" : " (reconstruction)");
@@ -117,6 +119,7 @@ static void write_oracle_table(FILE *out, const paper *p, const char *metric) {
     }
 }
 
+/* The defaults use no labels, so that these are the numbers to expect in practice. */
 static void write_default_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     for (int m = 0; m < PAPER_METHODS; m++) {
@@ -144,6 +147,7 @@ static void write_prepared_table(FILE *out, const paper *p, const char *metric) 
     fputc('\n', out);
 }
 
+/* The explanation is part of the file: it is read on its own. */
 static void write_markdown(FILE *out, const paper *p, const char *metric) {
     fprintf(out,
             "# %s, per cent\n\n## The published protocol\n\n"
@@ -191,6 +195,7 @@ static void write_latex_row(FILE *out, const paper *p, const char *metric, int m
     fputs(" \\\\\n", out);
 }
 
+/* Rows below the published methods. */
 static void write_latex_extra(FILE *out, const paper *p, const char *metric, bool prepared) {
     fputs(prepared ? "ssc, best over preparations" : "ssc, default (no labels)", out);
     for (int i = 0; i < p->e.n_data; i++) {
@@ -202,6 +207,7 @@ static void write_latex_extra(FILE *out, const paper *p, const char *metric, boo
     fputs(" \\\\\n", out);
 }
 
+/* A tabular without packages, to be pasted into a paper. */
 static void write_latex(FILE *out, const paper *p, const char *metric) {
     fputs("% Needs no package. Our result, mean and standard deviation over single restarts; "
           "below it the paper's number and the difference.\n\\begin{tabular}{l",
@@ -242,6 +248,7 @@ done:
     return status;
 }
 
+/* acc.csv, acc.md, acc.tex, and the same for nmi. */
 huddle_status paper_write_tables(const paper *p) {
     huddle_status status = HUDDLE_OK;
     for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
@@ -267,6 +274,7 @@ static void print_row(FILE *out, const paper *p, const char *metric, const char 
     fputc('\n', out);
 }
 
+/* The same cells as in the files. */
 static void print_table(FILE *out, const paper *p, const metric_text *metric) {
     fprintf(out, "%-28s", metric->title);
     for (int i = 0; i < p->e.n_data; i++)

@@ -26,6 +26,8 @@ bool hd_io_element_narrow(hd_io_element element) {
     return hd_io_element_size(element) <= 2 || element == HD_IO_F4;
 }
 
+/* The step of an axis is the product of the lengths of the axes that vary faster. Lengths may
+ * still be unchecked here: hd_io_array_count() is what refuses an overflow. */
 void hd_io_array_pack(hd_io_array *array, bool first_fastest) {
     int64_t step = 1;
     for (int32_t k = 0; k < array->rank; k++) {
@@ -98,6 +100,7 @@ static double from_half(uint16_t bits) {
     return (bits & 0x8000) != 0 ? -value : value;
 }
 
+/* In place; elements have at most eight bytes. */
 static void reverse(char *bytes, size_t size) {
     for (size_t i = 0; i < size / 2; i++) {
         char c = bytes[i];
@@ -214,6 +217,8 @@ huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points) 
     if (n > INT32_MAX || d > INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld points of %lld features are more than 2147483647",
              (long long)n, (long long)d);
+    /* The product is below 2^62 for the sizes allowed above, and hd_alloc() refuses what does
+     * not fit memory. */
     ALLOC(points->values, n * d);
     points->n = n;
     points->d = d;
@@ -257,6 +262,7 @@ done:
     return status;
 }
 
+/* The value as it will be rounded: float keeps more of it once the shift is subtracted. */
 static double shifted(const huddle_points *x, const double *values, int64_t j) {
     return x->shift != NULL ? values[j] - x->shift[j] : values[j];
 }

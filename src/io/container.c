@@ -97,6 +97,7 @@ hd_io_variable *hd_io_container_find(const hd_io_container *container, const cha
 static void list_names(const hd_io_container *container, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
+    /* Eight bytes are reserved for the separator, "..." and the zero. */
     for (int64_t k = 0; k < container->count; k++) {
         const char *name = container->variables[k].name;
         if (container->variables[k].part)
@@ -111,6 +112,8 @@ static void list_names(const hd_io_container *container, char *text, size_t size
         snprintf(text, size, "nothing");
 }
 
+/* Names come from the command line; a very long one is cut so that the list still fits the
+ * message. */
 static huddle_status no_such_name(const hd_io_container *container, const char *name) {
     char names[400];
     list_names(container, names, sizeof names);
@@ -286,6 +289,7 @@ static huddle_status append_variable(hd_io_container *container, hd_io_variable 
                                      hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels part = {0};
+    /* A variable that cannot be read is passed on to hd_io_variable_load(), which reports why. */
     if (variable->kind != HD_IO_OTHER && !is_vector(variable))
         FAIL(HUDDLE_INVALID, "'%s' is %lld x %lld, not one label for each sample", variable->name,
              (long long)variable->array.dims[0], (long long)variable->array.dims[1]);
@@ -295,6 +299,7 @@ static huddle_status append_variable(hd_io_container *container, hd_io_variable 
         goto done;
     }
     status = hd_io_labels_from_array(&variable->array, &part);
+    /* The message of hd_io_labels_from_array() does not name the variable. */
     if (status == HUDDLE_INVALID)
         status = hd_fail_at(status, "'%s'", variable->name);
     TRY(status);
@@ -396,6 +401,7 @@ huddle_status hd_io_data_set_file_labels(hd_io_request *request, huddle_data *da
     return hd_io_data_set_labels(data, labels);
 }
 
+/* One element more than needed, so that an empty list is not NULL. */
 static huddle_status copy_names(const hd_io_container *container, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     ALLOC_ZERO(data->names, container->count + 1);
@@ -441,6 +447,8 @@ huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *l
     hd_io_variable *found = NULL, *only = NULL;
     int64_t vectors = 0;
     *labels = (hd_io_labels){0};
+    /* Several vectors without a conventional name are ambiguous, so the second one rules out
+     * this way. */
     for (int64_t k = 0; k < container->count; k++)
         if (is_vector(&container->variables[k])) {
             vectors++;

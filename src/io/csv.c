@@ -87,6 +87,7 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
+/* The caller sees the data as if there had been no label column. */
 static void forget_labels(huddle_data *data) {
     hd_io_classes_free(data->classes, data->n_classes);
     huddle_free(data->labels);
@@ -156,6 +157,7 @@ done:
 /* ---- features that determine the labels
  * ------------------------------------------------------ */
 
+/* Floats, not doubles: the points are already rounded. */
 static int by_value(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
@@ -308,6 +310,7 @@ static void tell_doubt(huddle_context *context, const char *place, const hd_io_c
             sign == kind->decimal ? "being the decimal sign" : "separating thousands");
 }
 
+/* Only features: the style of a column that is not used does not matter. */
 static void tell_styles(huddle_context *context, const hd_io_plan *plan) {
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         char place[160];
@@ -339,6 +342,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     hd_io_missing policy;
     int64_t *sources = NULL;
     *misread = false;
+    /* The options are checked before the table, so that a mistake in them is reported first. */
     TRY(hd_io_missing_policy(request->options, &policy));
     TRY(hd_io_plan_make(request, layout, pieces, &plan));
     if (policy != HD_IO_REFUSE || plan.n_texts > (plan.label >= 0))

@@ -52,6 +52,7 @@ huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layo
         hd_io_labels texts = {.n = pieces->rows};
         if (!marked[c])
             continue;
+        /* The number of a text is -2 - role: see hd_io_text_role(). */
         texts.texts = reading.texts + (-2 - plan.roles[c]) * pieces->rows;
         TRY(judge_column(&texts, &facts[c]));
     }

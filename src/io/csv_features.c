@@ -124,6 +124,7 @@ static bool is_same(hd_io_span text, const char *other) {
            memcmp(text.begin, other, (size_t)text.length) == 0;
 }
 
+/* The first few different texts are kept as examples; the number of rows counts all. */
 static void note_unknown(unknown_texts *unknown, hd_io_span text) {
     unknown->rows++;
     for (int k = 0; k < unknown->count; k++)
@@ -136,6 +137,7 @@ static void note_unknown(unknown_texts *unknown, hd_io_span text) {
         unknown->more = true;
 }
 
+/* Four texts of 60 bytes with their quotes fit the list. */
 static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_t column,
                          const unknown_texts *unknown) {
     char place[160], list[300] = "";

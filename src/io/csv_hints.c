@@ -55,6 +55,7 @@ static void quote(const char *name, bool shell, char *text, size_t size) {
     text[used] = '\0';
 }
 
+/* On the command line --x is repeated for each column; in a program the columns are a list. */
 static void add_choice(line *to, const huddle_read_options *options, const char *name, bool first) {
     char quoted[256];
     quote(name, options->hints_as_flags, quoted, sizeof quoted);
@@ -117,6 +118,7 @@ void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *
         add_text(&to, "]");
 }
 
+/* A position is used if the name is missing, ambiguous or long: see has_good_names(). */
 void hd_io_hint_column(const huddle_read_options *options, const char *option,
                        const hd_io_layout *layout, int64_t column, char *text, size_t size) {
     char quoted[256], position[24];
@@ -127,6 +129,7 @@ void hd_io_hint_column(const huddle_read_options *options, const char *option,
     snprintf(text, size, options->hints_as_flags ? "--%s %s" : "%s = %s", option, quoted);
 }
 
+/* The same advice as a flag of the tool or as an option of the library. */
 void hd_io_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
                 size_t size) {
     if (options->hints_as_flags)

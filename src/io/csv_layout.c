@@ -33,6 +33,8 @@ static const char *next_field(const char *p, const char *end, char separator, hd
         field->begin = ++p;
         while (p < end && (*p != '"' || (p + 1 < end && p[1] == '"')))
             p += *p == '"' ? 2 : 1;
+        /* A doubled quote may have been the last two characters of a damaged file: p is then
+         * beyond the end. */
         field->end = p = p < end ? p : end;
         field->open = p == end;
         p += p < end;
@@ -161,6 +163,7 @@ static bool is_numbered(const hd_io_fields *first) {
     return true;
 }
 
+/* Conventional names are short, so that a longer one need not be compared. */
 static bool is_label_name(const hd_io_field *field) {
     char name[32];
     int64_t length = field->end - field->begin;
@@ -283,6 +286,7 @@ static char *copy_field(const hd_io_field *field) {
     return copy;
 }
 
+/* A quoted name in the header may contain line feeds. */
 static int64_t count_lines(const char *begin, const char *end) {
     int64_t lines = 0;
     for (const char *p = begin; p < end; p++)
@@ -398,6 +402,7 @@ done:
     return status;
 }
 
+/* names may be NULL; hd_io_classes_free() accepts that. */
 void hd_io_layout_free(hd_io_layout *layout) {
     hd_io_classes_free(layout->names, layout->columns);
     huddle_free(layout->kinds);
@@ -436,6 +441,7 @@ const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column) {
     return layout->names != NULL ? layout->names[column] : "";
 }
 
+/* Long names are cut: the position identifies the column. */
 void hd_io_layout_place(const hd_io_layout *layout, int64_t column, char *text, size_t size) {
     const char *name = hd_io_layout_name(layout, column);
     if (name[0] != '\0')

@@ -9,7 +9,7 @@
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The longest word has five characters; anything that does not fit the buffer is none of them. */
+/* The longest word has four characters; anything that does not fit the buffer is none of them. */
 static bool is_word(const char *begin, int64_t length, const char *const *words) {
     char text[8];
     if (length >= (int64_t)sizeof text)
@@ -30,11 +30,13 @@ bool hd_io_field_missing(const hd_io_field *field) {
     return is_word(field->begin, field->end - field->begin, words);
 }
 
+/* Infinity is a number for the purpose of finding headers, although the points must be finite. */
 bool hd_io_field_infinite(const hd_io_field *field) {
     static const char *const words[] = {"inf", "+inf", "-inf", NULL};
     return is_word(field->begin, field->end - field->begin, words);
 }
 
+/* Here "none", "-" and "." are not missing: they occur as names of classes. */
 bool hd_io_label_missing(const char *begin, int64_t length) {
     static const char *const words[] = {"", "NA", "N/A", "NaN", "#N/A", "null", "?", NULL};
     return is_word(begin, length, words);
@@ -84,6 +86,7 @@ typedef struct plain_text {
  * reads it in its plain form. */
 enum { MAX_DIGITS = 60 };
 
+/* Stops at MAX_DIGITS; the digits left over then make the caller refuse the number. */
 static const char *copy_digits(const char *p, const char *end, plain_text *to) {
     for (; p < end && hd_io_is_digit(*p) && to->length < MAX_DIGITS; p++)
         to->text[to->length++] = *p;
@@ -312,6 +315,7 @@ static const char *skip_year(const char *p, const char *end) {
     return p != NULL && year >= 1500 && year < 2500 ? p : NULL;
 }
 
+/* strchr() would find the terminating zero, but p < end excludes it. */
 static bool is_between(const char *p, const char *end, const char *signs) {
     return p < end && strchr(signs, *p) != NULL;
 }
@@ -346,6 +350,7 @@ static bool is_month_and_number(const char *p, const char *end) {
            skip_strict_month(next + 1, end) == end;
 }
 
+/* At least "0:00"; the upper limit excludes long texts at once. */
 bool hd_io_is_time(const char *begin, const char *end) {
     return end - begin >= 4 && end - begin <= 40 && skip_time(begin, end) == end;
 }

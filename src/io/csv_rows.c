@@ -102,6 +102,8 @@ static const char *read_plain(const hd_io_plan *plan, const char *p, double *val
         int32_t role = plan->roles[c];
         const char *begin = p;
         if (role >= 0) {
+            /* `fast` may read eight bytes beyond a digit, which the padding of the file and of
+             * the last line allows. */
             p = hd_io_number_at(begin, true, &values[role]);
         } else {
             while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&
@@ -119,6 +121,7 @@ static const char *read_plain(const hd_io_plan *plan, const char *p, double *val
         const char *end = p;
         while (is_blank(*p, separator))
             p++;
+        /* CR is part of the line end only before LF; elsewhere it is an error of the field. */
         if (*p == '\r' && p[1] == '\n')
             p++;
         if (*p == '\n')
@@ -220,6 +223,8 @@ static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int3
         const char *begin = p, *next = NULL;
         bool incomplete = false;
         int64_t own_line = line;
+        /* Values are written straight into the caller's array if there is one. Beyond the last
+         * counted row the scratch memory is used, until the error below is raised. */
         double *to = r->values != NULL && row < rows ? r->values + row * d : s->values;
         if (!r->plan->styled)
             next = read_plain(r->plan, p, to, s->texts);
@@ -231,6 +236,7 @@ static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int3
             }
             TRY(read_careful(r, &p, record, line, &s->fields, to, s->texts, &incomplete));
             next = record;
+            /* A quoted record may contain line feeds; the last one is counted by the loop. */
             for (; begin < next - 1; begin++)
                 line += *begin == '\n';
         }

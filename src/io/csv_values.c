@@ -15,6 +15,7 @@
  * would add a feature for each. */
 enum { MAX_CATEGORIES = 100 };
 
+/* In the order of hd_io_missing. */
 huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy) {
     static const char *const names[] = {"error", "drop", "mean", "median"};
     *policy = HD_IO_REFUSE;
@@ -81,13 +82,14 @@ done:
     return status;
 }
 
+/* NaN does not occur: missing values were left out. */
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Mean or median of the values of a column that are present; NaN if there is none. The mean of
- * an even number's middle two is the median. */
+/* Mean or median of the values of a column that are present; NaN if there is none. The median
+ * of an even number of values is the mean of the middle two. */
 static double typical_value(const double *values, int64_t n, int64_t d, int64_t j, bool median,
                             double *room) {
     int64_t count = 0;
@@ -145,6 +147,7 @@ typedef struct category {
     int32_t missing; /* the one that means a missing value, or -1 */
 } category;
 
+/* `of` and `texts` are NULL for columns of numbers. */
 static void categories_free(category *categories, int64_t count) {
     for (int64_t k = 0; categories != NULL && k < count; k++) {
         huddle_free(categories[k].of);
@@ -308,6 +311,8 @@ static huddle_status drop_leaks(hd_io_plan *plan, const hd_io_reading *r, int64_
             *c = (category){0};
             continue;
         }
+        /* Kept categories move together with their columns, so that categories[k] still
+         * belongs to chosen[k]. */
         category moved = *c;
         *c = (category){0};
         categories[kept] = moved;
@@ -416,6 +421,7 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
     TRY(status);
     if (policy == HD_IO_DROP)
         TRY(drop_rows(&r, data, &n));
+    /* The spans are copied; what they point to is the mapped file. */
     if (plan->label >= 0) {
         ALLOC(labels->texts, n);
         memcpy(labels->texts, r.texts, (size_t)n * sizeof *labels->texts);
@@ -427,6 +433,7 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
         TRY(take_features(plan, &r, n, &d, data, sources, &wide));
     if (policy == HD_IO_MEAN || policy == HD_IO_MEDIAN)
         TRY(fill(plan, wide, n, d, *sources, policy == HD_IO_MEDIAN, &filled));
+    /* The number of features is set with the points; until then data->features is freed below. */
     data->points.d = 0;
     if (request->options->n_shift == d)
         TRY(huddle_points_from_double_shifted(request->context, n, d, wide, d, 1,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Works for data that was only partly filled: everything not reached is zero. */
 void huddle_data_free(huddle_data *data) {
     huddle_free(data->name);
     huddle_free(data->labels);
@@ -53,6 +54,7 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
         goto done;
     }
     TRY(refuse_table_options(options));
+    /* The options belong to the caller, so a copy is changed and restored at the end. */
     without_x.n_x = 0;
     if (options->x_by_name)
         request->options = &without_x;
@@ -175,6 +177,7 @@ done:
     return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }
 
+/* Outputs are cleared first, so that they are valid after a failure. */
 huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
                                  int32_t **labels, int32_t *n_classes, char ***classes) {
     hd_io_labels raw;
@@ -193,6 +196,7 @@ huddle_status huddle_labels_read(huddle_context *context, const char *path, int6
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
+/* names and dims have the same number of entries. */
 void huddle_listing_free(huddle_listing *listing) {
     hd_io_classes_free(listing->names, listing->count);
     huddle_free(listing->dims);
@@ -229,6 +233,7 @@ static huddle_status dense_from_csr(const huddle_csr *from, huddle_dense *matrix
     return status;
 }
 
+/* Images become one row each; see hd_io_array_samples(). */
 static huddle_status dense_from_array(huddle_context *context, const hd_io_array *array,
                                       huddle_dense *matrix) {
     hd_io_samples samples = hd_io_array_samples(array, false);

@@ -77,6 +77,7 @@ static bool has_ending(const char *path, const char *endings, const char *more) 
     return false;
 }
 
+/* The first format in the table with that ending. */
 const hd_io_format *hd_io_find_writer(const char *path) {
     for (int k = 0; k < N_FORMATS; k++)
         if (has_ending(path, formats[k].write_endings, ""))
@@ -100,6 +101,8 @@ void hd_io_list_write_endings(char *text, size_t size) {
         snprintf(text + used, size - used, " or .%s", previous);
 }
 
+/* One sentence for every format that depends on a library, so that users find the same words
+ * in the documentation. */
 huddle_status hd_io_missing_library(const char *what, const char *library) {
     return hd_fail(HUDDLE_UNSUPPORTED, "%s need %s, which this build of Huddle was made without",
                    what, library);

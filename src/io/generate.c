@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* M_PI is not part of C11. */
 static const double pi = 3.14159265358979323846;
 
+/* noise is the default; options->noise replaces it. */
 typedef struct shape {
     const char *name;
     int32_t d, n_classes;
@@ -105,6 +107,7 @@ static huddle_status make_points(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* n = 0 means the default of 1000 points. Every class has at least one point. */
 huddle_status hd_io_generate(huddle_context *context, const char *name,
                              const huddle_read_options *options, huddle_data *data) {
     huddle_status status = HUDDLE_OK;

@@ -31,6 +31,8 @@ static huddle_status inflate_all(const hd_file *file, z_stream *stream, char **b
                                  int64_t *capacity, int64_t *size) {
     int64_t eaten = 0;
     for (;;) {
+        /* One byte of room at least, so that inflate() can always make progress or report the
+         * end. */
         if (!hd_grow(bytes, capacity, *size + 1 + HD_FILE_PADDING, 1))
             return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack more than %lld bytes",
                            (long long)*size);
@@ -73,6 +75,7 @@ huddle_status hd_io_gunzip_file(hd_file *file) {
     if (!hd_grow(&bytes, &capacity, likely_size(file) + 1 + HD_FILE_PADDING, 1))
         FAIL(HUDDLE_NO_MEMORY, "no memory to unpack %lld bytes", (long long)likely_size(file));
     TRY(inflate_all(file, &stream, &bytes, &capacity, &size));
+    /* A member may be valid and empty; no format is. */
     if (size == 0)
         FAIL(HUDDLE_FORMAT, "the file is empty");
     const char *path = file->path;

@@ -86,6 +86,8 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
     hsize_t dims[H5S_MAX_RANK] = {0}, stored = H5Dget_storage_size(set);
     hid_t space = H5Dget_space(set);
     int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    /* H5S_NULL is a data set without a value, which HDF5 distinguishes from one with zero
+     * elements. */
     if (rank > 3 || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
         variable->kind = HD_IO_OTHER;
         variable->trouble = rank > 3 ? "has more than three dimensions" : "holds nothing";
@@ -93,6 +95,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
         H5Sget_simple_extent_dims(space, dims, NULL);
         variable->array.rank = rank;
         for (int k = 0; k < rank; k++)
+            /* Dimensions beyond int64 become -1, which hd_io_array_count() refuses. */
             variable->array.dims[k] = dims[k] > INT64_MAX / 2 ? -1 : (int64_t)dims[k];
         int64_t room = stored > (hsize_t)file_size ? -1 : (int64_t)stored * MAX_RATIO + SMALL;
         if (hd_io_array_count(&variable->array, room) < 0) {
@@ -211,6 +214,7 @@ done:
     return status;
 }
 
+/* The whole data set in one call: HDF5 decompresses and converts it. */
 static huddle_status load_array(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
@@ -234,7 +238,7 @@ typedef struct state {
     hid_t file;
 } state;
 
-/* By its path, because identifiers of objects would keep the file open beyond H5Fclose(). */
+/* Opened by name for each access: no identifier of an object outlives a call. */
 static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     const state *s = container->state;
@@ -271,6 +275,7 @@ done:
     return status;
 }
 
+/* Registered before the file is open, so `file` may be -1. */
 static void close_file(hd_io_container *container) {
     state *s = container->state;
     if (s == NULL)
@@ -308,6 +313,7 @@ done:
     return status;
 }
 
+/* By name, so that the order of variables does not depend on how the file was written. */
 static bool list_datasets(hd_io_container *container) {
     return H5Lvisit(hd_io_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, add_dataset,
                     container) >= 0;

@@ -82,6 +82,7 @@ static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_
     memset(bytes, 0, size);
     while (size > 0) {
         ssize_t got = pread(file->target.descriptor, to, size, (off_t)address);
+        /* A signal (a progress timer, a debugger) interrupts system calls; that is no failure. */
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)

@@ -10,6 +10,7 @@ static H5E_auto2_t callers_printer; /* guarded by library */
 static void *callers_stream;
 static bool failed; /* a call inside HDF5 has failed; guarded by library */
 
+/* Called by HDF5 for every error; nothing is printed, but end_quietly() has to know. */
 static herr_t note_failure(hid_t stack, void *unused) {
     (void)stack;
     (void)unused;

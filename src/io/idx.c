@@ -53,6 +53,7 @@ static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t
 /* Asked of every file before its format is known, so a packed one is unpacked for four bytes
  * only. Called by hd_io_gunzip_file() too, which leaves packed IDX to this reader. */
 bool hd_io_idx_is(const hd_file *file) {
+    /* Not a header unless four bytes are read into it. */
     unsigned char head[4] = {1};
     int64_t got = file->size < 4 ? 0 : 4;
     if (is_packed(file)) {
@@ -114,6 +115,8 @@ static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
         FAIL(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
     hd_io_array_pack(&variable->array, false);
     int64_t size = count * hd_io_element_size(variable->array.element);
+    /* The bytes of a plain file are used where they are mapped; those of a packed one are
+     * replaced below. */
     variable->array.bytes = file->text + length;
     if (packed) {
         ALLOC(bytes, size + length);
@@ -163,6 +166,7 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
         /* A file that does not exist is not an error, so the message is dropped. */
         (void)hd_file_open(path, &labels);
     }
+    /* A file of that name with other content is not the labels, and is ignored. */
     if (labels.text == NULL || !hd_io_idx_is(&labels))
         goto done;
     variable = hd_io_container_add(container, "labels", 6);
@@ -196,6 +200,7 @@ huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     TRY(read_array(file, variable));
+    /* A file of rank 1 contains labels itself and has none beside it. */
     if (variable->array.rank > 1 && !hd_io_labels_unwanted(request->options))
         TRY(find_labels(request, file, container));
 done:

@@ -23,6 +23,7 @@ static void free_list(list *names) {
     *names = (list){0};
 }
 
+/* By bytes, so that the order does not depend on the locale. */
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -38,6 +39,7 @@ static huddle_status add(list *names, char *name) {
     return HUDDLE_OK;
 }
 
+/* Without a second slash if the folder was given with one. */
 static char *join_path(const char *folder, const char *name) {
     size_t head = strlen(folder), tail = strlen(name);
     char *path = hd_alloc((int64_t)(head + tail + 2), 1);
@@ -65,6 +67,7 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
         char *path = join_path(folder, entry->d_name);
         if (path == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
+        /* A folder that is named like an image is a folder. */
         if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && folders != NULL)
             TRY(add(folders, path));
         else if (hd_has_extension(path, "pgm") || hd_has_extension(path, "png"))
@@ -121,6 +124,7 @@ static huddle_status read_some(void *argument, hd_chunk chunk) {
     int64_t d = r->data->points.d;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         const char *path = r->images->items[i];
+        /* The messages of hd_io_image_read() contain the name of the image. */
         TRY(hd_io_image_read(path, &image));
         if (image.height != r->data->height || image.width != r->data->width)
             FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,
@@ -161,6 +165,7 @@ static huddle_status set_classes(const list *folders, const int64_t *class_of, i
     hd_io_labels labels = {.n = n};
     ALLOC(labels.texts, n);
     for (int64_t i = 0; i < n; i++) {
+        /* Paths were made by join_path(), so there is always a slash. */
         const char *name = strrchr(folders->items[class_of[i]], '/') + 1;
         labels.texts[i] = (hd_io_span){name, (int64_t)strlen(name)};
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Texts may point into the arena or into a mapped file; only the arena is owned. */
 void hd_io_labels_free(hd_io_labels *labels) {
     huddle_free(labels->numbers);
     huddle_free(labels->texts);
@@ -98,6 +99,8 @@ huddle_status hd_io_labels_simplify(hd_io_labels *labels) {
         goto done;
     ALLOC(numbers, labels->n);
     for (; i < labels->n; i++) {
+        /* The texts are followed by a character that is no part of a number: every producer
+         * adds a line feed. */
         hd_io_span text = labels->texts[i];
         if (!hd_io_number_whole(text.begin, text.begin + text.length, &numbers[i]))
             break;
@@ -177,6 +180,7 @@ static int64_t *slot_of(const distinct *set, hd_io_span key) {
 /* Doubles the table and enters the distinct labels again; their numbers stay the same. */
 static huddle_status make_room(distinct *set) {
     huddle_status status = HUDDLE_OK;
+    /* A power of two, as mask requires. */
     int64_t *larger = NULL, size = set->slots == NULL ? 256 : 2 * (set->mask + 1);
     ALLOC_ZERO(larger, size);
     huddle_free(set->slots);
@@ -200,6 +204,7 @@ static huddle_status find_distinct(distinct *set, int32_t *numbers) {
             set->first[set->count++] = i;
             *slot = set->count;
             numbers[i] = (int32_t)(set->count - 1);
+            /* At most half of the slots are in use. */
             if (2 * set->count > set->mask)
                 TRY(make_room(set));
         } else {
@@ -230,6 +235,7 @@ static int by_text(const void *a, const void *b) {
     return order != 0 ? order : (x.length > y.length) - (x.length < y.length);
 }
 
+/* Numbers are written in decimal, as the file had them or not ("007" becomes "7"). */
 static char *class_text(const hd_io_labels *labels, const ranked *class) {
     char text[24];
     if (labels->texts != NULL)
@@ -250,6 +256,7 @@ huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int
     *mapped = NULL;
     *classes = NULL;
     *n_classes = 0;
+    /* Labels are int32 in the whole library. */
     if (labels->n > INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld labels are more than 2147483647", (long long)labels->n);
     ALLOC(*mapped, labels->n);

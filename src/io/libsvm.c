@@ -12,6 +12,7 @@
  * begins a comment. */
 static const hd_io_records records = {' ', false, false, '#'};
 
+/* Tabs separate as blanks do. */
 static const char *skip_blanks(const char *p, const char *end) {
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
@@ -70,15 +71,15 @@ typedef struct parsing {
     int64_t first_index;
 } parsing;
 
+/* At most 60 bytes of a damaged file are shown. */
 static huddle_status bad_pair(const char *p, const char *end, int64_t line) {
     return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not index:value", (long long)line,
                    (int)(end - p < 60 ? end - p : 60), p);
 }
 
 /* One line, in either pass; end[-1] is its line feed. Indices must ascend, which also excludes
- * duplicates, and must fit int32 after the pass over all lines has decided whether they start
- * at 0 or 1. An index of more than ten digits is refused before its value, which may have
- * overflowed, is used. */
+ * duplicates, and fit int32. An index of more than ten digits is refused before its value,
+ * which may have overflowed, is used. */
 static huddle_status read_line(const parsing *s, const char *p, const char *end, int64_t line,
                                int64_t row, int64_t piece) {
     int64_t previous = -1, at = s->counting ? 0 : s->x->offsets[row];
@@ -124,6 +125,8 @@ static huddle_status read_piece(void *argument, hd_chunk chunk) {
     const hd_io_piece *piece = &s->pieces->items[chunk.begin];
     int64_t row = piece->first_row, line = piece->first_line;
     int64_t rows = row + piece->rows;
+    /* Both passes must agree with hd_io_pieces_cut() on which lines are rows; the bound keeps
+     * a disagreement from writing beyond the arrays. */
     for (const char *p = piece->begin; p < piece->end; line++) {
         const char *next = hd_io_record_end(p, piece->end, ' ', false);
         if (hd_io_is_row(p, next, &records) && row < rows) {
@@ -142,6 +145,7 @@ typedef struct state {
     hd_io_pieces pieces;
 } state;
 
+/* The labels' texts are freed with their variable. */
 static void close_state(hd_io_container *container) {
     state *s = container->state;
     if (s == NULL)
@@ -179,8 +183,8 @@ done:
     return status;
 }
 
-/* Labels are kept if every line has one; a file without any is valid too. Some but not all is
- * an error: a missing label shifts nothing, but is most likely damage. */
+/* Labels are kept if every line has one; a file without any is valid too. Labels on some lines
+ * only are most likely damage, and are refused. */
 static huddle_status keep_labels(hd_io_container *container, hd_io_span **labels, int64_t rows) {
     int64_t with = 0, without = -1;
     for (int64_t i = 0; i < rows; i++) {

@@ -10,6 +10,7 @@
  * balance the load. A constant: the division must not depend on the number of threads. */
 enum { PIECE = 1 << 20 };
 
+/* CR is blank too: lines may end in CR LF. */
 bool hd_io_is_blank_line(const char *begin, const char *end) {
     while (begin < end && (*begin == ' ' || *begin == '\t' || *begin == '\r' || *begin == '\n'))
         begin++;
@@ -70,6 +71,7 @@ const char *hd_io_record_end(const char *p, const char *end, char separator, boo
 
 /* ---- cutting -------------------------------------------------------------------------------- */
 
+/* Empty pieces are not added: every piece has a last character. */
 static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const char *end) {
     if (begin == end)
         return HUDDLE_OK;
@@ -123,6 +125,7 @@ done:
     return status;
 }
 
+/* The argument of count_rows(). */
 typedef struct counting {
     hd_io_pieces *pieces;
     const hd_io_records *records;
@@ -139,6 +142,7 @@ static huddle_status count_rows(void *argument, hd_chunk chunk) {
             const char *next = hd_io_record_end(p, piece->end, c->records->separator, quoted);
             piece->rows += hd_io_is_row(p, next, c->records);
             piece->lines++;
+            /* Lines inside a quoted record; without quotes a record is a line. */
             for (const char *feed = p; quoted && (feed = line_end(feed, next)) < next;)
                 piece->lines++;
             p = next;

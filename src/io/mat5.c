@@ -471,8 +471,8 @@ static huddle_status add_variable(hd_io_container *container, const span *s, con
     return HUDDLE_OK;
 }
 
-/* Walks the top-level elements by their tags. Elements of other types are skipped, as the
- * specification demands for the future's sake. */
+/* Walks the top-level elements by their tags; elements that are neither matrices nor
+ * compressed ones are skipped. */
 huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
                               hd_io_container *container) {
     huddle_status status = HUDDLE_OK;

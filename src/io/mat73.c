@@ -12,9 +12,10 @@
 /* Names of classes are short; a longer one is none that is read. */
 enum { CLASS_SIZE = 64 };
 
-/* How a variable is stored; hd_io_variable.place. */
+/* How a variable is stored; kept in hd_io_variable.place. */
 typedef enum form { FORM_NUMBERS, FORM_EMPTY, FORM_CHARACTERS, FORM_CELLS, FORM_SPARSE } form;
 
+/* HDF5's own messages are about its internals and are not shown. */
 static huddle_status damaged(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
@@ -46,6 +47,7 @@ static bool open_attribute(hid_t object, const char *name, H5T_class_t class, at
            H5Sget_simple_extent_npoints(a->space) == 1;
 }
 
+/* Identifiers that were not opened are negative. */
 static void close_attribute(attribute *a) {
     if (a->space >= 0)
         H5Sclose(a->space);
@@ -126,9 +128,8 @@ static H5T_class_t type_class(hid_t set) {
 }
 
 /* An empty array is stored as its dimensions, in MATLAB's order, with the attribute
- * MATLAB_empty, because HDF5 once could not store a dimension of 0. What claims to be empty
- * must have a dimension of 0; the rank is checked before dims, which has room for three, is
- * read into. */
+ * MATLAB_empty. What claims to be empty must have a dimension of 0; the rank is checked before
+ * dims, which has room for three, is read into. */
 static void describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
     int64_t rank = count_of(&variable->array);
@@ -154,7 +155,8 @@ static void describe_characters(hd_io_variable *variable) {
         hd_io_mat_refuse(variable, "has more than two dimensions");
         return;
     }
-    if (array->rank < 2) { /* not as MATLAB writes it: a single text */
+    if (array->rank <
+        2) { /* another program's text without MATLAB's two dimensions: a single text */
         array->dims[1] = count_of(array);
         array->dims[0] = 1;
         array->rank = 2;
@@ -172,6 +174,7 @@ static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *varia
     hd_io_hdf5_describe(set, file_size, variable);
     reverse_dimensions(&variable->array);
     variable->place = FORM_NUMBERS;
+    /* An absent attribute is 0. */
     bool empty = read_number(set, "MATLAB_empty", 0) != 0;
     H5T_class_t type = type_class(set);
     if (!is_array_class(class)) {
@@ -224,6 +227,8 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
         hd_io_mat_refuse(variable, hd_io_mat_class_trouble(class[0] == '\0' ? "struct" : class));
         return;
     }
+    /* `data` is described only to recognise complex numbers, which are records; `offsets` is
+     * overwritten by jc. */
     bool described = describe_member(group, "data", file_size, &set, &offsets);
     bool complex = set >= 0 && type_class(set) == H5T_COMPOUND;
     if (set >= 0)
@@ -330,6 +335,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     hd_io_labels *texts = &variable->texts;
     hd_io_characters characters = {0};
     void *units = NULL;
+    /* A reference is an address in the file; HDF5 checks that there is an object. */
     hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
     if (cell < 0)
         TRY(damaged(variable));
@@ -338,6 +344,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     TRY(read_characters(cell, file_size, variable, &characters, &units));
     if (characters.rows > 1 && characters.length > 0)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells of more than one text", variable->name);
+    /* An empty text is 0 x 0. */
     if (characters.rows == 0)
         characters.length = 0;
     if (!hd_grow(&texts->arena, capacity, *used + 4 * characters.length + 1, 1))
@@ -401,6 +408,7 @@ static huddle_status load_sparse(hid_t group, int64_t file_size, hd_io_variable 
     TRY(load_member(group, "jc", file_size, variable, &offsets));
     TRY(load_member(group, "ir", file_size, variable, &positions));
     TRY(load_member(group, "data", file_size, variable, &values));
+    /* Without jc nothing is known about the columns. */
     if (offsets.array.bytes == NULL)
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
     TRY(hd_io_mat_sparse(variable->name, variable->array.dims[0], variable->array.dims[1],
@@ -463,6 +471,7 @@ static huddle_status open_file(const hd_file *file, hd_io_container *container) 
     return hd_io_hdf5_open_file(file, list_variables, container);
 }
 
+/* As in hd_io_hdf5_open(): tried in another process first. */
 huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
                                hd_io_container *container) {
     huddle_status status = HUDDLE_OK;

@@ -18,14 +18,14 @@ enum { CLASS_INT64 = 14 };
 /* MATLAB reads variables of less than 2^31 bytes, although the tag could count up to 2^32. */
 static const int64_t most_bytes = INT32_MAX;
 
-/* The beginning of a matrix, and the bytes of the parts that follow. */
+/* The beginning of a matrix, and the bytes of the parts that follow it. */
 typedef struct head {
     const char *name;
     uint32_t class, capacity; /* of a sparse matrix: entries */
     int64_t rows, cols, bytes;
 } head;
 
-/* What is written, in the form in which it is written. */
+/* What is written, in the form in which it is written. Made by prepare(). */
 typedef struct content {
     const huddle_data *data;
     int64_t *numbers; /* labels that are numbers */
@@ -98,6 +98,7 @@ static head sparse_head(const huddle_points *x) {
                   .bytes = part_size(4 * count) + part_size(4 * (x->d + 1)) + part_size(8 * count)};
 }
 
+/* A column vector, as MATLAB users expect labels. */
 static head numbers_head(const content *c) {
     int64_t n = c->data->points.n;
     return (head){.name = "y",
@@ -127,6 +128,7 @@ static head cells_head(const content *c) {
     return cells;
 }
 
+/* Dimensions are int32 in the format. */
 static bool fits(const head *h) {
     return h->rows <= INT32_MAX && h->cols <= INT32_MAX && matrix_size(h) <= most_bytes;
 }
@@ -235,6 +237,7 @@ done:
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+/* Scalars are 1 x 1 matrices. */
 static huddle_status put_number(hd_output *output, const char *name, double value) {
     huddle_status status = HUDDLE_OK;
     TRY(put_head(output, &(head){name, CLASS_DOUBLE, 0, 1, 1, part_size(8)}));
@@ -243,6 +246,7 @@ done:
     return status;
 }
 
+/* MATLAB stores columns, so the points are transposed first. */
 static huddle_status put_dense(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     hd_io_block block = {0};
@@ -352,6 +356,8 @@ done:
     return status;
 }
 
+/* hd_output_end() renames the temporary file if everything succeeded, and removes it
+ * otherwise. */
 huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     content c = {.data = data};

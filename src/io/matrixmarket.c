@@ -105,6 +105,7 @@ static huddle_status parse_sizes(market *m) {
     return HUDDLE_OK;
 }
 
+/* got is -1 at the end of the file. */
 static huddle_status bad_line(const market *m, int got) {
     if (got < 0)
         return hd_fail(HUDDLE_FORMAT, "the file ends before all %lld entries",
@@ -124,6 +125,7 @@ static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
     ALLOC(columns, most);
     ALLOC(values, most);
     for (int64_t e = 0; e < m->entries; e++) {
+        /* The third number stays 1 for a pattern. */
         double numbers[3] = {0, 0, 1};
         int got = next_line(m, numbers, wanted);
         if (got != wanted || !is_size(numbers[0]) || !is_size(numbers[1]))
@@ -155,7 +157,8 @@ static huddle_status read_array(market *m, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
     ALLOC_ZERO(values, m->rows * m->cols);
-    for (int64_t j = 0; j < m->cols && m->rows > 0; j++) /* an empty matrix can claim any width */
+    for (int64_t j = 0; j < m->cols && m->rows > 0;
+         j++) /* an empty matrix can claim any width, which would otherwise be looped over */
         for (int64_t i = !m->symmetric ? 0 : m->skew ? j + 1 : j; i < m->rows; i++) {
             double value = 0;
             int got = next_line(m, &value, 1);
@@ -184,7 +187,7 @@ huddle_status hd_io_matrixmarket_open(hd_io_request *request, const hd_file *fil
     char *copy = NULL;
     TRY(hd_check_cancel(request->context));
     TRY(parse_banner(file, &m));
-    if (file->text[file->size - 1] != '\n') { /* the last number needs something after it */
+    if (file->text[file->size - 1] != '\n') { /* the last number needs a character after it */
         copy = hd_alloc(file->size + 1, 1);
         if (copy == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)file->size);

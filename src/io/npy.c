@@ -27,6 +27,8 @@ static const char *find_element(const hd_npy *npy, hd_io_element *element) {
             *element = known[k].element;
             return NULL;
         }
+    /* The message names what the array contains, since that is what has to be converted before
+     * saving. */
     return npy->kind == 'c'   ? "holds complex numbers"
            : npy->kind == 'O' ? "holds Python objects"
            : npy->kind == 'V' ? "holds records"
@@ -112,6 +114,7 @@ typedef struct direct_read {
     atomic_bool suspect; /* some value is not finite */
 } direct_read;
 
+/* pread() may return less than asked for, and a signal may interrupt it. */
 static huddle_status read_bytes(const direct_read *r, int64_t begin, int64_t end) {
     while (begin < end) {
         ssize_t got = pread(r->file->descriptor, r->to + begin, (size_t)(end - begin),
@@ -164,6 +167,7 @@ static huddle_status read_floats(hd_io_request *request, hd_io_container *contai
     enum { BLOCK = 1 << 22 };
     huddle_status status = HUDDLE_OK;
     const hd_io_array *array = &variable->array;
+    /* The position of the array in the file, from the position in the map. */
     direct_read r = {container->file, array->bytes - container->file->text, (char *)values, false};
     *placed = array->element == HD_IO_F4 && !array->swapped && container->file->descriptor >= 0;
     if (!*placed)

@@ -54,6 +54,7 @@ done:
     return hd_output_end(&output, status);
 }
 
+/* .npy has room for one array. */
 huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, const char *path) {
     if (data->labels != NULL)
         hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: the labels are not written; .npz holds both",

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+/* An NPZ file is a ZIP archive; whether it contains arrays is known after opening it. */
 bool hd_io_npz_is(const hd_file *file) {
     return hd_zip_is(file->text, file->size);
 }
@@ -87,6 +88,7 @@ done:
 /* ---- scipy.sparse.save_npz()
  * ----------------------------------------------------------------- */
 
+/* Like hd_io_container_find(), but without the treatment of slashes. */
 static hd_io_variable *member(hd_io_container *container, const char *name) {
     for (int64_t k = 0; k < container->count; k++)
         if (strcmp(container->variables[k].name, name) == 0)
@@ -113,6 +115,7 @@ static huddle_status load_vector(hd_io_container *container, const char *name, i
     }
     ALLOC(*wholes, *count);
     for (int64_t i = 0; i < *count; i++)
+        /* SciPy's indices are integers; anything else is damage. */
         if (!hd_io_array_whole(&v->array, i, &(*wholes)[i], &value))
             FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix holds %g", name, value);
 done:
@@ -195,6 +198,7 @@ static huddle_status find_sparse(hd_io_container *container) {
     if (format[0] == '\0')
         goto done;
     TRY(load_vector(container, "shape", &shape, NULL, &rank));
+    /* Beyond int32 the matrix could not be indexed. */
     if (rank != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has an impossible shape");
     hd_io_variable *variable = hd_io_container_add(container, "X", 1);

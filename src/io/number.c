@@ -12,6 +12,7 @@ __extension__ typedef unsigned __int128 wide;
  * in any case. */
 enum { MAX_FIVES = 27 };
 
+/* At most 27 multiplications. */
 static uint64_t power_of_five(int64_t k) {
     uint64_t power = 1;
     while (k-- > 0)
@@ -19,6 +20,7 @@ static uint64_t power_of_five(int64_t k) {
     return power;
 }
 
+/* x is not zero. */
 static int leading_zeros(wide x) {
     uint64_t high = (uint64_t)(x >> 64);
     return high != 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
@@ -100,7 +102,7 @@ bool hd_io_number_whole(const char *begin, const char *end, int64_t *value) {
     return true;
 }
 
-/* The digits of a whole number below 10^19. */
+/* The digits of a whole number below 10^19, which 20 characters hold. */
 static int write_digits(uint64_t number, char *text) {
     char digits[20];
     int count = 0;

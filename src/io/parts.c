@@ -23,6 +23,7 @@ static int64_t samples_in(const hd_io_variable *variable, bool in_columns) {
     return rank == 0 ? 1 : variable->array.dims[in_columns ? rank - 1 : 0];
 }
 
+/* Of images, features are all pixels. */
 static int64_t features_in(const hd_io_variable *variable, bool in_columns) {
     int64_t n = samples_in(variable, in_columns);
     return n == 0 ? 0 : hd_io_variable_count(variable) / n;
@@ -40,6 +41,8 @@ huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *
     }
     *in_columns = request->options->transpose || (n_labels == across && n_labels != down);
     int64_t n = *in_columns ? across : down, d = features_in(points->items[0], *in_columns);
+    /* Parts are stacked row by row, so they must have the same features; how many samples each
+     * has does not matter. */
     for (int64_t k = 1; k < points->count; k++)
         if (features_in(points->items[k], *in_columns) != d)
             return hd_fail(HUDDLE_INVALID,
@@ -126,6 +129,8 @@ static huddle_status fill_dense(hd_io_request *request, hd_io_container *contain
     hd_io_intake intake = {0};
     int64_t n = 0, row = 0;
     bool narrow = true;
+    /* The number of points is needed before the first part is read: all of them go into one
+     * allocation. */
     for (int64_t k = 0; k < parts->count; k++) {
         n += samples_in(parts->items[k], in_columns);
         narrow = narrow && hd_io_element_narrow(parts->items[k]->array.element);

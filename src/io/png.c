@@ -12,6 +12,7 @@ typedef struct source {
     size_t left;
 } source;
 
+/* A read beyond the end must not return: libpng would decode whatever is in memory. */
 static void read_bytes(png_structp png, png_bytep to, size_t size) {
     source *s = png_get_io_ptr(png);
     if (size > s->left)
@@ -86,6 +87,7 @@ done:
 
 huddle_status hd_io_png_read(const hd_file *file, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
+    /* Zeroed and one byte longer than what keep_error() copies. */
     char text[100] = "";
     source from = {file->text, (size_t)file->size};
     unsigned char *block = NULL;

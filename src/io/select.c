@@ -18,7 +18,8 @@ static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
         }
     if (marked > 0 || !data->classes_numeric)
         return marked;
-    char *dash = strchr(text + 1, '-'); /* after the first: -3--1 are three numbers */
+    char *dash =
+        strchr(text + 1, '-'); /* from the second character on: -3--1 is the range of -3 to -1 */
     int64_t first, last;
     if (text[0] == '\0' ||
         !hd_io_number_whole(text, dash != NULL ? dash : text + strlen(text), &first))
@@ -43,6 +44,7 @@ static huddle_status mark_classes(const huddle_data *data, const char *text, boo
     char *copy = hd_copy_text(text), *next = NULL;
     if (copy == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a line of text");
+    /* An empty part ("1,,2") names no class and is refused. */
     for (char *part = copy; part != NULL; part = next) {
         next = strchr(part, ',');
         if (next != NULL)
@@ -100,6 +102,7 @@ static void warn_of_few(huddle_context *context, const huddle_data *data, const 
         }
 }
 
+/* Applied after reading, to every kind of source alike. */
 huddle_status hd_io_data_select(huddle_context *context, const huddle_read_options *options,
                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -114,6 +117,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     if (data->labels == NULL)
         FAIL(HUDDLE_INVALID, "there are no labels to choose classes by");
     ALLOC_ZERO(kept, data->n_classes);
+    /* counts is filled by choose() and only used for the warning. */
     ALLOC_ZERO(counts, data->n_classes);
     ALLOC_ZERO(rank, data->n_classes);
     ALLOC(index, data->points.n);

@@ -20,8 +20,8 @@ static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
                    (long long)rows, (long long)cols, (long long)count);
 }
 
-/* Adds up entries of one row in the same column, as MatrixMarket and SciPy define duplicates;
- * columns ascend. In place: entries only move to the front. */
+/* Adds up entries of one row in the same column, as SciPy does; columns ascend. In place:
+ * entries only move to the front. */
 static void merge_repeated(huddle_csr *matrix) {
     int64_t kept = 0, begin = 0;
     for (int64_t i = 0; i < matrix->rows; i++) {
@@ -92,6 +92,7 @@ static huddle_status check_offsets(const hd_io_lines *lines, int64_t count) {
     return HUDDLE_OK;
 }
 
+/* An entry of a row that is being sorted. */
 typedef struct entry {
     int64_t column;
     int64_t order; /* equal columns stay in order, so that sums do not depend on the sort */
@@ -205,6 +206,7 @@ huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
     memcpy(points->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *points->offsets);
     if (count > 0)
         memcpy(points->columns, matrix->columns, (size_t)count * sizeof *points->columns);
+    /* The values are checked one by one, so that the message can name the place. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             TRY(check_value(matrix->values[e], i, matrix->columns[e]));
@@ -221,6 +223,7 @@ done:
 huddle_status hd_io_points_append(huddle_points *points, const huddle_points *more) {
     huddle_status status = HUDDLE_OK;
     huddle_points both = {0};
+    /* An empty set has no offsets. */
     int64_t n = points->n, old = n > 0 ? points->offsets[n] : 0, added = more->offsets[more->n];
     TRY(huddle_points_new_sparse(n + more->n, more->d, old + added, &both));
     if (old > 0) {
