@@ -12,6 +12,7 @@
  * take hours. */
 static int check_outputs(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
+    /* Only labels have a choice of endings; a model and a page may have any name. */
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
     for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
         const char *path = argument(arguments, files[i]);

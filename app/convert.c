@@ -17,6 +17,7 @@ static int run_convert(const cli_arguments *arguments) {
         result = output_check_not_input(arguments, target);
     if (result == EXIT_DONE)
         result = output_check(target);
+    /* session_begin() prints the reason if it fails. */
     huddle_context *context = result == EXIT_DONE ? session_begin(arguments, &result) : NULL;
     if (context == NULL)
         return result;
@@ -29,6 +30,7 @@ static int run_convert(const cli_arguments *arguments) {
     if (result == EXIT_DONE) {
         char text[128];
         input_describe(&data, text, sizeof text);
+        /* On stderr: stdout is for data. */
         note("%s: %s", target, text);
     }
     huddle_data_free(&data);

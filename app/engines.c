@@ -30,6 +30,7 @@ static json_t *engines_json(void) {
     return json_pack("{s:s, s:o}", "default", huddle_engines()[0]->name, "engines", list);
 }
 
+/* Text for people: name and summary, one engine per line. */
 static int run_engines(const cli_arguments *arguments) {
     if (argument(arguments, "json") != NULL) {
         json_t *report = engines_json();

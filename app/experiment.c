@@ -14,6 +14,7 @@
 static char *default_output(const char *file) {
     const char *slash = strrchr(file, '/'), *base = slash == NULL ? file : slash + 1;
     const char *dot = strrchr(base, '.');
+    /* A dot at the beginning is part of a hidden file's name. */
     bool has_ending = dot != NULL && dot != base;
     size_t size = strlen(base) + sizeof "-results";
     char *name = must(malloc(size));
@@ -53,6 +54,7 @@ static int run_experiment(const cli_arguments *arguments) {
                     .alone = argument(arguments, "alone") != NULL};
     int result = EXIT_DONE;
     huddle_context *context = session_begin(arguments, &result);
+    /* Messages of experiments contain the name of the plan or of the file concerned. */
     if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
     clear_progress();

@@ -70,8 +70,8 @@ int fitting_configure(fitting *fit, const char *method) {
 
 /* ---- the data ----------------------------------------------------------------------------- */
 
-/* The exit status after a graph or an embedding was handed to the model. A method that cannot use
- * it is a usage error. */
+/* The exit status after a graph or an embedding was passed to the model. A method that cannot
+ * use it is a usage error: the user chose both. */
 static int check_given(huddle_status status, const char *path) {
     if (status == HUDDLE_UNSUPPORTED)
         return usage_error("%s: %s", path, huddle_last_error());
@@ -101,6 +101,7 @@ static int read_embedding(fitting *fit, const char *path) {
 static int read_classes(fitting *fit) {
     const char *path = argument(fit->arguments, "y");
     huddle_data *data = &fit->data;
+    /* "none" means no labels, as for data. */
     if (path == NULL || strcmp(path, "none") == 0)
         return EXIT_DONE;
     huddle_status status = huddle_labels_read(fit->context, path, &data->points.n, &data->labels,
@@ -147,6 +148,7 @@ int fitting_read(fitting *fit) {
     if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
         fit->data.labels == NULL)
         return result;
+    /* An int32 has at most eleven characters. */
     char count[16];
     snprintf(count, sizeof count, "%d", fit->data.n_classes);
     huddle_status status = huddle_model_set_option(fit->model, "n_clusters", count);
@@ -231,6 +233,7 @@ json_t *fitting_json(const fitting *fit) {
     if (fit->data.labels != NULL)
         json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
     input_add_json(&fit->data, report);
+    /* Where n_clusters came from is part of the report, since it came from the labels. */
     if (fit->counted_classes)
         json_object_set_new(report, "n_clusters_from", json_string("classes"));
     if (fit->has_scores)

@@ -46,6 +46,7 @@ static void print_labels(const huddle_data *data) {
     const huddle_column *label = input_label(data);
     if (data->labels == NULL)
         return;
+    /* Only tables have a label column with a reason. */
     if (label != NULL) {
         input_column_name(data, label, text, 256);
         append_text(text, sizeof text, ", %s; ", label->reason);
@@ -137,6 +138,7 @@ static json_t *listing_json(const char *source, const huddle_listing *listing) {
 static void print_listing(const char *source, char *reason, const huddle_listing *listing) {
     size_t own = strlen(source);
     int column = 0;
+    /* "FILE: reason" is the usual form. */
     if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
         reason += own + 2;
     reason[strcspn(reason, ";")] = '\0'; /* the advice that follows is replaced by that below */
@@ -164,6 +166,8 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     char reason[1024];
     huddle_listing listing = {0};
     snprintf(reason, sizeof reason, "%s", huddle_last_error());
+    /* Only a wrong choice of arrays can be cured by a listing; any other failure is reported
+     * as it is. */
     bool choose = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
                   huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
                   !listing.has_points;

@@ -58,9 +58,11 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
                                    .encode = argument(arguments, "encode") != NULL,
                                    .x_by_name = columns.by_name,
                                    .hints_as_flags = true};
+    /* Before anything is read. */
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
+    /* The values are borrowed from the command line; only the list is freed. */
     const char **y = argument_all(arguments, "y", &options.n_y);
     options.x = columns.x;
     options.n_x = columns.n_x;
@@ -153,6 +155,7 @@ void input_add_json(const huddle_data *data, json_t *report) {
         json_object_set_new(report, "label_column", text_json(name));
     }
     json_object_set_new(report, "columns", input_columns_json(data));
+    /* Without dropped rows the member is absent. */
     if (data->n_dropped == 0)
         return;
     json_t *rows = json_array();

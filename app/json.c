@@ -46,6 +46,7 @@ static void print_object(const json_t *object, int indent) {
 static void print_array(const json_t *array, int indent) {
     size_t n = json_array_size(array);
     json_t *head = json_array_get(array, 0);
+    /* An empty array has no head and is printed on one line. */
     bool lines = json_is_array(head) || json_is_object(head);
     fputc('[', stdout);
     for (size_t i = 0; i < n; i++) {

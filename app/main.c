@@ -20,6 +20,7 @@ const cli_command *const commands[] = {
 /* Help that was asked for is printed to stdout and is a success; help after a mistake is
  * printed to stderr. */
 static int run(int count, char **words) {
+    /* Without a command the help is an error message. */
     if (count < 2) {
         print_general_help(stderr);
         return EXIT_USAGE;

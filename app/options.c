@@ -47,6 +47,7 @@ static json_t *bound_json(const huddle_option *option, double bound) {
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
+    /* "allowed" is the range as --help shows it. */
     json_t *made =
         json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_name(option->type),
                   "default", default_json(option), "allowed", allowed);

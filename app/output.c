@@ -73,6 +73,7 @@ int output_check_folder(const char *path) {
  * excluded: /dev/null may be input and output. */
 static bool same_file(const char *a, const char *b) {
     struct stat first, second;
+    /* a == b is the same argument, not another file of that name. */
     return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
@@ -101,6 +102,7 @@ int output_check_ending(const char *path, const char *what, const char *const *e
     char known[128] = "";
     if (path == NULL)
         return EXIT_DONE;
+    /* An ending alone (".csv") is not a file name. */
     size_t length = strlen(path);
     for (int i = 0; endings[i] != NULL; i++) {
         size_t own = strlen(endings[i]);

@@ -33,6 +33,7 @@ typedef struct gamma_walk {
  * restart of K-means is enough. */
 static int configure_fit(gamma_walk *walk) {
     static const char *const fixed[][2] = {{"gamma", "0"}, {"n_init", "1"}};
+    /* The whole path is computed, so that a single value has no meaning. */
     if (argument(walk->fit.arguments, "gamma") != NULL)
         return usage_error("path covers all values of gamma and does not accept --gamma");
     int result = fitting_configure(&walk->fit, "ssc");
@@ -56,6 +57,7 @@ static int configure_path(gamma_walk *walk) {
         return usage_error("%s", huddle_last_error());
     for (int i = 0; i < arguments->n_settings; i++) {
         const cli_setting *setting = &arguments->settings[i];
+        /* Options of other stages were set in the model already. */
         if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
             huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
                 HUDDLE_OK)
@@ -77,6 +79,7 @@ static huddle_status solve_path(gamma_walk *walk) {
         return status;
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
+    /* F has one column per cluster. */
     walk->n_clusters = (int32_t)f.cols;
     walk->options.shrink.n_clusters = walk->n_clusters;
     status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
@@ -130,6 +133,7 @@ static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *
 static huddle_status write_tree(const huddle_path *path, const char *file) {
     huddle_dense linkage = {0};
     huddle_status status = huddle_path_linkage(path, &linkage);
+    /* The ending was checked before the computation. */
     bool npy = strcasecmp(file + strlen(file) - 4, ".npy") == 0;
     if (status == HUDDLE_OK)
         status = npy ? huddle_dense_write_npy(file, &linkage) : write_linkage_csv(&linkage, file);

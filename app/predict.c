@@ -74,6 +74,7 @@ static int read_features(prediction *p, const char *source) {
     huddle_status status = HUDDLE_OK;
     json_t *features = model_features(p->model);
     int64_t count = (int64_t)json_array_size(features);
+    /* --x overrides the names. */
     bool named = argument(p->arguments, "x") == NULL && are_distinct(features);
     int result = check_flags(p, named);
     if (result != EXIT_DONE || !named) {
@@ -87,6 +88,7 @@ static int read_features(prediction *p, const char *source) {
         names[k] = json_string_value(json_array_get(features, (size_t)k));
     result = input_try_columns(p->context, p->arguments, source, names, count, p->model, &p->data,
                                &status);
+    /* The reader's message contains the file's name. */
     if (result == EXIT_DONE && status != HUDDLE_OK)
         result = failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
     free(names);

@@ -103,6 +103,7 @@ static char *full_command(const fitting *fit) {
         append_option(&out, "method", huddle_model_method(fit->model));
     for (int i = 0; i < arguments->n_settings; i++) {
         const cli_flag *flag = arguments->settings[i].flag;
+        /* The method is already there, and outputs are left out. */
         if (flag != NULL && strcmp(flag->name, "method") != 0 && !is_output(flag->name))
             append_option(&out, flag->name,
                           flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);

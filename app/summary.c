@@ -38,7 +38,7 @@ static void print_title(const json_t *report) {
     printf("\n\n");
 }
 
-/* "none" is the default and not worth mentioning. */
+/* Points that were not prepared need no mention. */
 static void print_method(const json_t *report) {
     double c = number(report, "n_clusters");
     const char *rule = text_of(json_object_get(report, "prepare"), "rule");

@@ -21,7 +21,6 @@ static const cli_flag *find_flag(const cli_command *command, const char *name, s
     return NULL;
 }
 
-/* Letters are few; the first match is the only one. */
 static const cli_flag *find_letter(const cli_command *command, char letter) {
     for (const flag_group *group = command->groups; group->flags != NULL; group++)
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)

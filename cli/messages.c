@@ -115,7 +115,7 @@ static void format_duration(double seconds, char *text, size_t size) {
         snprintf(text, size, "%ld h %ld min", s / 3600, s % 3600 / 60);
 }
 
-/* \033[K erases what a longer line may have left behind. */
+/* \033[K erases what a longer line may have left. */
 static void draw_bar(double share, double rate, double remaining) {
     enum { CELLS = 30 };
     char bar[CELLS + 1], duration[32];

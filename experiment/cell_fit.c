@@ -36,6 +36,7 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
         return status;
     json_t *info = json_loads(text, 0, NULL);
     huddle_free(text);
+    /* The library's own JSON is valid, so only memory can be missing. */
     if (info == NULL)
         return experiment_no_memory();
     /* A method that alternates reports the objective of the whole under "alternation". */
@@ -78,6 +79,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
                                 json_t *record) {
     huddle_array starts = {0};
     double sum[N_METRICS] = {0}, squares[N_METRICS] = {0}, values[N_METRICS];
+    /* A method without restarts has its labels only. */
     if (huddle_model_array(model, "start_labels", &starts) != HUDDLE_OK)
         starts = (huddle_array){.rows = 1, .values = huddle_model_labels(model, NULL)};
     for (int64_t r = 0; r < starts.rows; r++) {
@@ -196,6 +198,7 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     json_t *value;
     huddle_status status = HUDDLE_OK;
     double began = wall_seconds(), cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    /* The settings were checked when the cell was made. */
     json_object_foreach(cell->settings, name, value) {
         if (status == HUDDLE_OK)
             status = huddle_model_set_option(model, name, json_string_value(value));

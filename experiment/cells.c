@@ -50,6 +50,7 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
     const huddle_data *data = &e->data[cell->data].data;
     json_t *settings = json_object(), *value;
     const char *name;
+    /* With labels the number of clusters is known, as in the paper. */
     if (data->labels != NULL)
         json_object_set_new(settings, "n_clusters", json_sprintf("%d", data->n_classes));
     if (n_init != NULL && huddle_option_find(huddle_model_options(model), "n_init") != NULL)
@@ -106,6 +107,7 @@ huddle_status experiment_list_cells(experiment *e) {
     int n_entries = experiment_entry_count(e), n_seeds = (int)json_array_size(seeds), n_points = 0;
     for (int k = 0; k < n_entries; k++)
         n_points += experiment_grid_size(e, k);
+    /* One cell more than needed, so that calloc() is never asked for nothing. */
     e->cells = calloc((size_t)(e->n_data * n_seeds * n_points) + 1, sizeof *e->cells);
     TRY_POINTER(e->cells);
     for (int i = 0; i < e->n_data; i++)

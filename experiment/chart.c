@@ -58,6 +58,7 @@ static int log_step(const chart_axis *axis, double length, double room) {
 static int place_ticks(const chart_axis *axis, double length, double room,
                        double values[MAX_TICKS]) {
     int count = 0;
+    /* Ticks of a logarithmic axis are powers of ten. */
     if (axis->log) {
         int step = log_step(axis, length, room);
         int first = (int)ceil(log10(axis->from) / step - 1e-9) * step;
@@ -153,6 +154,7 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
     double used = panel->x, right = panel->x + panel->w; /* labels stay between these */
     for (int i = 0; i < n; i++) {
         const chart_mark *mark = &marks[i];
+        /* Marks outside the axis are not drawn. */
         if (!isfinite(mark->value) || mark->value < panel->x_axis.from ||
             mark->value > panel->x_axis.to)
             continue;

@@ -39,6 +39,7 @@ static void write_row(FILE *out, const experiment *e, const experiment_cell *cel
     write_field(out, experiment_method(e, cell->entry));
     fputc(',', out);
     write_field(out, experiment_label(e, cell->entry));
+    /* "name=value", separated by blanks. */
     json_object_foreach(cell->settings, name, value) {
         append_text(options, sizeof options, "%s%s=%s", options[0] == '\0' ? "" : " ", name,
                     json_string_value(value));
@@ -70,6 +71,7 @@ huddle_status experiment_write_csv(const experiment *e) {
     for (int i = 0; i < e->n_cells; i++)
         if (e->cells[i].record != NULL)
             write_row(out, e, &e->cells[i]);
+    /* A memory stream fails only for lack of memory. */
     if (fclose(out) != 0)
         TRY(experiment_no_memory());
     TRY(experiment_write_file(e, "results.csv", text, size));

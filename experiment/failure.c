@@ -6,7 +6,7 @@
 
 enum { MESSAGE_SIZE = 1024 };
 
-/* The buffer is larger than any message of the library. */
+/* A longer message is cut. */
 huddle_status experiment_fail(huddle_status status, const char *format, ...) {
     char message[MESSAGE_SIZE];
     va_list arguments;
@@ -19,6 +19,7 @@ huddle_status experiment_fail(huddle_status status, const char *format, ...) {
 /* Messages of the readers begin with the file's name already; a second one would not help. */
 huddle_status experiment_fail_about(huddle_status status, const char *about) {
     const char *message = huddle_last_error();
+    /* A cancelled call has no message of its own. */
     if (status == HUDDLE_OK || status == HUDDLE_CANCELLED ||
         strncmp(message, about, strlen(about)) == 0)
         return status;

@@ -15,6 +15,7 @@ void figure_init(figure *f, const char *name, const char *title) {
     cairo_surface_t *surface = cairo_recording_surface_create(CAIRO_CONTENT_COLOR, NULL);
     f->ruler = cairo_create(surface);
     cairo_surface_destroy(surface);
+    /* cairo returns an object in an error state instead of NULL. */
     if (cairo_status(f->ruler) != CAIRO_STATUS_SUCCESS)
         f->status = HUDDLE_NO_MEMORY;
 }

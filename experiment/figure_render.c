@@ -87,7 +87,7 @@ static void draw_figure(cairo_t *cairo, const figure *f) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Collects what cairo writes: a callback for every surface, with a memory stream behind it. */
+/* Collects what cairo writes: a callback for every surface, which appends to a memory stream. */
 static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned length) {
     return fwrite(bytes, 1, length, closure) == length ? CAIRO_STATUS_SUCCESS
                                                        : CAIRO_STATUS_WRITE_ERROR;
@@ -151,6 +151,7 @@ static void put_svg(FILE *out, const figure *f, const char *svg) {
     static const char *const marks[] = {" id=\"", "=\"#", "url(#"};
     const char *at = strstr(svg, "<svg");
     const char *end = at == NULL ? NULL : strchr(at, '>');
+    /* Cannot happen with cairo's own output. */
     if (end == NULL)
         return;
     fprintf(out, "%.*s role=\"img\">\n<title>", (int)(end - at), at);

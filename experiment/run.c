@@ -104,6 +104,7 @@ static huddle_status list_work(work *w) {
     TRY_POINTER(w->groups);
     for (int i = 0; i < e->n_cells; i++) {
         const experiment_cell *cell = &e->cells[i];
+        /* A cell is computed once for all cells with its key. */
         if (cell->record != NULL || is_repeated(e, i))
             continue;
         double cost = estimate_cost(e, cell);
@@ -126,6 +127,7 @@ done:
 static void take_record(work *w, const experiment_cell *cell, json_t *record) {
     experiment *e = w->e;
     const char *error = json_string_value(json_object_get(record, "error"));
+    /* Recorded for all workers to see; they stop at their next cell. */
     if (!store_append(w->store, record))
         w->error = errno;
     if (error != NULL && e->n_failed == 0)
@@ -159,6 +161,7 @@ static void *run_cells(void *argument) {
     const worker *own = argument;
     work *w = own->work;
     pthread_mutex_lock(&w->lock);
+    /* Three reasons to stop: no more cells, a failed write, a cancellation. */
     while (w->next < w->count && w->error == 0 && !w->cancelled) {
         experiment_cell *cell = &w->e->cells[w->items[w->next++].cell];
         work_group *group = find_group(w, cell);
@@ -186,6 +189,7 @@ static void watch_workers(work *w, const worker *workers, int n_workers) {
     pthread_mutex_lock(&w->lock);
     while (w->n_running > 0) {
         struct timespec until;
+        /* pthread_cond_timedwait() uses the real-time clock by default. */
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += POLL_INTERVAL;
         until.tv_sec += until.tv_nsec / 1000000000;
@@ -207,6 +211,7 @@ static void watch_workers(work *w, const worker *workers, int n_workers) {
 /* One thread per context; the engine is that of the caller's context. */
 static bool start_worker(work *w, worker *made) {
     *made = (worker){.work = w};
+    /* A context belongs to one thread. */
     if (huddle_context_new(&made->context) != HUDDLE_OK)
         return false;
     (void)huddle_context_set_threads(made->context, 1);
@@ -255,6 +260,7 @@ static double process_seconds(void) {
 static huddle_status check_outcome(const work *w) {
     const experiment *e = w->e;
     int done = e->n_found + e->n_computed;
+    /* Results so far are stored, so the run can be continued. */
     if (w->cancelled)
         return experiment_fail(HUDDLE_CANCELLED,
                                "cancelled; %d of %d cells are done, run the same command again to "

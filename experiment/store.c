@@ -60,7 +60,9 @@ static bool read_records(experiment *e, int file) {
     off_t complete = 0;
     if (lines == NULL)
         return false;
+    /* The duplicate shares its offset with `file`. */
     rewind(lines);
+    /* A line without its line feed was not written completely. */
     while ((length = getline(&line, &capacity, lines)) > 0) {
         if (line[length - 1] != '\n')
             break;
@@ -91,6 +93,7 @@ huddle_status store_open(experiment *e, result_store *store) {
     store->file = open(store->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (store->file < 0)
         return experiment_fail(HUDDLE_IO, "%s: %s", store->path, strerror(errno));
+    /* Without waiting: the other run may take hours. */
     if (fcntl(store->file, F_SETLK, &lock) != 0)
         return experiment_fail(HUDDLE_IO, "%s: another process is writing to this folder",
                                e->output);
@@ -119,6 +122,7 @@ bool store_append(const result_store *store, const json_t *record) {
     text[size] = '\n'; /* in place of the null byte; size + 1 bytes are written */
     while (done <= size) {
         ssize_t written = write(store->file, text + done, size + 1 - done);
+        /* A signal is no failure. */
         if (written < 0 && errno != EINTR)
             break;
         done += written > 0 ? (size_t)written : 0;

@@ -61,7 +61,7 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
     return rows;
 }
 
-/* The last section of every page. */
+/* The last sections of every page. */
 void report_add_repeat(report_run *run, const char *const *hidden) {
     char lead[160];
     add_seconds(run);

@@ -150,8 +150,7 @@ static json_t *branch_json(const branch_tree *tree, int32_t i, json_t *cluster) 
                      cluster);
 }
 
-/* Counted for clusters and, if they are known, for classes: the page lets the user choose
- * which colours the branches. */
+/* Counted for clusters, whose colours the page uses, and for classes if they are known. */
 static json_t *branches_json(const branch_tree *tree, const report_run *run) {
     json_t *list = NULL;
     const int32_t *classes = run->options->classes;

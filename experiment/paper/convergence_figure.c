@@ -35,6 +35,7 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
     t.iteration = calloc(n + 1, sizeof(double));
     t.objective = calloc(n + 1, sizeof(double));
     t.gap = calloc(n + 1, sizeof(double));
+    /* An empty trace is drawn as nothing; figure_render() reports the failure. */
     if (t.iteration == NULL || t.objective == NULL || t.gap == NULL) {
         f->status = HUDDLE_NO_MEMORY;
         free_trace(&t);
@@ -72,6 +73,7 @@ static void thin_trace(trace *t) {
     int kept = 0;
     double next = 0;
     for (int i = 0; i < t->n; i++) {
+        /* The last iteration is where the run ended. */
         if (t->iteration[i] < next && i + 1 < t->n)
             continue;
         t->iteration[kept] = t->iteration[i];

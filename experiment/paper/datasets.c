@@ -62,6 +62,7 @@ static huddle_status list_names(const char *folder, char ***names, size_t *count
         return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
                                strerror(errno));
     while ((entry = readdir(open)) != NULL) {
+        /* Hidden files, "." and "..". */
         if (entry->d_name[0] == '.')
             continue;
         if (*count == capacity) {
@@ -124,6 +125,7 @@ static bool read_stacked(huddle_context *context, const char *file, json_t *entr
         snprintf(test_y, sizeof test_y, "test/%s", names[i][1]);
         const char *x[] = {train_x, test_x}, *y[] = {train_y, test_y};
         huddle_read_options options = {.x = x, .n_x = 2, .y = y, .n_y = 2, .noise = HUDDLE_AUTO};
+        /* The next pair of names is tried. */
         if (huddle_data_read(context, file, &options, data) != HUDDLE_OK)
             continue;
         json_object_set_new(entry, "x", json_pack("[s, s]", train_x, test_x));
@@ -168,6 +170,7 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     json_t *entry = json_pack("{s:s, s:o}", "name", paper_sets[s].name, "source",
                               make_absolute(found->file[s]));
     bool read = huddle_data_read(context, found->file[s], &options, &data) == HUDDLE_OK;
+    /* Without conventional names at the top level, training and test parts are tried. */
     if (!read) {
         char message[400];
         snprintf(message, sizeof message, "%s", huddle_last_error());

@@ -87,6 +87,7 @@ static void format_power(double value, char *text, size_t size) {
 static void draw_ends(const chart_panel *panel, const json_t *record) {
     double fit = record_number(record, "gamma_fit"), collapse = record_number(record, "gamma_up");
     double right = panel->x + panel->w;
+    /* gamma_fit may be infinite, if no edge pulls. */
     if (isfinite(fit)) {
         figure_box left = {panel->x, panel->y, chart_x(panel, fit) - panel->x, panel->h};
         figure_add_box(panel->figure, left, paper_shade);

@@ -17,6 +17,7 @@ enum { MAX_COLUMNS = 5 };
  * whatever it took. */
 panel_layout paper_start_figure(figure *f, const char *name, const char *title, int n,
                                 double row_height, int n_legend, const legend_entry *legend) {
+    /* Two rows of nearly equal length. */
     int columns = n <= MAX_COLUMNS ? n : (n + 1) / 2;
     double gaps = LEFT + RIGHT + (columns - 1) * GAP_X,
            panel = fmax(MIN_PANEL, floor((MIN_WIDTH - gaps) / columns));

@@ -33,6 +33,7 @@ static json_t *make_columns(const paper *p) {
  * bold. */
 static double find_best(const paper *p, const char *metric, table_kind kind, int data) {
     double best = -1;
+    /* There is one row of ssc in the table of preparations. */
     for (int m = kind == BY_PREPARATION ? PAPER_SSC : 0; m < PAPER_METHODS; m++)
         best =
             fmax(best, shown_percent(grid_oracle(&p->e, data, table_entry(kind, m), metric).best));
@@ -47,6 +48,7 @@ static json_t *make_cell(const paper *p, const char *metric, table_kind kind, in
     double ours = shown_percent(found.best);
     const paper_score *score = paper_number(metric, method, p->set[data]);
     char at[128] = "", chosen[160] = "";
+    /* Failed cells are shown as missing. */
     if (found.cell == NULL)
         return json_null();
     cell_grid_text(&p->e, found.cell, at, sizeof at);

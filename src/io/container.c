@@ -120,7 +120,7 @@ static huddle_status no_such_name(const hd_io_container *container, const char *
     return hd_fail(HUDDLE_INVALID, "no variable named '%.200s'; it holds %s", name, names);
 }
 
-/* "train/" of "train/data". */
+/* The length of "train/" in "train/data": labels are looked for in the same folder. */
 static int64_t folder_length(const char *name) {
     const char *slash = strrchr(name, '/');
     return slash == NULL ? 0 : slash - name + 1;
@@ -154,6 +154,7 @@ static bool may_be_points(const hd_io_variable *variable) {
 
 /* ---- choosing the points -------------------------------------------------------------------- */
 
+/* The list refers to variables of the container, which does not grow any more. */
 static huddle_status add_part(hd_io_parts *chosen, hd_io_variable *variable) {
     if (!hd_grow(&chosen->items, &chosen->capacity, chosen->count + 1, sizeof *chosen->items))
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld names", (long long)chosen->count + 1);
@@ -209,6 +210,7 @@ static hd_io_variable *find_only(const hd_io_container *container) {
  * messages name the obstacle if the file contains a single variable. */
 static huddle_status find_points(const hd_io_container *container, hd_io_variable **found) {
     char names[400];
+    /* In the first round the case has to match. */
     for (int any_case = 0; any_case < 2; any_case++)
         for (const char *const *name = point_names; *name != NULL; name++) {
             hd_io_variable *rival;
@@ -254,6 +256,8 @@ static huddle_status choose_points(const hd_io_request *request, hd_io_container
     }
     if (points->items == NULL) /* only if n_x is negative */
         FAIL(HUDDLE_INVALID, "n_x = %lld variables are no points", (long long)options->n_x);
+    /* Found or named, the points must be numbers. A variable that cannot be read reports its
+     * own reason. */
     for (int64_t k = 0; k < points->count; k++) {
         found = points->items[k];
         if (found->kind == HD_IO_OTHER)
@@ -348,6 +352,7 @@ static huddle_status find_given_labels(hd_io_request *request, hd_io_container *
         else
             TRY(no_such_name(container, options->y[k]));
     }
+    /* Mixing both would leave the order of the labels open. */
     if (inside > 0 && files > 0)
         FAIL(HUDDLE_INVALID, "some of y are names in it and some are files");
     if (files > 0)
@@ -363,6 +368,7 @@ done:
 static huddle_status gather_labels(hd_io_request *request, hd_io_container *container,
                                    const hd_io_parts *points, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
+    /* y = none. */
     if (hd_io_labels_unwanted(request->options))
         goto done;
     if (request->options->n_y > 0) {
@@ -473,6 +479,7 @@ huddle_status hd_io_container_list(const hd_io_container *container, huddle_list
     hd_io_variable *points;
     ALLOC_ZERO(listing->names, container->count + 1);
     ALLOC_ZERO(listing->dims, container->count + 1);
+    /* The parts of a sparse matrix are not shown: the matrix is. */
     for (int64_t k = 0; k < container->count; k++) {
         const hd_io_variable *v = &container->variables[k];
         if (v->part)

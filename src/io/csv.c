@@ -60,6 +60,7 @@ static huddle_status keep_features(const hd_io_plan *plan, huddle_data *data, in
     if (layout->names == NULL)
         goto done;
     ALLOC_ZERO(data->features, plan->d);
+    /* The names are copied, since the layout is freed before the data. */
     for (int64_t j = 0; j < plan->d; j++) {
         data->features[j] = hd_copy_text(layout->names[(*sources)[j]]);
         if (data->features[j] == NULL)
@@ -191,6 +192,7 @@ static bool tells_labels(const huddle_data *data, int64_t j, float *values, bool
 static void remove_features(huddle_data *data, const bool *gone) {
     huddle_points *x = &data->points;
     int64_t d = 0;
+    /* Within each row kept features move to the front. */
     for (int64_t i = 0; i < x->n; i++) {
         int64_t kept = 0;
         for (int64_t j = 0; j < x->d; j++)
@@ -417,6 +419,7 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_
     TRY(hd_io_layout_find(file, &layout));
     plan.layout = &layout;
     plan.n_texts = 1;
+    /* A single column is labels whatever it contains. */
     plan.label = layout.columns == 1 ? 0 : hd_io_plan_find_label(&layout, &guessed, &plan.y_reason);
     if (plan.label < 0)
         FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
@@ -427,6 +430,8 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_
     TRY(hd_io_table_cut(context, &layout, &pieces));
     ALLOC(labels->texts, pieces.rows);
     labels->n = pieces.rows;
+    /* Rows are read without options: nothing can be suggested to somebody who only asked for
+     * labels. */
     hd_io_reading r = {.plan = &plan, .pieces = &pieces, .texts = labels->texts};
     TRY(hd_io_table_read(context, &r));
     TRY(hd_io_texts_unescape(labels)); /* also a copy that outlives the file */
@@ -453,6 +458,7 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     plan.label = -1;
     ALLOC(plan.roles, layout.columns);
     plan.d = layout.columns;
+    /* Texts are refused by the reader, with their line and column. */
     for (int64_t c = 0; c < layout.columns; c++) {
         plan.roles[c] = (int32_t)c;
         plan.styled = plan.styled || layout.kinds[c].decimal != '.';

@@ -72,6 +72,7 @@ void hd_io_facts_free(hd_io_facts *facts, int64_t columns) {
  * from labels to values that is a function is also one to one. */
 bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
                             const int32_t *values, int32_t *map) {
+    /* No text has a negative number, so -1 means that the label was not seen yet. */
     for (int32_t k = 0; k < n_labels; k++)
         map[k] = -1;
     for (int64_t i = 0; i < n; i++) {

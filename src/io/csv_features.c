@@ -42,6 +42,7 @@ static huddle_status no_such_feature(const hd_io_layout *layout, const char *nam
     int own = (int)strcspn(name, "=");
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
         bool room = used < sizeof names - 220;
+        /* "..." takes the place of the first name that does not fit. */
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", c > 0 ? ", " : "",
                                  room ? layout->names[c] : "...");
         if (!room)
@@ -169,6 +170,7 @@ static huddle_status put_texts(huddle_context *context, const hd_io_plan *plan, 
     unknown_texts unknown = {.count = 0};
     const double present = sqrt(0.5);
     ALLOC(rows.texts, n);
+    /* Spans are copied, because unescaping replaces them and the reading still needs its own. */
     memcpy(rows.texts, texts, (size_t)n * sizeof *texts);
     TRY(hd_io_texts_unescape(&rows));
     for (int64_t i = 0; i < n; i++) {
@@ -197,6 +199,7 @@ huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *
     ALLOC(js, n_features);
     for (int64_t j = 0; j < n_features; j++) {
         int32_t role = plan->roles[plan->expected[j].column];
+        /* Features that are texts have a negative role and are filled below. */
         for (int64_t i = 0; role >= 0 && i < n; i++)
             wide[i * n_features + j] = reading->values[i * plan->d + role];
     }

@@ -33,8 +33,6 @@ static const char *next_field(const char *p, const char *end, char separator, hd
         field->begin = ++p;
         while (p < end && (*p != '"' || (p + 1 < end && p[1] == '"')))
             p += *p == '"' ? 2 : 1;
-        /* A doubled quote may have been the last two characters of a damaged file: p is then
-         * beyond the end. */
         field->end = p = p < end ? p : end;
         field->open = p == end;
         p += p < end;

@@ -315,7 +315,6 @@ static const char *skip_year(const char *p, const char *end) {
     return p != NULL && year >= 1500 && year < 2500 ? p : NULL;
 }
 
-/* strchr() would find the terminating zero, but p < end excludes it. */
 static bool is_between(const char *p, const char *end, const char *signs) {
     return p < end && strchr(signs, *p) != NULL;
 }

@@ -211,7 +211,7 @@ static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, in
 
 /* Rows are written to where hd_io_pieces_cut() counted them, so that pieces can be read in any
  * order by any thread. Counting and reading must therefore agree on what a record is; the two
- * internal errors guard the memory behind the last row if they do not. A record in quotes may
+ * internal errors guard the memory after the last row if they do not. A record in quotes may
  * span several lines, which are added to the line count. */
 static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int32_t worker,
                                 scratch *s) {
@@ -282,7 +282,7 @@ huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layou
 }
 
 /* Copies all texts, so that they also outlive the file. A line feed is put after each, since
- * the readers of numbers look at the character behind. */
+ * the readers of numbers look at the character after a number. */
 huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t bytes = 0;

@@ -37,6 +37,7 @@ huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_mis
 static huddle_status refuse_all(const hd_io_reading *r) {
     char place[160];
     int64_t rows = r->pieces->rows, worst = 0, most = -1;
+    /* Only numeric columns are counted: a missing text is empty, not NaN. */
     for (int64_t k = 0; k < r->plan->n_chosen; k++) {
         int64_t column = r->plan->chosen[k], count = 0;
         int32_t role = r->plan->roles[column];
@@ -65,6 +66,7 @@ static huddle_status drop_rows(const hd_io_reading *r, huddle_data *data, int64_
     *n = rows - count;
     if (count == 0)
         goto done;
+    /* Nothing would be left to cluster. */
     if (*n == 0)
         TRY(refuse_all(r));
     ALLOC(data->dropped, count);
@@ -120,6 +122,7 @@ static huddle_status fill(const hd_io_plan *plan, double *values, int64_t n, int
         bool gaps = false;
         for (int64_t i = 0; i < n && !gaps; i++)
             gaps = isnan(values[i * d + j]) != 0;
+        /* 0 is never used: without gaps nothing is filled. */
         double value = gaps ? typical_value(values, n, d, j, median, room) : 0;
         if (isnan(value)) {
             char place[160];
@@ -169,6 +172,7 @@ static huddle_status find_categories(const hd_io_plan *plan, int64_t column,
     TRY(hd_io_texts_unescape(&labels));
     TRY(hd_io_labels_map(&labels, &found->of, &found->count, &found->texts));
     found->missing = -1;
+    /* Missing texts were made empty by the reader. */
     for (int64_t i = 0; i < n && found->missing < 0; i++)
         if (texts[i].length == 0)
             found->missing = found->of[i];
@@ -231,6 +235,7 @@ static huddle_status list_features(const hd_io_plan *plan, const category *categ
         for (int32_t t = 0; t < (c->count > 0 ? c->count : 1); t++) {
             if (c->count > 0 && t == c->missing)
                 continue;
+            /* Names are only made if the table has a header or something was encoded. */
             if (named)
                 TRY(name_feature(plan, column, c->count > 0 ? c->texts[t] : NULL,
                                  &data->features[j]));
@@ -356,6 +361,7 @@ static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_
                 filled == 1 ? " was" : "s were", policy == HD_IO_MEAN ? "mean" : "median");
     if (data->n_dropped == 0)
         return;
+    /* Ten row numbers fit the list. */
     for (int64_t k = 0; k < data->n_dropped && k < 10; k++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", k > 0 ? ", " : "",
                                  (long long)data->dropped[k] + 1);
@@ -374,6 +380,7 @@ static huddle_status take_features(hd_io_plan *plan, const hd_io_reading *r, int
     ALLOC_ZERO(categories, room);
     TRY(encode(plan, r, n, categories));
     TRY(drop_leaks(plan, r, n, categories));
+    /* d is the number of features after encoding. */
     for (int64_t k = 0; k < plan->n_chosen; k++)
         *d += width_of(plan, categories, k);
     if (*d == 0)
@@ -392,6 +399,7 @@ static huddle_status take_expected(hd_io_request *request, const hd_io_plan *pla
                                    int64_t **sources, double **wide) {
     huddle_status status = HUDDLE_OK;
     *d = request->options->n_x;
+    /* The names are those the caller asked for, whatever their case in this table. */
     ALLOC(*sources, *d);
     ALLOC_ZERO(data->features, *d + 1);
     for (int64_t j = 0; j < *d; j++) {

@@ -79,6 +79,7 @@ done:
 huddle_status hd_io_csv_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
+    /* Only .tsv has tabs; .txt is written as CSV. */
     char separator = hd_has_extension(path, "tsv") ? '\t' : ',';
     TRY(hd_output_begin(path, false, &output));
     TRY(write_header(&output, data, separator));

@@ -62,6 +62,7 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
     TRY(hd_io_container_read(request, &container, data));
 done:
     request->options = options;
+    /* The container may refer to the mapped file, so it is closed first. */
     hd_io_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);
@@ -93,6 +94,7 @@ static huddle_status locate_failure(const hd_io_request *request, huddle_status 
 static huddle_status remove_labels(const huddle_read_options *options, huddle_data *data) {
     if (options->n_y == 0)
         return HUDDLE_OK;
+    /* "none" is the only value that makes sense for generated labels. */
     if (options->n_y > 1 || strcmp(options->y[0], "none") != 0)
         return hd_fail(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
                        options->y[0]);
@@ -119,6 +121,7 @@ huddle_status huddle_data_read(huddle_context *context, const char *source,
                                const huddle_read_options *options, huddle_data *data) {
     static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
     huddle_status status = HUDDLE_OK;
+    /* Failures are about the source unless a reader changes failing_path. */
     hd_io_request request = {context, options != NULL ? options : &plain, source};
     memset(data, 0, sizeof *data);
     data->name = hd_copy_text(source);
@@ -162,6 +165,7 @@ huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
     hd_io_container container = {0};
     const hd_io_format *format = NULL;
     *labels = (hd_io_labels){0};
+    /* Also used for y = FILE, whose failures are about that file. */
     TRY(open_file(context, path, &file, &format, &container));
     if (format->open == NULL)
         TRY(hd_io_csv_labels(context, &file, labels));
@@ -210,6 +214,7 @@ huddle_status huddle_data_list(huddle_context *context, const char *path, huddle
     const hd_io_format *format = NULL;
     memset(listing, 0, sizeof *listing);
     TRY(open_file(context, path, &file, &format, &container));
+    /* A table has no variables, so its listing is empty. */
     listing->format = format->about->name;
     if (format->open != NULL)
         TRY(hd_io_container_list(&container, listing));
@@ -322,12 +327,15 @@ huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_
     } else {
         TRY(hd_io_container_matrix(&container, &variable));
         if (variable->kind == HD_IO_SPARSE) {
+            /* The matrix is taken over; closing the container frees what is left in the
+             * variable. */
             *matrix = variable->sparse;
             variable->sparse = (huddle_csr){0};
         } else {
             TRY(dense_from_array(context, &variable->array, &dense));
         }
     }
+    /* Still empty: the source was dense. */
     if (matrix->offsets == NULL)
         TRY(csr_from_dense(&dense, matrix));
     TRY(huddle_csr_check(matrix));

@@ -126,11 +126,13 @@ static bool is_text(const hd_file *file) {
     enum { EXAMINED = 4096 };
     int64_t size = file->size < EXAMINED ? file->size : EXAMINED;
     for (int64_t i = 0; i < size; i++) {
+        /* Bytes of 128 and above are allowed: UTF-8, or an older encoding. */
         unsigned char c = (unsigned char)file->text[i];
         if (c < 32 && c != '\n' && c != '\r' && c != '\t' && c != '\f')
             return false;
     }
-    return (unsigned char)file->text[0] != 0x93; /* a cut NPY header */
+    return (unsigned char)file->text[0] !=
+           0x93; /* the first byte of an NPY file, cut off after it */
 }
 
 /* PNG, JPEG, and the Netpbm family P1 to P6. */

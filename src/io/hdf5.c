@@ -103,6 +103,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
             variable->trouble = "claims more elements than the file can hold";
             variable->array.rank = 0;
         }
+        /* Steps are needed even for arrays that are only listed. */
         hd_io_array_pack(&variable->array, false);
     }
     if (space >= 0)
@@ -125,6 +126,7 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
     if (object < 0)
         return 0;
     if (H5Iget_type(object) == H5I_DATASET) {
+        /* Groups are visited too, but only data sets are variables. */
         hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name));
         if (variable == NULL) {
             H5Oclose(object);
@@ -158,6 +160,7 @@ static huddle_status collect_texts(hd_io_variable *variable, const char *block,
     huddle_status status = HUDDLE_OK;
     int64_t count = count_of(variable), bytes = 0;
     hd_io_labels *texts = &variable->texts;
+    /* One byte more for each, the line feed. */
     for (int64_t i = 0; i < count; i++)
         bytes += 1 + (pointers == NULL ? width
                                        : (pointers[i] == NULL ? 0 : (int64_t)strlen(pointers[i])));
@@ -195,6 +198,7 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
         ALLOC_ZERO(pointers, count);
         read = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers) >= 0;
     } else {
+        /* Both factors come from the file. */
         if (width < 1 || count > INT64_MAX / 2 / width ||
             (hsize_t)(count * width) / MAX_RATIO > H5Dget_storage_size(set) + SMALL)
             TRY(damaged(variable));
@@ -205,6 +209,7 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
         TRY(damaged(variable));
     TRY(collect_texts(variable, block, pointers, width, H5Tget_strpad(type) == H5T_STR_SPACEPAD));
 done:
+    /* What HDF5 allocated for texts of variable length, it has to free. */
     if (read && variable_length)
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers);
     huddle_free(pointers);

@@ -34,6 +34,7 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
     driver_file *file = NULL;
     if (given == NULL)
         return NULL;
+    /* HDF5 frees nothing of this; close_file() does. */
     file = hd_alloc_zero(1, sizeof *file);
     if (file == NULL) {
         *given->error = ENOMEM;
@@ -79,6 +80,7 @@ static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_
     char *to = bytes;
     (void)type;
     (void)transfer;
+    /* Cleared first: what the file does not have reads as zero. */
     memset(bytes, 0, size);
     while (size > 0) {
         ssize_t got = pread(file->target.descriptor, to, size, (off_t)address);
@@ -124,6 +126,7 @@ static herr_t truncate_file(H5FD_t *common, hid_t transfer, hbool_t closing) {
     driver_file *file = (driver_file *)common;
     (void)transfer;
     (void)closing;
+    /* A failure is recorded only if it is the first. */
     if (file->eoa != file->eof && ftruncate(file->target.descriptor, (off_t)file->eoa) != 0 &&
         *file->target.error == 0)
         *file->target.error = errno;
@@ -151,6 +154,7 @@ int64_t hd_io_hdf5_create(const hd_output *output, int *error) {
     target given = {output->descriptor, error};
     hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS), id = H5FDregister(&driver);
     *error = 0;
+    /* The driver is registered for this file only. */
     if (access >= 0 && id >= 0 && H5Pset_driver(access, id, &given) >= 0)
         file = H5Fcreate(output->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     if (access >= 0)

@@ -56,10 +56,12 @@ static huddle_status put_all(hid_t file, const huddle_data *data) {
     TRY(put(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
             block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
     TRY(hd_io_label_numbers(data, &numbers));
+    /* Labels are numbers if the classes are, and texts otherwise. */
     if (numbers != NULL)
         TRY(put(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
     else if (data->labels != NULL)
         TRY(put_texts(file, data));
+    /* Scalars; the image size is 0 if the points are no images. */
     if (data->height > 0) {
         TRY(put(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->height));
         TRY(put(file, "im_width", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->width));
@@ -78,6 +80,7 @@ huddle_status hd_io_hdf5_write(huddle_context *context, const huddle_data *data,
     huddle_status status = HUDDLE_OK;
     hd_output output;
     TRY(hd_output_begin(path, true, &output));
+    /* The last moment at which nothing has been written. */
     TRY(hd_check_cancel(context));
     hd_io_hdf5_lock();
     int error = 0;

@@ -43,6 +43,7 @@ static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t
         code = inflate(&stream, Z_NO_FLUSH);
         eaten += offered - stream.avail_in;
         *got += room - stream.avail_out;
+        /* No progress: the stream is damaged or at its end. */
         if (offered == stream.avail_in && room == stream.avail_out)
             break;
     }

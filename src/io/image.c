@@ -25,6 +25,7 @@ done:
 static int64_t next_number(const char **p, const char *end) {
     int64_t value = 0, digits = 0;
     const char *q = *p;
+    /* White space and comments may be mixed. */
     while (q < end && (*q == ' ' || *q == '\t' || *q == '\n' || *q == '\r' || *q == '#')) {
         if (*q == '#')
             while (q < end && *q != '\n')

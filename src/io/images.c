@@ -67,7 +67,6 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
         char *path = join_path(folder, entry->d_name);
         if (path == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
-        /* A folder that is named like an image is a folder. */
         if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && folders != NULL)
             TRY(add(folders, path));
         else if (hd_has_extension(path, "pgm") || hd_has_extension(path, "png"))
@@ -77,6 +76,7 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
     }
     if (images->count > 0)
         qsort(images->items, (size_t)images->count, sizeof *images->items, by_text);
+    /* `folders` is NULL inside a class folder: classes are one level deep. */
     if (folders != NULL && folders->count > 0)
         qsort(folders->items, (size_t)folders->count, sizeof *folders->items, by_text);
 done:
@@ -92,6 +92,7 @@ static huddle_status list_classes(const list *folders, list *images, int64_t **c
     huddle_status status = HUDDLE_OK;
     list found = {0};
     int64_t capacity = 0;
+    /* The number of a class folder is its position in the sorted list. */
     for (int64_t k = 0; k < folders->count; k++) {
         TRY(list_folder(folders->items[k], &found, NULL));
         for (int64_t i = 0; i < found.count; i++) {

@@ -34,6 +34,7 @@ huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *la
         n *= array->dims[k];
     ALLOC(labels->numbers, n);
     labels->n = n;
+    /* The message counts labels from 1, as editors count lines. */
     for (int64_t i = 0; i < n; i++) {
         double value;
         if (!hd_io_array_whole(array, i, &labels->numbers[i], &value))
@@ -72,6 +73,7 @@ done:
 huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels both = {.n = labels->n + more->n};
+    /* The first part decides whether labels are numbers or texts. */
     if (labels->n > 0 && (labels->texts != NULL) != (more->texts != NULL))
         FAIL(HUDDLE_INVALID, "some parts of the labels are numbers and some are texts");
     if (more->texts != NULL) {
@@ -99,8 +101,8 @@ huddle_status hd_io_labels_simplify(hd_io_labels *labels) {
         goto done;
     ALLOC(numbers, labels->n);
     for (; i < labels->n; i++) {
-        /* The texts are followed by a character that is no part of a number: every producer
-         * adds a line feed. */
+        /* Each text is followed by a character that is no part of a number: a separator of its
+         * file, or a line feed that was added. */
         hd_io_span text = labels->texts[i];
         if (!hd_io_number_whole(text.begin, text.begin + text.length, &numbers[i]))
             break;
@@ -167,6 +169,7 @@ static uint64_t hash(hd_io_span key) {
 
 /* The slot of the key, or the free one where it belongs. */
 static int64_t *slot_of(const distinct *set, hd_io_span key) {
+    /* The table is never full, so the search ends. */
     for (int64_t at = (int64_t)hash(key) & set->mask;; at = (at + 1) & set->mask) {
         int64_t *slot = &set->slots[at];
         if (*slot == 0 || set->first == NULL) /* the second only with the first */
@@ -272,6 +275,7 @@ huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int
     }
     if (set.count > 0)
         qsort(order, (size_t)set.count, sizeof *order, labels->texts != NULL ? by_text : by_number);
+    /* rank[] translates numbers by appearance into numbers by order. */
     for (int32_t k = 0; k < set.count; k++) {
         rank[order[k].name] = k;
         (*classes)[k] = class_text(labels, &order[k]);

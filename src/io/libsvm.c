@@ -47,6 +47,7 @@ bool hd_io_libsvm_is(const hd_file *file) {
         else
             p++;
     }
+    /* Label, query and first pair: three words at most. */
     for (int word = 0; word < 3; word++) {
         const char *stop = word_end(p, end);
         if (is_pair(p, stop))
@@ -86,6 +87,7 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
     p = skip_blanks(p, end);
     const char *stop = word_end(p, end);
     s->labels[row] = (hd_io_span){p, 0};
+    /* A line may begin with a pair if it has no label. */
     if (!is_pair(p, stop)) {
         s->labels[row].length = stop - p;
         p = skip_blanks(stop, end);
@@ -165,6 +167,7 @@ static huddle_status read_entries(huddle_context *context, parsing *s, huddle_cs
     s->x = x;
     s->counting = true;
     TRY(hd_parallel(context, NULL, s->pieces->count, 1, read_piece, s));
+    /* An index 0 in any piece decides for all. */
     for (int64_t k = 0; k < s->pieces->count; k++) {
         low = s->lowest[k] < low ? s->lowest[k] : low;
         high = s->highest[k] > high ? s->highest[k] : high;
@@ -226,6 +229,7 @@ huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
     ALLOC(s.labels, own->pieces.rows);
     ALLOC(s.lowest, own->pieces.count);
     ALLOC(s.highest, own->pieces.count);
+    /* Pieces without entries leave these as they are. */
     for (int64_t k = 0; k < own->pieces.count; k++) {
         s.lowest[k] = INT64_MAX;
         s.highest[k] = -1;

@@ -25,6 +25,7 @@ static huddle_status put_row(hd_output *output, const huddle_points *x, int64_t 
         double value = (double)x->values[x->offsets != NULL ? e : i * x->stride + e];
         if (x->shift != NULL)
             value += x->shift[column];
+        /* A value that is zero only after its shift is added is left out, too. */
         if (value == 0)
             continue;
         TRY(put(output, column, value, x->shift != NULL));

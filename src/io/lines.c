@@ -17,8 +17,8 @@ bool hd_io_is_blank_line(const char *begin, const char *end) {
     return begin == end;
 }
 
-/* A byte above '#' is neither white space nor a comment sign, which settles nearly every line
- * at its first character. */
+/* A byte above '#' is neither white space nor a comment sign, which decides about nearly every
+ * line at its first character. */
 bool hd_io_is_row(const char *begin, const char *end, const hd_io_records *records) {
     if (records->keep_blank || (unsigned char)*begin > '#')
         return true;
@@ -109,6 +109,7 @@ static huddle_status complete_last(hd_io_pieces *pieces, char separator, bool qu
     const char *record = last->begin, *next = record;
     if (last->end[-1] == '\n')
         goto done;
+    /* The beginning of the last record, which may span lines. */
     while (next < last->end) {
         record = next;
         next = hd_io_record_end(record, last->end, separator, quoted);

@@ -103,6 +103,7 @@ static bool parse_head(const span *s, head *h) {
     part flags, dims;
     int64_t at = 0;
     memset(h, 0, sizeof *h);
+    /* Eight bytes are expected, but the second word is not used here. */
     if (!next_at_hand(s, &at, &flags) || flags.length < 4)
         return false;
     uint32_t word = word_at(s, flags.begin);
@@ -143,6 +144,7 @@ static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
     *vector = (hd_io_array){.rank = 1, .swapped = s->swapped};
     if (!next_at_hand(s, at, &p) || !element_of(p.type, &vector->element))
         return false;
+    /* A length that is no multiple of the element size is cut. */
     vector->dims[0] = p.length / hd_io_element_size(vector->element);
     vector->bytes = s->bytes + p.begin;
     hd_io_array_pack(vector, false);
@@ -185,6 +187,7 @@ static huddle_status open_element(const hd_file *file, int64_t place, bool whole
     span all = {file->text, file->size, file->size, file->text[126] == 'M'};
     part element;
     *room = NULL;
+    /* Also checked when the file was listed; a variable is loaded from the same bytes. */
     if (!next_part(&all, &place, &element))
         FAIL(HUDDLE_FORMAT, "the file is cut short or damaged");
     *matrix = (span){file->text + element.begin, element.length, element.length, all.swapped};
@@ -299,6 +302,7 @@ static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     if (!parse_head(&cell, &h))
         return false;
     int64_t rest = h.rest;
+    /* An empty cell. */
     if (!next_at_hand(&cell, &rest, &p))
         p = (part){0};
     *text = characters_of(&cell, &p, 1, p.length / unit_width(&p));
@@ -483,6 +487,7 @@ huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
     container->down_columns = true;
     if (is_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
+    /* Fewer than eight bytes at the end are padding. */
     for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {
         part element;
         span s;

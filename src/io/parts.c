@@ -129,7 +129,7 @@ static huddle_status fill_dense(hd_io_request *request, hd_io_container *contain
     hd_io_intake intake = {0};
     int64_t n = 0, row = 0;
     bool narrow = true;
-    /* The number of points is needed before the first part is read: all of them go into one
+    /* The number of points is needed before the first part is read: the parts share one
      * allocation. */
     for (int64_t k = 0; k < parts->count; k++) {
         n += samples_in(parts->items[k], in_columns);
@@ -153,6 +153,7 @@ static huddle_status fill_sparse(hd_io_container *container, const hd_io_parts *
                                  bool in_columns, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     huddle_points part = {0};
+    /* Parts are unloaded as soon as they are converted. */
     for (int64_t k = 0; k < parts->count; k++) {
         TRY(hd_io_variable_load(container, parts->items[k]));
         TRY(hd_io_points_from_csr(&parts->items[k]->sparse, in_columns, &part));
@@ -226,6 +227,7 @@ huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_var
     TRY(read_number(container, heights, &height));
     TRY(read_number(container, widths, &width));
     TRY(read_number(container, orders, &order));
+    /* The division avoids the product, which could overflow. */
     if (height < 1 || width < 1 || height > data->points.d || data->points.d % height != 0 ||
         data->points.d / height != width)
         goto done;

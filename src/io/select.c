@@ -11,6 +11,7 @@
  * "first-last". The text comes first: a class may be called "1-2". */
 static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
     int64_t marked = 0;
+    /* Several classes cannot have the same text, but the loop does not rely on it. */
     for (int32_t k = 0; k < data->n_classes; k++)
         if (strcmp(data->classes[k], text) == 0) {
             kept[k] = true;
@@ -127,6 +128,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
         TRY(mark_classes(data, options->classes, kept));
     int64_t count = choose(data, kept, options->per_class, counts, index);
     warn_of_few(context, data, kept, counts, options->per_class);
+    /* The points are copied before the old ones are freed. */
     TRY(huddle_points_take(&data->points, index, count, &points));
     huddle_points_free(&data->points);
     data->points = points;

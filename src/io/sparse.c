@@ -57,6 +57,7 @@ huddle_status hd_io_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t 
                  (long long)n_rows, (long long)n_columns);
         across.offsets[columns[e] + 1]++;
     }
+    /* Counts become offsets. */
     for (int64_t j = 0; j < n_columns; j++)
         across.offsets[j + 1] += across.offsets[j];
     for (int64_t e = 0; e < count; e++) {
@@ -226,6 +227,7 @@ huddle_status hd_io_points_append(huddle_points *points, const huddle_points *mo
     /* An empty set has no offsets. */
     int64_t n = points->n, old = n > 0 ? points->offsets[n] : 0, added = more->offsets[more->n];
     TRY(huddle_points_new_sparse(n + more->n, more->d, old + added, &both));
+    /* memcpy() must not be called with NULL, even for no bytes. */
     if (old > 0) {
         memcpy(both.columns, points->columns, (size_t)old * sizeof *both.columns);
         memcpy(both.values, points->values, (size_t)old * sizeof *both.values);
