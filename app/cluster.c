@@ -8,9 +8,11 @@
 
 #include <sys/stat.h>
 
-/* Outputs that cannot be written are reported before the computation, not after it. */
+/* Outputs that cannot be written are reported before the computation, not after it: it may
+ * take hours. */
 static int check_outputs(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "save", "report"};
+    /* Only labels have a choice of endings; a model and a page may have any name. */
     int result = output_check_ending(argument(arguments, "output"), "labels", label_endings);
     for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_DONE; i++) {
         const char *path = argument(arguments, files[i]);
@@ -29,8 +31,8 @@ static int check_operands(const cli_arguments *arguments) {
     return usage_error("cluster: missing DATA; see huddle help cluster");
 }
 
-/* Labels first: they are the result.
- * */
+/* The files in the order of their importance: if one cannot be written, those before it exist.
+ * Labels are written for every row of the file, -1 for dropped ones. */
 static int write_outputs(const fitting *fit) {
     const char *path = argument(fit->arguments, "output");
     const char *save = argument(fit->arguments, "save"), *dump = argument(fit->arguments, "dump");
@@ -48,13 +50,14 @@ static int write_outputs(const fitting *fit) {
     return dump == NULL ? EXIT_DONE : fitting_dump(fit, dump);
 }
 
-/* After the files, because the page may compute a path of gamma, which takes time. */
+/* The page is written after the labels: it may take much longer, and follows the path of
+ * gamma. */
 static int write_page(const fitting *fit) {
     const char *page = argument(fit->arguments, "report");
     return page == NULL ? EXIT_DONE : report_cluster(fit, page);
 }
 
-/* The progress bar is on stderr, which may be the same terminal. */
+/* The progress bar is on stderr, but shares the terminal with what follows on stdout. */
 static int print_result(const fitting *fit) {
     json_t *report = fitting_json(fit);
     if (report == NULL)
@@ -68,7 +71,8 @@ static int print_result(const fitting *fit) {
     return EXIT_DONE;
 }
 
-/* Scores that need no labels are part of --json only, because they take additional time. */
+/* Scores that need no labels (silhouette and others) are part of --json only, because they
+ * take additional time. */
 static int score_without_labels(fitting *fit) {
     if (argument(fit->arguments, "json") == NULL)
         return EXIT_DONE;
@@ -76,8 +80,9 @@ static int score_without_labels(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, fit->source);
 }
 
-/* Mistakes in options and output names are found before the data are read. The summary is printed
- * last, so that it never reports a result whose files could not be written. */
+/* The steps in the order in which mistakes are cheapest to report: the command line, the names
+ * of outputs, the data. Each is skipped after a failure; fitting_free() accepts what is half
+ * made. */
 static int run_cluster(const cli_arguments *arguments) {
     fitting fit = {.arguments = arguments};
     const char *method = argument(arguments, "method");
@@ -104,7 +109,7 @@ static int run_cluster(const cli_arguments *arguments) {
     return result;
 }
 
-/* Every output is optional: without flags the command prints a summary only. */
+/* These tables are also the source of --help, the manual page and the completions. */
 static const cli_flag output_flags[] = {
     {.name = "output",
      .letter = 'o',

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include <stddef.h>
 
+/* print_completion() has the list of shells, so that the check and the scripts cannot differ. */
 static int run_completion(const cli_arguments *arguments) {
     const char *shell = arguments->operands[0];
     if (print_completion(shell))

@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-/* Reads with the input flags, so that a conversion can also select columns, classes or rows. */
+/* Both ends are checked before anything is read. A target that is also the source would be
+ * replaced while it is mapped. */
 static int run_convert(const cli_arguments *arguments) {
     const char *source = arguments->operands[0], *target = arguments->operands[1];
     int result = output_check_ending(target, "data", data_endings);
@@ -30,6 +31,7 @@ static int run_convert(const cli_arguments *arguments) {
         /* What was written, so that a wrong --x or --y is noticed. */
         char text[128];
         input_describe(&data, text, sizeof text);
+        /* On stderr: stdout is for data. */
         note("%s: %s", target, text);
     }
     huddle_data_free(&data);

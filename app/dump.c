@@ -9,18 +9,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Arrays of the model, and their files without the ending. */
+/* Arrays of the model, and their files without the ending, which are named after the symbols
+ * of the paper. */
 static const struct {
     const char *array, *file;
 } dumped[] = {
     {"points", "X"},       {"graph", "A"},  {"embedding", "F"},     {"eigenvalues", "eigenvalues"},
     {"shrink_graph", "W"}, {"shrunk", "G"}, {"centres", "centres"}, {"labels", "labels"}};
 
-/* Writes a one-dimensional NPY array, which huddle_dense_write_npy() cannot: it writes matrices.
- * Values are in the byte order of the machine, which the header states. */
+/* Writes a one-dimensional NPY array, which huddle_dense_write_npy() cannot: it writes
+ * matrices. NPY version 1.0: magic, version, the length of the header (little-endian), a
+ * Python dictionary padded by blanks to a multiple of 64 bytes, a line feed, the values. They
+ * are in the byte order of the machine, which the header states. */
 static huddle_status write_vector(const huddle_array *array, const char *path) {
     enum { HEADER = 128 };
     const uint16_t one = 1;
+    /* The header is padded to 128 bytes. */
     size_t size = (size_t)array->rows * sizeof(double);
     char *bytes = must(malloc(HEADER + size)), text[HEADER];
     int length =
@@ -57,18 +61,20 @@ static huddle_status write_array(const huddle_array *array, bool is_vector, cons
     return HUDDLE_OK;
 }
 
-/* An existing folder is accepted; its files of the same names are replaced. */
+/* An existing folder is used, so that a run can be repeated; its other files stay. */
 static int make_folder(const char *folder) {
     struct stat place;
     if (mkdir(folder, 0777) == 0)
         return EXIT_DONE;
+    /* errno is saved, because stat() would replace it. */
     int reason = errno;
     if (reason == EEXIST && stat(folder, &place) == 0 && S_ISDIR(place.st_mode))
         return EXIT_DONE;
     return failed("%s: %s", folder, reason == EEXIST ? "is not a folder" : strerror(reason));
 }
 
-/* The model keeps prepared points only; others are written from the input. */
+/* The model keeps the points only if it has prepared them; otherwise they are written from the
+ * input. Sparse points are left out: NPY has no sparse arrays. */
 static huddle_status dump_points(const fitting *fit, const char *folder) {
     char path[4096];
     const huddle_points *points = fitting_points(fit);
@@ -78,7 +84,8 @@ static huddle_status dump_points(const fitting *fit, const char *folder) {
     return huddle_points_write_npy(path, points);
 }
 
-/* Arrays that the method does not have are skipped without a message: kmeans has no graph. */
+/* A method lacks some of the arrays (K-means has no graph); these are left out without a
+ * message. */
 int fitting_dump(const fitting *fit, const char *folder) {
     const char *const *names = huddle_model_arrays(fit->model);
     int result = make_folder(folder);
@@ -87,6 +94,7 @@ int fitting_dump(const fitting *fit, const char *folder) {
         char path[4096];
         huddle_status status = HUDDLE_OK;
         bool known = false;
+        /* Which arrays exist depends on the method. */
         for (const char *const *name = names; name != NULL && *name != NULL; name++)
             known = known || strcmp(*name, dumped[i].array) == 0;
         if (known)

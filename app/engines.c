@@ -12,7 +12,7 @@
 /* Capacity of the list of names. */
 enum { MAX_ENGINES = 64 };
 
-/* In the form of FLAG_CHOICE; built at each call, because engines are known at run time only. */
+/* FLAG_CHOICE wants a list of texts that ends with NULL; the static array begins as all NULL. */
 const char *const *engine_names(void) {
     static const char *names[MAX_ENGINES + 1];
     const huddle_engine_text *const *engines = huddle_engines();
@@ -21,7 +21,7 @@ const char *const *engine_names(void) {
     return names;
 }
 
-/* The first engine is the default. */
+/* The first engine is the default one. */
 static json_t *engines_json(void) {
     json_t *list = json_array();
     for (const huddle_engine_text *const *engine = huddle_engines(); *engine != NULL; engine++)
@@ -30,6 +30,7 @@ static json_t *engines_json(void) {
     return json_pack("{s:s, s:o}", "default", huddle_engines()[0]->name, "engines", list);
 }
 
+/* Text for people: name and summary, one engine per line. */
 static int run_engines(const cli_arguments *arguments) {
     if (argument(arguments, "json") != NULL) {
         json_t *report = engines_json();

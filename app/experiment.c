@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan's name without folders and ending; with -results appended if it has no ending, because
- * the folder would otherwise have the name of the plan. */
+/* The plan's name without folders and ending. If it has no ending, -results is appended,
+ * because the folder would otherwise have the name of the plan. */
 static char *default_output(const char *file) {
     const char *slash = strrchr(file, '/'), *base = slash == NULL ? file : slash + 1;
     const char *dot = strrchr(base, '.');
+    /* A dot at the beginning is part of a hidden file's name. */
     bool has_ending = dot != NULL && dot != base;
     size_t size = strlen(base) + sizeof "-results";
     char *name = must(malloc(size));
@@ -23,7 +24,8 @@ static char *default_output(const char *file) {
     return name;
 }
 
-/* results.csv and the page are written from all records, also if this run has computed none. */
+/* The results of each cell are already on disk when the page is written: they are appended to
+ * results.jsonl as the cells finish. */
 static huddle_status run_and_write(huddle_context *context, const cli_arguments *arguments,
                                    experiment *e) {
     huddle_status status = experiment_run_file(context, arguments->operands[0], e);
@@ -34,7 +36,7 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
     return status;
 }
 
-/* Tables for people, or everything for programs. */
+/* The tables, or one JSON object; progress was cleared from the terminal before. */
 static void print_results(const experiment *e, bool json) {
     if (!json) {
         experiment_print(e, stdout);
@@ -53,6 +55,7 @@ static int run_experiment(const cli_arguments *arguments) {
                     .alone = argument(arguments, "alone") != NULL};
     int result = EXIT_DONE;
     huddle_context *context = session_begin(arguments, &result);
+    /* Messages of experiments contain the name of the plan or of the file concerned. */
     if (context != NULL && run_and_write(context, arguments, &e) != HUDDLE_OK)
         result = failed("%s", huddle_last_error());
     /* The tables must not begin in the line of the progress bar. */
@@ -65,6 +68,7 @@ static int run_experiment(const cli_arguments *arguments) {
     return result;
 }
 
+/* The flags are shared by `paper`, which runs an experiment too. */
 const cli_flag experiment_flags[] = {
     {.name = "n-threads",
      .kind = FLAG_COUNT,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The default is taken from the library, so that --help cannot differ from it. */
 const cli_flag method_flags[] = {{.name = "method",
                                   .letter = 'm',
                                   .kind = FLAG_CHOICE,
@@ -48,7 +49,8 @@ static int refuse_option(const fitting *fit, const cli_setting *setting) {
     return usage_error("method %s has no option --%s; see huddle options %s", method, flag, method);
 }
 
-/* Values are checked by the library as they are set: its messages name the option and the range. */
+/* Options are set before any file is read, so that a wrong value is reported at once. The
+ * option's own table checks it and words the message. */
 int fitting_configure(fitting *fit, const char *method) {
     const cli_arguments *arguments = fit->arguments;
     huddle_status status = huddle_model_new(method, &fit->model);
@@ -68,8 +70,8 @@ int fitting_configure(fitting *fit, const char *method) {
 
 /* ---- the data ----------------------------------------------------------------------------- */
 
-/* The exit status after a graph or an embedding was handed to the model. A method that cannot use
- * it is a usage error. */
+/* The exit status after a graph or an embedding was passed to the model. A method that cannot
+ * use it is a usage error: the user chose both. */
 static int check_given(huddle_status status, const char *path) {
     if (status == HUDDLE_UNSUPPORTED)
         return usage_error("%s: %s", path, huddle_last_error());
@@ -95,10 +97,12 @@ static int read_embedding(fitting *fit, const char *path) {
     return check_given(status, path);
 }
 
-/* Reads classes from a file of their own, for points that are given by their graph only. */
+/* Reads classes from a file of their own, for points that are given by their graph or
+ * embedding only. */
 static int read_classes(fitting *fit) {
     const char *path = argument(fit->arguments, "y");
     huddle_data *data = &fit->data;
+    /* "none" means no labels, as for data. */
     if (path == NULL || strcmp(path, "none") == 0)
         return EXIT_DONE;
     huddle_status status = huddle_labels_read(fit->context, path, &data->points.n, &data->labels,
@@ -106,7 +110,8 @@ static int read_classes(fitting *fit) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, path);
 }
 
-/* The source in messages and reports is DATA if there is one, else the file that replaces it. */
+/* DATA may be absent if a graph or an embedding takes its place; the labels to score against
+ * then come from a file of their own. */
 static int read_files(fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     const char *graph = argument(arguments, "graph");
@@ -126,7 +131,9 @@ static int read_files(fitting *fit) {
     return result;
 }
 
-/* Reads everything, then hands the names of features to the model, which saves them for predict. */
+/* Warnings while reading are collected instead of printed, because they are part of the
+ * report. If -c is not given and the classes are known, their number is used: the user's own
+ * answer is better than an estimate. */
 int fitting_read(fitting *fit) {
     double began = clock_seconds();
     fit->warnings = json_array();
@@ -144,6 +151,7 @@ int fitting_read(fitting *fit) {
     if (result != EXIT_DONE || argument(fit->arguments, "n_clusters") != NULL ||
         fit->data.labels == NULL)
         return result;
+    /* An int32 has at most eleven characters. */
     char count[16];
     snprintf(count, sizeof count, "%d", fit->data.n_classes);
     huddle_status status = huddle_model_set_option(fit->model, "n_clusters", count);
@@ -158,7 +166,7 @@ const huddle_points *fitting_points(const fitting *fit) {
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
-/* Scores are computed where the classes are known; the labels never depend on them. */
+/* A graph without data has its labels from --y, whose number is only now known to fit or not. */
 static int score_labels(fitting *fit) {
     int64_t n = 0;
     const int32_t *labels = huddle_model_labels(fit->model, &n);
@@ -175,8 +183,8 @@ static int score_labels(fitting *fit) {
 
 /* A cancelled computation may have been complete already; its result is not used either. */
 int fitting_fit(fitting *fit) {
-    /* The summary prints the warnings that the model keeps. With --json they also go to stderr,
-     * where a person may see them. */
+    /* The summary prints the warnings that the model keeps, so they are not printed here as
+     * well. With --json they are printed to stderr, where a person may see them. */
     bool json = argument(fit->arguments, "json") != NULL;
     json_t *collected = json ? NULL : json_array();
     session_collect_warnings(collected);
@@ -185,11 +193,14 @@ int fitting_fit(fitting *fit) {
     json_decref(collected);
     if (status != HUDDLE_OK)
         return failed_call(status, fit->source);
+    /* The computation may have ended just before it noticed the signal; its result is not
+     * used. */
     if (session_cancelled())
         return failed("cancelled");
     return score_labels(fit);
 }
 
+/* Accepts a fit at any stage. */
 void fitting_free(fitting *fit) {
     json_decref(fit->warnings);
     huddle_model_free(fit->model);
@@ -199,7 +210,8 @@ void fitting_free(fitting *fit) {
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-/* Puts the time for reading the data in front of the model's stages and adds it to the total. */
+/* Inserts the time for reading the data before the model's stages and adds it to the total. A
+ * new object, because members keep the order in which they were added. */
 static void add_read_seconds(json_t *report, double read) {
     json_t *old = json_object_get(report, "seconds");
     json_t *seconds = json_pack("{s:f}", "read", read);
@@ -227,6 +239,7 @@ json_t *fitting_json(const fitting *fit) {
     if (fit->data.labels != NULL)
         json_object_set_new(report, "n_classes", json_integer(fit->data.n_classes));
     input_add_json(&fit->data, report);
+    /* Where n_clusters came from is part of the report, since it came from the labels. */
     if (fit->counted_classes)
         json_object_set_new(report, "n_clusters_from", json_string("classes"));
     if (fit->has_scores)

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rules of huddle_read_options.missing. */
+/* The values of options->missing, in the order of hd_io_missing. */
 static const char *const *missing_rules(void) {
     static const char *const rules[] = {"error", "drop", "mean", "median", NULL};
     return rules;
 }
 
+/* The flags mirror huddle_read_options. */
 const cli_flag input_flags[] = {
     {.name = "x",
      .kind = FLAG_TEXT,
@@ -65,6 +66,7 @@ const cli_flag seeded_flags[] = {{.name = "seed",
 const cli_flag common_flags[] = {
     {.name = "help", .letter = 'h', .kind = FLAG_SWITCH, .help = "print this help and exit"}, {0}};
 
+/* --help is repeated here, since a command has one list for its last group. */
 const cli_flag quiet_flags[] = {
     {.name = "quiet",
      .letter = 'q',
@@ -73,6 +75,7 @@ const cli_flag quiet_flags[] = {
     {.name = "help", .letter = 'h', .kind = FLAG_SWITCH, .help = "print this help and exit"},
     {0}};
 
+/* A paragraph of the help of every command that reads DATA. */
 const char data_text[] =
     "DATA is a file (CSV or TSV, NPY, NPZ, MAT, HDF5, LIBSVM, MatrixMarket, IDX; all but HDF5 also "
     "compressed by gzip), a folder of PGM or PNG images with one subfolder per class, the built-in "

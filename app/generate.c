@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Copies a file to stdout. Write errors are detected when stdout is closed (close_output). */
+/* Copies a file to stdout. Write errors are detected when stdout is closed (close_output), so
+ * that a broken pipe is reported in one place. */
 static int print_file(const char *path) {
     char block[1 << 16];
     size_t size;
@@ -25,7 +26,8 @@ static int print_file(const char *path) {
     return EXIT_DONE;
 }
 
-/* The library writes to files only, so stdout receives a copy of a temporary one. */
+/* The library writes files only, complete or not at all, so stdout receives a copy of a
+ * temporary one. mkdtemp() makes a folder that nobody else can write to. */
 static int print_csv(huddle_context *context, const huddle_data *data) {
     const char *base = getenv("TMPDIR");
     char folder[4096], path[4200];
@@ -40,7 +42,7 @@ static int print_csv(huddle_context *context, const huddle_data *data) {
     return result;
 }
 
-/* To a file in the format of its ending, or as CSV to stdout. */
+/* The note is on stderr, so that stdout stays empty when the data are in a file. */
 static int write_data(huddle_context *context, const huddle_data *data, const char *path) {
     if (path == NULL)
         return print_csv(context, data);
@@ -53,7 +55,8 @@ static int write_data(huddle_context *context, const huddle_data *data, const ch
     return EXIT_DONE;
 }
 
-/* Other commands take files where this one takes a kind, so the parser does not check it. */
+/* A misspelt kind is answered with the nearest name; HUDDLE_SUGGEST_DISTANCE is how far
+ * "nearest" may be. */
 static int check_kind(const char *kind) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -73,7 +76,7 @@ static int run_generate(const cli_arguments *arguments) {
     const char *kind = arguments->operands[0], *path = argument(arguments, "output");
     int result = check_kind(kind);
     huddle_data data = {0};
-    /* The name has no ending to determine a format. */
+    /* "-o /dev/stdout" has no ending from which to take the format. */
     if (path != NULL && strcmp(path, "/dev/stdout") == 0)
         path = NULL; /* the default */
     if (result == EXIT_DONE)
@@ -92,6 +95,7 @@ static int run_generate(const cli_arguments *arguments) {
     return result;
 }
 
+/* The help texts repeat those of input_flags in the words of this command. */
 static const cli_flag generate_flags[] = {{.name = "n",
                                            .kind = FLAG_COUNT,
                                            .value = "N",

@@ -15,6 +15,7 @@ static int run_help(const cli_arguments *arguments) {
         print_general_help(stdout);
         return EXIT_DONE;
     }
+    /* find_command() has printed a message, with a suggestion if there is a similar name. */
     const cli_command *asked = find_command(arguments->operands[0]);
     if (asked == NULL)
         return EXIT_USAGE;

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Members that do not apply (image, nonzeros) are missing; n_classes is null without labels. */
+/* Counts that do not apply are null or absent: "image" and "nonzeros" exist only for images
+ * and sparse data. */
 static json_t *info_json(const huddle_data *data) {
     json_t *names = json_array();
     for (int64_t i = 0; i < data->n_names; i++)
@@ -26,7 +27,7 @@ static json_t *info_json(const huddle_data *data) {
     return report;
 }
 
-/* The first classes only; --json has all. */
+/* The first few names suffice to recognise the classes. */
 static void print_classes(const huddle_data *data) {
     enum { MAX_SHOWN = 12 };
     if (data->labels == NULL) {
@@ -39,12 +40,13 @@ static void print_classes(const huddle_data *data) {
     printf("%s\n", data->n_classes > MAX_SHOWN ? " ..." : "");
 }
 
-/* Where the labels come from, and that huddle cluster would take -c from them. */
+/* Where the labels come from, and that huddle cluster would use their number as -c. */
 static void print_labels(const huddle_data *data) {
     char text[512] = "";
     const huddle_column *label = input_label(data);
     if (data->labels == NULL)
         return;
+    /* Only tables have a label column with a reason. */
     if (label != NULL) {
         input_column_name(data, label, text, 256);
         append_text(text, sizeof text, ", %s; ", label->reason);
@@ -58,7 +60,8 @@ static void print_labels(const huddle_data *data) {
     print_wrapped(stdout, text, 10, 10);
 }
 
-/* One line per column of that role that has a reason: ordinary features have none. */
+/* One line per column of that role that has a reason: among the features only encoded ones
+ * have. */
 static void print_role(const huddle_data *data, huddle_column_role role, const char *title) {
     enum { MAX_SHOWN = 12 };
     char text[512];
@@ -86,7 +89,8 @@ static void print_columns(const huddle_data *data) {
                plural(data->n_dropped));
 }
 
-/* Prints a name of a list, which is broken into lines of PAGE_WIDTH columns. */
+/* Prints a name of a list that is broken into lines of PAGE_WIDTH columns. Widths are counted
+ * in characters, not bytes. */
 static void print_name(const char *name, bool first, bool last, int *column) {
     int width = text_width(name) + 2;
     if (first)
@@ -115,8 +119,8 @@ static void print_info(const huddle_data *data) {
 
 /* ---- containers without a conventional name ------------------------------------------------- */
 
-/* The same members as info_json(), with null where the points are not known, and the shapes of the
- * arrays. */
+/* The same members as info_json(), null where they are unknown, so that scripts need not
+ * distinguish the two. */
 static json_t *listing_json(const char *source, const huddle_listing *listing) {
     json_t *names = json_array(), *shapes = json_array();
     for (int64_t i = 0; i < listing->count; i++) {
@@ -130,11 +134,12 @@ static json_t *listing_json(const char *source, const huddle_listing *listing) {
                      listing->format, "n", "d", "n_classes", "names", names, "shapes", shapes);
 }
 
-/* The message of the reader begins with the file name, which has a line of its own here. */
+/* The reason is a message of the library, which begins with the file's name and ends with
+ * advice for its API; both are removed. */
 static void print_listing(const char *source, char *reason, const huddle_listing *listing) {
     size_t own = strlen(source);
     int column = 0;
-    /* "faces.mat: no array ..." -> "no array ...". */
+    /* "FILE: reason" is the usual form. */
     if (strncmp(reason, source, own) == 0 && strncmp(reason + own, ": ", 2) == 0)
         reason += own + 2;
     reason[strcspn(reason, ";")] = '\0'; /* the advice that follows is replaced by that below */
@@ -154,14 +159,16 @@ static void print_listing(const char *source, char *reason, const huddle_listing
 }
 
 /* Reports that a file cannot be read. If the only reason is that no array of a container has a
- * conventional name, its arrays are listed instead, to choose from. */
+ * conventional name, its arrays are listed instead, to choose from: that is what a user of
+ * `info` wants to know. huddle_data_list() overwrites the last error, so it is copied first. */
 static int report_failure(huddle_context *context, const cli_arguments *arguments,
                           huddle_status status) {
     const char *source = arguments->operands[0];
     char reason[1024];
     huddle_listing listing = {0};
     snprintf(reason, sizeof reason, "%s", huddle_last_error());
-    /* With --x the user has chosen, so the reader's message about that choice is the answer. */
+    /* Only a wrong choice of arrays can be cured by a listing; any other failure is reported
+     * as it is. */
     bool choose = status == HUDDLE_INVALID && argument(arguments, "x") == NULL &&
                   huddle_data_list(context, source, &listing) == HUDDLE_OK && listing.count > 1 &&
                   !listing.has_points;
@@ -179,6 +186,7 @@ static int report_failure(huddle_context *context, const cli_arguments *argument
     return EXIT_DONE;
 }
 
+/* Both forms contain the same facts. */
 static int print_data(const cli_arguments *arguments, const huddle_data *data) {
     if (argument(arguments, "json") == NULL) {
         print_info(data);
@@ -205,7 +213,8 @@ static json_t *formats_json(void) {
     return array;
 }
 
-/* One line per format. Formats that this build does not support are marked. */
+/* One line per format. Formats that this build does not support are listed too, marked, so
+ * that the user learns which library is missing. */
 static int print_formats(bool json) {
     if (json) {
         json_t *array = formats_json();
@@ -255,6 +264,7 @@ static const cli_flag info_flags[] = {
     {.name = "json", .kind = FLAG_SWITCH, .help = "print JSON instead of text"},
     {0}};
 
+/* The same input flags as `cluster`, so that a command line can be tried with `info` first. */
 static const flag_group info_groups[] = {{"Options", info_flags},
                                          {"Input", input_flags},
                                          {"Generators", seeded_flags},

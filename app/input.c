@@ -14,7 +14,7 @@ static uint64_t seed_of(const cli_arguments *arguments) {
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
-/* digits is built in but read like a file: it has a fixed number of points. */
+/* digits is built in but not generated: --n and --noise have no effect on it. */
 static bool is_generator(const char *source) {
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(*kind, source) == 0 && strcmp(source, "digits") != 0)
@@ -22,7 +22,7 @@ static bool is_generator(const char *source) {
     return false;
 }
 
-/* Flags without effect on this source are refused: they are mistakes. */
+/* Flags without effect on this source are refused: ignoring them would hide a mistake. */
 static int check_flags(const cli_arguments *arguments, const char *source) {
     bool generator = is_generator(source);
     static const char *const for_files[] = {"x", "transpose", "missing", "encode", NULL};
@@ -35,14 +35,16 @@ static int check_flags(const cli_arguments *arguments, const char *source) {
     return EXIT_DONE;
 }
 
-/* Which columns become the points: those of --x, or those a model was fitted to, by their names. */
+/* Which columns become the points: those of --x, or those that a model was fitted to, by their
+ * names. */
 typedef struct input_columns {
     const char *const *x;
     int64_t n_x;
     bool by_name;
 } input_columns;
 
-/* Translates the input flags to the options of the library's reader, which has the same names. */
+/* hints_as_flags makes the library word its suggestions as flags ("--missing drop") instead of
+ * option names. With a model the points are shifted as the training points were. */
 static int read_columns(huddle_context *context, const cli_arguments *arguments, const char *source,
                         input_columns columns, const huddle_model *model, huddle_data *data,
                         huddle_status *status) {
@@ -56,9 +58,11 @@ static int read_columns(huddle_context *context, const cli_arguments *arguments,
                                    .encode = argument(arguments, "encode") != NULL,
                                    .x_by_name = columns.by_name,
                                    .hints_as_flags = true};
+    /* Before anything is read. */
     int result = check_flags(arguments, source);
     if (result != EXIT_DONE)
         return result;
+    /* The values are borrowed from the command line; only the list is freed. */
     const char **y = argument_all(arguments, "y", &options.n_y);
     options.x = columns.x;
     options.n_x = columns.n_x;
@@ -90,12 +94,13 @@ int input_try(huddle_context *context, const cli_arguments *arguments, const cha
     return result;
 }
 
-/* For commands that have nothing to add to the reader's message. */
+/* Messages of the readers begin with the file's name; failed_call() adds the name only where
+ * there is none. */
 int input_read(huddle_context *context, const cli_arguments *arguments, const char *source,
                const huddle_model *model, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     int result = input_try(context, arguments, source, model, data, &status);
-    /* Messages of the readers begin with the file name, which may be that of another file (--y). */
+    /* Messages of the readers begin with the name of a file, which may be another one (--y). */
     if (result == EXIT_DONE && status != HUDDLE_OK)
         return failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
     return result;
@@ -110,6 +115,7 @@ void input_describe(const huddle_data *data, char *text, size_t size) {
 
 /* ---- columns of tables ---------------------------------------------------------------------- */
 
+/* At most one column is the label. */
 const huddle_column *input_label(const huddle_data *data) {
     for (int64_t c = 0; c < data->n_columns; c++)
         if (data->columns[c].role == HUDDLE_COLUMN_LABEL)
@@ -125,6 +131,7 @@ void input_column_name(const huddle_data *data, const huddle_column *column, cha
         snprintf(text, size, "column %lld", (long long)(column - data->columns) + 1);
 }
 
+/* In the order of huddle_column_role. */
 json_t *input_columns_json(const huddle_data *data) {
     static const char *const roles[] = {"feature", "label", "ignored", "not selected"};
     json_t *columns = json_array();
@@ -139,7 +146,7 @@ json_t *input_columns_json(const huddle_data *data) {
     return columns;
 }
 
-/* Only tables have columns to report. */
+/* Only tables have columns; for other sources nothing is added. */
 void input_add_json(const huddle_data *data, json_t *report) {
     char name[256];
     const huddle_column *label = input_label(data);
@@ -150,6 +157,7 @@ void input_add_json(const huddle_data *data, json_t *report) {
         json_object_set_new(report, "label_column", text_json(name));
     }
     json_object_set_new(report, "columns", input_columns_json(data));
+    /* Without dropped rows the member is absent. */
     if (data->n_dropped == 0)
         return;
     json_t *rows = json_array();
@@ -160,8 +168,8 @@ void input_add_json(const huddle_data *data, json_t *report) {
 
 /* ---- labels of all rows --------------------------------------------------------------------- */
 
-/* Files of labels have one label per row of the input, also for rows that --missing drop has
- * removed. */
+/* Dropped rows get -1, so that line i of the output belongs to row i of the file.
+ * data->dropped is in ascending order. */
 int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
     *rows = n + data->n_dropped;
     int32_t *spread = must(calloc((size_t)*rows + 1, sizeof *spread));
@@ -173,6 +181,7 @@ int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n,
     return spread;
 }
 
+/* The file has a line for every row of the input, dropped ones included. */
 huddle_status input_write_labels(const huddle_data *data, const char *path, int64_t n,
                                  const int32_t *labels) {
     int64_t rows = 0;

@@ -9,7 +9,8 @@
 
 static void print_value(const json_t *value, int indent);
 
-/* A real number stays one when it is read again: 1 is printed as 1.0. */
+/* A real number keeps its type in JSON: 1.0 is not printed as 1, which readers in typed
+ * languages would take for an integer. */
 static void print_real(double number) {
     char text[40];
     huddle_format_real(number, text, sizeof text);
@@ -19,7 +20,7 @@ static void print_real(double number) {
 }
 
 /* Not json_dumpf(): its indentation breaks every array into lines, and its numbers have 17 digits.
- * */
+ */
 static void print_object(const json_t *object, int indent) {
     const char *key;
     json_t *member;
@@ -28,7 +29,7 @@ static void print_object(const json_t *object, int indent) {
         fputs("{}", stdout);
         return;
     }
-    /* The macro does not accept a const object, although it does not change it. */
+    /* The macro requires an object that is not const, although it does not change it. */
     json_object_foreach((json_t *)(uintptr_t)object, key, member) {
         json_t *name = json_string(key);
         printf("%s%*s", first ? "{\n" : ",\n", indent + 2, "");
@@ -38,13 +39,16 @@ static void print_object(const json_t *object, int indent) {
         json_decref(name);
         first = false;
     }
+    /* The brace is aligned with the line that opened the object. */
     printf("\n%*s}", indent, "");
 }
 
-/* Arrays of arrays or objects have one line per element. */
+/* Arrays of arrays or objects have one line per element; plain arrays stay on one line. The
+ * first element decides, since arrays are of one type here. */
 static void print_array(const json_t *array, int indent) {
     size_t n = json_array_size(array);
     json_t *head = json_array_get(array, 0);
+    /* An empty array has no head and is printed on one line. */
     bool lines = json_is_array(head) || json_is_object(head);
     fputc('[', stdout);
     for (size_t i = 0; i < n; i++) {
@@ -59,6 +63,7 @@ static void print_array(const json_t *array, int indent) {
     fputc(']', stdout);
 }
 
+/* json_dumps() would print 17 digits for every real number; everything else is left to it. */
 static void print_value(const json_t *value, int indent) {
     if (json_is_object(value))
         print_object(value, indent);
@@ -75,12 +80,13 @@ void print_json(const json_t *value) {
     fputc('\n', stdout);
 }
 
+/* The names of the scores are the same in every command and in the library's JSON. */
 json_t *scores_json(const huddle_scores *scores) {
     return json_pack("{s:f, s:f, s:f, s:f}", "acc", scores->acc, "nmi", scores->nmi, "ari",
                      scores->ari, "purity", scores->purity);
 }
 
-/* File names and column names may be in any encoding; JSON is UTF-8. */
+/* File names and labels may contain any bytes, but JSON must be UTF-8. */
 json_t *text_json(const char *text) {
     return must(page_text(text));
 }

@@ -17,9 +17,10 @@ const cli_command *const commands[] = {
     &generate_command,   &methods_command, &engines_command,    &options_command,
     &help_command,       &man_command,     &completion_command, NULL};
 
-/* --help and --version are the only options without a command. */
+/* Help that was asked for is printed to stdout and is a success; help after a mistake is
+ * printed to stderr. */
 static int run(int count, char **words) {
-    /* Without a command there is nothing to do, which is a usage error. */
+    /* Without a command the help is an error message. */
     if (count < 2) {
         print_general_help(stderr);
         return EXIT_USAGE;
@@ -39,6 +40,7 @@ static int run(int count, char **words) {
         return EXIT_USAGE;
     cli_arguments arguments = {0};
     int result = arguments_parse(command, count - 2, words + 2, &arguments);
+    /* --help wins over missing operands: see arguments_parse(). */
     if (result == EXIT_DONE && argument(&arguments, "help") != NULL)
         print_command_help(command);
     else if (result == EXIT_DONE)
@@ -47,6 +49,7 @@ static int run(int count, char **words) {
     return result;
 }
 
+/* Closing stdout is part of the result: output lost to a full disk must not exit with 0. */
 int main(int count, char **words) {
     int result = run(count, words);
     catalogue_free();

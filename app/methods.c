@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The table of the registry as it is. */
+/* From the library's table: methods are not listed in the tool. */
 static json_t *methods_json(void) {
     json_t *list = json_array();
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)

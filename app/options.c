@@ -22,7 +22,8 @@ static const char *type_name(huddle_option_type type) {
     return names[type];
 }
 
-/* The default as a number or a boolean where it is one. */
+/* The default as a number or a boolean where it is one; "auto" and names stay texts. A choice
+ * stays a text even if it looks like a number. */
 static json_t *default_json(const huddle_option *option) {
     char *end;
     if (option->type == HUDDLE_OPTION_BOOL)
@@ -34,7 +35,7 @@ static json_t *default_json(const huddle_option *option) {
                                               : json_integer((json_int_t)number);
 }
 
-/* null: there is no bound. */
+/* INT32_MAX as a bound means "no bound" in the tables. */
 static json_t *bound_json(const huddle_option *option, double bound) {
     bool real = option->type == HUDDLE_OPTION_REAL;
     if (!isfinite(bound) || (!real && bound >= INT32_MAX))
@@ -46,6 +47,7 @@ static json_t *bound_json(const huddle_option *option, double bound) {
 static json_t *option_json(const huddle_option *option) {
     char allowed[512];
     huddle_option_allowed(option, allowed, sizeof allowed);
+    /* "allowed" is the range as --help shows it. */
     json_t *made =
         json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_name(option->type),
                   "default", default_json(option), "allowed", allowed);
@@ -66,6 +68,7 @@ static json_t *option_json(const huddle_option *option) {
     return made;
 }
 
+/* The table of the method as a model has it, with its own defaults. */
 static json_t *method_json(int method) {
     const catalogue_of_methods *all = catalogue();
     json_t *options = json_array();
@@ -92,7 +95,7 @@ static void print_options_json(int method) {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-/* One method, in the form of --help. */
+/* A single method shows its own defaults, where --help shows those of all. */
 static void print_options(int method) {
     const catalogue_of_methods *all = catalogue();
     cli_entry entry;
@@ -103,7 +106,7 @@ static void print_options(int method) {
     }
 }
 
-/* The index in the catalogue; -1 after a message. */
+/* A misspelt name is answered with the nearest one. */
 static int find_method(const char *name) {
     const catalogue_of_methods *all = catalogue();
     const char *best = NULL;
@@ -120,7 +123,7 @@ static int find_method(const char *name) {
     return -1;
 }
 
-/* All methods without an operand, in the order of the registry. */
+/* Without a method all of them are listed, in the order of `huddle methods`. */
 static int run_options(const cli_arguments *arguments) {
     int method = -1;
     if (arguments->n_operands == 1) {

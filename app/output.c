@@ -11,12 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Without .npz and .mat, which would need a name for the array. */
 const char *const label_endings[] = {".npy", ".csv", ".txt", NULL};
 const char *const data_endings[] = {".csv", ".tsv",  ".txt", ".npy",    ".npz", ".mat",
                                     ".h5",  ".hdf5", ".svm", ".libsvm", NULL};
 
-/* A file is written under a temporary name beside its place and then renamed, so the folder must be
- * writable, not the file. */
+/* A file is written under a temporary name beside its final place and then renamed, so the
+ * folder must be writable, not the file. */
 static int check_parent(const char *path) {
     struct stat place;
     char folder[4096] = ".";
@@ -35,8 +36,8 @@ static int check_parent(const char *path) {
     return EXIT_DONE;
 }
 
-/* Replacing an existing file needs the permission to change its folder, so that is what is checked.
- * */
+/* Not a guarantee, since the disk may fill up during the computation, but it finds the usual
+ * mistakes before it. */
 int output_check(const char *path) {
     struct stat place;
     if (path == NULL)
@@ -45,15 +46,17 @@ int output_check(const char *path) {
         return check_parent(path);
     if (S_ISDIR(place.st_mode))
         return failed("%s: is a folder", path);
-    if (!S_ISREG(place.st_mode)) /* devices and pipes are written directly */
+    if (!S_ISREG(
+            place.st_mode)) /* devices and pipes are written directly, without a temporary file */
         return access(path, W_OK) == 0 ? EXIT_DONE
                                        : failed("%s: cannot be written: %s", path, strerror(errno));
-    char *real = realpath(path, NULL); /* a link is kept; its target is replaced */
+    char *real = realpath(path, NULL); /* a link is kept; the file it leads to is replaced */
     int result = check_parent(real == NULL ? path : real);
     free(real);
     return result;
 }
 
+/* A folder that does not exist is created later, so only its parent is checked. */
 int output_check_folder(const char *path) {
     struct stat place;
     if (path == NULL)
@@ -67,10 +70,11 @@ int output_check_folder(const char *path) {
     return EXIT_DONE;
 }
 
-/* By device and inode: links and different spellings of a path are the same file. Pipes and devices
- * cannot be overwritten. */
+/* By device and inode, so that different spellings and links are recognised. Devices are
+ * excluded: /dev/null may be input and output. */
 static bool same_file(const char *a, const char *b) {
     struct stat first, second;
+    /* a == b is the same argument, not another file of that name. */
     return a != b && stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
@@ -95,11 +99,12 @@ int output_check_not_input(const cli_arguments *arguments, const char *path) {
     return EXIT_DONE;
 }
 
-/* Upper and lower case are equal, as for input files. */
+/* The list of endings is assembled while searching; it is complete exactly if none matched. */
 int output_check_ending(const char *path, const char *what, const char *const *endings) {
     char known[128] = "";
     if (path == NULL)
         return EXIT_DONE;
+    /* An ending alone (".csv") is not a file name. */
     size_t length = strlen(path);
     for (int i = 0; endings[i] != NULL; i++) {
         size_t own = strlen(endings[i]);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Missing and changed data sets, on stderr before the run, which may take hours. */
+/* What paper_find() noticed: data sets that are missing or have another size than published. */
 static void print_notes(const paper_found *found) {
     json_t *notes = paper_notes(found), *text;
     size_t index;
@@ -30,6 +30,7 @@ static huddle_status run_and_write(huddle_context *context, const cli_arguments 
     return status;
 }
 
+/* The notes belong to the results: they qualify how comparable the numbers are. */
 static void print_results(const paper *p, bool json) {
     if (!json) {
         paper_print(p, stdout);
@@ -41,7 +42,7 @@ static void print_results(const paper *p, bool json) {
     json_decref(report);
 }
 
-/* As huddle experiment, with a generated plan. */
+/* The default output folder is named after the command. */
 static int run_paper(const cli_arguments *arguments) {
     const char *output = argument(arguments, "output");
     paper p = {.e = {.output = output == NULL ? "paper" : output,

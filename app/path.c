@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A path and the labels taken from it. */
+/* A path and the labels taken from it. The fit provides F and W. */
 typedef struct gamma_walk {
     fitting fit;
     huddle_path_options options;
@@ -32,6 +32,7 @@ typedef struct gamma_walk {
  * W are those of cluster -m ssc. */
 static int configure_fit(gamma_walk *walk) {
     static const char *const fixed[][2] = {{"gamma", "0"}, {"n_init", "1"}};
+    /* The whole path is computed, so that a single value has no meaning. */
     if (argument(walk->fit.arguments, "gamma") != NULL)
         return usage_error("path covers all values of gamma and does not accept --gamma");
     int result = fitting_configure(&walk->fit, "ssc");
@@ -41,7 +42,9 @@ static int configure_fit(gamma_walk *walk) {
     return result;
 }
 
-/* Options of the shrink stage apply to the path too. The method's table has checked them. */
+/* Options of the shrink stage apply to the path too. The method's table has checked their
+ * values; here they are copied into the path's own structure. G of every level is kept only
+ * for the page, because it takes n x c doubles for each. */
 static int configure_path(gamma_walk *walk) {
     const cli_arguments *arguments = walk->fit.arguments;
     const huddle_option *table = huddle_shrink_options_table();
@@ -55,6 +58,7 @@ static int configure_path(gamma_walk *walk) {
         return usage_error("%s", huddle_last_error());
     for (int i = 0; i < arguments->n_settings; i++) {
         const cli_setting *setting = &arguments->settings[i];
+        /* Options of other stages were set in the model already. */
         if (setting->option != NULL && huddle_option_find(table, setting->option) != NULL &&
             huddle_options_set(table, &walk->options.shrink, setting->option, setting->value) !=
                 HUDDLE_OK)
@@ -65,7 +69,8 @@ static int configure_path(gamma_walk *walk) {
 
 /* ---- the path ----------------------------------------------------------------------------- */
 
-/* Solves the path from the fitted F and W, and takes the labels from it. */
+/* Solves the path from the fitted F and W, and takes the labels from it. The scores of the fit
+ * are replaced by those of these labels. */
 static huddle_status solve_path(gamma_walk *walk) {
     huddle_array f = {0}, w = {0};
     huddle_status status = huddle_model_array(walk->fit.model, "embedding", &f);
@@ -76,6 +81,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     /* Views of the model's arrays: F of n x c and W of n x n. */
     huddle_dense rows = array_dense(&f);
     huddle_csr graph = array_csr(&w);
+    /* F has one column per cluster. */
     walk->n_clusters = (int32_t)f.cols;
     walk->options.shrink.n_clusters = walk->n_clusters;
     status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
@@ -91,7 +97,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     return status;
 }
 
-/* The fit provides F and W, and its time is part of the total. */
+/* The seconds are those of the path alone; the fit reports its own. */
 static int compute_path(gamma_walk *walk) {
     int result = fitting_fit(&walk->fit);
     if (result != EXIT_DONE)
@@ -108,7 +114,9 @@ static int compute_path(gamma_walk *walk) {
 
 static const char *const tree_endings[] = {".csv", ".npy", NULL};
 
-/* One line per fusion. Numbers are written so that they read back as the same. */
+/* One line per fusion. Real numbers are written with the digits that they need to be read back
+ * exactly. LINE bounds a row: three integers of up to 16 digits and a number of up to 40
+ * characters. */
 static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *file) {
     enum { LINE = 96 };
     char *text = must(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
@@ -124,6 +132,7 @@ static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *
     return status;
 }
 
+/* SciPy's linkage format, or the same rows as text. */
 static huddle_status write_tree(const huddle_path *path, const char *file) {
     huddle_dense linkage = {0};
     huddle_status status = huddle_path_linkage(path, &linkage);
@@ -135,7 +144,7 @@ static huddle_status write_tree(const huddle_path *path, const char *file) {
     return status;
 }
 
-/* The tree, then the labels. */
+/* The tree first, then the labels: each is reported by its own name if it cannot be written. */
 static int write_files(const gamma_walk *walk) {
     const char *tree = argument(walk->fit.arguments, "output");
     const char *labels = argument(walk->fit.arguments, "labels");
@@ -184,6 +193,7 @@ static json_t *path_json(const gamma_walk *walk) {
     return report;
 }
 
+/* The walk only borrows its members; the page is written before they are freed. */
 static int write_page(const gamma_walk *walk) {
     const char *page = argument(walk->fit.arguments, "report");
     if (page == NULL)
@@ -195,7 +205,8 @@ static int write_page(const gamma_walk *walk) {
     return result;
 }
 
-/* Which level the labels come from, and their scores if the classes are known. */
+/* level is -1 if no level of the path has that many large groups; the labels then come from
+ * the level with the most. */
 static void print_choice(const gamma_walk *walk) {
     const huddle_path_choice *choice = &walk->choice;
     if (choice->level >= 0)
@@ -210,7 +221,8 @@ static void print_choice(const gamma_walk *walk) {
                walk->fit.scores.nmi, walk->fit.scores.ari, walk->fit.scores.purity);
 }
 
-/* If the rows of each component of the graph coincide from the beginning, no edge pulls. */
+/* If the rows of each component of the graph coincide from the beginning, no edge pulls, and
+ * gamma_fit is infinite or beyond the last level. */
 static void print_ends(const huddle_path *path) {
     double last = path->n_levels > 0 ? path->levels[path->n_levels - 1].gamma : 0;
     if (path->gamma_fit < last)
@@ -237,6 +249,7 @@ static void print_path(const gamma_walk *walk) {
     print_choice(walk);
 }
 
+/* The progress bar is erased before anything is printed. */
 static int print_result(const gamma_walk *walk) {
     clear_progress();
     if (argument(walk->fit.arguments, "json") == NULL) {
@@ -253,7 +266,7 @@ static int print_result(const gamma_walk *walk) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* As in cluster: before the computation. */
+/* As check_outputs() of cluster: before the computation. */
 static int check_arguments(const cli_arguments *arguments) {
     static const char *const files[] = {"output", "labels", "report"};
     int result = output_check_ending(argument(arguments, "output"), "the tree", tree_endings);
@@ -268,7 +281,7 @@ static int check_arguments(const cli_arguments *arguments) {
     return result;
 }
 
-/* As cluster, with the path between the fit and the outputs. */
+/* The command line is checked completely before the data are read. */
 static int run_path(const cli_arguments *arguments) {
     gamma_walk walk = {.fit = {.arguments = arguments}};
     int result = check_arguments(arguments);
@@ -294,6 +307,7 @@ static int run_path(const cli_arguments *arguments) {
     return result;
 }
 
+/* The default is taken from the library's table, so that --help cannot differ from it. */
 static const char *default_levels(void) {
     return huddle_option_find(huddle_path_options_table(), "n_gamma")->default_text;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the steps of the command share; freed by run_predict(). */
 typedef struct prediction {
     const cli_arguments *arguments;
     huddle_context *context;
@@ -35,7 +36,8 @@ static json_t *model_features(const huddle_model *model) {
     return names == NULL ? json_array() : names;
 }
 
-/* True if each name identifies one column. */
+/* True if each name identifies one column. With an empty or a repeated name, columns are
+ * matched by position. */
 static bool are_distinct(const json_t *features) {
     json_t *seen = json_object(), *feature;
     size_t i;
@@ -49,8 +51,8 @@ static bool are_distinct(const json_t *features) {
     return distinct;
 }
 
-/* A row's label must not depend on the other rows of its file. Both would make the features of a
- * row depend on the file it is in. */
+/* A row's label must not depend on the other rows of its file: filling in the mean of the new
+ * rows would make it so. Encoded texts can be matched by name only. */
 static int check_flags(const prediction *p, bool named) {
     const char *missing = argument(p->arguments, "missing");
     if (missing != NULL && (strcmp(missing, "mean") == 0 || strcmp(missing, "median") == 0))
@@ -66,8 +68,8 @@ static int check_flags(const prediction *p, bool named) {
     return EXIT_DONE;
 }
 
-/* Reads the features that the model was fitted to, by their names. A table without names, or
- * another kind of file, is read as it comes. */
+/* Reads the features that the model was fitted to by their names, in any order and among other
+ * columns. A table without names, or another kind of file, is read as it comes. */
 static int read_features(prediction *p, const char *source) {
     huddle_status status = HUDDLE_OK;
     json_t *features = model_features(p->model);
@@ -86,6 +88,7 @@ static int read_features(prediction *p, const char *source) {
         names[k] = json_string_value(json_array_get(features, (size_t)k));
     result = input_try_columns(p->context, p->arguments, source, names, count, p->model, &p->data,
                                &status);
+    /* The reader's message contains the file's name. */
     if (result == EXIT_DONE && status != HUDDLE_OK)
         result = failed_call(status, status == HUDDLE_NO_MEMORY ? source : NULL);
     free(names);
@@ -95,7 +98,7 @@ static int read_features(prediction *p, const char *source) {
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
-/* The model is loaded first: it determines which columns are read. */
+/* The seconds count the prediction only, without loading the model and reading the data. */
 static int predict(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     huddle_status status = huddle_model_load(model, &p->model);
@@ -114,8 +117,8 @@ static int predict(prediction *p) {
     return session_cancelled() ? failed("cancelled") : EXIT_DONE;
 }
 
-/* With known classes the labels are scored: a model that is applied to labelled data is being
- * tested. */
+/* Scores are added if the new points happen to have labels. The labels array is for the points
+ * read; "dropped_rows" lists what is missing from it. */
 static int print_report(const prediction *p) {
     int64_t n = p->data.points.n;
     json_t *labels = json_array();
@@ -139,7 +142,7 @@ static int print_report(const prediction *p) {
     return status == HUDDLE_OK ? EXIT_DONE : failed_call(status, p->data.name);
 }
 
-/* One line per row of the file. */
+/* One line per row of the file, -1 for a dropped one. */
 static void print_labels(const prediction *p) {
     int64_t rows = 0;
     int32_t *labels = input_spread(&p->data, p->labels, p->data.points.n, &rows);

@@ -17,7 +17,8 @@ typedef struct command_text {
     size_t size;
 } command_text;
 
-/* Appends a word, in quotes if the shell would change it. */
+/* Appends a word, in quotes if the shell would change it. A single quote becomes four bytes,
+ * which bounds the room; five more are for the blank, the quotes and the zero. */
 static void append_word(command_text *out, const char *dashes, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./:=,+%@";
@@ -43,6 +44,7 @@ static void append_word(command_text *out, const char *dashes, const char *word)
     out->size = (size_t)(at - out->text);
 }
 
+/* A switch has no value. */
 static void append_option(command_text *out, const char *name, const char *value) {
     append_word(out, "--", name);
     if (value != NULL)
@@ -57,7 +59,8 @@ static void append_head(command_text *out, const cli_arguments *arguments) {
         append_word(out, "", arguments->operands[i]);
 }
 
-/* Flags that only determine where results are written. */
+/* Flags that only determine where results are written: they do not change the result, so the
+ * full command line omits them. */
 static bool is_output(const char *name) {
     static const char *const outputs[] = {"output", "labels", "save",  "dump",
                                           "report", "json",   "quiet", NULL};
@@ -67,7 +70,7 @@ static bool is_output(const char *name) {
     return false;
 }
 
-/* The command line as it was given. */
+/* The command line as it was given, with long names and quoted for a shell. */
 static char *given_command(const cli_arguments *arguments) {
     command_text out = {0};
     append_head(&out, arguments);
@@ -84,14 +87,14 @@ static char *given_command(const cli_arguments *arguments) {
     return out.text;
 }
 
-/* `path` sets some options of its fit itself and does not accept them. */
+/* `path` sets gamma and n_init of its fit itself and does not accept them. */
 static bool is_accepted(const cli_arguments *arguments, const char *option) {
     bool is_path = strcmp(arguments->command->name, "path") == 0;
     return !is_path || (strcmp(option, "gamma") != 0 && strcmp(option, "n_init") != 0);
 }
 
-/* The command line with every option of the method. Defaults are spelt out, so that the line means
- * the same where another version has other defaults. */
+/* The command line with every option of the method at the value it had, defaults included: it
+ * repeats the run even with a later version that has other defaults. */
 static char *full_command(const fitting *fit) {
     const cli_arguments *arguments = fit->arguments;
     command_text out = {0};
@@ -100,6 +103,7 @@ static char *full_command(const fitting *fit) {
         append_option(&out, "method", huddle_model_method(fit->model));
     for (int i = 0; i < arguments->n_settings; i++) {
         const cli_flag *flag = arguments->settings[i].flag;
+        /* The method is already there, and outputs are left out. */
         if (flag != NULL && strcmp(flag->name, "method") != 0 && !is_output(flag->name))
             append_option(&out, flag->name,
                           flag->kind == FLAG_SWITCH ? NULL : arguments->settings[i].value);
@@ -118,7 +122,7 @@ static char *full_command(const fitting *fit) {
 
 /* ---- pages -------------------------------------------------------------------------------- */
 
-/* What both pages show of the data. */
+/* What both pages show of the data: names of classes, and images if each point is one. */
 static huddle_report_options data_options(const fitting *fit) {
     const huddle_data *data = &fit->data;
     huddle_report_options options = huddle_report_defaults();
@@ -137,8 +141,8 @@ static huddle_report_options data_options(const fitting *fit) {
     return options;
 }
 
-/* Writes the page of a clustering, or of a path if `walk` is not NULL. The page contains both
- * command lines, and what --json prints. */
+/* Writes the page of a clustering, or of a path if `walk` is not NULL. `report` becomes the
+ * table of details in the page. An I/O failure is about the page, any other about the data. */
 static int write_page(const fitting *fit, const huddle_report_walk *walk, const json_t *report,
                       const char *file) {
     huddle_report_options options = data_options(fit);
@@ -164,6 +168,7 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
                                : failed_call(status, status == HUDDLE_IO ? file : fit->source);
 }
 
+/* The page shows what --json prints. */
 int report_cluster(const fitting *fit, const char *file) {
     json_t *report = fitting_json(fit);
     if (report == NULL)

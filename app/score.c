@@ -16,6 +16,7 @@ typedef struct labelling {
     char **classes;
 } labelling;
 
+/* classes is NULL only if reading failed early. */
 static void labelling_free(labelling *l) {
     for (int32_t i = 0; i < l->n_classes && l->classes != NULL; i++)
         huddle_free(l->classes[i]);
@@ -23,7 +24,8 @@ static void labelling_free(labelling *l) {
     huddle_free(l->labels);
 }
 
-/* The labels of a generator or a built-in data set. */
+/* The labels of a generator or a built-in data set. Ownership moves: the members are cleared
+ * before the rest is freed. */
 static huddle_status take_labels(huddle_context *context, const char *kind, labelling *l) {
     huddle_data data;
     huddle_status status = huddle_data_read(context, kind, NULL, &data);
@@ -37,7 +39,7 @@ static huddle_status take_labels(huddle_context *context, const char *kind, labe
     return HUDDLE_OK;
 }
 
-/* Names of built-in data sets precede files, as they do for DATA. */
+/* The names of generators win over files, as for every command that reads data. */
 static int read_labelling(huddle_context *context, const char *source, labelling *l) {
     huddle_status status;
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
@@ -51,7 +53,7 @@ static int read_labelling(huddle_context *context, const char *source, labelling
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-/* The texts of the file for the numbers that the confusion table uses. */
+/* `labels` selects and orders the names: the confusion table has its own order. */
 static json_t *names_json(const labelling *l, int64_t n, const int32_t *labels) {
     json_t *names = json_array();
     for (int64_t i = 0; i < n; i++)
@@ -83,7 +85,8 @@ static json_t *confusion_json(const labelling *truth, const labelling *labels,
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-/* Columns in the order of the classes they are matched to, the others last. */
+/* Columns in the order of the classes they are matched to, the others last, so that the
+ * matched counts are on the diagonal. */
 static int64_t *column_order(const huddle_confusion *table) {
     int64_t *order = must(calloc((size_t)table->n_clusters + 1, sizeof *order)), filled = 0;
     for (int64_t i = 0; i < table->n_classes; i++)
@@ -96,6 +99,7 @@ static int64_t *column_order(const huddle_confusion *table) {
     return order;
 }
 
+/* In columns of the terminal: printf() would count bytes. */
 static int width_of(const labelling *l, int min_width) {
     int width = min_width;
     for (int32_t i = 0; i < l->n_classes; i++)
@@ -135,6 +139,7 @@ static void print_confusion(const labelling *truth, const labelling *labels,
     free(order);
 }
 
+/* Four decimals, as in the literature. */
 static void print_scores(const huddle_scores *scores) {
     printf("acc     %.4f\nnmi     %.4f\nari     %.4f\npurity  %.4f\n", scores->acc, scores->nmi,
            scores->ari, scores->purity);
@@ -142,7 +147,7 @@ static void print_scores(const huddle_scores *scores) {
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* Prints scores and table, as text or as one JSON object. */
+/* Scores and table come from the same labels; the context is not needed for either. */
 static int compare(const cli_arguments *arguments, const labelling *truth,
                    const labelling *labels) {
     const char *source = arguments->operands[1];
@@ -172,6 +177,8 @@ static int compare(const cli_arguments *arguments, const labelling *truth,
     return EXIT_DONE;
 }
 
+/* TRUTH and LABELS are read in the same way, and the scores except purity are symmetric in
+ * them. */
 static int run_score(const cli_arguments *arguments) {
     int result = EXIT_DONE;
     labelling truth = {0}, labels = {0};

@@ -12,12 +12,13 @@ static struct {
     json_t *warnings; /* receives warnings, or NULL */
 } session;
 
-static atomic_int interrupted; /* set by the signal handler, read by all threads */
+static atomic_int interrupted; /* set by the signal handler, read by the callbacks */
 
 /* ---- messages of the library --------------------------------------------------------------- */
 
-/* Warnings are collected where a report will contain them; all other messages are printed at once.
- */
+/* Warnings are collected while a command asks for it (they become part of its report);
+ * everything else is a note on stderr. The library calls this under a lock, one line at a
+ * time. */
 static void on_log(void *user, huddle_log_level level, huddle_warning_code code, const char *text) {
     (void)user;
     (void)code;
@@ -27,17 +28,22 @@ static void on_log(void *user, huddle_log_level level, huddle_warning_code code,
         note("%s%s", level == HUDDLE_LOG_WARNING ? "warning: " : "", text);
 }
 
-/* A result other than 0 cancels the computation. */
+/* A result other than 0 cancels the computation. The library calls this from the thread that
+ * called it, about ten times a second, so that a signal takes effect within that time even
+ * where no loop tests the context. */
 static int on_progress(void *user, const char *stage, double done, double total) {
     (void)user;
     show_progress(stage, done, total);
     return interrupted;
 }
 
+/* The array is the caller's; NULL prints warnings again. */
 void session_collect_warnings(json_t *warnings) {
     session.warnings = warnings;
 }
 
+/* A failure after Ctrl-C is its consequence, whatever the status. Messages of readers begin
+ * with the file's name already. */
 int failed_call(huddle_status status, const char *source) {
     const char *message = huddle_last_error();
     if (status == HUDDLE_CANCELLED || session_cancelled())
@@ -49,9 +55,10 @@ int failed_call(huddle_status status, const char *source) {
 
 /* ---- Ctrl-C -------------------------------------------------------------------------------- */
 
-/* The first signal asks the computation to stop. A second one, at least a second later, ends the
- * process at once by the default action. Earlier ones are ignored because some programs send the
- * same signal twice: to the process and to its group. */
+/* The first signal asks the computation to stop, which it does at its next check, without
+ * leaving half-written files. Another one, more than a second later, ends the process at once
+ * by the default action. Earlier ones are ignored because some programs send the same signal
+ * twice: to the process and to its group. */
 static void on_signal(int number) {
     static struct timespec first;
     struct timespec now;
@@ -71,11 +78,13 @@ static void on_signal(int number) {
     }
 }
 
+/* Also true if the computation ended before it noticed. */
 bool session_cancelled(void) {
     return interrupted != 0;
 }
 
-/* Signals that the parent process ignores, as nohup does with SIGHUP, stay ignored. */
+/* Signals that the parent process ignores, as nohup does with SIGHUP, stay ignored. The
+ * handler is removed in the same way at the end of the session. */
 static void set_signal_handler(void (*handler)(int)) {
     struct sigaction action = {.sa_handler = handler}, before;
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -87,6 +96,7 @@ static void set_signal_handler(void (*handler)(int)) {
 
 /* ---- begin and end ------------------------------------------------------------------------- */
 
+/* The parser allows more threads than int32 holds; the library limits them anyway. */
 static huddle_status configure_context(huddle_context *context, const cli_arguments *arguments) {
     const char *engine = argument(arguments, "engine"), *threads = argument(arguments, "n-threads");
     huddle_status status = HUDDLE_OK;
@@ -99,7 +109,8 @@ static huddle_status configure_context(huddle_context *context, const cli_argume
     return status;
 }
 
-/* A wrong engine or number of threads is an error of the command line; no memory is not. */
+/* The context is configured before the handler is set, so that the handler always finds a
+ * complete one. */
 huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     huddle_context *context = NULL;
     huddle_status status = huddle_context_new(&context);
@@ -120,9 +131,10 @@ huddle_context *session_begin(const cli_arguments *arguments, int *result) {
     return context;
 }
 
+/* context may be NULL, after session_begin() failed. */
 void session_end(huddle_context *context) {
     messages_set_quiet(false);
-    /* The handler uses the context, so it is removed first. */
+    /* The handler uses the context, so it is removed before the context is freed. */
     if (context != NULL)
         set_signal_handler(SIG_DFL);
     memset(&session, 0, sizeof session);

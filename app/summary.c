@@ -1,4 +1,6 @@
-/* The summary of a fit: `cluster` without --json. */
+/* The summary of a fit: `cluster` without --json. It is printed from the same JSON object that
+ * --json prints, so that both always agree; members that a method does not have are absent,
+ * and their lines with them. */
 #include "cli/text.h"
 #include "fitting.h"
 
@@ -8,11 +10,12 @@
 /* The column at which the text after each label begins. */
 enum { INDENT = 13 };
 
+/* Labels are aligned in a column, and continuation lines are indented to the text. */
 static void print_label(const char *name) {
     printf("  %-*s", INDENT - 2, name);
 }
 
-/* NAN if the member is missing, which makes every comparison below false. */
+/* NaN for an absent member: comparisons with it are false, which omits the line. */
 static double number(const json_t *object, const char *name) {
     const json_t *value = json_object_get(object, name);
     return json_is_number(value) ? json_number_value(value) : NAN;
@@ -23,7 +26,7 @@ static const char *text_of(const json_t *object, const char *name) {
     return text == NULL ? "" : text;
 }
 
-/* Data that consist of a graph have no features. */
+/* d is 0 if only a graph or an embedding was given. */
 static void print_title(const json_t *report) {
     double n = number(report, "n"), d = number(report, "d");
     printf("%s: %.0f point%s", text_of(report, "file"), n, plural((int64_t)n));
@@ -35,7 +38,7 @@ static void print_title(const json_t *report) {
     printf("\n\n");
 }
 
-/* "prepared by" only if the points were changed. */
+/* Points that were not prepared need no mention. */
 static void print_method(const json_t *report) {
     double c = number(report, "n_clusters");
     const char *rule = text_of(json_object_get(report, "prepare"), "rule");
@@ -46,7 +49,8 @@ static void print_method(const json_t *report) {
     printf("\n");
 }
 
-/* How the number of clusters was chosen, and the next best numbers. */
+/* How the number of clusters was chosen, and the next best numbers. The first entry of
+ * "choice" is the best; its members show which rule was applied. */
 static void print_choice(const json_t *report) {
     char text[512];
     const json_t *choice = json_object_get(report, "choice"), *best = json_array_get(choice, 0);
@@ -85,7 +89,8 @@ static void print_label_column(const json_t *report, const json_t *column, const
 }
 
 /* The columns of a table that have this role, with the reason: the label, encoded features, or
- * columns that were ignored automatically. */
+ * columns that were ignored automatically. Wide tables may have thousands, so only the first
+ * are listed. */
 static void print_columns(const json_t *report, const char *role) {
     enum { MAX_COLUMNS = 12 };
     size_t i, count = 0;
@@ -114,7 +119,8 @@ static void print_columns(const json_t *report, const char *role) {
     }
 }
 
-/* Labels that are not a column of a table: those of a container, of another file, of digits. */
+/* Labels that are not a column of a table, but of a container, of another file or of digits;
+ * mentioned if they determined -c. */
 static void print_labels(const json_t *report) {
     double classes = number(report, "n_classes");
     if (json_object_get(report, "label_column") != NULL ||
@@ -125,7 +131,7 @@ static void print_labels(const json_t *report) {
            classes == 1 ? "s" : "");
 }
 
-/* The separator in front of a member: none before the first. */
+/* The separator before a member: none before the first. */
 static const char *separator(const json_t *object, const char *name) {
     void *first = json_object_iter((json_t *)(uintptr_t)object);
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
@@ -143,7 +149,7 @@ static void print_scores(const json_t *scores) {
     printf("\n");
 }
 
-/* 200 sizes at most: more are of no use to a reader, and --json has all of them. */
+/* More than 200 clusters are not worth a screen of numbers; --json has them all. */
 static void print_sizes(const json_t *sizes) {
     char text[4096] = "";
     size_t n = json_array_size(sizes);
@@ -156,7 +162,8 @@ static void print_sizes(const json_t *sizes) {
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
-/* Printed only if some points are equal. */
+/* Printed only if some points are equal: the members are absent otherwise. Preparation
+ * (rounding, projection) may make more of them equal. */
 static void print_distinct(const json_t *report) {
     double n = number(report, "n"), distinct = number(report, "n_distinct");
     double vertices = number(json_object_get(report, "graph"), "vertices");
@@ -170,7 +177,8 @@ static void print_distinct(const json_t *report) {
     printf("; equal points have the same label\n");
 }
 
-/* Components and bridges show how far the graph was separated before clustering. */
+/* Recall is the share of true neighbours found: 1, and then not shown, if the search was
+ * exact. */
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;
@@ -187,7 +195,8 @@ static void print_graph(const json_t *graph) {
     printf("\n");
 }
 
-/* Numbers that a solver does not report are omitted. */
+/* The reason for stopping comes first: it distinguishes a converged result from one that was
+ * cut off. */
 static void print_embedding(const json_t *embed) {
     if (embed == NULL)
         return;
@@ -200,14 +209,17 @@ static void print_embedding(const json_t *embed) {
     printf("\n");
 }
 
-/* A bound in per cent with two digits, rounded up so that it remains a bound. */
+/* A bound in per cent with two digits, rounded up so that it remains a bound. The factor just
+ * below 1 keeps a value that is already a multiple of the unit from being rounded up by an
+ * error in its last bit. */
 static double percent_at_most(double share) {
     double unit = pow(10, floor(log10(100 * share)) - 1);
     return ceil(100 * share / unit * (1 - 1e-12)) * unit;
 }
 
-/* The certificate is about the shrink step, never about the clusters. If the guard has discarded
- * the step, the labels do not even come from it. */
+/* The certificate is about the shrink step, never about the clusters: the duality gap bounds
+ * how far its objective is from the optimum. If the guard has discarded the step, the labels
+ * do not even come from it. */
 static void print_certificate(const json_t *shrink) {
     double gap = number(shrink, "gap");
     print_label("");
@@ -224,6 +236,7 @@ static void print_certificate(const json_t *shrink) {
     printf("but discarded: the labels come from the embedding\n");
 }
 
+/* Methods without a shrink step have no such member. */
 static void print_shrink(const json_t *shrink) {
     if (shrink == NULL)
         return;
@@ -244,7 +257,8 @@ static void print_seconds(const json_t *seconds) {
     printf("\n");
 }
 
-/* One line per number of clusters that was tried. */
+/* One line per number of clusters that was tried, a star at the one chosen; "-" for a score
+ * that does not apply. */
 static void print_range(const json_t *report) {
     const json_t *range = json_object_get(report, "range");
     size_t n = json_array_size(range);
@@ -269,6 +283,7 @@ static void print_range(const json_t *report) {
                "gap\n");
 }
 
+/* Last before the table, where they are noticed. */
 static void print_warnings(const json_t *warnings) {
     for (size_t i = 0; i < json_array_size(warnings); i++) {
         print_label("warning");
@@ -276,7 +291,8 @@ static void print_warnings(const json_t *warnings) {
     }
 }
 
-/* From the same JSON that --json prints, so that both report the same numbers. */
+/* From what the user asked for (columns, method) through the result to its diagnostics; the
+ * table of a range comes last because it may be long. */
 void print_summary(const json_t *report) {
     print_title(report);
     print_columns(report, "label");

@@ -30,7 +30,8 @@ static const cli_flag *find_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
-/* The name in the library (n_clusters) of an option of a method (--n-clusters). */
+/* The braces are missing because FOR_EACH_OPTION is a loop header, which the formatter does
+ * not indent. */
 static const char *find_option(const cli_command *command, const char *name, size_t length) {
     FOR_EACH_OPTION(option, command->methods)
     if (strlen(option->flag) == length && strncmp(option->flag, name, length) == 0)
@@ -45,7 +46,8 @@ static const char *find_option_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
-/* Flags of the command and options of its methods are equal candidates for the suggestion. */
+/* Flags of the command and options of methods are candidates alike: the user does not
+ * distinguish them. */
 static int unknown_flag(const cli_command *command, const char *word, size_t length) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -64,8 +66,8 @@ static int unknown_flag(const cli_command *command, const char *word, size_t len
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-/* strtod() alone would accept leading blanks, inf and nan. Counts are digits only and fit in 64
- * bits. */
+/* strtod() also accepts leading blanks, "inf", "nan" and hexadecimal numbers; the first three
+ * are refused. Counts are limited to digits, and to what int64 holds. */
 static bool is_number(const char *text, double min, bool whole) {
     char *end;
     double number = strtod(text, &end);
@@ -76,7 +78,7 @@ static bool is_number(const char *text, double min, bool whole) {
     return number >= min;
 }
 
-/* Suggests a similar choice; lists all of them only if none is similar. */
+/* Short lists are shown as a whole; the nearest name is more helpful if there is one. */
 static int wrong_choice(const cli_flag *flag, const char *value) {
     const char *best = NULL;
     int distance = HUDDLE_SUGGEST_DISTANCE;
@@ -90,7 +92,8 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
     return usage_error("--%s %s is not one of %s", flag->name, value, names);
 }
 
-/* Values of flags are checked here, values of options by the library when they are set. */
+/* A choice that takes options (--engine NAME:OPTIONS) is compared up to the colon; the library
+ * checks the rest. Options of methods are not checked here but by the tables of the library. */
 static int check_value(const cli_flag *flag, const char *value) {
     if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
         return usage_error("--%s = %s is not a whole number of at least %g", flag->name, value,
@@ -128,7 +131,9 @@ typedef struct reader {
     char **words;
 } reader;
 
-/* --name value, --name=value, or a switch. */
+/* --name value and --name=value. A flag of the command takes precedence over an option of a
+ * method of the same name. A value may begin with a dash (--noise -1 is refused by its range,
+ * not by its form). */
 static int read_long(reader *in, cli_arguments *out) {
     const char *word = in->words[in->at++] + 2, *equals = strchr(word, '=');
     size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
@@ -149,7 +154,7 @@ static int read_long(reader *in, cli_arguments *out) {
     return add_setting(out, flag, option, in->words[in->at++]);
 }
 
-/* -c10, -c 10, or several switches and then at most one that takes a value. */
+/* -c10, -c 10, or several switches and then at most one that takes a value, as getopt() does. */
 static int read_letters(reader *in, cli_arguments *out) {
     for (const char *letter = in->words[in->at++] + 1; *letter != '\0'; letter++) {
         const cli_flag *flag = find_letter(out->command, *letter);
@@ -170,7 +175,7 @@ static int read_letters(reader *in, cli_arguments *out) {
     return EXIT_DONE;
 }
 
-/* Options and operands may be mixed; "--" ends the options, and "-" alone is an operand. */
+/* Operands and options may be mixed. "--" ends the options, and "-" alone is an operand. */
 static int read_words(reader *in, cli_arguments *out) {
     bool only_operands = false;
     while (in->at < in->count) {
@@ -192,7 +197,7 @@ static int read_words(reader *in, cli_arguments *out) {
     return EXIT_DONE;
 }
 
-/* The k-th word of "TRUTH LABELS". */
+/* The k-th word of "TRUTH LABELS", for the message about a missing operand. */
 static void operand_name(const cli_command *command, int k, char *name, size_t size) {
     const char *start = command->operands;
     for (; k > 0 && strchr(start, ' ') != NULL; k--)
@@ -200,7 +205,7 @@ static void operand_name(const cli_command *command, int k, char *name, size_t s
     snprintf(name, size, "%.*s", (int)strcspn(start, " "), start);
 }
 
-/* The first missing operand, or the first superfluous one, is named. */
+/* The name in the message is that of the first operand that is missing. */
 static int check_operands(const cli_arguments *arguments) {
     const cli_command *command = arguments->command;
     char name[32];
@@ -214,7 +219,8 @@ static int check_operands(const cli_arguments *arguments) {
     return EXIT_DONE;
 }
 
-/* Everything refers to the words of main(), which outlive the arguments. */
+/* A word such as -qqq sets one option per letter, so the number of letters bounds the number
+ * of settings. With --help the operands are not checked: it must work on its own. */
 int arguments_parse(const cli_command *command, int count, char **words, cli_arguments *out) {
     reader in = {0, count, words};
     /* An upper bound on the settings: each takes at least one letter of the command line. */
@@ -239,11 +245,12 @@ void arguments_free(cli_arguments *arguments) {
 
 /* ---- access ------------------------------------------------------------------------------- */
 
+/* A setting has either a flag or an option. */
 static bool is_named(const cli_setting *setting, const char *name) {
     return strcmp(setting->flag != NULL ? setting->flag->name : setting->option, name) == 0;
 }
 
-/* From the end: the last of several values is used. */
+/* The last one wins, so that a command line can be extended to override what precedes. */
 const char *argument(const cli_arguments *arguments, const char *name) {
     for (int i = arguments->n_settings - 1; i >= 0; i--)
         if (is_named(&arguments->settings[i], name))
@@ -251,6 +258,7 @@ const char *argument(const cli_arguments *arguments, const char *name) {
     return NULL;
 }
 
+/* The value was checked by the parser, so the conversion cannot fail. */
 int64_t argument_count(const cli_arguments *arguments, const char *name, int64_t default_value) {
     const char *text = argument(arguments, name);
     return text == NULL ? default_value : strtoll(text, NULL, 10);
@@ -261,6 +269,7 @@ double argument_number(const cli_arguments *arguments, const char *name, double 
     return text == NULL ? default_value : strtod(text, NULL);
 }
 
+/* For flags that may be repeated; for others argument() returns the last. */
 const char **argument_all(const cli_arguments *arguments, const char *name, int64_t *count) {
     const char **all = must(calloc((size_t)arguments->n_settings + 1, sizeof *all));
     *count = 0;

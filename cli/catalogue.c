@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Built once, on first use: most commands need it only for --help or an unknown option. */
 static struct {
     catalogue_of_methods made;
     huddle_model **models; /* own the tables */
     const char **short_names;
 } store;
 
+/* n_clusters in C, Python and JSON is --n-clusters on the command line. */
 void option_flag(const char *name, char *flag, size_t size) {
     snprintf(flag, size, "%s", name);
     for (char *c = flag; *c != '\0'; c++)
@@ -31,7 +33,8 @@ static int count_bits(uint64_t bits) {
     return count;
 }
 
-/* Methods publish their options through models, so one model per method is kept. */
+/* The tables of options belong to models, so one model of each method is kept as long as the
+ * catalogue. A failure here is lack of memory, and ends the program. */
 static void load_methods(void) {
     catalogue_of_methods *made = &store.made;
     made->methods = huddle_methods();
@@ -50,7 +53,8 @@ static void load_methods(void) {
     }
 }
 
-/* The entry for an option of this name and meaning, or the empty one after the last. */
+/* The entry for an option of this name and meaning, or the empty one after the last. Two
+ * methods mean the same if they have the same help text. */
 static catalogue_option *find_option(catalogue_option *options, const huddle_option *row) {
     for (; options->name != NULL; options++)
         if (strcmp(options->name, row->name) == 0 && strcmp(options->option->help, row->help) == 0)
@@ -73,7 +77,8 @@ static void add_table(int method) {
     }
 }
 
-/* Options of every method come first in --help, then those of the default method. */
+/* Options of every method come first in --help, then those of the default method, then the
+ * rest. */
 static option_rank rank_of(const catalogue_option *entry) {
     if (count_bits(entry->methods) == store.made.n_methods)
         return OF_EVERY_METHOD;
@@ -95,8 +100,8 @@ static void sort_options(catalogue_option *options) {
     }
 }
 
-/* Built on demand: most commands need no options of methods. The default method is added first, so
- * that its texts and defaults are those of merged entries. */
+/* The default method's table is added first, so that an entry's help and default are those of
+ * the default method where it has the option; adding it again changes nothing. */
 const catalogue_of_methods *catalogue(void) {
     if (store.models != NULL)
         return &store.made;
@@ -116,6 +121,7 @@ const catalogue_of_methods *catalogue(void) {
     return &store.made;
 }
 
+/* "*" accepts the options of all methods. */
 const catalogue_option *catalogue_next(const catalogue_option *from, const char *methods) {
     for (; from->name != NULL; from++)
         for (int i = 0; i < store.made.n_methods; i++)
@@ -142,6 +148,7 @@ void catalogue_free(void) {
     memset(&store, 0, sizeof store);
 }
 
+/* Cached for the life of the process, since completions and --help ask several times. */
 const char *const *method_names(void) {
     /* Not from catalogue(): a list of names needs no models. */
     const huddle_method_text *const *methods = huddle_methods();
@@ -177,9 +184,9 @@ const char *option_value(const huddle_option *option) {
 }
 
 /* Methods may have different defaults for the same option; the first is that of the default method.
- * */
+ */
 void option_default(const catalogue_option *entry, char *text, size_t size) {
-    /* The tool replaces the library's default where it knows the classes. */
+    /* The tool replaces the library's default where it knows the number of classes. */
     if (strcmp(entry->name, "n_clusters") == 0) {
         snprintf(text, size, "the number of classes if the data have labels, else auto");
         return;
@@ -193,6 +200,7 @@ void option_default(const catalogue_option *entry, char *text, size_t size) {
     }
 }
 
+/* For options that only some methods have. */
 void option_owners(const catalogue_option *entry, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < store.made.n_methods; i++)

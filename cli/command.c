@@ -8,7 +8,7 @@
 /* Capacity of the list of names; the tool has 15 commands. */
 enum { MAX_COMMANDS = 64 };
 
-/* For completions, in the form that FLAG_CHOICE and operands have. */
+/* The shape that completions expect: a list of texts that ends with NULL. */
 const char *const *command_names(void) {
     static const char *names[MAX_COMMANDS + 1];
     for (int i = 0; i < MAX_COMMANDS && commands[i] != NULL; i++)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The choices and the default follow the help, as those of options do. */
+/* The values and the default are appended to the help, so that every document shows them
+ * alike. */
 static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *out) {
     *out = (cli_entry){.letter = flag->letter,
                        .value = flag->value,
@@ -50,7 +51,7 @@ static void name_group(const catalogue_option *option, char *text, size_t size) 
         snprintf(text, size, "Options of other methods only");
 }
 
-/* `methods`: the methods whose options the command takes, or "*" for all. */
+/* `methods`: the method whose options the command takes, or "*" for all. */
 static void make_option_entry(const catalogue_option *option, const char *methods, cli_entry *out) {
     char allowed[512], value[256], owners[200] = "";
     method_entry(option->option, out);
@@ -72,7 +73,8 @@ static void make_option_entry(const catalogue_option *option, const char *method
              value);
 }
 
-/* True if the command has a flag of this name, which then replaces the option. */
+/* True if the command has a flag of this name, which then replaces the option: the parser
+ * looks for flags first. */
 static bool has_flag(const cli_entry *entries, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (!entries[i].of_method && strcmp(entries[i].name, name) == 0)
@@ -80,7 +82,7 @@ static bool has_flag(const cli_entry *entries, int count, const char *name) {
     return false;
 }
 
-/* True if the command sets this option itself. */
+/* True if the command sets this option itself, as `path` does with gamma. */
 static bool is_fixed(const cli_command *command, const char *name) {
     return command->fixed_option != NULL && strcmp(command->fixed_option, name) == 0;
 }
@@ -96,7 +98,8 @@ static int count_entries(const cli_command *command) {
     return count;
 }
 
-/* Options of methods come after the command's first group of flags. */
+/* Options of methods are listed after the command's first group of flags, which contains
+ * --method, and before the input and output flags. */
 cli_entry *command_entries(const cli_command *command, int *count) {
     cli_entry *entries = must(calloc((size_t)count_entries(command) + 1, sizeof *entries));
     int n = 0;
@@ -123,6 +126,7 @@ void entry_names(const cli_entry *entry, char *text, size_t size) {
         append_text(text, size, " %s", entry->value);
 }
 
+/* Summaries begin in lower case and have no full stop, as in the list of commands. */
 void command_sentence(const cli_command *command, char *text, size_t size) {
     /* Summaries are phrases in lower case, as lists show them. */
     char first = command->summary[0];

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The column where the help of an option begins; longer names have a line of their own. */
+/* The column at which the help of an option begins; names that reach it have a line of their
+ * own. */
 enum { ENTRY_COLUMN = 28 };
 
-/* Two columns; a name that is too long has its help on the next line. */
+/* Names that are too long for the first column are followed by a line break. */
 void print_entry(const cli_entry *entry) {
     char names[128];
     entry_names(entry, names, sizeof names);
@@ -22,7 +23,7 @@ void print_entry(const cli_entry *entry) {
     print_wrapped(stdout, entry->help, ENTRY_COLUMN, ENTRY_COLUMN);
 }
 
-/* A heading precedes the first entry of each group; entries come group by group. */
+/* The entries of a group are adjacent, so a title is printed where the group changes. */
 static void print_entries(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
@@ -36,7 +37,7 @@ static void print_entries(const cli_command *command) {
     free(entries);
 }
 
-/* Usage, description, options by group, examples: the order of most manual pages. */
+/* The same order as in the manual page: usage, sentence, paragraphs, options, examples. */
 void print_command_help(const cli_command *command) {
     char sentence[256];
     printf("Usage: huddle %s [OPTIONS]%s%s\n\n", command->name,

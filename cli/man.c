@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Dashes of options are not hyphens, and a line must not begin like a request. */
+/* A dash in roff is a hyphen unless it is escaped, which would break copying options from the
+ * page; and a line that begins with a point or a quote is a request, so \& precedes it. */
 static void print_roff(const char *text) {
     if (*text == '.' || *text == '\'')
         printf("\\&");
@@ -26,13 +27,14 @@ static void print_roff(const char *text) {
     }
 }
 
+/* request is a roff macro with its blank, or empty. */
 static void print_line(const char *request, const char *text) {
     printf("%s", request);
     print_roff(text);
     printf("\n");
 }
 
-/* A tagged paragraph: the option in bold, its value in italics, the help below. */
+/* Bold for what is typed, italics for placeholders, as man-pages(7) recommends. */
 static void print_entry_roff(const cli_entry *entry) {
     printf(".TP\n");
     if (entry->letter != '\0')
@@ -46,6 +48,7 @@ static void print_entry_roff(const cli_entry *entry) {
     print_line("", entry->help);
 }
 
+/* --help is omitted: it would be repeated for every command. */
 static void print_entries_roff(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
@@ -80,6 +83,7 @@ static void print_command_roff(const cli_command *command) {
     printf(".fi\n");
 }
 
+/* .ad l: options justified to both margins are hard to read. */
 void print_man_page(void) {
     /* No date, so that the page of a version is the same for every build. */
     printf(".TH HUDDLE 1 \"\" \"huddle %s\" \"User Commands\"\n", huddle_version());

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bar would end the cell of the table. */
+/* A bar would end the cell of the table, even inside code. */
 static void print_cell(const char *text) {
     for (; *text != '\0'; text++) {
         if (*text == '|')
@@ -18,7 +18,7 @@ static void print_cell(const char *text) {
 
 /* ---- commands ----------------------------------------------------------------------------- */
 
-/* The options of methods have a page of their own. */
+/* The options of methods have a page of their own (options.md). */
 static void print_flag_tables(const cli_command *command) {
     int count;
     cli_entry *entries = command_entries(command, &count);
@@ -38,7 +38,7 @@ static void print_flag_tables(const cli_command *command) {
     free(entries);
 }
 
-/* One section per command. */
+/* The page is checked into docs/, so its order is stable. */
 static void print_command_markdown(const cli_command *command) {
     char sentence[256];
     command_sentence(command, sentence, sizeof sentence);
@@ -83,8 +83,8 @@ static void print_methods_table(const catalogue_of_methods *all) {
     }
 }
 
-/* Whether an entry before this one has the same name: an option that some methods understand
- * differently has several entries. */
+/* True if an entry before this one has the same name: an option that some methods understand
+ * differently has several entries, but one row and one heading. */
 static bool is_repeated(const catalogue_option *entry) {
     FOR_EACH_OPTION(earlier, "*") {
         if (earlier == entry)
@@ -95,7 +95,8 @@ static bool is_repeated(const catalogue_option *entry) {
     return false;
 }
 
-/* One row per option, one column per method, the method's default in each cell. */
+/* One row per option, one column per method, with the method's default in each cell: which
+ * methods have an option is visible at a glance. */
 static void print_matrix(const catalogue_of_methods *all) {
     printf("\n| option |");
     for (int i = 0; i < all->n_methods; i++)
@@ -118,7 +119,8 @@ static void print_matrix(const catalogue_of_methods *all) {
     }
 }
 
-/* Every meaning of an option, with the methods that have it. */
+/* All meanings of an option under one heading. Two blanks before the line feed are a line
+ * break in Markdown. */
 static void print_meanings(const char *name) {
     FOR_EACH_OPTION(entry, "*") {
         char owners[512], allowed[512];

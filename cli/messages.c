@@ -28,6 +28,7 @@ double clock_seconds(void) {
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
+/* A bar may be on the line: it is erased, and drawn again by the next progress report. */
 __attribute__((format(printf, 1, 0))) static void print_message(const char *format,
                                                                 va_list arguments) {
     clear_progress();
@@ -36,6 +37,7 @@ __attribute__((format(printf, 1, 0))) static void print_message(const char *form
     fputc('\n', stderr);
 }
 
+/* Errors are printed even with -q. */
 int failed(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -61,6 +63,7 @@ void note(const char *format, ...) {
     va_end(arguments);
 }
 
+/* The tool has nothing to save if memory runs out, so it exits; the library never does. */
 void *must(void *pointer) {
     if (pointer == NULL)
         exit(failed("no memory"));
@@ -85,7 +88,8 @@ int close_output(void) {
  * run before its first one: short runs leave no lines in log files. */
 static const double line_interval = 1;
 
-/* Also starts a new state: nothing of an earlier computation is shown again. */
+/* A session begins with a clean state. On a terminal progress is a bar that is redrawn; in a
+ * log file it is a line now and then. */
 void messages_set_quiet(bool quiet) {
     clear_progress();
     memset(&state, 0, sizeof state);
@@ -125,7 +129,8 @@ static void draw_bar(double share, double rate, double remaining) {
     state.has_bar = true;
 }
 
-/* Each stage has its own rate, so a new stage starts its own clock. */
+/* Called about ten times a second at most, by the library. A new stage name starts a new
+ * estimate. Nothing is drawn before the first unit is done: there is no rate yet. */
 void show_progress(const char *stage, double done, double total) {
     double now = clock_seconds();
     if (state.quiet)

@@ -3,16 +3,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A list such as a|b|c may be broken after a bar, and is then not one word but several. */
+/* A list such as a|b|c may be broken after a bar, and is then not one word but several: lists
+ * of choices are longer than a line. */
 static int piece_length(const char *text) {
     int length = (int)strcspn(text, " \n|");
     return text[length] == '|' ? length + 1 : length;
 }
 
-/* Greedy: each line takes as many words as fit. */
+/* Greedy filling. A piece that is longer than a line is printed as it is, since breaking a
+ * path or an option would make it useless. */
 void print_wrapped(FILE *file, const char *text, int indent, int column) {
-    int start = column; /* no space before the first word of a line */
-    bool space = false; /* one is due before the next piece */
+    int start = column; /* the column where the current line's text begins: no blank before its
+                           first word */
+    bool space = false; /* a blank separates the next piece from the one before it */
     while (*text != '\0') {
         if (*text == '\n') {
             fprintf(file, "\n\n%*s", indent, "");
@@ -35,7 +38,9 @@ void print_wrapped(FILE *file, const char *text, int indent, int column) {
     fputc('\n', file);
 }
 
-/* Code points that take no column or two on a terminal; all others take one. */
+/* Code points that take no column (combining marks, joiners) or two (East Asian wide
+ * characters, emoji) on a terminal; all others take one. wcwidth() is not used because it
+ * depends on the locale. */
 static int point_width(uint32_t c) {
     static const struct {
         uint32_t first, last;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+/* Two clocks are needed: wall time, and the CPU time of a thread. */
 static double clock_seconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -20,13 +21,15 @@ double wall_seconds(void) {
     return clock_seconds(CLOCK_MONOTONIC);
 }
 
-/* Copies a member, or null where there is none, so that all records have the same members. */
+/* Copies a member, or null where there is none, so that all records have the same members and
+ * tables need no special cases. */
 static void copy_member(json_t *to, const char *name, const json_t *from, const char *member) {
     json_t *value = json_object_get(from, member);
     json_object_set(to, name, value == NULL ? json_null() : value);
 }
 
-/* Members of the model's own report. */
+/* Members of the model's own report that tables and figures use; the rest can be computed
+ * again from the settings. */
 static huddle_status add_report(const huddle_model *model, json_t *record) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(model, &text);
@@ -34,6 +37,7 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
         return status;
     json_t *info = json_loads(text, 0, NULL);
     huddle_free(text);
+    /* The library's own JSON is valid, so only memory can be missing. */
     if (info == NULL)
         return experiment_no_memory();
     /* A method that alternates reports the objective of the whole under "alternation". */
@@ -59,6 +63,7 @@ static huddle_status add_report(const huddle_model *model, json_t *record) {
 
 /* ---- scores --------------------------------------------------------------------------------- */
 
+/* In the order of list_metrics(). */
 enum { N_METRICS = 4 };
 static const char *const metric_names[N_METRICS] = {"acc", "nmi", "ari", "purity"};
 
@@ -70,7 +75,8 @@ static void list_metrics(const huddle_scores *scores, double values[N_METRICS]) 
     values[3] = scores->purity;
 }
 
-/* Mean and standard deviation over the single restarts. A method without them counts as one. */
+/* Mean and standard deviation over the single restarts, as the paper reports them. A method
+ * without restarts counts as one. */
 static huddle_status add_starts(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_array starts = {0};
@@ -91,8 +97,8 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
             squares[k] += values[k] * values[k];
         }
     }
-    /* The variance as a difference of moments: scores lie in [0, 1], so rounding costs 1e-16 of it.
-     */
+    /* The variance as a difference of moments: scores lie in [0, 1], so that cancellation
+     * costs about 1e-16. It may come out below zero by that much. */
     for (int k = 0; k < N_METRICS; k++) {
         char name[32];
         double count = (double)starts.rows, mean = sum[k] / count;
@@ -106,7 +112,7 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
     return HUDDLE_OK;
 }
 
-/* The scores of the labels, which are those of the restart with the smallest inertia. */
+/* Without labels the record has no scores, and the cell is left out of tables of scores. */
 static huddle_status add_scores(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
     huddle_scores scores;
@@ -125,7 +131,7 @@ static huddle_status add_scores(const huddle_model *model, const huddle_data *da
 
 /* ---- what the plan asks to keep ------------------------------------------------------------- */
 
-/* What the plan's member "keep" lists. */
+/* The plan has been checked: every element is a text. */
 static bool is_kept(const experiment_cell *cell, const char *name) {
     for (size_t i = 0; i < json_array_size(cell->keep); i++)
         if (strcmp(json_string_value(json_array_get(cell->keep, i)), name) == 0)
@@ -133,7 +139,7 @@ static bool is_kept(const experiment_cell *cell, const char *name) {
     return false;
 }
 
-/* Objective and dual bound of every iteration. */
+/* Objective and dual bound of every iteration, for figures of convergence. */
 static void add_trace(const huddle_model *model, json_t *record) {
     static const char *const names[] = {"objective", "dual"};
     json_t *trace = json_object();
@@ -148,8 +154,8 @@ static void add_trace(const huddle_model *model, json_t *record) {
     json_object_set_new(record, "trace", trace);
 }
 
-/* The two ends of gamma for the loss of the fit (below gamma_fit no row moves, from gamma_up on all
- * rows of a component coincide), if the method shrinks an embedding. */
+/* The two ends of gamma for the loss of the fit (below gamma_fit no row moves, from gamma_up
+ * on all rows of a component coincide), if the method shrinks an embedding. */
 static huddle_status add_ends(huddle_context *context, const huddle_model *model, json_t *record) {
     const char *loss = json_string_value(json_object_get(record, "loss"));
     huddle_array f, w;
@@ -171,7 +177,7 @@ static huddle_status add_ends(huddle_context *context, const huddle_model *model
 
 /* ---- the cell ------------------------------------------------------------------------------- */
 
-/* A record with what is known before the fit. */
+/* A record with what is known before the fit; "key" is what a later run finds it by. */
 static json_t *new_record(const experiment *e, const experiment_cell *cell) {
     const experiment_data *data = &e->data[cell->data];
     json_t *record =
@@ -184,8 +190,8 @@ static json_t *new_record(const experiment *e, const experiment_cell *cell) {
     return record;
 }
 
-/* `seconds` covers the fit alone; CPU time is that of this thread, which is the only one of the
- * fit. */
+/* `seconds` covers the fit alone; CPU time is that of this thread, which is the only one of
+ * the fit: each worker's context has one thread. */
 static huddle_status fit_and_score(huddle_context *context, const experiment *e,
                                    const experiment_cell *cell, huddle_model *model,
                                    json_t *record) {
@@ -194,6 +200,7 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
     json_t *value;
     huddle_status status = HUDDLE_OK;
     double began = wall_seconds(), cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    /* The settings were checked when the cell was made. */
     json_object_foreach(cell->settings, name, value) {
         if (status == HUDDLE_OK)
             status = huddle_model_set_option(model, name, json_string_value(value));

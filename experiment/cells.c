@@ -25,8 +25,8 @@ static void set_value(json_t *settings, const char *name, const json_t *value,
     json_object_set_new(settings, name, json_string(text));
 }
 
-/* The settings of one point of the grid: its index as a number whose digits are the positions in
- * the lists, the option named last being the last digit. */
+/* The settings of one point of the grid. Its index is a number in mixed radix whose digits are
+ * the positions in the lists, the option named last being the last digit. */
 static void add_grid_point(json_t *grid, int point, const huddle_data *data, json_t *settings) {
     const char *name;
     json_t *values;
@@ -41,7 +41,8 @@ static void add_grid_point(json_t *grid, int point, const huddle_data *data, jso
     }
 }
 
-/* Later settings win: what an entry sets replaces what the plan sets for all. */
+/* Later settings win: what an entry sets replaces what the plan sets for all. n_clusters is
+ * the number of classes unless an entry sets it, and n_init applies to methods that have it. */
 static json_t *make_settings(const experiment *e, const experiment_cell *cell,
                              const huddle_model *model) {
     const json_t *entry = experiment_entry(e, cell->entry),
@@ -64,7 +65,9 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
     return settings;
 }
 
-/* The key covers everything that the cell's numbers depend on. */
+/* The key covers everything that the cell's numbers depend on: the version, the data, the
+ * method with every option (defaults included), and what is recorded. Results of another
+ * version are therefore computed again. */
 static void set_key(const experiment *e, const huddle_model *model, experiment_cell *cell) {
     char text[8192], value[128];
     /* The version is included because a release may change numbers; all options are included, also
@@ -101,16 +104,21 @@ done:
     return HUDDLE_OK;
 }
 
+/* By data set, then seed, entry and grid point. The order is that of tables; run.c chooses its
+ * own. */
 huddle_status experiment_list_cells(experiment *e) {
     huddle_status status = HUDDLE_OK;
     const json_t *seeds = json_object_get(e->plan, "seeds");
     int n_entries = experiment_entry_count(e), n_seeds = (int)json_array_size(seeds), n_points = 0;
     for (int k = 0; k < n_entries; k++)
         n_points += experiment_grid_size(e, k);
+    /* One cell more than needed, so that calloc() is never asked for nothing. */
     e->cells = calloc((size_t)(e->n_data * n_seeds * n_points) + 1, sizeof *e->cells);
     TRY_POINTER(e->cells);
     /* The order of results.csv and of the page. The order of computation is another (run.c). */
     for (int i = 0; i < e->n_data; i++)
+        /* experiment_grid_size() of every entry is added up above, so the array has room for
+         * all cells. */
         for (int s = 0; s < n_seeds; s++)
             for (int k = 0; k < n_entries; k++)
                 for (int p = 0; p < experiment_grid_size(e, k); p++) {

@@ -8,7 +8,7 @@ const char chart_ink[] = "#1f2933", chart_ink_light[] = "#5f6b78", chart_grid[] 
            chart_white[] = "#ffffff";
 const double chart_text_size = 8.5, chart_tick_size = 7.5;
 
-/* The font size of marks, and the least room between two of their labels. */
+/* The font size of the labels of marks, and the smallest distance between two of them. */
 static const double mark_size = 7, mark_gap = 4;
 
 /* The most ticks that an axis can have. */
@@ -16,7 +16,8 @@ enum { MAX_TICKS = 32 };
 
 /* ---- positions ------------------------------------------------------------------------------ */
 
-/* 0 where the axis begins, 1 where it ends. */
+/* 0 where the axis begins, 1 where it ends; values outside are moved to the nearer end. On a
+ * logarithmic axis values that are not positive are at its beginning. */
 static double axis_fraction(const chart_axis *axis, double value) {
     double fraction = (value - axis->from) / (axis->to - axis->from);
     if (axis->log)
@@ -24,6 +25,7 @@ static double axis_fraction(const chart_axis *axis, double value) {
     return fmin(fmax(fraction, 0), 1);
 }
 
+/* y increases downwards in a figure, but upwards in a chart. */
 double chart_x(const chart_panel *panel, double value) {
     return panel->x + panel->w * axis_fraction(&panel->x_axis, value);
 }
@@ -35,14 +37,15 @@ double chart_y(const chart_panel *panel, double value) {
 
 /* ---- axes ----------------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten, so that there are about four steps. */
+/* 1, 2 or 5 times a power of ten, so that there are about four steps. The limits are roughly
+ * the geometric means of neighbouring steps. */
 static double linear_step(const chart_axis *axis) {
     double rough = (axis->to - axis->from) / 4, power = pow(10, floor(log10(rough)));
     double leading = rough / power;
     return power * (leading < 1.5 ? 1 : leading < 3.5 ? 2 : leading < 7.5 ? 5 : 10);
 }
 
-/* Decades from one number to the next, so that a number has `room` points to itself. */
+/* Decades from one number to the next, so that each number has `room` points to itself. */
 static int log_step(const chart_axis *axis, double length, double room) {
     double decades = log10(axis->to / axis->from);
     int step = 1;
@@ -56,6 +59,7 @@ static int log_step(const chart_axis *axis, double length, double room) {
 static int place_ticks(const chart_axis *axis, double length, double room,
                        double values[MAX_TICKS]) {
     int count = 0;
+    /* Ticks of a logarithmic axis are powers of ten. */
     if (axis->log) {
         int step = log_step(axis, length, room);
         int first = (int)ceil(log10(axis->from) / step - 1e-9) * step;
@@ -99,7 +103,7 @@ static void draw_x_axis(const chart_panel *panel, bool numbers) {
                        (figure_point){panel->x + panel->w, bottom}, chart_ink_light, 0.8);
 }
 
-/* Grid lines take the place of ticks. */
+/* Grid lines are horizontal only: values are read off the y axis. */
 static void draw_y_axis(const chart_panel *panel, bool numbers) {
     double values[MAX_TICKS];
     char text[32];
@@ -116,7 +120,7 @@ static void draw_y_axis(const chart_panel *panel, bool numbers) {
     }
 }
 
-/* The y axis first, so that its grid lines are below the x axis. */
+/* The horizontal grid lines come first, so that the axis is drawn over them. */
 void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers) {
     draw_y_axis(panel, y_numbers);
     draw_x_axis(panel, x_numbers);
@@ -124,7 +128,8 @@ void chart_draw_axes(const chart_panel *panel, bool x_numbers, bool y_numbers) {
 
 /* ---- lines and marks ------------------------------------------------------------------------ */
 
-/* Points that are not finite are skipped, and the line continues behind them. */
+/* After a failed allocation a degenerate segment is returned: the caller sets members of the
+ * result, and figure_render() reports the failure. */
 figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, const double *y,
                               const char *colour, double width) {
     figure_point *points = malloc((size_t)(n + 1) * sizeof *points);
@@ -143,11 +148,15 @@ figure_shape *chart_draw_line(const chart_panel *panel, int n, const double *x, 
     return line;
 }
 
+/* Marks are in increasing order, so that one position, the end of the last label, suffices to
+ * keep labels apart. Labels are moved left at the right edge first, and right of their
+ * predecessor last. */
 void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) {
     figure *f = panel->figure;
     double used = panel->x, right = panel->x + panel->w; /* labels stay between these */
     for (int i = 0; i < n; i++) {
         const chart_mark *mark = &marks[i];
+        /* Marks outside the axis are not drawn. */
         if (!isfinite(mark->value) || mark->value < panel->x_axis.from ||
             mark->value > panel->x_axis.to)
             continue;
@@ -168,6 +177,7 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
 
 enum { LEGEND_LINE_LENGTH = 20, LEGEND_DOT_RADIUS = 3, LEGEND_SPACE = 5, LEGEND_GAP = 18 };
 
+/* Text entries have no symbol. */
 static double symbol_width(legend_symbol symbol) {
     return symbol == LEGEND_LINE  ? LEGEND_LINE_LENGTH + LEGEND_SPACE
            : symbol == LEGEND_DOT ? 2 * LEGEND_DOT_RADIUS + LEGEND_SPACE
@@ -192,8 +202,8 @@ static void draw_entry(figure *f, double x, double y, const legend_entry *entry)
                     entry->label);
 }
 
-/* Entries from left to right, in as many rows as they need; returns the box, so that the panels can
- * begin below it. */
+/* Entries fill rows from left to right, like words in a paragraph. The text is measured by the
+ * font it will be drawn in. */
 figure_box chart_draw_legend(figure *f, figure_point at, double width, int n,
                              const legend_entry *entries) {
     double ascent = 1.1 * chart_text_size, row = 1.7 * chart_text_size;

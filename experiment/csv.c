@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of a record that become columns. */
+/* Members of a record that become columns; a missing one is an empty field. */
 static const char *const number_columns[] = {
     "n_clusters",  "restarts",   "acc",         "nmi",     "ari",       "purity",
     "acc_mean",    "acc_std",    "nmi_mean",    "nmi_std", "ari_mean",  "ari_std",
     "purity_mean", "purity_std", "inertia",     "gamma",   "objective", "gap",
     "groups",      "seconds",    "cpu_seconds", NULL};
 
-/* Writes a field, in quotes if it contains a separator. */
+/* Writes a field, in quotes if it contains a separator, with quotes doubled. */
 static void write_field(FILE *out, const char *text) {
     if (strpbrk(text, ",\"\n") == NULL) {
         fputs(text, out);
@@ -29,7 +29,7 @@ static void write_field(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-/* One row per cell. Options are one field, because every method has others. */
+/* All settings are one field, so that the number of columns does not depend on the plan. */
 static void write_row(FILE *out, const experiment *e, const experiment_cell *cell) {
     char options[1024] = "", number[40];
     const char *name;
@@ -39,6 +39,7 @@ static void write_row(FILE *out, const experiment *e, const experiment_cell *cel
     write_field(out, experiment_method(e, cell->entry));
     fputc(',', out);
     write_field(out, experiment_label(e, cell->entry));
+    /* "name=value", separated by blanks. */
     json_object_foreach(cell->settings, name, value) {
         append_text(options, sizeof options, "%s%s=%s", options[0] == '\0' ? "" : " ", name,
                     json_string_value(value));
@@ -71,6 +72,7 @@ huddle_status experiment_write_csv(const experiment *e) {
     for (int i = 0; i < e->n_cells; i++)
         if (e->cells[i].record != NULL)
             write_row(out, e, &e->cells[i]);
+    /* A memory stream fails only for lack of memory. */
     if (fclose(out) != 0)
         TRY(experiment_no_memory());
     TRY(experiment_write_file(e, "results.csv", text, size));

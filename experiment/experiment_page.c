@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A column of a table; the type decides how its numbers are shown, NULL for the default. */
+/* A column of a table; the type decides how report/page/30-blocks.js shows its numbers, NULL
+ * for the default. */
 static json_t *make_column(const char *label, const char *type) {
     json_t *made = json_pack("{s:s}", "label", label);
     if (type != NULL)
@@ -74,6 +75,7 @@ static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
     return row;
 }
 
+/* One row per cell; the page sorts them on a click. */
 void add_cells_section(report_page *page, const experiment *e) {
     static const char lead[] = "All cells. Click a column heading to sort.";
     static const char *const labels[] = {"data", "method", "grid",  "prepared by", "seed",
@@ -93,8 +95,8 @@ void add_cells_section(report_page *page, const experiment *e) {
              json_pack("{s:o, s:o}", "columns", columns, "rows", rows));
 }
 
-/* The large numbers at the top. CPU time is that of all records, also of those that earlier runs
- * have computed. */
+/* CPU time is the sum over cells, also of those found in OUT: what the results cost, not what
+ * this run did. fmax() ignores NaN, the number of a cell without a record. */
 static void add_facts(report_page *page, const experiment *e) {
     double seconds = 0;
     for (int i = 0; i < e->n_cells; i++)

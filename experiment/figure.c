@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Text has to be measured while the figure is laid out, before there is a file. */
 void figure_init(figure *f, const char *name, const char *title) {
     *f = (figure){.name = name, .title = title};
-    /* A recording surface needs no pixels; it only has to carry a font. */
+    /* A recording surface needs no pixels; it only has to provide a font. */
     cairo_surface_t *surface = cairo_recording_surface_create(CAIRO_CONTENT_COLOR, NULL);
     f->ruler = cairo_create(surface);
     cairo_surface_destroy(surface);
+    /* cairo returns an object in an error state instead of NULL. */
     if (cairo_status(f->ruler) != CAIRO_STATUS_SUCCESS)
         f->status = HUDDLE_NO_MEMORY;
 }
@@ -50,6 +52,7 @@ static figure_shape *add_shape(figure *f, figure_shape shape) {
     return &f->shapes[f->count++];
 }
 
+/* The members that are not given are zero: no stroke, no dash. */
 figure_shape *figure_add_box(figure *f, figure_box box, const char *fill) {
     return add_shape(
         f, (figure_shape){
@@ -78,7 +81,7 @@ figure_shape *figure_add_dot(figure *f, figure_point centre, double radius, cons
     return add_shape(f, (figure_shape){.kind = SHAPE_DOT, .at = centre, .w = radius, .fill = fill});
 }
 
-/* The size of the font is in w; h is not used. */
+/* Texts of figures are short labels; a longer one is cut. */
 figure_shape *figure_add_text(figure *f, figure_point at, double size, const char *fill,
                               text_anchor anchor, const char *format, ...) {
     char text[256];
@@ -97,19 +100,21 @@ figure_shape *figure_add_text(figure *f, figure_point at, double size, const cha
 
 void figure_set_font(cairo_t *cairo, double size, bool bold) {
     cairo_font_options_t *options = cairo_font_options_create();
-    /* Hinting fits glyphs to the pixels of one surface. Without it the extents are those of the
-     * outlines and hold for SVG, PDF and PNG alike. */
+    /* Hinting fits glyphs to the pixels of one surface. Without it the extents are those of
+     * the outlines, and are valid for SVG, PDF and PNG alike. */
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_set_font_options(cairo, options);
     cairo_font_options_destroy(options);
-    /* Fontconfig substitutes the nearest installed font. */
+    /* Fontconfig substitutes the nearest installed font, so that the layout is computed from
+     * what is really drawn. */
     cairo_select_font_face(cairo, "Helvetica", CAIRO_FONT_SLANT_NORMAL,
                            bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(cairo, size);
 }
 
+/* By the advance of the whole text, as cairo measures it. */
 double figure_anchor_offset(text_anchor anchor, double width) {
     return anchor == ANCHOR_START ? 0 : anchor == ANCHOR_MIDDLE ? width / 2 : width;
 }
@@ -128,7 +133,7 @@ figure_box figure_text_box(figure *f, const figure_shape *text) {
     double width = figure_text_width(f, text->text == NULL ? "" : text->text, text->w, text->bold);
     double offset = figure_anchor_offset(text->anchor, width);
     cairo_font_extents(f->ruler, &font);
-    if (text->vertical) /* turned left: the advance goes up, the ascent to the left */
+    if (text->vertical) /* turned left: the advance is upwards, the ascent to the left */
         return (figure_box){text->at.x - font.ascent, text->at.y - width + offset,
                             font.ascent + font.descent, width};
     return (figure_box){text->at.x - offset, text->at.y - font.ascent, width,

@@ -15,12 +15,14 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
+/* "#rrggbb" */
 static void set_colour(cairo_t *cairo, const char *colour) {
     unsigned rgb = (unsigned)strtoul(colour + 1, NULL, 16);
     cairo_set_source_rgb(cairo, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
 }
 
-/* Fills and strokes the current path as the shape asks, and clears it. */
+/* Fills and strokes the current path as the shape asks, and clears it: the path would
+ * otherwise be continued by the next shape. */
 static void paint_path(cairo_t *cairo, const figure_shape *s) {
     if (s->fill != NULL) {
         set_colour(cairo, s->fill);
@@ -36,6 +38,8 @@ static void paint_path(cairo_t *cairo, const figure_shape *s) {
     cairo_new_path(cairo);
 }
 
+/* The same font and anchor rule as in measuring, so that the text is where the layout expects
+ * it. */
 static void draw_text(cairo_t *cairo, const figure_shape *s) {
     cairo_text_extents_t extents;
     cairo_save(cairo);
@@ -51,6 +55,7 @@ static void draw_text(cairo_t *cairo, const figure_shape *s) {
     cairo_new_path(cairo);
 }
 
+/* cairo_line_to() without a current point begins the path. */
 static void draw_shape(cairo_t *cairo, const figure_shape *s) {
     switch (s->kind) {
     case SHAPE_BOX:
@@ -72,6 +77,7 @@ static void draw_shape(cairo_t *cairo, const figure_shape *s) {
     }
 }
 
+/* White, because PNG and SVG would be transparent otherwise and unreadable on a dark page. */
 static void draw_figure(cairo_t *cairo, const figure *f) {
     cairo_set_source_rgb(cairo, 1, 1, 1);
     cairo_paint(cairo);
@@ -81,12 +87,13 @@ static void draw_figure(cairo_t *cairo, const figure *f) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Collects what cairo writes. */
+/* Collects what cairo writes: a callback for every surface, which appends to a memory stream. */
 static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned length) {
     return fwrite(bytes, 1, length, closure) == length ? CAIRO_STATUS_SUCCESS
                                                        : CAIRO_STATUS_WRITE_ERROR;
 }
 
+/* A PNG has no stream until it is drawn: it is an image surface, written afterwards. */
 static cairo_surface_t *new_surface(const figure *f, figure_format format, FILE *out) {
     cairo_surface_t *surface;
     if (format == FIGURE_SVG)
@@ -103,7 +110,8 @@ static cairo_surface_t *new_surface(const figure *f, figure_format format, FILE 
                                       (int)ceil(FIGURE_PNG_SCALE * f->height));
 }
 
-/* Draws on a surface for the format; the file is complete when the surface is finished. */
+/* Draws on a surface for the format. The file is complete only when the surface is finished,
+ * and failures of the last writes show in the surface's status after that. */
 static cairo_status_t draw_file(const figure *f, figure_format format, FILE *out) {
     cairo_surface_t *surface = new_surface(f, format, out);
     cairo_t *cairo = cairo_create(surface);
@@ -123,6 +131,7 @@ static cairo_status_t draw_file(const figure *f, figure_format format, FILE *out
 
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
+/* The title is the only text that is not drawn by cairo. */
 static void put_escaped(FILE *out, const char *text) {
     for (; *text != '\0'; text++)
         if (*text == '<')
@@ -133,13 +142,16 @@ static void put_escaped(FILE *out, const char *text) {
             fputc(*text, out);
 }
 
-/* cairo numbers the glyphs of every file from 0, and groups by a counter of the process. Several
- * figures stand in one page, where ids must be unique: each gets the figure's name in front. The
- * ids of groups, which nothing refers to, are left out. */
+/* cairo numbers the glyphs of every file from 0, and groups by a counter of the process.
+ * Several figures are shown in one page, where ids must be unique: the figure's name is put
+ * before each id and each reference to one. The ids of groups, which nothing refers to, are
+ * left out, because they would make the file depend on what was drawn before. The XML
+ * declaration is dropped too, since the page embeds the element. */
 static void put_svg(FILE *out, const figure *f, const char *svg) {
     static const char *const marks[] = {" id=\"", "=\"#", "url(#"};
     const char *at = strstr(svg, "<svg");
     const char *end = at == NULL ? NULL : strchr(at, '>');
+    /* Cannot happen with cairo's own output. */
     if (end == NULL)
         return;
     fprintf(out, "%.*s role=\"img\">\n<title>", (int)(end - at), at);
@@ -163,6 +175,7 @@ static void put_svg(FILE *out, const figure *f, const char *svg) {
     }
 }
 
+/* open_memstream() ends the text with a zero byte, which put_svg() relies on. */
 static huddle_status finish_svg(const figure *f, char **bytes, size_t *size) {
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
@@ -178,6 +191,7 @@ static huddle_status finish_svg(const figure *f, char **bytes, size_t *size) {
     return HUDDLE_OK;
 }
 
+/* A figure with a failure is never rendered. */
 huddle_status figure_render(const figure *f, figure_format format, char **bytes, size_t *size) {
     *bytes = NULL;
     *size = 0;

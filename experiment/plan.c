@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Members that a plan may have; an unknown one is an error, since a misspelt option would
+ * silently not apply. */
 static const char *const plan_members[] = {"name", "data", "methods", "seeds", "n_init", NULL};
 static const char *const method_members[] = {"method", "label", "options", "grid", "keep", NULL};
 static const char *const keep_names[] = {"trace", "ends", NULL};
@@ -21,7 +23,8 @@ static json_t *readable(const json_t *object) {
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-/* Messages name the file and the place in it: "plan.json: methods[2].grid.gamma[0]: ...". */
+/* place is the path of the member inside the plan, so that the user finds it without line
+ * numbers. */
 huddle_status plan_fail(const char *file, const char *place, const char *format, ...) {
     char text[512];
     va_list arguments;
@@ -63,6 +66,7 @@ huddle_status plan_check_members(const char *file, const char *place, const json
 bool plan_format_value(const json_t *value, const huddle_data *data, char *text, size_t size) {
     double c = data == NULL || data->n_classes == 0 ? 2 : data->n_classes;
     double n = data == NULL ? 100 : (double)data->points.n;
+    /* true and false, as the options of the library spell them. */
     if (json_is_boolean(value))
         snprintf(text, size, "%s", json_is_true(value) ? "true" : "false");
     else if (json_is_integer(value))
@@ -72,6 +76,7 @@ bool plan_format_value(const json_t *value, const huddle_data *data, char *text,
     else if (json_is_string(value)) {
         const char *given = json_string_value(value);
         char *rest;
+        /* "3 n/c": a factor before the formula. */
         double factor = strtod(given, &rest);
         /* No number in front: "n/c". */
         factor = rest == given ? 1 : factor;
@@ -87,7 +92,7 @@ bool plan_format_value(const json_t *value, const huddle_data *data, char *text,
     return true;
 }
 
-/* Sets the option in a model of the method, which checks the value. */
+/* Sets the option in a model of the method, which checks the value; the model is thrown away. */
 static huddle_status check_value(const char *file, const char *place, huddle_model *model,
                                  const char *name, const json_t *value) {
     char text[128];
@@ -119,6 +124,7 @@ int experiment_entry_count(const experiment *e) {
     return (int)json_array_size(json_object_get(e->plan, "methods"));
 }
 
+/* The entry was checked, so that "method" is a text. */
 const char *experiment_method(const experiment *e, int index) {
     return json_string_value(json_object_get(experiment_entry(e, index), "method"));
 }
@@ -128,7 +134,8 @@ const char *experiment_label(const experiment *e, int index) {
     return label != NULL ? label : experiment_method(e, index);
 }
 
-/* One option of a grid and the list of its values. */
+/* One option of a grid and the list of its values. An option that is both fixed and varied is
+ * a mistake. */
 static huddle_status check_axis(const char *file, const char *place, huddle_model *model,
                                 const json_t *entry, const char *name) {
     huddle_status status = HUDDLE_OK;
@@ -136,6 +143,7 @@ static huddle_status check_axis(const char *file, const char *place, huddle_mode
     char where[160];
     snprintf(where, sizeof where, "%s.%s", place, name);
     TRY(check_option(file, where, model, name));
+    /* Also refuses a value that is not a list. */
     if (json_array_size(values) == 0)
         return plan_fail(file, where, "must be a list of values");
     /* Which of the two values is meant cannot be known. */
@@ -165,6 +173,7 @@ done:
     return status;
 }
 
+/* The member's path in messages: methods[2].options.gamma. */
 static huddle_status check_options(const char *file, const char *place, huddle_model *model,
                                    const json_t *options) {
     huddle_status status = HUDDLE_OK;
@@ -197,14 +206,15 @@ static huddle_status check_keep(const char *file, const char *place, const json_
     return HUDDLE_OK;
 }
 
-/* Checks one entry by setting every value of it in a model, so that no cell fails hours later
- * because of a misspelt option. */
+/* Everything that can be checked without data is, before hours of computation depend on it. n
+ * and c of the formulas are unknown here; plan_format_value() substitutes plausible numbers. */
 static huddle_status check_entry(const experiment *e, const char *place, const json_t *entry) {
     huddle_status status = HUDDLE_OK;
     char where[96];
     const char *method = json_string_value(json_object_get(entry, "method"));
     const json_t *label = json_object_get(entry, "label");
     huddle_model *model = NULL;
+    /* Checked here rather than by plan_check_members(), which only knows names. */
     if (method == NULL)
         return plan_fail(e->file, place, "the member 'method' is missing");
     if (label != NULL && !json_is_string(label))
@@ -222,7 +232,7 @@ done:
     return status;
 }
 
-/* A method may be given by its name alone. */
+/* The list is changed in place, so that later code meets one form of entries only. */
 static huddle_status check_methods(experiment *e) {
     huddle_status status = HUDDLE_OK;
     json_t *list = json_object_get(e->plan, "methods");
@@ -242,7 +252,8 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* Duplicate members are refused: JSON does not define which of them counts. */
+/* access() is asked first for the system's own reason. Duplicate members are rejected, because
+ * one of them would silently be ignored. */
 huddle_status experiment_load_plan(const char *file, json_t **plan) {
     json_error_t error;
     *plan = NULL;
@@ -259,7 +270,7 @@ huddle_status experiment_load_plan(const char *file, json_t **plan) {
     return HUDDLE_OK;
 }
 
-/* Seeds and n_init. One seed, 0, is the default. */
+/* Seeds are added if there are none, so that later loops need no special case. */
 static huddle_status check_numbers(const experiment *e) {
     const json_t *seeds = json_object_get(e->plan, "seeds"),
                  *n_init = json_object_get(e->plan, "n_init");
@@ -267,6 +278,7 @@ static huddle_status check_numbers(const experiment *e) {
         json_object_set_new(e->plan, "seeds", json_pack("[i]", 0));
     else if (json_array_size(seeds) == 0)
         return plan_fail(e->file, "seeds", "must be a list of non-negative integers");
+    /* seeds is NULL if it was just added; its size is then 0. */
     for (size_t i = 0; i < json_array_size(seeds); i++)
         if (!json_is_integer(json_array_get(seeds, i)) ||
             json_integer_value(json_array_get(seeds, i)) < 0)
@@ -288,6 +300,7 @@ static char *folder_of(const char *file) {
     return folder;
 }
 
+/* Takes ownership of the plan even if it fails: experiment_free() releases it. */
 huddle_status experiment_open_plan(huddle_context *context, const char *file, json_t *plan,
                                    experiment *e) {
     huddle_status status = HUDDLE_OK;
@@ -296,6 +309,7 @@ huddle_status experiment_open_plan(huddle_context *context, const char *file, js
     TRY_POINTER(plan);
     TRY_POINTER(e->folder = folder_of(file));
     TRY(plan_check_members(file, "", plan, plan_members));
+    /* A value that is not a list has size 0. */
     size_t n_data = json_array_size(json_object_get(plan, "data"));
     if (n_data == 0)
         return plan_fail(file, "data", "must be a list of data sets");
@@ -311,6 +325,7 @@ done:
     return status;
 }
 
+/* Accepts an experiment at any stage. */
 void experiment_free(experiment *e) {
     for (int i = 0; i < e->n_data; i++) {
         huddle_data_free(&e->data[i].data);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Members of an entry of the plan's data; they are those of huddle_read_options. */
 static const char *const data_members[] = {"name",    "source", "x",       "y",         "transpose",
                                            "missing", "encode", "classes", "per_class", "n",
                                            "noise",   "seed",   NULL};
@@ -12,15 +13,16 @@ static const char *const data_members[] = {"name",    "source", "x",       "y", 
 /* ---- digests -------------------------------------------------------------------------------- */
 
 /* Two multiplicative hashes over the same bytes: FNV-1a, and one with another multiplier and a
- * shift that carries high bits down. Keys of finished results depend on both, so they must not
- * change. */
+ * shift that carries high bits down. Together they make accidental collisions negligible; they
+ * are not meant to resist an attacker. Keys of finished results depend on both, so they must
+ * not change. */
 typedef struct digest {
     uint64_t a, b;
 } digest;
 
 static const digest digest_start = {0xcbf29ce484222325, 0x2545f4914f6cdd1d};
 
-/* Not cryptographic: a digest has to notice changes, not attacks. */
+/* Byte by byte: keys are the same on every machine of the same byte order. */
 static void digest_add(digest *d, const void *bytes, size_t size) {
     const unsigned char *in = bytes;
     for (size_t i = 0; i < size; i++) {
@@ -30,6 +32,7 @@ static void digest_add(digest *d, const void *bytes, size_t size) {
     }
 }
 
+/* Both halves in hexadecimal, KEY_SIZE with the zero. */
 static void format_digest(digest d, char text[KEY_SIZE]) {
     snprintf(text, KEY_SIZE, "%016llx%016llx", (unsigned long long)d.a, (unsigned long long)d.b);
 }
@@ -40,14 +43,16 @@ void plan_make_key(const char *text, char key[KEY_SIZE]) {
     format_digest(d, key);
 }
 
-/* The digest of points and labels. Rows of dense points are added one by one, because the padding
- * between them is not part of the data. */
+/* The digest of points and labels, as they are after reading: neither the file's name nor its
+ * format matters. Rows of dense points are added one by one, because the padding between them
+ * is not part of the data. */
 static void set_fingerprint(experiment_data *data) {
     const huddle_points *x = &data->data.points;
     digest d = digest_start;
     /* The shape too: the same bytes may be 2 x 6 or 3 x 4. */
     int64_t shape[2] = {x->n, x->d};
     digest_add(&d, shape, sizeof shape);
+    /* Sparse points have no padding. */
     if (x->offsets != NULL) {
         digest_add(&d, x->offsets, (size_t)(x->n + 1) * sizeof *x->offsets);
         digest_add(&d, x->columns, (size_t)x->offsets[x->n] * sizeof *x->columns);
@@ -64,6 +69,7 @@ static void set_fingerprint(experiment_data *data) {
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
+/* Generators are no files: they have neither folder nor ending. */
 static bool is_generator(const char *source) {
     for (const char *const *kind = huddle_data_kinds(); *kind != NULL; kind++)
         if (strcmp(*kind, source) == 0)
@@ -71,7 +77,7 @@ static bool is_generator(const char *source) {
     return false;
 }
 
-/* A file's name without folders and ending. */
+/* A file's name without folders and ending, for tables. */
 static char *short_name(const char *source) {
     const char *slash = strrchr(source, '/');
     char *name = strdup(slash == NULL || slash[1] == '\0' ? source : slash + 1);
@@ -81,7 +87,8 @@ static char *short_name(const char *source) {
     return name;
 }
 
-/* The source relative to the plan's folder. */
+/* The source relative to the plan's folder, so that a plan can be moved together with its
+ * data. */
 static char *join_path(const char *folder, const char *source) {
     size_t size = strlen(folder) + strlen(source) + 2;
     char *path = malloc(size);
@@ -94,7 +101,7 @@ static char *join_path(const char *folder, const char *source) {
     return path;
 }
 
-/* Numbers with their least values. They are integers except the noise. */
+/* The readers check again, but their messages would not name the place in the plan. */
 static huddle_status check_numbers(const char *file, const char *place, const json_t *entry) {
     static const struct {
         const char *name;
@@ -127,7 +134,7 @@ static huddle_status check_names(const char *file, const char *place, const json
     return HUDDLE_OK;
 }
 
-/* Members whose type alone can be checked without the data. */
+/* Texts and truth values; numbers are checked by check_numbers(). */
 static huddle_status check_types(const char *file, const char *place, const json_t *entry) {
     static const char *const strings[] = {"name", "classes", "missing"}, *const booleans[] = {
                                                                              "transpose", "encode"};
@@ -184,7 +191,8 @@ done:
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* The strings of a string or of an array of strings; freed by free(). NULL without memory. */
+/* The strings of a string or of an array of strings; freed by free(). NULL without memory. The
+ * strings belong to the plan. */
 static const char **list_strings(const json_t *value, int64_t *count) {
     size_t n = json_is_array(value) ? json_array_size(value) : json_is_string(value) ? 1 : 0;
     const char **strings = calloc(n + 1, sizeof *strings);
@@ -194,11 +202,12 @@ static const char **list_strings(const json_t *value, int64_t *count) {
     return strings;
 }
 
+/* Absent members are 0, the default of huddle_read_options. */
 static int64_t integer_member(const json_t *entry, const char *name) {
     return (int64_t)json_integer_value(json_object_get(entry, name));
 }
 
-/* Reads with the same options as the tool's flags of the same names. */
+/* The fingerprint is taken at once: it is part of the key of every cell of this data set. */
 static huddle_status read_entry(huddle_context *context, experiment_data *data) {
     huddle_status status = HUDDLE_OK;
     const json_t *entry = data->entry, *noise = json_object_get(entry, "noise");
@@ -225,6 +234,7 @@ done:
     return status;
 }
 
+/* One after the other: reading uses all threads of the context by itself. */
 huddle_status plan_read_data(huddle_context *context, experiment *e) {
     huddle_status status = HUDDLE_OK;
     for (int i = 0; i < e->n_data && status == HUDDLE_OK; i++)

@@ -18,17 +18,18 @@ const char *record_text(const json_t *record, const char *name) {
     return text == NULL ? "" : text;
 }
 
-/* A number with six digits, any other text as it is. */
+/* A number with six digits, any other text as it is: 13.333333333333334 would not fit a table. */
 static void shorten_value(const char *text, char *out, size_t size) {
     char *end;
     double number = strtod(text, &end);
+    /* Numbers only: "unit" and "auto" stay. */
     if (end != text && *end == '\0')
         snprintf(out, size, "%.6g", number);
     else
         snprintf(out, size, "%s", text);
 }
 
-/* The values that were used ("n/c" resolved), in the order of the plan's grid. */
+/* Only what the grid varies is shown; the rest is the same for all cells of the entry. */
 void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text, size_t size) {
     const json_t *entry = experiment_entry(e, cell->entry);
     const char *name;
@@ -41,8 +42,8 @@ void cell_grid_text(const experiment *e, const experiment_cell *cell, char *text
     }
 }
 
-/* A cell without a finite score, because it failed or was not computed, does not count as 0: the
- * mean is over the others. */
+/* The averages over the seeds. Cells without a result are left out, of the count too; the cell
+ * returned is that of the first seed, for its settings. */
 grid_result grid_point(const experiment *e, int data, int entry, int point, const char *metric) {
     grid_result result = {NULL, 0, 0, 0};
     char mean[32], std[32];
@@ -51,6 +52,7 @@ grid_result grid_point(const experiment *e, int data, int entry, int point, cons
      * "acc_std"). */
     snprintf(mean, sizeof mean, "%s_mean", metric);
     snprintf(std, sizeof std, "%s_std", metric);
+    /* Cells are few enough for a linear search. */
     for (int i = 0; i < e->n_cells; i++) {
         const experiment_cell *cell = &e->cells[i];
         if (cell->data != data || cell->entry != entry || cell->point != point ||
@@ -68,7 +70,8 @@ grid_result grid_point(const experiment *e, int data, int entry, int point, cons
     return result;
 }
 
-/* Of equal points the first is kept. */
+/* Of equal points the first is kept, so that the result does not depend on rounding in a later
+ * one. */
 grid_result grid_oracle(const experiment *e, int data, int entry, const char *metric) {
     grid_result best = {NULL, 0, 0, 0};
     for (int p = 0; p < experiment_grid_size(e, entry); p++) {

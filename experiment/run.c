@@ -1,5 +1,6 @@
-/* Runs the cells that have no record yet: each on one thread, as many at a time as the context has
- * threads, those of the largest data sets first. */
+/* Runs the cells that have no record yet: each on one thread, as many at a time as the context
+ * has threads, those of the largest data sets first. Whole cells in parallel scale better than
+ * the loops inside them, and every record is the same for any number of threads. */
 #include "experiment/cell_fit.h"
 #include "experiment/failure.h"
 #include "experiment/store.h"
@@ -13,18 +14,19 @@
 /* How often the calling thread reports progress and looks for a cancellation, in nanoseconds. */
 enum { POLL_INTERVAL = 100 * 1000 * 1000 };
 
-/* Cells of one data set and seed share a cache. */
+/* Cells of one data set and seed share a cache of graphs, embeddings and components. */
 typedef struct work_group {
     huddle_cache *cache;
     int n_left; /* cells not finished */
 } work_group;
 
-/* A cell to compute, with what decides its turn. */
+/* A cell to compute, with what decides its position in the queue. */
 typedef struct work_item {
     double cost;
     int data, point, cell;
 } work_item;
 
+/* Fields above the blank line are set before the threads start and only read by them. */
 typedef struct work {
     experiment *e;
     const result_store *store;
@@ -53,13 +55,15 @@ typedef struct worker {
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-/* Only the order and the progress bar depend on this estimate. */
+/* Proportional to the number of points, which is crude: only the order and the progress bar
+ * depend on it. */
 static double estimate_cost(const experiment *e, const experiment_cell *cell) {
     return (double)e->data[cell->data].data.points.n;
 }
 
-/* The largest data first, so that no long cell is left for the end. Then one point of each grid in
- * turn: cells side by side rarely wait for the same graph. */
+/* The largest data first, so that no long cell is left for the end. Then one point of each
+ * grid in turn: neighbouring cells in the queue, which run at the same time, rarely wait for
+ * the same graph. */
 static int compare_items(const void *left, const void *right) {
     const work_item *a = left, *b = right;
     if (a->cost != b->cost)
@@ -79,7 +83,8 @@ static work_group *find_group(const work *w, const experiment_cell *cell) {
     return &w->groups[cell->data * w->n_seeds + seed];
 }
 
-/* An earlier cell has the same key, and its record will serve both. */
+/* An earlier cell has the same key, and its record will serve both. Quadratic, but there are
+ * thousands of cells at most, each taking far longer. */
 static bool is_repeated(const experiment *e, int index) {
     for (int i = 0; i < index; i++)
         if (strcmp(e->cells[i].key, e->cells[index].key) == 0)
@@ -87,7 +92,8 @@ static bool is_repeated(const experiment *e, int index) {
     return false;
 }
 
-/* Lists the cells without a record, each fit once, and creates the caches they share. */
+/* Cells with a record from an earlier run are skipped: this is how an interrupted experiment
+ * continues. */
 static huddle_status list_work(work *w) {
     huddle_status status = HUDDLE_OK;
     const experiment *e = w->e;
@@ -98,6 +104,7 @@ static huddle_status list_work(work *w) {
     TRY_POINTER(w->groups);
     for (int i = 0; i < e->n_cells; i++) {
         const experiment_cell *cell = &e->cells[i];
+        /* A cell is computed once for all cells with its key. */
         if (cell->record != NULL || is_repeated(e, i))
             continue;
         double cost = estimate_cost(e, cell);
@@ -115,10 +122,12 @@ done:
 
 /* ---- workers -------------------------------------------------------------------------------- */
 
-/* Stores a record and gives it to all cells with its key. With the lock held. */
+/* Stores a record and gives it to all cells with its key. With the lock held. Writing to disk
+ * first: a record that is counted must survive a crash. */
 static void take_record(work *w, const experiment_cell *cell, json_t *record) {
     experiment *e = w->e;
     const char *error = json_string_value(json_object_get(record, "error"));
+    /* Recorded for all workers to see; they stop at their next cell. */
     if (!store_append(w->store, record))
         w->error = errno;
     if (error != NULL && e->n_failed == 0)
@@ -133,7 +142,8 @@ static void take_record(work *w, const experiment_cell *cell, json_t *record) {
         }
 }
 
-/* Frees the cache after the last cell that uses it. With the lock held. */
+/* Frees the cache after the last cell that uses it, so that memory is bounded by the data sets
+ * in progress. With the lock held. */
 static void leave_group(work *w, work_group *group) {
     int64_t hits, misses;
     if (--group->n_left > 0 || group->cache == NULL)
@@ -145,10 +155,13 @@ static void leave_group(work *w, work_group *group) {
     w->e->misses += misses;
 }
 
+/* A worker takes the next cell until there is none. It holds the lock except while fitting. A
+ * failure to store a record stops all workers, since further results would be lost too. */
 static void *run_cells(void *argument) {
     const worker *own = argument;
     work *w = own->work;
     pthread_mutex_lock(&w->lock);
+    /* Three reasons to stop: no more cells, a failed write, a cancellation. */
     while (w->next < w->count && w->error == 0 && !w->cancelled) {
         experiment_cell *cell = &w->e->cells[w->items[w->next++].cell];
         work_group *group = find_group(w, cell);
@@ -168,12 +181,15 @@ static void *run_cells(void *argument) {
     return NULL;
 }
 
-/* Waits until all workers have ended. Reports progress meanwhile, on the thread that called, and
- * passes a cancellation on to them. */
+/* Waits until all workers have ended. Meanwhile it reports progress, on the thread that called
+ * (which the library's progress function requires), and passes a cancellation on to the
+ * workers' contexts, whose loops then stop. The lock is released for the callback, which may
+ * take time. */
 static void watch_workers(work *w, const worker *workers, int n_workers) {
     pthread_mutex_lock(&w->lock);
     while (w->n_running > 0) {
         struct timespec until;
+        /* pthread_cond_timedwait() uses the real-time clock by default. */
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += POLL_INTERVAL;
         until.tv_sec += until.tv_nsec / 1000000000;
@@ -196,6 +212,7 @@ static void watch_workers(work *w, const worker *workers, int n_workers) {
  * results do not depend on it. */
 static bool start_worker(work *w, worker *made) {
     *made = (worker){.work = w};
+    /* A context belongs to one thread. */
     if (huddle_context_new(&made->context) != HUDDLE_OK)
         return false;
     (void)huddle_context_set_threads(made->context, 1);
@@ -207,7 +224,7 @@ static bool start_worker(work *w, worker *made) {
 }
 
 /* The calling thread only watches, so that progress and cancellation work in the caller's thread.
- * */
+ */
 static huddle_status run_workers(work *w, int wanted) {
     int n_started = 0;
     worker *workers = calloc((size_t)wanted + 1, sizeof *workers);
@@ -233,17 +250,20 @@ static huddle_status run_workers(work *w, int wanted) {
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* Of all threads together. */
 static double process_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The status of the whole run, when all workers have ended. */
+/* The status of the whole run, when all workers have ended. What the user asked for
+ * (cancelling) is reported before failures that may be its consequence. A cell that is neither
+ * done nor failed had no memory for its record. */
 static huddle_status check_outcome(const work *w) {
     const experiment *e = w->e;
     int done = e->n_found + e->n_computed;
-    /* In the order of what the user should hear first. */
+    /* Results so far are stored, so the run can be continued. */
     if (w->cancelled)
         return experiment_fail(HUDDLE_CANCELLED,
                                "cancelled; %d of %d cells are done, run the same command again to "
@@ -283,7 +303,8 @@ done:
     return status;
 }
 
-/* The store is opened after the plan was checked: a wrong plan creates no folder. */
+/* The store is opened before anything is computed: a folder that cannot be written should not
+ * cost a result. */
 huddle_status experiment_run_plan(huddle_context *context, const char *file, json_t *plan,
                                   experiment *e) {
     huddle_status status = HUDDLE_OK;
@@ -297,6 +318,7 @@ done:
     return status;
 }
 
+/* experiment_run_plan() takes the plan over. */
 huddle_status experiment_run_file(huddle_context *context, const char *file, experiment *e) {
     json_t *plan = NULL;
     huddle_status status = experiment_load_plan(file, &plan);

@@ -12,6 +12,7 @@
 
 /* ---- files of OUT --------------------------------------------------------------------------- */
 
+/* OUT is used as given, relative to the working folder. */
 char *experiment_path(const experiment *e, const char *name) {
     size_t size = strlen(e->output) + strlen(name) + 2;
     char *path = malloc(size);
@@ -20,6 +21,7 @@ char *experiment_path(const experiment *e, const char *name) {
     return path;
 }
 
+/* bytes is NULL if the caller had no memory for them. */
 huddle_status experiment_write_file(const experiment *e, const char *name, const char *bytes,
                                     size_t size) {
     huddle_status status = HUDDLE_OK;
@@ -34,8 +36,9 @@ done:
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Gives a finished record to every cell with its key: a plan may name one fit in several places.
- * Cells that failed are computed again. */
+/* Gives a finished record to every cell with its key: a plan may name one fit in several
+ * places. Cells that failed are computed again, because the cause may be gone. Records of
+ * other plans in the same file are ignored. */
 static void assign_record(experiment *e, json_t *record) {
     const char *key = record_text(record, "key");
     if (json_object_get(record, "error") != NULL)
@@ -47,9 +50,9 @@ static void assign_record(experiment *e, json_t *record) {
         }
 }
 
-/* Reads all complete lines and cuts off an incomplete last one, which a killed run may leave. The
- * lines are in the order in which cells were finished; of several with the same key the first is
- * used. */
+/* Reads all complete lines and cuts off an incomplete last one, which a killed run may leave:
+ * the next record would otherwise be appended to it. A complete line that is not JSON is
+ * skipped, but kept in the file. */
 static bool read_records(experiment *e, int file) {
     /* A duplicate, because fclose() closes the file below the stream. */
     FILE *lines = fdopen(dup(file), "r");
@@ -59,7 +62,9 @@ static bool read_records(experiment *e, int file) {
     off_t complete = 0;
     if (lines == NULL)
         return false;
+    /* The duplicate shares its offset with `file`. */
     rewind(lines);
+    /* A line without its line feed was not written completely. */
     while ((length = getline(&line, &capacity, lines)) > 0) {
         if (line[length - 1] != '\n')
             break;
@@ -98,6 +103,7 @@ huddle_status store_open(experiment *e, result_store *store) {
     return HUDDLE_OK;
 }
 
+/* Closing the file also releases the lock. */
 void store_close(result_store *store) {
     if (store->file >= 0)
         close(store->file);
@@ -117,6 +123,7 @@ bool store_append(const result_store *store, const json_t *record) {
     text[size] = '\n'; /* in place of the null byte; size + 1 bytes are written */
     while (done <= size) {
         ssize_t written = write(store->file, text + done, size + 1 - done);
+        /* A signal is no failure. */
         if (written < 0 && errno != EINTR)
             break;
         done += written > 0 ? (size_t)written : 0;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A flag of the registry; unknown names are not reconstructions. */
+/* The method's own table states whether it was rebuilt from a paper without its code. */
 bool experiment_is_reconstruction(const char *name) {
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
         if (strcmp((*method)->name, name) == 0)
@@ -13,6 +13,8 @@ bool experiment_is_reconstruction(const char *name) {
     return false;
 }
 
+/* The label of an entry is shown, not the method, because a plan may have several entries of
+ * one method. */
 const char *experiment_title(const experiment *e, int entry, char *text, size_t size) {
     snprintf(text, size, "%s%s", experiment_label(e, entry),
              experiment_is_reconstruction(experiment_method(e, entry)) ? " (reconstruction)" : "");
@@ -31,7 +33,7 @@ static void print_score(FILE *out, const grid_result *result) {
                 shown_percent(result->mean), shown_percent(result->std));
 }
 
-/* The width of the first column. */
+/* strlen() is enough: titles are ASCII in practice, and a wrong width only misaligns a column. */
 static int label_width(const experiment *e) {
     size_t width = 6;
     for (int k = 0; k < experiment_entry_count(e); k++) {
@@ -42,7 +44,7 @@ static int label_width(const experiment *e) {
     return (int)width;
 }
 
-/* One line: the scores at the best grid point, and the point for ACC. */
+/* The grid point shown is that of the best ACC; NMI may have its best elsewhere. */
 static void print_entry(FILE *out, const experiment *e, int data, int entry, int width) {
     char text[256] = "", title[128];
     grid_result acc = grid_oracle(e, data, entry, "acc"), nmi = grid_oracle(e, data, entry, "nmi");
@@ -54,7 +56,7 @@ static void print_entry(FILE *out, const experiment *e, int data, int entry, int
     fprintf(out, "%s%s\n", text[0] == '\0' ? "" : "  ", text);
 }
 
-/* One table per data set. */
+/* Data sets without labels have no table: there is nothing to score against. */
 static void print_data(FILE *out, const experiment *e, int data, int width) {
     const huddle_data *d = &e->data[data].data;
     fprintf(out, "%s: %lld points, %lld features", e->data[data].name, (long long)d->points.n,
@@ -82,7 +84,7 @@ void experiment_print(const experiment *e, FILE *out) {
                 (long long)e->misses, (long long)e->hits);
 }
 
-/* Counts of this run, and the best point of each grid. */
+/* "oracle" is named so because the labels choose the grid point; see add_oracle_section(). */
 json_t *experiment_json(const experiment *e) {
     json_t *object =
         json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:{s:I, s:I}}", "plan",

@@ -7,13 +7,15 @@
 
 /* ---- summary ------------------------------------------------------------------------------ */
 
+/* Consumed by blocks.warnings of report/page/30-blocks.js. */
 void report_add_warnings(const report_run *run, report_section *section) {
     json_t *warnings = json_object_get(run->info, "warnings");
     if (json_array_size(warnings) > 0)
         page_add(section, "warnings", json_pack("{s:O}", "warnings", warnings));
 }
 
-/* The page computes its sentences from the info, the same that the tool prints with --json. */
+/* The page's first section, without a title. blocks.summary (60-cluster.js) chooses the facts
+ * to show from the whole report, so that the choice can change without this library. */
 void report_add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
     page_add(
@@ -24,8 +26,8 @@ void report_add_summary(report_run *run) {
 
 /* ---- clusters ----------------------------------------------------------------------------- */
 
-/* Adds the most frequent class of a cluster and its share. A cluster without points is not in the
- * confusion table. */
+/* Adds the most frequent class of a cluster and its share. A cluster without points is not in
+ * the confusion table, and has neither. */
 static void add_main_class(const report_run *run, int32_t cluster, json_t *row) {
     const huddle_confusion *table = &run->confusion;
     int64_t j = 0, total = 0, best = 0;
@@ -44,7 +46,8 @@ static void add_main_class(const report_run *run, int32_t cluster, json_t *row) 
     page_set(row, "share", page_real((double)hits / (double)total));
 }
 
-/* One row per cluster, empty ones included, so that the numbers are those of the labels. */
+/* One row per cluster for blocks.clusters (60-cluster.js). The three booleans decide about the
+ * columns of the table and the wording of its caption. */
 void report_add_clusters(report_run *run) {
     json_t *rows = json_array(), *sizes = json_object_get(run->info, "sizes");
     json_t *medoids = json_object_get(run->info, "medoids");
@@ -64,7 +67,8 @@ void report_add_clusters(report_run *run) {
 
 /* ---- confusion ---------------------------------------------------------------------------- */
 
-/* Columns in the order of the classes they are mapped to, then those that are mapped to none. */
+/* Columns in the order of the classes they are matched to, then those that are matched to
+ * none: the matched counts are then on the diagonal, where the eye expects them. */
 static int64_t *matched_order(const huddle_confusion *table) {
     int64_t count = 0, *order = calloc((size_t)table->n_clusters + 1, sizeof *order);
     for (int64_t i = 0; i <= table->n_classes && order != NULL; i++)
@@ -74,7 +78,8 @@ static int64_t *matched_order(const huddle_confusion *table) {
     return order;
 }
 
-/* Columns are ordered so that matched clusters are on the diagonal. */
+/* counts[i][j]: points of class i in cluster `clusters[j]`. blocks.confusion shades each cell
+ * by its share of the row. */
 static json_t *confusion_json(const report_run *run) {
     const huddle_confusion *table = &run->confusion;
     int64_t *order = matched_order(table);
@@ -107,7 +112,8 @@ void report_add_confusion(report_run *run) {
 
 /* ---- embedding and shrinking -------------------------------------------------------------- */
 
-/* One eigenvalue has no gap to show. */
+/* O* leaves a member out if it is NULL: gaps and candidates exist only if the number of
+ * clusters was chosen automatically. */
 void report_add_spectrum(report_run *run) {
     const json_t *embed = json_object_get(run->info, "embed");
     json_t *values = json_object_get(embed, "eigenvalues");
@@ -119,7 +125,8 @@ void report_add_spectrum(report_run *run) {
                        json_object_get(run->info, "choice"), "n_clusters", run->n_clusters));
 }
 
-/* A column of numbers, one per iteration. */
+/* A history has one value per iteration; it may be a column of a wider array, hence the
+ * stride. */
 static json_t *history_json(const huddle_array *array) {
     json_t *values = json_array();
     const double *numbers = array->values;
@@ -128,7 +135,8 @@ static json_t *history_json(const huddle_array *array) {
     return values;
 }
 
-/* Only iterative solvers record a history; a single entry is no curve. */
+/* The page derives the gap from objective and dual and draws the target as a line. Two
+ * iterations are needed for a line. */
 void report_add_convergence(report_run *run) {
     huddle_array objective = report_array(run, "objective"), dual = report_array(run, "dual");
     if (objective.type != HUDDLE_ARRAY_F64 || dual.type != HUDDLE_ARRAY_F64 || objective.rows < 2)

@@ -7,7 +7,8 @@
 
 /* ---- points that move --------------------------------------------------------------------- */
 
-/* The principal components of F. They serve all levels, so that only G moves as gamma grows. */
+/* The principal components of F. They serve all levels, so that between two levels only G
+ * moves, not the point of view. */
 static huddle_status fit_embedding_plane(const report_run *run, huddle_preparation *plane) {
     huddle_points points = {0};
     huddle_status status = HUDDLE_OK;
@@ -19,7 +20,8 @@ done:
     return status;
 }
 
-/* The first `count` sampled rows of G in the plane. */
+/* The first `count` sampled rows of G in the plane: any beginning of the sample is a sample
+ * too. */
 static huddle_status project_level(const report_run *run, const huddle_preparation *plane,
                                    const huddle_dense *g, int64_t count, huddle_points *projected) {
     huddle_points taken = {0};
@@ -31,8 +33,9 @@ done:
     return status;
 }
 
-/* Quantised coordinates of every level in turn. The grid is that of the first level: there G is
- * nearest to F and has its largest extent. */
+/* Quantised coordinates of every level in turn. The grid is that of the first level: there G
+ * is nearest to F and has its largest extent, and shrinking only moves points towards each
+ * other. */
 static huddle_status quantise_levels(const report_run *run, const huddle_path *path,
                                      const huddle_preparation *plane, int64_t count, int32_t cols,
                                      report_grid *grid, uint16_t *steps) {
@@ -50,8 +53,10 @@ done:
     return status;
 }
 
-/* {cols, low, span, count, data}: as many columns as the plane has, an even number, because the
- * page shows them in pairs. */
+/* {cols, low, span, count, data} for blocks.path (report/page/50-points.js), which
+ * interpolates between levels while the slider moves. As many columns as the plane has, but an
+ * even number, because the page shows them in pairs. data is level after level, point after
+ * point, in 16 bits: a factor of four smaller than doubles, and finer than any screen. */
 static huddle_status make_moves(const report_run *run, const huddle_path *path, json_t **moves) {
     int64_t count = run->count < MAX_PATH_POINTS ? run->count : MAX_PATH_POINTS;
     huddle_preparation plane = {0};
@@ -76,6 +81,7 @@ done:
     return status;
 }
 
+/* The same members as the tool's --json, without the dual bound. */
 json_t *report_levels_json(const huddle_path *path) {
     json_t *levels = json_array();
     for (int32_t i = 0; i < path->n_levels; i++) {
@@ -90,6 +96,8 @@ json_t *report_levels_json(const huddle_path *path) {
     return levels;
 }
 
+/* Without G of every level there is nothing to animate, and the section is left out.
+ * mean_size, n / c, is the default gamma, which the page marks for comparison. */
 huddle_status report_add_path(report_run *run, const huddle_path *path, double used,
                               const char *used_label, const char *lead) {
     json_t *moves = NULL;
@@ -112,14 +120,15 @@ huddle_status report_add_path(report_run *run, const huddle_path *path, double u
 /* Levels to follow; fewer where each takes long. */
 enum { LEVELS = 24, FEW_LEVELS = 12, MANY_POINTS = 20000 };
 
-/* Relative duality gap of each level: far below what a plot can show. */
+/* Relative duality gap of each level: far below what a plot can show, and quickly reached. */
 static const double picture_gap = 1e-3;
 
 /* Maximum size in bytes of the rows of G of all levels together. */
 static const double max_path_bytes = 1e9;
 
-/* Values of gamma evenly spaced in log gamma between both ends, with the one used among them.
- * Returns how many, at most levels + 1. */
+/* Values of gamma evenly spaced in log gamma between both ends, with the one used among them
+ * so that the page can stop exactly there. Returns how many, at most levels + 1. A value that
+ * coincides with the one used is not added twice. */
 static int32_t space_gammas(double low, double high, double used, int32_t levels, double *gammas) {
     int32_t count = 0;
     /* The gamma of the run is a level of its own, so that the page can show the very G of the
@@ -142,8 +151,10 @@ static int32_t space_gammas(double low, double high, double used, int32_t levels
     return count;
 }
 
-/* Solves the shrink problem of the model's F and W for a range of gamma. The path stays empty if
- * no edge pulls at any gamma. */
+/* Solves the shrink problem of the model's F and W for a range of gamma, with the loss of the
+ * fit. The path stays empty if no edge pulls at any gamma. Every level starts from the
+ * solution of the one before, so that the whole path costs little more than a few single
+ * solutions. */
 static huddle_status solve_path(const report_run *run, double used, huddle_path *path) {
     huddle_dense f = array_dense(&run->embedding);
     huddle_csr w = array_csr(&run->shrink_graph);
@@ -169,7 +180,8 @@ static huddle_status solve_path(const report_run *run, double used, huddle_path 
     return huddle_shrink_path(run->context, &f, &w, &options, path);
 }
 
-/* Costs several times the shrink step of the fit, so the caller can switch it off (follow_path). */
+/* A report must not need more memory than the fit: very large paths are replaced by a
+ * sentence. huddle_shrink_path() reports progress and can be cancelled. */
 huddle_status report_follow_path(report_run *run) {
     static const char lead[] =
         "The shrink step has one parameter, gamma. Up to gamma_fit the points of G are those of F. "

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Limits on the bytes that a page spends on each, and on the sides of an image. */
+/* Limits on the bytes that a page spends on each kind, so that it stays below a megabyte or
+ * two, and on the sides of an image. */
 enum { THUMB_BYTES = 450000, THUMB_SIDE = 24, SHEET_BYTES = 400000, SHEET_SIDE = 64 };
 
-/* Sparse points are not images, and lines of one pixel are not worth showing. */
+/* A single row or column of pixels is a vector rather than an image; sparse points have no
+ * pixels to index. */
 bool report_has_images(const report_run *run) {
     const huddle_report_options *o = run->options;
     return o->image_height > 1 && o->image_width > 1 && run->x != NULL && run->x->offsets == NULL;
@@ -22,7 +24,7 @@ typedef struct image_format {
     double black, white;
 } image_format;
 
-/* Points may be stored relative to a shift, which images must include. */
+/* The shift was subtracted when the points were rounded to float; pixels are shown with it. */
 static double pixel_value(const image_format *format, int64_t row, int32_t y, int32_t x) {
     const huddle_points *points = format->x;
     const huddle_report_options *o = format->options;
@@ -32,8 +34,9 @@ static double pixel_value(const image_format *format, int64_t row, int32_t y, in
     return (double)points->values[row * points->stride + j] + shift;
 }
 
-/* The format for images whose sides are at most `side`. Black and white are the extremes of the
- * whole sample, so that images can be compared. */
+/* The format for images whose sides are at most `side`, with their proportions kept. Black and
+ * white are the extremes of the whole sample, so that the brightness of images can be
+ * compared. */
 static image_format choose_format(const report_run *run, int32_t side) {
     int32_t height = run->options->image_height, width = run->options->image_width;
     image_format format = {run->x, run->options, height, width, INFINITY, -INFINITY};
@@ -52,7 +55,8 @@ static image_format choose_format(const report_run *run, int32_t side) {
     return format;
 }
 
-/* The mean of the pixels that a reduced pixel covers, as a byte. */
+/* The mean of the pixels that a reduced pixel covers, as a byte. The boundaries are computed
+ * in integers, so that every pixel belongs to exactly one reduced pixel. */
 static unsigned char reduced_pixel(const image_format *f, int64_t row, int32_t y, int32_t x) {
     int32_t full_height = f->options->image_height, full_width = f->options->image_width;
     int32_t top = (int32_t)((int64_t)y * full_height / f->height);
@@ -68,7 +72,7 @@ static unsigned char reduced_pixel(const image_format *f, int64_t row, int32_t y
     return (unsigned char)lrint(fmin(fmax(step, 0), 255));
 }
 
-/* {height, width, count, data} of the images of these rows. */
+/* {height, width, count, data} of the images of these rows; the page draws them on a canvas. */
 static json_t *images_json(const image_format *format, const int64_t *rows, int64_t count) {
     size_t size = (size_t)format->height * (size_t)format->width;
     unsigned char *bytes = malloc(size * (size_t)count + 1), *out = bytes;
@@ -85,7 +89,8 @@ static json_t *images_json(const image_format *format, const int64_t *rows, int6
     return made;
 }
 
-/* As many as the budget of bytes allows; the page shows dots for the others. */
+/* Shown when the pointer is over a point of a scatter plot, therefore in the order of the
+ * sample. */
 json_t *report_thumbs_json(const report_run *run) {
     image_format format = choose_format(run, THUMB_SIDE);
     int64_t max = THUMB_BYTES / ((int64_t)format.height * format.width);
@@ -97,7 +102,7 @@ json_t *report_thumbs_json(const report_run *run) {
 enum { SHEET_ROWS = 60, SHEET_COLUMNS = 18 };
 
 /* Up to `max` images of one cluster: the medoid, then others in the random order of the run.
- * Returns how many. */
+ * Returns how many. Not the nearest ones: those would make every cluster look pure. */
 static int64_t choose_images(const report_run *run, int32_t cluster, const json_t *medoids,
                              int64_t max, int64_t *chosen) {
     const json_t *medoid = json_array_get(medoids, (size_t)cluster);
@@ -125,7 +130,8 @@ static int32_t main_class(const huddle_confusion *table, int32_t cluster) {
     return -1;
 }
 
-/* {cluster, index, odd, class}: `odd` marks points of another class than the most frequent one. */
+/* {cluster, index, odd, class}: `odd` marks points of another class than the cluster's most
+ * frequent one, which the page frames. */
 static json_t *sheet_row_json(const report_run *run, int32_t cluster, const int64_t *chosen,
                               int64_t count) {
     json_t *index = json_array(), *odd = json_array(), *classes = json_array();
@@ -165,6 +171,7 @@ static json_t *sheet_json(const report_run *run, const json_t *medoids) {
     return sheet;
 }
 
+/* Left out if the points are not images. */
 void report_add_sheet(report_run *run) {
     if (report_has_images(run))
         page_add(page_section(run->page, "images", "Images of each cluster", NULL), "sheet",

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* page_shell, page_style and page_script: the files of report/page/, embedded by the build. */
+/* page_shell, page_style and page_script: the files of report/page/, embedded by the build.
+ * The page loads nothing from elsewhere. */
 #include "page.inc"
 
 struct report_section {
@@ -22,13 +23,15 @@ struct report_page {
     bool failed;
 };
 
-/* Parts of blocks are built without a page at hand, by functions that call each other deeply, so
- * a failed allocation there is counted per thread; page_write() compares the counts. */
+/* Parts of blocks are built without a page at hand, by functions that call each other deeply,
+ * so a failed allocation there is counted per thread; page_write() compares the count with
+ * that at page_new(). A page with a part missing is never written. */
 static _Thread_local unsigned long n_failures;
 
 /* ---- the tree of a page ------------------------------------------------------------------- */
 
-/* jansson refuses text that is not UTF-8; file names may be in any encoding. */
+/* jansson refuses text that is not UTF-8. File names and labels may be in any encoding, and a
+ * question mark is better than no page. */
 json_t *page_text(const char *text) {
     json_t *made = json_string(text);
     if (made != NULL || text == NULL)
@@ -42,7 +45,7 @@ json_t *page_text(const char *text) {
     return made;
 }
 
-/* JSON has no infinity and no NaN. */
+/* JSON has no NaN and no infinity; the script shows null as a dash. */
 json_t *page_real(double number) {
     return isfinite(number) ? json_real(number) : json_null();
 }
@@ -62,7 +65,7 @@ unsigned long page_failures(void) {
 }
 
 /* A page without its tree is returned as well: every function accepts it, and page_write() fails.
- * */
+ */
 report_page *page_new(const char *title, const char *subtitle) {
     report_page *page = calloc(1, sizeof *page);
     if (page == NULL)
@@ -86,7 +89,8 @@ void page_free(report_page *page) {
     free(page);
 }
 
-/* The section is appended to the tree at once and filled through a borrowed pointer. */
+/* Sections are linked in a list only to be freed; their order in the page is that of the
+ * array. */
 report_section *page_section(report_page *page, const char *id, const char *title,
                              const char *lead) {
     if (page == NULL)
@@ -94,6 +98,7 @@ report_section *page_section(report_page *page, const char *id, const char *titl
     report_section *section = calloc(1, sizeof *section);
     json_t *made = json_pack("{s:s, s:o, s:o, s:[]}", "id", id, "title", page_text(title), "lead",
                              page_text(lead == NULL ? "" : lead), "blocks");
+    /* The array takes a reference of its own, so that `made` can be released in either case. */
     if (section == NULL || json_array_append(json_object_get(page->tree, "sections"), made) != 0) {
         page->failed = true;
         json_decref(made);
@@ -106,7 +111,7 @@ report_section *page_section(report_page *page, const char *id, const char *titl
     return section;
 }
 
-/* A block whose section is missing is freed: the page already counts as failed. */
+/* "kind" is the name of the function in the page's script that draws the block. */
 void page_add(report_section *section, const char *kind, json_t *block) {
     page_set(block, "kind", json_string(kind));
     if (section == NULL)
@@ -115,6 +120,7 @@ void page_add(report_section *section, const char *kind, json_t *block) {
         section->page->failed = true;
 }
 
+/* Shared values are written once, however many blocks use them. */
 void page_share(report_page *page, const char *name, json_t *value) {
     if (page == NULL)
         json_decref(value);
@@ -124,7 +130,8 @@ void page_share(report_page *page, const char *name, json_t *value) {
 
 /* ---- bytes -------------------------------------------------------------------------------- */
 
-/* Base64 takes 4/3 of the bytes, decimal numbers would take three times as much. */
+/* Base64 (RFC 4648): three bytes become four characters, padded with '='. A third of the size
+ * of decimal numbers, and decoded by the browser's atob(). */
 json_t *page_bytes(const void *bytes, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *in = bytes;
@@ -132,6 +139,8 @@ json_t *page_bytes(const void *bytes, size_t size) {
     char *text = malloc((size + 2) / 3 * 4 + 1);
     if (text == NULL)
         return NULL;
+    /* Positions beyond the end count as zero bits and become '=' below: i + k > size holds
+     * exactly for them. */
     for (size_t i = 0; i < size; i += 3) {
         /* Three bytes are four digits of six bits; missing bytes at the end are padded by "=". */
         uint32_t three = (uint32_t)in[i] << 16;
@@ -145,7 +154,8 @@ json_t *page_bytes(const void *bytes, size_t size) {
     return made;
 }
 
-/* Byte by byte, so that the result does not depend on the byte order of the machine. */
+/* Byte by byte, so that the file does not depend on the byte order of this machine: the page
+ * reads little-endian. */
 json_t *page_uint16(const uint16_t *values, size_t count) {
     unsigned char *bytes = malloc(2 * count + 1);
     for (size_t i = 0; i < count && bytes != NULL; i++) {
@@ -201,7 +211,7 @@ static void append_string(html_buffer *out, const char *text) {
     append_bytes(out, text, strlen(text));
 }
 
-/* Text inside an HTML element. */
+/* Text inside an HTML element; '>' needs no escape there. */
 static void append_escaped(html_buffer *out, const char *text) {
     for (; *text != '\0'; text++)
         if (*text == '<')
@@ -212,8 +222,9 @@ static void append_escaped(html_buffer *out, const char *text) {
             append_bytes(out, text, 1);
 }
 
-/* Receives the JSON from jansson. In JSON a "<" occurs only inside strings; written as an escape it
- * cannot close the script element that contains the JSON. */
+/* Receives the JSON from jansson, piece by piece. In JSON a "<" occurs only inside strings;
+ * written as an escape it cannot close the script element that contains the JSON, so that a
+ * label such as "</script>" is harmless. */
 static int append_json(const char *text, size_t size, void *data) {
     html_buffer *out = data;
     size_t start = 0;
@@ -227,7 +238,8 @@ static int append_json(const char *text, size_t size, void *data) {
     return out->failed ? -1 : 0;
 }
 
-/* Appends what a placeholder of the shell, such as {{title}}, is replaced by. */
+/* Appends what a placeholder of the shell, such as {{title}}, is replaced by; the last one is
+ * the data. Eight digits suffice for what the page shows. */
 static void append_placeholder(html_buffer *out, const report_page *page, const char *name,
                                size_t length) {
     if (strncmp(name, "title", length) == 0)
@@ -241,7 +253,8 @@ static void append_placeholder(html_buffer *out, const report_page *page, const 
         out->failed = true;
 }
 
-/* The shell (page/shell.html) with every placeholder filled in. */
+/* The shell (page/shell.html) with every placeholder filled in. The shell is our own file, so
+ * its braces are known to be balanced. */
 static void append_page(html_buffer *out, const report_page *page) {
     const char *at = (const char *)page_shell, *end = at + sizeof page_shell;
     while (at < end) {
@@ -259,8 +272,8 @@ static void append_page(html_buffer *out, const report_page *page) {
     }
 }
 
-/* A page with a missing part is not written at all: it would show wrong results without a sign of
- * it. */
+/* The file is assembled in memory and written at once: huddle_file_write() replaces the old
+ * one only when the new one is complete. */
 huddle_status page_write(const report_page *page, const char *path) {
     html_buffer out = {0};
     huddle_status status = HUDDLE_NO_MEMORY;

@@ -41,7 +41,7 @@ static void add_summary(report_run *run) {
     report_add_warnings(run, section);
 }
 
-/* If no level has enough groups, no gamma is marked. */
+/* NAN marks no gamma: the labels do not come from a single level then. */
 static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] = "Up to gamma_fit the points of G are those of F. As gamma grows "
                                "they move together and fuse "
@@ -51,6 +51,7 @@ static huddle_status add_moves(report_run *run, const huddle_report_walk *walk) 
                            lead);
 }
 
+/* Drawn by blocks.tree (70-path.js). */
 static void add_tree(report_run *run, const huddle_path *path) {
     static const char lead[] = "Groups in the order in which they fuse. Two points are fused from "
                                "the smallest gamma from which they stay together.";
@@ -70,7 +71,8 @@ static json_t *level_rows(const huddle_path *path) {
     return rows;
 }
 
-/* The row of the level that the labels come from is marked. */
+/* A column's type decides how the general table (30-blocks.js) shows its numbers; "marked" is
+ * the row of the chosen level, or -1. */
 static void add_levels(report_run *run, const huddle_report_walk *walk) {
     static const char lead[] =
         "Each level starts from the solution of the one before. The gap is "
@@ -83,7 +85,8 @@ static void add_levels(report_run *run, const huddle_report_walk *walk) {
                        "marked", walk->choice.level));
 }
 
-/* A path of another model, or labels that do not belong to it, would index beyond arrays later. */
+/* The labels index arrays of n_clusters counts later, so they are checked here, at the public
+ * boundary. */
 static huddle_status check_walk(const huddle_report_walk *walk, const huddle_model *model) {
     int64_t n = 0;
     if (walk == NULL || walk->path == NULL || walk->labels == NULL)
@@ -101,7 +104,8 @@ static huddle_status check_walk(const huddle_report_walk *walk, const huddle_mod
 
 /* The same order as for a clustering: results, how they came about, how to repeat them. */
 static huddle_status fill_page(report_run *run, const huddle_report_walk *walk) {
-    /* The path goes through every gamma, and takes no labels from K-means. */
+    /* The path covers every gamma and takes no labels from K-means, so these options had no
+     * effect. */
     static const char *const hidden[] = {"gamma", "n_init", NULL};
     huddle_status status = HUDDLE_OK;
     page_share(run->page, "points", report_points_json(run));
@@ -114,6 +118,7 @@ done:
     return status;
 }
 
+/* The order of the steps is that of run.h; report_free() accepts what is half made. */
 huddle_status huddle_report_write_path(huddle_context *context, const huddle_model *model,
                                        const huddle_points *x, const huddle_report_walk *walk,
                                        const huddle_report_options *options, const char *path) {

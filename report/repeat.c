@@ -26,7 +26,7 @@ static void add_seconds(report_run *run) {
              json_pack("{s:o}", "bars", bars));
 }
 
-/* The caller's texts: command lines of the tool, or code of another program. */
+/* The command lines come from the caller: the library does not know how it was called. */
 static void add_commands(report_run *run, report_section *section) {
     const huddle_report_options *options = run->options;
     json_t *lines = json_array();
@@ -38,6 +38,7 @@ static void add_commands(report_run *run, report_section *section) {
     json_decref(lines);
 }
 
+/* Lists of hidden options end with NULL. */
 static bool is_listed(const char *const *names, const char *name) {
     for (; *names != NULL; names++)
         if (strcmp(*names, name) == 0)
@@ -45,7 +46,8 @@ static bool is_listed(const char *const *names, const char *name) {
     return false;
 }
 
-/* One row per option: name, value, default, meaning. */
+/* One row per option: name, value, default, meaning. The page emphasises values that differ
+ * from the default (type "changed"). */
 static json_t *options_json(const report_run *run, const char *const *hidden) {
     json_t *rows = json_array();
     const huddle_option *option = huddle_model_options(run->model);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that is unknown is NULL or 0. */
+/* The path of gamma is on by default: it is what the page is for. */
 huddle_report_options huddle_report_defaults(void) {
     return (huddle_report_options){.follow_path = true};
 }
@@ -26,11 +26,12 @@ huddle_status report_invalid(const char *format, ...) {
     return huddle_set_error(HUDDLE_INVALID, text);
 }
 
+/* One message for every allocation of a page. */
 huddle_status report_no_memory(void) {
     return huddle_set_error(HUDDLE_NO_MEMORY, "no memory for the page");
 }
 
-/* Which arrays a model has depends on its method, so that a missing one is no failure. */
+/* A method without such an array is not an error here: the section that needs it is left out. */
 huddle_array report_array(const report_run *run, const char *name) {
     huddle_array array = {0};
     if (huddle_model_array(run->model, name, &array) != HUDDLE_OK)
@@ -62,7 +63,7 @@ const char *report_method_title(const report_run *run) {
 /* ---- what the page is made from ----------------------------------------------------------- */
 
 /* The classes index tables of n_classes rows, so they are checked before anything else uses them.
- * */
+ */
 static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
     for (int64_t i = 0; i < n && o->classes != NULL; i++)
         if (o->classes[i] < 0 || o->classes[i] >= o->n_classes)
@@ -71,8 +72,8 @@ static huddle_status check_classes(const huddle_report_options *o, int64_t n) {
     return HUDDLE_OK;
 }
 
-/* The model remembers how many points and features it was fitted to, but not the points: others of
- * the same size cannot be recognised. */
+/* The points must be those of the fit: a page that combines the labels of one data set with
+ * the picture of another would look plausible. */
 static huddle_status check_points(const report_run *run) {
     const huddle_points *x = run->x;
     const huddle_report_options *o = run->options;
@@ -96,7 +97,7 @@ static huddle_status check_points(const report_run *run) {
     return HUDDLE_OK;
 }
 
-/* The model's info as JSON, preceded by the source, as the tool's --json prints it. */
+/* The model's information as JSON, preceded by the source, as the tool's --json prints it. */
 static huddle_status read_info(report_run *run) {
     char *text = NULL;
     huddle_status status = huddle_model_info_json(run->model, &text);
@@ -112,7 +113,8 @@ static huddle_status read_info(report_run *run) {
     return updated == 0 ? HUDDLE_OK : report_no_memory();
 }
 
-/* Scores of the labels against the classes, and the confusion table. */
+/* Scores of the labels against the classes, and the confusion table; both are left out without
+ * classes. */
 static huddle_status score_labels(report_run *run) {
     const huddle_report_options *o = run->options;
     huddle_scores scores;
@@ -147,7 +149,8 @@ huddle_status report_add_details(report_run *run) {
     return updated == 0 ? HUDDLE_OK : report_no_memory();
 }
 
-/* The subtitle names the data where the title does not. */
+/* The subtitle names the data where the title does not; without a title the source, or else
+ * the method, serves as one. */
 static huddle_status begin_page(report_run *run, const char *kind) {
     const char *title = run->options->title, *source = run->options->source;
     char subtitle[256];
@@ -171,7 +174,7 @@ huddle_status report_begin(report_run *run, const char *kind, const char *path) 
     return status == HUDDLE_OK ? read_info(run) : status;
 }
 
-/* Arrays are views of the model and are not freed. */
+/* Scores come before the caller's details are merged, which may replace them. */
 huddle_status report_prepare(report_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(check_classes(run->options, run->n));
@@ -185,7 +188,7 @@ done:
     return status;
 }
 
-/* The last chance to cancel: afterwards the file is replaced. */
+/* The last chance to cancel; afterwards the file is written completely. */
 huddle_status report_write(const report_run *run, const char *path) {
     huddle_status status = huddle_context_progress(run->context, "report", 1, 1);
     return status == HUDDLE_OK ? page_write(run->page, path) : status;
@@ -200,8 +203,8 @@ void report_free(report_run *run) {
 
 /* ---- the page of a clustering ------------------------------------------------------------- */
 
-/* The sections in the order of the page: results first, then how they came about, then how to
- * repeat them. */
+/* The sections in the order of the page: the result first, then how it was found, then how to
+ * repeat it. Only views and path take time; progress is reported between them and the rest. */
 static huddle_status fill_cluster_page(report_run *run) {
     static const char *const hidden[] = {NULL};
     huddle_status status = HUDDLE_OK;
@@ -222,6 +225,8 @@ done:
     return status;
 }
 
+/* The labels and the number of clusters are the model's own here; the page of a path brings
+ * its own. */
 huddle_status huddle_report_write(huddle_context *context, const huddle_model *model,
                                   const huddle_points *x, const huddle_report_options *options,
                                   const char *path) {

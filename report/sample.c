@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64 (Steele, Lea and Flood, 2014). The page must be the same for each run, so the seed is
- * fixed, and the stream need not be good beyond a shuffle. */
+/* splitmix64 (Steele, Lea and Flood, 2014). The page must be the same for each run, so the
+ * seed is fixed; for a shuffle the quality of the stream is more than sufficient. */
 static uint64_t next_random(uint64_t *state) {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -13,7 +13,8 @@ static uint64_t next_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* 0 .. n - 1 in random order: the inside-out Fisher-Yates shuffle. */
+/* 0 .. n - 1 in random order: the inside-out Fisher-Yates shuffle. The bias of the remainder
+ * is below 2^-32 for any n that fits int32. */
 static void shuffle_rows(int64_t n, int64_t *order) {
     uint64_t state = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -23,8 +24,9 @@ static void shuffle_rows(int64_t n, int64_t *order) {
     }
 }
 
-/* Moves the first few rows of each cluster to the front, so that the smallest cluster is in the
- * sample too. Both parts keep their random order. */
+/* Moves the first few rows of each cluster to the front, so that the smallest cluster is in
+ * the sample too. Both parts keep their random order, and so every beginning of the order
+ * remains a sample. */
 static huddle_status favour_small_clusters(const report_run *run, int64_t *order) {
     enum { MIN_PER_CLUSTER = 8 };
     huddle_status status = HUDDLE_OK;
@@ -47,7 +49,8 @@ done:
     return status;
 }
 
-/* The whole order is kept, not only the sample: sheets of images draw more rows from it. */
+/* All rows are kept in their order, not only the sample: the sheet of images looks for members
+ * of each cluster beyond it. */
 huddle_status report_draw_sample(report_run *run) {
     run->rows = calloc((size_t)run->n + 1, sizeof *run->rows);
     if (run->rows == NULL)
@@ -69,7 +72,8 @@ static json_t *sampled_json(const report_run *run, const int32_t *values) {
     return made;
 }
 
-/* Shared by all plots of the page, so that labels and classes are stored once. */
+/* Shared by all blocks that draw points (page.shared.points in report/page/50-points.js), so
+ * that hovering over a point in one view finds it in the others. */
 json_t *report_points_json(const report_run *run) {
     const huddle_report_options *options = run->options;
     json_t *points =

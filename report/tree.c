@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A line of the drawing: a group, from the gamma at which it reaches the minimum size to the one at
- * which it joins another. */
+/* A line of the drawing: a group, from the gamma at which it reaches the minimum size to the
+ * one at which it joins another. Smaller groups are not drawn; there may be as many as points. */
 typedef struct branch {
     int32_t parent; /* the branch it becomes part of, or -1 */
     int32_t alias;  /* the branch that it was merged with, or -1 */
@@ -14,6 +14,7 @@ typedef struct branch {
     int64_t size;
 } branch;
 
+/* Rows are numbered 0 .. n - 1 and fusions n, n + 1, ..., as in a SciPy linkage. */
 typedef struct branch_tree {
     const huddle_path *path;
     int64_t min_size;
@@ -22,19 +23,22 @@ typedef struct branch_tree {
     int32_t count, leaves;
 } branch_tree;
 
+/* items has room for a branch per node, so it never grows. */
 static int32_t add_branch(branch_tree *tree, double gamma, int64_t size, bool is_join) {
     tree->items[tree->count] = (branch){-1, -1, is_join, gamma, NAN, size};
     tree->leaves += !is_join;
     return tree->count++;
 }
 
+/* A branch ends where it joins another. */
 static void attach_branch(branch_tree *tree, int32_t child, int32_t parent, double gamma) {
     tree->items[child].parent = parent;
     tree->items[child].joined = gamma;
 }
 
-/* Merges a branch that was born at the gamma of the join into the other one: its line would have
- * no length. */
+/* Merges a branch that was born at the gamma of the join into the other one: its line would
+ * have no length. Children move over; the alias lets rows that refer to the old branch find
+ * the new one. */
 static void absorb_branch(branch_tree *tree, int32_t gone, int32_t kept) {
     for (int32_t i = 0; i < tree->count; i++)
         if (tree->items[i].parent == gone)
@@ -43,8 +47,10 @@ static void absorb_branch(branch_tree *tree, int32_t gone, int32_t kept) {
     tree->leaves -= !tree->items[gone].is_join;
 }
 
-/* Joins two branches and returns the branch they form. Groups that fuse at one gamma are listed as
- * several fusions of two; all of them become one join. */
+/* Joins two branches and returns the branch they form. Groups that fuse at one gamma are
+ * listed as several fusions of two; all of them become one join. So a branch born at this very
+ * gamma is absorbed if it grew to size just now, or extended if it is itself a join; only two
+ * older branches make a new one. */
 static int32_t join_branches(branch_tree *tree, int32_t x, int32_t y,
                              const huddle_path_fusion *fusion) {
     double gamma = fusion->gamma;
@@ -68,7 +74,8 @@ static int32_t join_branches(branch_tree *tree, int32_t x, int32_t y,
     return made;
 }
 
-/* Builds the branches from the fusions, which are in the order of gamma. */
+/* Builds the branches from the fusions, which are in the order of gamma: x and y are the
+ * branches of the two parts, -1 while a part is too small. */
 static void build_branches(branch_tree *tree) {
     const huddle_path *path = tree->path;
     tree->count = tree->leaves = 0;
@@ -88,13 +95,15 @@ static void build_branches(branch_tree *tree) {
     }
 }
 
+/* Aliases may form chains, since a branch can be absorbed several times. */
 static int32_t resolve_alias(const branch_tree *tree, int32_t i) {
     while (i >= 0 && tree->items[i].alias >= 0)
         i = tree->items[i].alias;
     return i;
 }
 
-/* Hands the branch of each fusion down to the rows in it that belong to no smaller branch. */
+/* Passes the branch of each fusion down to the rows in it that belong to no smaller branch.
+ * Backwards, because a fusion's parts precede it. */
 static void assign_rows(branch_tree *tree) {
     const huddle_path *path = tree->path;
     for (int64_t i = path->n_fusions - 1; i >= 0; i--) {
@@ -117,7 +126,8 @@ static int64_t *count_labels(const branch_tree *tree, const int32_t *labels, int
     return counts;
 }
 
-/* The most frequent label of a branch and its share; null if the branch has no rows of its own. */
+/* The most frequent label of a branch and its share; null if the branch has no rows of its
+ * own. */
 static json_t *main_label_json(const int64_t *counts, int32_t width) {
     int32_t best = 0;
     int64_t total = 0;
@@ -130,6 +140,8 @@ static json_t *main_label_json(const int64_t *counts, int32_t width) {
     return json_pack("{s:i, s:f}", "label", best, "share", (double)counts[best] / (double)total);
 }
 
+/* parent, born and joined place the line; "cluster" and "class" colour it. Ids are not
+ * consecutive, because merged branches are left out. */
 static json_t *branch_json(const branch_tree *tree, int32_t i, json_t *cluster) {
     const branch *b = &tree->items[i];
     return json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o}", "id", i, "parent",
@@ -163,7 +175,8 @@ done:
     return list;
 }
 
-/* n - 1 fusions cannot be drawn; branches of at least half a per cent of the points can. */
+/* The minimum size grows by half until the tree fits a page. It ends: with a minimum above n
+ * there are no leaves. */
 json_t *report_tree_json(const report_run *run, const huddle_path *path) {
     enum { MAX_LEAVES = 40, MIN_SIZE = 3 };
     size_t nodes = (size_t)(path->n + path->n_fusions) + 1;

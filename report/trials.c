@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An array of objects with the same members as a table; the row whose first cell equals `chosen`
- * is marked. */
+/* An array of objects with the same members as a table; the row whose first cell equals
+ * `chosen` is marked. The members of the first object are the columns, so new members of the
+ * model's information appear in the page by themselves. */
 static json_t *objects_table(const json_t *list, const json_t *chosen) {
     int marked = -1;
     json_t *columns = json_array(), *rows = json_array();
@@ -31,7 +32,7 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
     return json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", rows, "marked", marked);
 }
 
-/* A table of one row would show no comparison. */
+/* A single trial was no choice, and is not worth a section. */
 static void add_table(report_run *run, const json_t *list, const json_t *chosen, const char *id,
                       const char *title, const char *lead) {
     if (json_array_size(list) > 1)
@@ -52,7 +53,7 @@ static void add_candidates(report_run *run, const json_t *n_clusters) {
               gaps ? by_gap : "Candidates for the number of clusters, best first.");
 }
 
-/* "3", "3 and 5", "3, 5 and 8". */
+/* "3", "3 and 5", "3, 5 and 8" */
 static void list_numbers(const json_t *numbers, char *text, size_t size) {
     size_t n = json_array_size(numbers), length = 0;
     text[0] = '\0';
@@ -79,6 +80,7 @@ static void add_preparations(report_run *run) {
               "Preparations tried", lead);
 }
 
+/* Each table is left out if there was nothing to choose. */
 void report_add_trials(report_run *run) {
     const json_t *n_clusters = json_object_get(run->info, "n_clusters");
     add_table(run, json_object_get(run->info, "range"), n_clusters, "range",

@@ -9,7 +9,8 @@
 
 /* ---- coordinates -------------------------------------------------------------------------- */
 
-/* Points are single precision: enough for a plot, and what the preparations take. */
+/* huddle_points_from_double() shifts columns that float would ruin: the rows of G may differ
+ * by very little once they have nearly fused. */
 huddle_status report_dense_points(huddle_context *context, const huddle_dense *x,
                                   const int64_t *rows, int64_t count, huddle_points *points) {
     if (rows == NULL)
@@ -26,12 +27,14 @@ done:
     return status;
 }
 
-/* Points with one or two coordinates are shown as they are. */
+/* Points with one or two coordinates are shown as they are: rotating them to principal
+ * components would only confuse. */
 static bool is_planar(const huddle_points *x) {
     return x->d <= 2 && x->offsets == NULL && x->shift == NULL;
 }
 
-/* PCA by the library's preparation, of as many components as the page lets a reader choose from. */
+/* A matrix has no more components than its smaller side. MAX_COMPONENTS is how many the page
+ * lets the user choose from. */
 huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
                                huddle_preparation *plane) {
     huddle_prepare_options options = huddle_prepare_defaults();
@@ -46,7 +49,7 @@ huddle_status report_fit_plane(const report_run *run, const huddle_points *x,
     return status;
 }
 
-/* All columns have the same span, that of the widest, so that distances are not distorted. */
+/* One span for all axes, the largest: the plots must keep the proportions of the components. */
 report_grid report_grid_of(const huddle_points *x) {
     report_grid grid = {.span = 0};
     for (int64_t j = 0; j < x->d && j < MAX_COMPONENTS; j++) {
@@ -58,12 +61,14 @@ report_grid report_grid_of(const huddle_points *x) {
         grid.low[j] = x->n > 0 ? low : 0;
         grid.span = fmax(grid.span, high - low);
     }
+    /* All points coincide; any span will do. */
     if (!(grid.span > 0))
         grid.span = 1;
     return grid;
 }
 
-/* 16 bits are finer than the pixels of any screen. Columns beyond those of x are constant. */
+/* Clamped, because later levels of a path may leave the grid by a rounding error. Missing
+ * columns are 0 steps. */
 void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32_t cols,
                           uint16_t *steps) {
     for (int64_t i = 0; i < x->n; i++)
@@ -74,6 +79,7 @@ void report_grid_quantise(const report_grid *grid, const huddle_points *x, int32
         }
 }
 
+/* cols and low have one entry per column of the plot. */
 json_t *report_grid_json(const report_grid *grid, int32_t cols) {
     json_t *low = json_array();
     for (int32_t j = 0; j < cols; j++)
@@ -83,8 +89,9 @@ json_t *report_grid_json(const report_grid *grid, int32_t cols) {
 
 /* ---- views -------------------------------------------------------------------------------- */
 
-/* The share of the total variance in each component; the preparation knows only the share of all
- * of them together, `kept`. */
+/* The share of the total variance in each component; the preparation knows only the share of
+ * all of them together, `kept`. Projected points have mean zero, so that the sum of squares is
+ * the variance up to a factor. */
 static json_t *shares_json(const huddle_points *x, double kept) {
     double variance[MAX_COMPONENTS] = {0}, total = 0;
     json_t *shares = json_array();
@@ -98,7 +105,8 @@ static json_t *shares_json(const huddle_points *x, double kept) {
     return shares;
 }
 
-/* The sample of projected points: {cols, low, span, data}. */
+/* The sample of projected points: {cols, low, span, data}. At least two columns, because a
+ * plot has two axes. */
 static huddle_status make_sample_view(const report_run *run, const huddle_points *projected,
                                       json_t **view) {
     huddle_points taken = {0};
@@ -123,7 +131,9 @@ done:
     return status;
 }
 
-/* {cols, low, span, data, share?, name, title} of points. */
+/* {cols, low, span, data, share?, name, title} of points, for blocks.views
+ * (report/page/50-points.js). The plane is fitted to all points, not to the sample: it must
+ * not depend on how many are shown. */
 static huddle_status make_view(const report_run *run, const char *name, const char *title,
                                const huddle_points *x, json_t **view) {
     huddle_preparation plane = {0};
@@ -155,8 +165,9 @@ done:
     return status;
 }
 
-/* Points whose principal components cannot be computed, for example because their values are too
- * large, must not prevent the rest of the page. Other failures end it. */
+/* A view whose principal components cannot be computed, for example because the values are too
+ * large, must not prevent the rest of the page: it becomes a warning. Other failures (memory,
+ * cancelling) end the page. */
 static huddle_status keep_view(huddle_status status, const char *name, json_t *view, json_t *views,
                                json_t *warnings) {
     if (status == HUDDLE_OK) {
@@ -170,8 +181,8 @@ static huddle_status keep_view(huddle_status status, const char *name, json_t *v
     return HUDDLE_OK;
 }
 
-/* The points as the method saw them, if the model keeps them; else as they were given. No view if
- * there are neither. */
+/* The points as the method saw them, if the model keeps them; otherwise as they were given. No
+ * view if there are neither, as for a model that was given a graph. */
 static huddle_status make_points_view(const report_run *run, json_t **view) {
     huddle_array kept = report_array(run, "points");
     huddle_points prepared = array_points(&kept);
@@ -182,7 +193,7 @@ static huddle_status make_points_view(const report_run *run, json_t **view) {
     return run->x == NULL ? HUDDLE_OK : make_view(run, "X", "Points", run->x, view);
 }
 
-/* X, F and G, as far as the method has them. */
+/* X, F and G in the order of the method. Each is optional. */
 static huddle_status make_views(report_run *run, json_t *views, json_t *warnings) {
     huddle_status status = HUDDLE_OK;
     json_t *view = NULL;
@@ -203,6 +214,8 @@ done:
     return status;
 }
 
+/* The arrays are packed with O, which takes a reference of its own, so that they are released
+ * here in any case. */
 huddle_status report_add_views(report_run *run) {
     json_t *views = json_array(), *warnings = json_array();
     huddle_status status = make_views(run, views, warnings);

@@ -5,9 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Points: the height of a row of panels, of a panel, and the distances of both panels from the
+ * top of their row. */
 enum { N_TRACES = 4, ROW_HEIGHT = 344, PANEL_HEIGHT = 120, PANEL_DOWN = 20, NEXT_DOWN = 180 };
 
-/* One run: point `index` of ENTRY_TRACE's grid. */
+/* One run: point `index` of ENTRY_TRACE's grid. With gamma in {1, n/c} and solver in {plain,
+ * auto} the order is 1 plain, 1 auto, n/c plain, n/c auto. */
 typedef struct trace {
     int n;
     double *iteration, *objective, *gap;
@@ -20,7 +23,8 @@ static void free_trace(trace *t) {
     *t = (trace){0};
 }
 
-/* Any metric serves to find the cell; a data set without a result has an empty trace. */
+/* The relative gap, objective minus dual over objective, is computed here, because the record
+ * keeps the two histories only. */
 static trace read_trace(const paper *p, figure *f, int data, int index) {
     grid_result at = grid_point(&p->e, data, ENTRY_TRACE, index, "acc");
     const json_t *kept = at.cell == NULL ? NULL : json_object_get(at.cell->record, "trace");
@@ -31,6 +35,7 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
     t.iteration = calloc(n + 1, sizeof(double));
     t.objective = calloc(n + 1, sizeof(double));
     t.gap = calloc(n + 1, sizeof(double));
+    /* An empty trace is drawn as nothing; figure_render() reports the failure. */
     if (t.iteration == NULL || t.objective == NULL || t.gap == NULL) {
         f->status = HUDDLE_NO_MEMORY;
         free_trace(&t);
@@ -45,6 +50,7 @@ static trace read_trace(const paper *p, figure *f, int data, int index) {
     return t;
 }
 
+/* The solver may end with a value above its best one. */
 static double smallest_objective(const trace *t) {
     double smallest = INFINITY;
     for (int i = 0; i < t->n; i++)
@@ -53,7 +59,7 @@ static double smallest_objective(const trace *t) {
 }
 
 /* Replaces the objectives of two runs with the same gamma by their relative distance from the
- * smallest of both, the best known value of the optimum. */
+ * smallest of both, which is the best known value of the optimum. */
 static void compare_traces(trace *a, trace *b) {
     double smallest = fmin(smallest_objective(a), smallest_objective(b));
     for (int i = 0; i < a->n; i++)
@@ -62,11 +68,13 @@ static void compare_traces(trace *a, trace *b) {
         b->objective[i] = b->objective[i] / smallest - 1;
 }
 
-/* Keeps iterations 1.5 % apart: on a logarithmic axis the others could not be seen. */
+/* Keeps iterations 1.5 % apart: on a logarithmic axis the others could not be seen, but would
+ * make the files large. The last one is always kept. */
 static void thin_trace(trace *t) {
     int kept = 0;
     double next = 0;
     for (int i = 0; i < t->n; i++) {
+        /* The last iteration is where the run ended. */
         if (t->iteration[i] < next && i + 1 < t->n)
             continue;
         t->iteration[kept] = t->iteration[i];
@@ -93,7 +101,7 @@ static void draw_panel(const chart_panel *panel, const trace traces[N_TRACES], b
     }
 }
 
-/* Both panels of one data set: the objective above, the gap below. */
+/* The traces are compared in pairs of one gamma: see the order of struct trace. */
 static void draw_set(const paper *p, figure *f, const panel_layout *layout, int data,
                      trace traces[N_TRACES], double max_iter) {
     compare_traces(&traces[0], &traces[1]);
@@ -117,6 +125,7 @@ static void draw_set(const paper *p, figure *f, const panel_layout *layout, int 
     }
 }
 
+/* All panels have one x axis, so every trace is read before the first is drawn. */
 void paper_draw_convergence(const paper *p, figure *f) {
     static const legend_entry legend[] = {
         {"gamma = 1, accelerated", LEGEND_LINE, paper_blue, 0, false},

@@ -14,7 +14,8 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* A folder, or a file whose ending is that of a data format. */
+/* A folder, or a file whose ending is that of a data format. README files and checksums beside
+ * the data have the same prefixes. */
 static bool is_data_file(const char *path) {
     static const char *const endings[] = {".csv", ".tsv", ".txt", ".dat",  ".data", ".npy",
                                           ".npz", ".mat", ".h5",  ".hdf5", ".hdf",  ".libsvm",
@@ -31,8 +32,8 @@ static bool is_data_file(const char *path) {
     return false;
 }
 
-/* "ORL_32x32.mat" is ORL. After a prefix as short as AR no letter may follow: "archive.csv" is not
- * AR. */
+/* "ORL_32x32.mat" is ORL. After a prefix as short as AR no letter may follow: "archive.csv" is
+ * not AR. */
 static bool matches_set(const char *name, const paper_set *set) {
     size_t length = strlen(set->prefix);
     if (strncasecmp(name, set->prefix, length) != 0)
@@ -51,7 +52,8 @@ static void free_names(char **names, size_t count) {
     free(names);
 }
 
-/* The names in the folder, sorted. */
+/* The names in the folder, sorted, because the first match of each data set is used and
+ * readdir() has no order. */
 static huddle_status list_names(const char *folder, char ***names, size_t *count) {
     huddle_status status = HUDDLE_OK;
     size_t capacity = 0;
@@ -61,7 +63,7 @@ static huddle_status list_names(const char *folder, char ***names, size_t *count
         return experiment_fail(HUDDLE_IO, "%s: the folder cannot be opened: %s", folder,
                                strerror(errno));
     while ((entry = readdir(open)) != NULL) {
-        /* Also "." and "..". */
+        /* Hidden files, "." and "..". */
         if (entry->d_name[0] == '.')
             continue;
         if (*count == capacity) {
@@ -80,7 +82,8 @@ done:
     return status;
 }
 
-/* Finds the first file of each set, and notes the others. */
+/* Finds the first file of each set, and mentions the others in a note: silently choosing among
+ * them could surprise. */
 static huddle_status match_names(const char *folder, char *const *names, size_t count,
                                  paper_found *found) {
     huddle_status status = HUDDLE_OK;
@@ -121,6 +124,7 @@ static bool read_parts(huddle_context *context, const char *file, json_t *entry,
         snprintf(test_y, sizeof test_y, "test/%s", names[i][1]);
         const char *x[] = {train_x, test_x}, *y[] = {train_y, test_y};
         huddle_read_options options = {.x = x, .n_x = 2, .y = y, .n_y = 2, .noise = HUDDLE_AUTO};
+        /* The next pair of names is tried. */
         if (huddle_data_read(context, file, &options, data) != HUDDLE_OK)
             continue;
         json_object_set_new(entry, "x", json_pack("[s, s]", train_x, test_x));
@@ -130,8 +134,8 @@ static bool read_parts(huddle_context *context, const char *file, json_t *entry,
     return false;
 }
 
-/* Selects the letters, 30 of each, if the file has the ten digits before them. The paper uses the
- * letters only. */
+/* Selects the letters, 30 of each, if the file has the ten digits before them: the paper uses
+ * the letters only. Classes are sorted, so that digits come first in either coding. */
 static bool select_letters(const huddle_data *data, json_t *entry) {
     enum { N_DIGITS = 10, N_ALL = 36 };
     if (data->n_classes != N_ALL)
@@ -146,7 +150,7 @@ static bool select_letters(const huddle_data *data, json_t *entry) {
     return true;
 }
 
-/* The absolute path, because the plan may be moved. */
+/* The absolute path, because the plan is written to OUT and may be run from elsewhere. */
 static json_t *make_absolute(const char *path) {
     char full[8192] = "";
     if (path[0] != '/' && getcwd(full, sizeof full / 2) != NULL)
@@ -155,7 +159,8 @@ static json_t *make_absolute(const char *path) {
     return page_text(full);
 }
 
-/* Reads the file to see whether it can be used, and how. */
+/* Reads the file to see whether it can be used, and how. The message is copied, since trying
+ * other names overwrites it. A file without labels is of no use: the protocol scores. */
 static void inspect_file(huddle_context *context, int s, paper_found *found) {
     huddle_data data = {0};
     huddle_read_options options = {.noise = HUDDLE_AUTO};
@@ -164,6 +169,7 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     json_t *entry = json_pack("{s:s, s:o}", "name", paper_sets[s].name, "source",
                               make_absolute(found->file[s]));
     bool read = huddle_data_read(context, found->file[s], &options, &data) == HUDDLE_OK;
+    /* Without conventional names at the top level, training and test parts are tried. */
     if (!read) {
         /* The second attempt will replace the message of the first, which is the one to report. */
         char message[400];

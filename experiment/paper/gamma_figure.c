@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Points: the height of a row of panels, of a panel, and the distances of both panels from the
+ * top of their row. */
 enum { ROW_HEIGHT = 396, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 214 };
 
 /* More than the points of the finer grid (27) and of the published one (5) together. */
@@ -16,6 +18,7 @@ typedef struct curve {
     double gamma[MAX_POINTS], value[MAX_POINTS]; /* value in per cent */
 } curve;
 
+/* gamma is taken from the record, because the plan may have given it as a multiple of n/c. */
 static void read_curve(const paper *p, int data, int entry, const char *metric, curve *c) {
     int size = experiment_grid_size(&p->e, entry);
     c->n = 0;
@@ -28,7 +31,8 @@ static void read_curve(const paper *p, int data, int entry, const char *metric, 
     }
 }
 
-/* Both in order of gamma: the published grid has points that the finer one lacks. */
+/* Both in order of gamma: the published grid has points that the finer one lacks. Of equal
+ * ones both are drawn, at the same place. */
 static void merge_curves(const curve *a, const curve *b, curve *all) {
     int i = 0, j = 0;
     all->n = 0;
@@ -41,7 +45,9 @@ static void merge_curves(const curve *a, const curve *b, curve *all) {
     }
 }
 
-/* The curve of a metric, the points of the published grid on it, and the published result. */
+/* The curve of a metric, the points of the published grid on it, and the published result as a
+ * dashed line. The published protocol has no preparation, so its points are in the upper panel
+ * only. */
 static void draw_metric(const paper *p, const chart_panel *panel, int data, bool prepared,
                         const char *metric, const char *colour) {
     curve fine, grid = {.n = 0}, all;
@@ -61,23 +67,27 @@ static void draw_metric(const paper *p, const chart_panel *panel, int data, bool
     }
 }
 
+/* The record of the fit at n/c, which has the two ends of gamma. */
 static const json_t *ends_record(const paper *p, int data, bool prepared) {
     int entry = prepared ? ENTRY_ENDS_AUTO : ENTRY_ENDS;
     const experiment_cell *cell = grid_point(&p->e, data, entry, 0, "acc").cell;
     return cell == NULL ? NULL : cell->record;
 }
 
-/* One digit and an exponent, written as at the ticks: 5e7. */
+/* One digit and an exponent, written as at the ticks: 5e7. printf() writes at least two digits
+ * of exponent and its sign, 5e+07, which atoi() reads. */
 static void format_power(double value, char *text, size_t size) {
     char digits[32];
     snprintf(digits, sizeof digits, "%.0e", value); /* 5e+07 */
     snprintf(text, size, "%ce%d", digits[0], atoi(digits + 2));
 }
 
-/* Shades the two ranges in which gamma has no effect and marks their limits and n/c. */
+/* Shades the two ranges in which gamma has no effect and marks their limits and n/c, the
+ * default. A collapse beyond the axis is mentioned in words. */
 static void draw_ends(const chart_panel *panel, const json_t *record) {
     double fit = record_number(record, "gamma_fit"), collapse = record_number(record, "gamma_up");
     double right = panel->x + panel->w;
+    /* gamma_fit may be infinite, if no edge pulls. */
     if (isfinite(fit)) {
         figure_box left = {panel->x, panel->y, chart_x(panel, fit) - panel->x, panel->h};
         figure_add_box(panel->figure, left, paper_shade);
@@ -99,8 +109,8 @@ static void draw_ends(const chart_panel *panel, const json_t *record) {
     }
 }
 
-/* The lower end of the axis: the smallest accuracy, ours or published, rounded down to a multiple
- * of 20. */
+/* The lower end of the axis: the smallest accuracy, ours or published, rounded down to a
+ * multiple of 20. An NMI below it is drawn at the lower edge. */
 static double find_axis_start(const paper *p, int data) {
     static const int entries[] = {ENTRY_FINE, ENTRY_FINE_AUTO, ENTRY_GRID + PAPER_SSC};
     double smallest = paper_number("acc", PAPER_SSC, p->set[data])->mean;
@@ -113,6 +123,7 @@ static double find_axis_start(const paper *p, int data) {
     return fmax(0, floor(smallest / 20) * 20);
 }
 
+/* NMI is drawn first, so that ACC, from which the axis is chosen, lies over it. */
 static void draw_panel(const paper *p, figure *f, const panel_layout *layout, int data,
                        bool prepared) {
     double down = prepared ? NEXT_DOWN : PANEL_DOWN;
@@ -138,6 +149,7 @@ static void draw_panel(const paper *p, figure *f, const panel_layout *layout, in
         paper_draw_y_title(&panel, "per cent");
 }
 
+/* Entries of the legend without a symbol explain the two marks. */
 void paper_draw_gamma(const paper *p, figure *f) {
     static const legend_entry legend[] = {
         {"ACC", LEGEND_LINE, paper_blue, 0, false},

@@ -25,7 +25,7 @@ static huddle_status write_plan(const paper *p) {
     return status;
 }
 
-/* figureN.svg, .pdf and .png. The SVG is handed out for the page. */
+/* figureN.svg, .pdf and .png. The SVG is returned for the page, which embeds it. */
 static huddle_status write_figure(const paper *p, const figure *f, char **svg) {
     static const struct {
         figure_format format;
@@ -53,7 +53,7 @@ done:
     return status;
 }
 
-/* Both figures, drawn from the records. Drawing cannot fail; rendering can. */
+/* Both figures are drawn even if writing the first one fails, so that both can be freed. */
 static huddle_status write_figures(const paper *p, char *svg[2]) {
     figure gamma, convergence;
     paper_draw_gamma(p, &gamma);
@@ -66,7 +66,7 @@ static huddle_status write_figures(const paper *p, char *svg[2]) {
     return status;
 }
 
-/* The page is last, because it contains the figures. */
+/* Raw results first: they exist even if a later output fails. */
 huddle_status paper_write(const paper *p, const char *page) {
     huddle_status status = HUDDLE_OK;
     char *svg[2] = {NULL, NULL};
@@ -81,6 +81,7 @@ done:
     return status;
 }
 
+/* found is released even if the experiment never ran. */
 void paper_free(paper *p) {
     experiment_free(&p->e);
     paper_found_free(&p->found);

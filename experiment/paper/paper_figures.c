@@ -2,18 +2,19 @@
 
 #include <math.h>
 
-/* One colour per curve, the same in both figures. */
+/* Blue and orange are distinguishable with the common forms of colour blindness. */
 const char paper_blue[] = "#1f6fb4", paper_orange[] = "#d9731a", paper_green[] = "#2b8a57",
            paper_shade[] = "#f3f5f8";
 
-/* Margins of the figure, the gap between columns, and the least widths of a panel and a figure. */
+/* Margins of the figure, the gap between columns, and the smallest widths of a panel and a
+ * figure. */
 enum { MARGIN = 16, LEFT = 52, RIGHT = 14, GAP_X = 36, MIN_PANEL = 190, MIN_WIDTH = 460 };
 
-/* The largest number of data sets in one row. */
+/* The largest number of data sets in one row; more are divided into two rows. */
 enum { MAX_COLUMNS = 5 };
 
 /* The height is known only after the legend has been laid out, because its rows depend on the font.
- * */
+ */
 panel_layout paper_start_figure(figure *f, const char *name, const char *title, int n,
                                 double row_height, int n_legend, const legend_entry *legend) {
     /* Up to five data sets in one row, more in two rows of about equal length. */
@@ -36,6 +37,7 @@ panel_layout paper_start_figure(figure *f, const char *name, const char *title, 
     return layout;
 }
 
+/* Data sets fill the figure row by row. */
 chart_panel paper_panel(figure *f, const panel_layout *layout, int data, double down,
                         double height) {
     int column = data % layout->columns, row = data / layout->columns;
@@ -51,6 +53,7 @@ bool paper_is_leftmost(const panel_layout *layout, int data) {
     return data % layout->columns == 0;
 }
 
+/* Above the first panel of its column. */
 void paper_draw_set_name(const chart_panel *panel, double above, const char *name) {
     figure_add_text(panel->figure, (figure_point){panel->x, panel->y - above}, 11, chart_ink,
                     ANCHOR_START, "%s", name)
@@ -63,6 +66,7 @@ void paper_draw_x_title(const chart_panel *panel, const char *text) {
                     chart_text_size, chart_ink, ANCHOR_MIDDLE, "%s", text);
 }
 
+/* In the left margin, rotated, beside the first column only. */
 void paper_draw_y_title(const chart_panel *panel, const char *text) {
     figure_add_text(panel->figure, (figure_point){MARGIN, panel->y + panel->h / 2}, chart_text_size,
                     chart_ink, ANCHOR_MIDDLE, "%s", text)

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Without a type the general table formats numbers by itself. */
 static json_t *make_column(const char *label) {
     return json_pack("{s:s}", "label", label);
 }
 
-/* Which numbers a table shows. */
+/* Which numbers a table shows: chosen by the labels, without labels, or over preparations. */
 typedef enum table_kind { BY_ORACLE, BY_DEFAULT, BY_PREPARATION } table_kind;
 
 /* The entry of the plan that a table shows for a method. */
@@ -19,6 +20,7 @@ static int table_entry(table_kind kind, int method) {
                                 : ENTRY_PREPARED;
 }
 
+/* One column per data set found. */
 static json_t *make_columns(const paper *p) {
     json_t *columns = json_array();
     page_append(columns, make_column("method"));
@@ -46,6 +48,7 @@ static json_t *make_cell(const paper *p, const char *metric, table_kind kind, in
     double ours = shown_percent(found.best);
     const paper_score *score = paper_number(metric, method, p->set[data]);
     char at[128] = "", chosen[160] = "";
+    /* Failed cells are shown as missing. */
     if (found.cell == NULL)
         return json_null();
     cell_grid_text(&p->e, found.cell, at, sizeof at);
@@ -92,7 +95,7 @@ static void add_table(report_page *page, const paper *p, const char *metric, tab
              json_pack("{s:o, s:o}", "columns", make_columns(p), "rows", rows));
 }
 
-/* On how many data sets ssc reaches the published result. */
+/* On how many data sets ssc reaches the published result, by the numbers as shown. */
 static json_t *count_reached(const paper *p, const char *metric, int entry) {
     int count = 0;
     for (int i = 0; i < p->e.n_data; i++) {
@@ -117,7 +120,7 @@ static void add_summary(report_page *page, const paper *p) {
 }
 
 /* Remarks on the data sets: missing ones, and changes that were necessary to match the publication.
- * */
+ */
 static void add_notes(report_page *page, const paper *p) {
     json_t *rows = json_array();
     for (int s = 0; s < PAPER_SETS; s++) {
@@ -134,6 +137,7 @@ static void add_notes(report_page *page, const paper *p) {
                   "type", "text", "rows", rows));
 }
 
+/* The SVG is embedded as text; its ids were made unique by figure_render(). */
 static void add_figures(report_page *page, char *const svg[2]) {
     static const char gamma[] =
         "Below the mark \"fit\" no point moves; above \"collapse\" all points of a component of "
@@ -148,6 +152,8 @@ static void add_figures(report_page *page, char *const svg[2]) {
              json_pack("{s:s, s:s}", "svg", svg[1], "caption", ""));
 }
 
+/* Our claim first, then the tables it rests on, then figures and data, and at the end every
+ * single cell. */
 huddle_status paper_write_page(const paper *p, char *const svg[2], const char *file) {
     report_page *page =
         page_new("The published experiments, repeated",

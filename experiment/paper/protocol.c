@@ -1,6 +1,6 @@
-/* The protocol as a plan. As published: scalars in {1e-6, 1e-3, 1, 1e3, 1e6}, dimensions 10, 20,
- * ..., 150, k = 5, 50 restarts. In addition: the defaults, which need no labels, and finer grids.
- */
+/* The protocol as a plan. As published: scalars in {1e-6, 1e-3, 1, 1e3, 1e6}, dimensions 10,
+ * 20, ..., 150, k = 5, 50 restarts. In addition: the defaults, which need no labels, and finer
+ * grids. */
 #include "experiment/paper/paper.h"
 
 #include <math.h>
@@ -21,7 +21,8 @@ static json_t *list_dimensions(void) {
     return list;
 }
 
-/* An entry of the published protocol, which has no preparation. */
+/* An entry of the published protocol, which has no preparation. Each method has the grid of
+ * its own parameter; K-means and spectral clustering have none. */
 static json_t *make_published(const char *method) {
     json_t *entry = json_pack("{s:s, s:{s:s}}", "method", method, "options", "prepare", "none");
     if (strncmp(method, "pca-", 4) == 0 || strncmp(method, "lda-", 4) == 0)
@@ -37,12 +38,14 @@ static json_t *make_published(const char *method) {
     return entry;
 }
 
-/* An entry whose label is the method's name with a suffix. */
+/* An entry whose label is the method's name with a suffix: tables must distinguish entries of
+ * one method. */
 static json_t *make_labelled(const char *method, const char *suffix) {
     return json_pack("{s:s, s:s+}", "method", method, "label", method, suffix);
 }
 
-/* Chosen after a look at results, as docs/experiments.md explains: the best of 80 settings. */
+/* Chosen after a look at results, as docs/experiments.md explains: the best of 80 settings, 8
+ * values of gamma times 10 preparations. An upper bound, never a default. */
 static json_t *make_prepared(void) {
     json_t *entry = make_labelled("ssc", ", preparations and gamma");
     json_t *gammas = json_pack("[s, s, s, s, s, s, s, s]", "0.1 n/c", "0.3 n/c", "n/c", "3 n/c",
@@ -54,14 +57,16 @@ static json_t *make_prepared(void) {
     return entry;
 }
 
-/* A power of ten rounded to four digits. */
+/* A power of ten rounded to four digits: the plan stays readable, and its keys do not depend
+ * on the last bit of pow(). */
 static double round_power(double exponent) {
     char text[32];
     snprintf(text, sizeof text, "%.4g", pow(10, exponent));
     return strtod(text, NULL);
 }
 
-/* Four values per decade where gamma has an effect, and the two ends of the published grid. */
+/* Four values per decade where gamma has an effect, and the two ends of the published grid for
+ * the whole range of the axis. */
 static json_t *make_fine(const char *suffix, const char *prepare) {
     json_t *entry = make_labelled("ssc", suffix), *gammas = json_array();
     json_array_append_new(gammas, json_real(1e-6));
@@ -82,7 +87,8 @@ static json_t *make_ends(const char *suffix, const char *prepare) {
     return entry;
 }
 
-/* A small gap, so that the curves show the whole convergence. */
+/* A small gap, so that the curves show the whole convergence. The order of the grid is that
+ * which convergence_figure.c expects: gamma, then solver. */
 static json_t *make_traces(void) {
     json_t *entry = make_labelled("ssc", ", convergence");
     json_object_set_new(entry, "options", json_pack("{s:s, s:f}", "prepare", "none", "gap", 1e-6));
@@ -93,7 +99,8 @@ static json_t *make_traces(void) {
     return entry;
 }
 
-/* The order of the entries is that of the constants ENTRY_ in paper.h. */
+/* Entries are found by their position (ENTRY_* in paper.h), which the size check at the end
+ * guards. */
 json_t *paper_plan(const paper_found *found, int n_init) {
     json_t *data = json_array(), *methods = json_array();
     for (int s = 0; s < PAPER_SETS; s++)

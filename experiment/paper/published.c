@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+/* The prefix is what file names begin with, in any case: MSRA50 is found under every name that
+ * begins with MSRA. */
 const paper_set paper_sets[PAPER_SETS] = {
     {"AR", "AR", "840 faces of 120 people"},
     {"JAFFE", "JAFFE", "213 faces of 10 people, 26 x 26"},
@@ -45,6 +47,7 @@ static const paper_score paper_nmi[PAPER_METHODS][PAPER_SETS] = {
 };
 /* clang-format on */
 
+/* Two tables of one shape; there are no other metrics in the paper. */
 const paper_score *paper_number(const char *metric, int method, int set) {
     return strcmp(metric, "acc") == 0 ? &paper_acc[method][set] : &paper_nmi[method][set];
 }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One cell of a table. */
+/* One cell of a table, in per cent and rounded as shown, so that differences are those of the
+ * numbers shown. */
 typedef struct table_cell {
     double ours, mean, std; /* at the grid point that the labels choose */
     double by_default;      /* without labels */
@@ -15,6 +16,7 @@ typedef struct table_cell {
     char at[128]; /* that grid point */
 } table_cell;
 
+/* The name in records, and the heading of tables. */
 typedef struct metric_text {
     const char *name, *title;
 } metric_text;
@@ -49,7 +51,7 @@ static double find_best(const paper *p, const char *metric, int data, bool by_de
     return best;
 }
 
-/* "reconstruction" or nothing. */
+/* Methods rebuilt from a paper without its code are marked in every table. */
 static const char *method_note(int method) {
     return experiment_is_reconstruction(paper_methods[method]) ? "reconstruction" : "";
 }
@@ -81,7 +83,7 @@ static void write_csv(FILE *out, const paper *p, const char *metric) {
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-/* The first two lines of a Markdown table. */
+/* Numbers are aligned to the right by the colon. */
 static void write_heading(FILE *out, const paper *p, const char *first) {
     fprintf(out, "| %s |", first);
     for (int i = 0; i < p->e.n_data; i++)
@@ -92,6 +94,7 @@ static void write_heading(FILE *out, const paper *p, const char *first) {
     fputc('\n', out);
 }
 
+/* Markdown has no footnotes in tables. */
 static void write_name(FILE *out, int method) {
     fprintf(out, "| %s%s |", paper_methods[method],
             method_note(method)[0] == '\0' ? "" : " (reconstruction)");
@@ -101,7 +104,7 @@ static void write_number(FILE *out, double number, bool bold) {
     fprintf(out, bold ? " **%.1f**" : " %.1f", number);
 }
 
-/* The published protocol: labels choose the grid point. */
+/* A break inside a cell keeps the table narrow enough for eight data sets. */
 static void write_oracle_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     for (int m = 0; m < PAPER_METHODS; m++) {
@@ -116,7 +119,7 @@ static void write_oracle_table(FILE *out, const paper *p, const char *metric) {
     }
 }
 
-/* The defaults, for which no labels are used. */
+/* The defaults use no labels, so that these are the numbers to expect in practice. */
 static void write_default_table(FILE *out, const paper *p, const char *metric) {
     write_heading(out, p, "method");
     for (int m = 0; m < PAPER_METHODS; m++) {
@@ -205,6 +208,7 @@ static void write_latex_extra(FILE *out, const paper *p, const char *metric, boo
     fputs(" \\\\\n", out);
 }
 
+/* A tabular without packages, to be pasted into a paper. */
 static void write_latex(FILE *out, const paper *p, const char *metric) {
     fputs("% Needs no package. Our result, mean and standard deviation over single restarts; "
           "below it the paper's number and the difference.\n\\begin{tabular}{l",
@@ -227,7 +231,7 @@ static void write_latex(FILE *out, const paper *p, const char *metric) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Through memory, because files are written completely or not at all. */
+/* One writer per format, so that all tables have the same numbers from make_cell(). */
 static huddle_status write_table(const paper *p, const char *metric, const char *ending,
                                  void (*write)(FILE *out, const paper *p, const char *metric)) {
     huddle_status status = HUDDLE_OK;
@@ -245,6 +249,7 @@ done:
     return status;
 }
 
+/* acc.csv, acc.md, acc.tex, and the same for nmi. */
 huddle_status paper_write_tables(const paper *p) {
     huddle_status status = HUDDLE_OK;
     for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
@@ -270,6 +275,7 @@ static void print_row(FILE *out, const paper *p, const char *metric, const char 
     fputc('\n', out);
 }
 
+/* The same cells as in the files. */
 static void print_table(FILE *out, const paper *p, const metric_text *metric) {
     fprintf(out, "%-28s", metric->title);
     for (int i = 0; i < p->e.n_data; i++)

@@ -180,8 +180,7 @@ static huddle_status search_queries(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* The index is built once; every worker has one array of inner products with all training points.
- * */
+/* The index is built once; every worker has one array of inner products with all training points. */
 huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_points *train,
                                      const huddle_points *query, bool cosine,
                                      hd_graph_search *search) {

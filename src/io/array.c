@@ -9,18 +9,25 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Doubles that stay in a core's cache while rows pass through them. */
+/* A tile of 2^15 doubles (256 kB) stays in a core's second-level cache between being decoded
+ * and being rounded to float. LEAST_ROWS keeps a chunk worth scheduling when a sample has very
+ * many features. */
 enum { TILE = 1 << 15, LEAST_ROWS = 16 };
 
+/* In the order of hd_io_element. */
 int64_t hd_io_element_size(hd_io_element element) {
     static const int64_t sizes[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
     return sizes[element];
 }
 
+/* A float has 24 significant bits: it represents every half, float and integer of at most 16
+ * bits exactly, but not every integer of 32 bits. */
 bool hd_io_element_narrow(hd_io_element element) {
     return hd_io_element_size(element) <= 2 || element == HD_IO_F4;
 }
 
+/* The step of an axis is the product of the lengths of the axes that vary faster. Lengths may
+ * still be unchecked here: hd_io_array_count() is what refuses an overflow. */
 void hd_io_array_pack(hd_io_array *array, bool first_fastest) {
     int64_t step = 1;
     for (int32_t k = 0; k < array->rank; k++) {
@@ -30,6 +37,9 @@ void hd_io_array_pack(hd_io_array *array, bool first_fastest) {
     }
 }
 
+/* The dimensions come straight from a file's header, so their product may overflow. Each
+ * factor is checked by division against what `most` bytes could hold. A dimension of 0 does
+ * not end the check early: it must not hide another one that is negative or absurdly large. */
 int64_t hd_io_array_count(const hd_io_array *array, int64_t most) {
     int64_t room = most / hd_io_element_size(array->element), count = 1;
     bool empty = false;
@@ -45,6 +55,9 @@ int64_t hd_io_array_count(const hd_io_array *array, int64_t most) {
     return empty ? 0 : count;
 }
 
+/* An array of rank 3 is a stack of images, n x height x width, or height x width x n with
+ * samples in columns. Its two remaining axes keep their own steps, so that images are
+ * flattened row by row without being copied first. */
 hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns) {
     int32_t rank = array->rank;
     hd_io_samples s = {.array = *array, .n = 1, .d = 1, .width = 1};
@@ -65,6 +78,7 @@ hd_io_samples hd_io_array_samples(const hd_io_array *array, bool in_columns) {
     return s;
 }
 
+/* The step of an axis of length 1 is never used, so it may have any value. */
 bool hd_io_samples_packed(const hd_io_samples *s) {
     return (s->step == 1 || s->width == 1) && (s->row_step == s->width || s->d == s->width) &&
            (s->sample_step == s->d || s->n == 1);
@@ -72,6 +86,8 @@ bool hd_io_samples_packed(const hd_io_samples *s) {
 
 /* ---- elements to doubles -------------------------------------------------------------------- */
 
+/* IEEE 754 binary16: a sign bit, 5 bits of exponent with bias 15, 10 bits of mantissa.
+ * Exponent 31 is infinity or NaN; exponent 0 is a subnormal number in units of 2^-24. */
 static double from_half(uint16_t bits) {
     int exponent = bits >> 10 & 31;
     double mantissa = (double)(bits & 1023), value;
@@ -84,6 +100,7 @@ static double from_half(uint16_t bits) {
     return (bits & 0x8000) != 0 ? -value : value;
 }
 
+/* In place; elements have at most eight bytes. */
 static void reverse(char *bytes, size_t size) {
     for (size_t i = 0; i < size / 2; i++) {
         char c = bytes[i];
@@ -92,7 +109,9 @@ static void reverse(char *bytes, size_t size) {
     }
 }
 
-/* load_TYPE: count elements, `step` apart, to doubles `gap` apart. Files do not align. */
+/* load_TYPE: `count` elements, `step` apart, to doubles `gap` apart. Arrays in a mapped file
+ * may begin at any address, so elements are copied by memcpy() instead of being dereferenced.
+ * The packed case has a loop of its own, which compilers vectorise. */
 #define LOADER(type, convert)                                                                      \
     static void load_##type(const char *from, int64_t step, int64_t count, bool swapped,           \
                             double *to, int64_t gap) {                                             \
@@ -112,6 +131,7 @@ static void reverse(char *bytes, size_t size) {
         }                                                                                          \
     }
 
+/* Names to which LOADER can append _t. */
 typedef uint16_t half_t;
 typedef float single_t;
 typedef double real_t;
@@ -130,6 +150,7 @@ LOADER(uint64, (double))
 typedef void (*loader)(const char *from, int64_t step, int64_t count, bool swapped, double *to,
                        int64_t gap);
 
+/* In the order of hd_io_element. */
 static loader loader_of(hd_io_element element) {
     static const loader loaders[] = {load_half,   load_single, load_real,  load_int8,
                                      load_int16,  load_int32,  load_int64, load_uint8,
@@ -144,6 +165,9 @@ void hd_io_samples_load(const hd_io_samples *s, int64_t begin, int64_t end, doub
         return; /* an empty array need not have bytes */
     const char *base = s->array.bytes + begin * s->sample_step * size;
     bool across = s->sample_step < s->step; /* neighbours in memory are different samples */
+    /* Both orders of the loops walk memory as it is stored. In a column-major array (MATLAB,
+     * Fortran) one feature of all samples is contiguous; otherwise the `width` features of a
+     * sample, or of one row of an image, are. */
     for (int64_t f = 0; f < s->d; f += across ? 1 : s->width) {
         const char *from = base + (f / s->width * s->row_step + f % s->width * s->step) * size;
         if (across)
@@ -157,17 +181,22 @@ void hd_io_samples_load(const hd_io_samples *s, int64_t begin, int64_t end, doub
 
 bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, double *as_double) {
     int64_t size = hd_io_element_size(array->element), step = 0;
+    /* A vector may be stored as n, n x 1 or 1 x n: only the step of the long axis counts. */
     for (int32_t k = 0; k < array->rank; k++)
         if (array->dims[k] != 1)
             step = array->steps[k];
     const char *from = array->bytes + i * step * size;
     loader_of(array->element)(from, 1, 1, array->swapped, as_double, 1);
+    /* A double does not hold every 64-bit integer, so these are taken from the bytes. An
+     * unsigned value above INT64_MAX appears negative here and is refused. */
     if (array->element == HD_IO_I8 || array->element == HD_IO_U8) {
         memcpy(value, from, sizeof *value);
         if (array->swapped)
             reverse((char *)value, sizeof *value);
         return array->element == HD_IO_I8 || *value >= 0;
     }
+    /* Above 2^53 doubles skip whole numbers, and two different labels could become equal. The
+     * negated comparison also refuses NaN. */
     if (!(fabs(*as_double) <= 0x1p53) || floor(*as_double) != *as_double)
         return false;
     *value = (int64_t)*as_double;
@@ -176,6 +205,8 @@ bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, doub
 
 /* ---- points --------------------------------------------------------------------------------- */
 
+/* Every reader of a format reserves its points here, so the limits on n and d are checked
+ * once. */
 huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points) {
     enum { LARGE = 1 << 22, PAGE = 4096 };
     huddle_status status = HUDDLE_OK;
@@ -186,11 +217,15 @@ huddle_status hd_io_points_reserve(int64_t n, int64_t d, huddle_points *points) 
     if (n > INT32_MAX || d > INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld points of %lld features are more than 2147483647",
              (long long)n, (long long)d);
+    /* The product is below 2^62 for the sizes allowed above, and hd_alloc() refuses what does
+     * not fit memory. */
     ALLOC(points->values, n * d);
     points->n = n;
     points->d = d;
     points->stride = d;
-    /* Large pages spare most of the first touches; it is only advice, so failing is fine. */
+    /* Huge pages save most of the page faults of the first touch. madvise() is only advice, so
+     * a failure does not matter. LARGE is 16 MB of floats; smaller arrays do not repay the
+     * call. */
     uintptr_t begin = ((uintptr_t)points->values + PAGE - 1) / PAGE * PAGE;
     if (n * d >= LARGE)
         (void)madvise((void *)begin, (size_t)(n * d) * sizeof(float) / PAGE * PAGE - PAGE,
@@ -199,6 +234,10 @@ done:
     return status;
 }
 
+/* Ranges are recorded only if the shift is still undecided: not for elements that float holds
+ * exactly, and not if the caller fixed it. A caller that passes n_shift = d with shift = NULL
+ * fixes it to no shift at all, because the points must match a model that was fitted without
+ * one. */
 huddle_status hd_io_intake_begin(huddle_context *context, huddle_points *points, bool narrow,
                                  const huddle_read_options *options, hd_io_intake *intake) {
     huddle_status status = HUDDLE_OK;
@@ -223,10 +262,12 @@ done:
     return status;
 }
 
+/* The value as it will be rounded: float keeps more of it once the shift is subtracted. */
 static double shifted(const huddle_points *x, const double *values, int64_t j) {
     return x->shift != NULL ? values[j] - x->shift[j] : values[j];
 }
 
+/* Finds the value because of which hd_io_intake_row() refused a row. */
 static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values) {
     for (int64_t j = 0; j < x->d; j++)
         if (!(fabs(shifted(x, values, j)) <= (double)FLT_MAX)) {
@@ -246,6 +287,8 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
     huddle_points *x = intake->points;
     int64_t d = x->d;
     float *to = x->values + row * x->stride;
+    /* The loop has no branch, so that it is vectorised; which value was bad is found out
+     * later, and only if one was. NaN fails the comparison too. */
     int good = 1;
     for (int64_t j = 0; j < d; j++) {
         double v = shifted(x, values, j);
@@ -256,6 +299,7 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
         return refuse_row(x, row, values);
     if (intake->low == NULL)
         return HUDDLE_OK;
+    /* The ranges are those of the doubles, before rounding: rounding is what must be avoided. */
     double *low = intake->low + worker * d, *high = intake->high + worker * d;
     for (int64_t j = 0; j < d; j++) {
         low[j] = values[j] < low[j] ? values[j] : low[j];
@@ -264,6 +308,9 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
     return HUDDLE_OK;
 }
 
+/* A float resolves 2^-24 of its magnitude. A column whose values lie closer together than
+ * 2^-14 of their magnitude, such as times in seconds since 1970, would keep fewer than ten
+ * bits of what distinguishes its rows, and must be shifted before it is rounded. */
 bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
     static const double least_spread = 0x1p-14; /* as in huddle_points_from_double() */
     int64_t d = intake->points->d, workers = hd_workers(context);
@@ -285,6 +332,7 @@ void hd_io_intake_free(hd_io_intake *intake) {
     *intake = (hd_io_intake){0};
 }
 
+/* The argument of fill_rows(): rows become floats through an intake, or doubles in `values`. */
 typedef struct filling {
     hd_io_intake *intake; /* or values */
     double *values;
@@ -292,11 +340,14 @@ typedef struct filling {
     int64_t first_row;
 } filling;
 
+/* Rows per chunk. The number must not depend on the number of threads: see base/parallel.h. */
 static int64_t tile_rows(int64_t d) {
     int64_t rows = TILE / (d > 0 ? d : 1);
     return rows < LEAST_ROWS ? LEAST_ROWS : rows;
 }
 
+/* One tile of rows. hd_parallel() reports progress and asks whether to stop between two
+ * chunks, so nothing here has to. */
 static huddle_status fill_rows(void *argument, hd_chunk chunk) {
     const filling *f = argument;
     huddle_status status = HUDDLE_OK;

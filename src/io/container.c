@@ -8,7 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Conventional names, in order of preference. */
+/* Conventional names, in order of preference. X and fea are those of the MATLAB files of
+ * clustering papers (with gnd for labels), data and target those of scikit-learn, arr_0 is
+ * what numpy.savez() calls an array without a name. */
 static const char *const point_names[] = {"X",       "fea",   "data",   "features", "feature",
                                           "feat",    "x",     "points", "samples",  "images",
                                           "vectors", "arr_0", NULL};
@@ -16,6 +18,7 @@ static const char *const label_names[] = {
     "gnd",   "labels", "label",       "target",       "targets", "class",    "classes", "y",
     "truth", "gt",     "groundtruth", "ground_truth", "species", "category", "cluster", NULL};
 
+/* The position in the list is the rank, so that "gnd" wins over "cluster" where both exist. */
 int32_t hd_io_label_name_rank(const char *name) {
     for (int32_t k = 0; label_names[k] != NULL; k++)
         if (hd_same_word(name, label_names[k]))
@@ -29,6 +32,8 @@ bool hd_io_labels_unwanted(const huddle_read_options *options) {
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
+/* The count is increased only once the name exists: hd_io_container_close() frees the name of
+ * every variable that is counted. */
 hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name, int64_t length) {
     if (!hd_grow(&container->variables, &container->capacity, container->count + 1,
                  sizeof *container->variables))
@@ -42,6 +47,7 @@ hd_io_variable *hd_io_container_add(hd_io_container *container, const char *name
     return variable;
 }
 
+/* Bytes that are not owned belong to the mapped file, and stay valid after this. */
 static void free_contents(hd_io_variable *variable) {
     if (variable->owned != NULL)
         variable->array.bytes = NULL;
@@ -67,6 +73,8 @@ void hd_io_container_close(hd_io_container *container) {
     memset(container, 0, sizeof *container);
 }
 
+/* A variable that its reader had to produce has one of the three pointers set once it is
+ * loaded. */
 huddle_status hd_io_variable_load(hd_io_container *container, hd_io_variable *variable) {
     if (variable->kind == HD_IO_OTHER)
         return hd_fail(HUDDLE_UNSUPPORTED, "'%s' %s", variable->name, variable->trouble);
@@ -76,6 +84,7 @@ huddle_status hd_io_variable_load(hd_io_container *container, hd_io_variable *va
     return container->load(container, variable);
 }
 
+/* HDF5 users write absolute paths, "/train/X"; names are stored without the leading slash. */
 hd_io_variable *hd_io_container_find(const hd_io_container *container, const char *name) {
     name += *name == '/';
     for (int64_t k = 0; k < container->count; k++)
@@ -88,6 +97,7 @@ hd_io_variable *hd_io_container_find(const hd_io_container *container, const cha
 static void list_names(const hd_io_container *container, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
+    /* Eight bytes are reserved for the separator, "..." and the zero. */
     for (int64_t k = 0; k < container->count; k++) {
         const char *name = container->variables[k].name;
         if (container->variables[k].part)
@@ -102,19 +112,21 @@ static void list_names(const hd_io_container *container, char *text, size_t size
         snprintf(text, size, "nothing");
 }
 
+/* Names come from the command line; a very long one is cut so that the list still fits the
+ * message. */
 static huddle_status no_such_name(const hd_io_container *container, const char *name) {
     char names[400];
     list_names(container, names, sizeof names);
     return hd_fail(HUDDLE_INVALID, "no variable named '%.200s'; it holds %s", name, names);
 }
 
-/* "train/" of "train/data". */
+/* The length of "train/" in "train/data": labels are looked for in the same folder. */
 static int64_t folder_length(const char *name) {
     const char *slash = strrchr(name, '/');
     return slash == NULL ? 0 : slash - name + 1;
 }
 
-/* Folders around a name. */
+/* The number of folders (HDF5 groups) around a name. */
 static int64_t depth(const char *name) {
     int64_t slashes = 0;
     for (; *name != '\0'; name++)
@@ -122,7 +134,7 @@ static int64_t depth(const char *name) {
     return slashes;
 }
 
-/* At most one dimension is not 1. */
+/* At most one dimension is not 1. Texts count as a vector too: they can be labels. */
 static bool is_vector(const hd_io_variable *variable) {
     int32_t long_axes = 0;
     for (int32_t k = 0; k < variable->array.rank; k++)
@@ -131,6 +143,8 @@ static bool is_vector(const hd_io_variable *variable) {
            variable->array.rank > 0 && long_axes <= 1;
 }
 
+/* A part belongs to another variable, as the index arrays of a sparse matrix do, and is never
+ * the points by itself. */
 static bool may_be_points(const hd_io_variable *variable) {
     if (variable->part)
         return false;
@@ -140,6 +154,7 @@ static bool may_be_points(const hd_io_variable *variable) {
 
 /* ---- choosing the points -------------------------------------------------------------------- */
 
+/* The list refers to variables of the container, which does not grow any more. */
 static huddle_status add_part(hd_io_parts *chosen, hd_io_variable *variable) {
     if (!hd_grow(&chosen->items, &chosen->capacity, chosen->count + 1, sizeof *chosen->items))
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld names", (long long)chosen->count + 1);
@@ -147,8 +162,9 @@ static huddle_status add_part(hd_io_parts *chosen, hd_io_variable *variable) {
     return HUDDLE_OK;
 }
 
-/* The variable with that last name in the fewest folders. One that cannot be read is found too, so
- * that it is reported. *rival is another at the same depth. */
+/* The variable whose last name is `name` in the fewest folders, so that /X wins over
+ * /backup/X. One that cannot be read is found too, so that the user gets the reason instead of
+ * "no such variable". *rival is another one at the same depth: the choice would be arbitrary. */
 static hd_io_variable *find_conventional(const hd_io_container *container, const char *name,
                                          bool any_case, hd_io_variable **rival) {
     hd_io_variable *best = NULL;
@@ -169,7 +185,8 @@ static hd_io_variable *find_conventional(const hd_io_container *container, const
     return best;
 }
 
-/* The only array that is not a vector; if all are vectors, the only one. */
+/* The only array that is not a vector; if all are vectors, the only one. A variable named like
+ * labels is never taken for points. */
 static hd_io_variable *find_only(const hd_io_container *container) {
     hd_io_variable *table = NULL, *vector = NULL;
     int64_t tables = 0, vectors = 0;
@@ -188,8 +205,12 @@ static hd_io_variable *find_only(const hd_io_container *container) {
     return tables == 1 ? table : tables == 0 && vectors == 1 ? vector : NULL;
 }
 
+/* Exact spelling is tried with every name before any other case is: a file may contain both X
+ * and x. Without a conventional name the points are the only array that can be meant. The last
+ * messages name the obstacle if the file contains a single variable. */
 static huddle_status find_points(const hd_io_container *container, hd_io_variable **found) {
     char names[400];
+    /* In the first round the case has to match. */
     for (int any_case = 0; any_case < 2; any_case++)
         for (const char *const *name = point_names; *name != NULL; name++) {
             hd_io_variable *rival;
@@ -216,6 +237,8 @@ static huddle_status find_points(const hd_io_container *container, hd_io_variabl
                    names);
 }
 
+/* The points may be several variables, which are stacked in the order given. All are checked
+ * before anything is read. */
 static huddle_status choose_points(const hd_io_request *request, hd_io_container *container,
                                    hd_io_parts *points) {
     huddle_status status = HUDDLE_OK;
@@ -233,6 +256,8 @@ static huddle_status choose_points(const hd_io_request *request, hd_io_container
     }
     if (points->items == NULL) /* only if n_x is negative */
         FAIL(HUDDLE_INVALID, "n_x = %lld variables are no points", (long long)options->n_x);
+    /* Found or named, the points must be numbers. A variable that cannot be read reports its
+     * own reason. */
     for (int64_t k = 0; k < points->count; k++) {
         found = points->items[k];
         if (found->kind == HD_IO_OTHER)
@@ -262,10 +287,13 @@ static hd_io_variable *find_labels_beside(const hd_io_container *container,
     return NULL;
 }
 
+/* Labels of several variables (train and test) are appended in order. The variable is unloaded
+ * at once, because the points still have to fit into memory. */
 static huddle_status append_variable(hd_io_container *container, hd_io_variable *variable,
                                      hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels part = {0};
+    /* A variable that cannot be read is passed on to hd_io_variable_load(), which reports why. */
     if (variable->kind != HD_IO_OTHER && !is_vector(variable))
         FAIL(HUDDLE_INVALID, "'%s' is %lld x %lld, not one label for each sample", variable->name,
              (long long)variable->array.dims[0], (long long)variable->array.dims[1]);
@@ -275,6 +303,7 @@ static huddle_status append_variable(hd_io_container *container, hd_io_variable 
         goto done;
     }
     status = hd_io_labels_from_array(&variable->array, &part);
+    /* The message of hd_io_labels_from_array() does not name the variable. */
     if (status == HUDDLE_INVALID)
         status = hd_fail_at(status, "'%s'", variable->name);
     TRY(status);
@@ -285,6 +314,7 @@ done:
     return status;
 }
 
+/* A name that is no variable of the container may be a file that contains the labels. */
 static bool is_file(const char *path) {
     struct stat about;
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
@@ -293,6 +323,8 @@ static bool is_file(const char *path) {
 huddle_status hd_io_labels_from_files(hd_io_request *request, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels part = {0};
+    /* Until the next file is opened failures are about that file, whose name the message then
+     * already contains; afterwards they are about the data again. */
     for (int64_t k = 0; k < request->options->n_y; k++) {
         const char *failing_path = request->failing_path;
         request->failing_path = NULL; /* the message will contain the name of the labels' file */
@@ -306,6 +338,7 @@ done:
     return status;
 }
 
+/* Every name is looked up before any is read, so that a typing error is reported at once. */
 static huddle_status find_given_labels(hd_io_request *request, hd_io_container *container,
                                        hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
@@ -319,6 +352,7 @@ static huddle_status find_given_labels(hd_io_request *request, hd_io_container *
         else
             TRY(no_such_name(container, options->y[k]));
     }
+    /* Mixing both would leave the order of the labels open. */
     if (inside > 0 && files > 0)
         FAIL(HUDDLE_INVALID, "some of y are names in it and some are files");
     if (files > 0)
@@ -329,10 +363,12 @@ done:
     return status;
 }
 
-/* Leaves labels empty if there are none. */
+/* Leaves labels empty if there are none. Without y, labels are used only if each part of the
+ * points has its own beside it: labels for some of the rows would be useless. */
 static huddle_status gather_labels(hd_io_request *request, hd_io_container *container,
                                    const hd_io_parts *points, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
+    /* y = none. */
     if (hd_io_labels_unwanted(request->options))
         goto done;
     if (request->options->n_y > 0) {
@@ -350,6 +386,8 @@ done:
 
 /* ---- the whole container -------------------------------------------------------------------- */
 
+/* The labels of one file may be the numbers "1", "2", ... as texts: simplifying them first
+ * makes classes sort as numbers and marks them as numeric. */
 huddle_status hd_io_data_set_labels(huddle_data *data, hd_io_labels *labels) {
     if (labels->n != data->points.n)
         return hd_fail(HUDDLE_INVALID, "there are %lld labels for %lld samples",
@@ -361,6 +399,7 @@ huddle_status hd_io_data_set_labels(huddle_data *data, hd_io_labels *labels) {
     return hd_io_labels_map(labels, &data->labels, &data->n_classes, &data->classes);
 }
 
+/* If the counts differ, the file with the labels is the one to look at. */
 huddle_status hd_io_data_set_file_labels(hd_io_request *request, huddle_data *data,
                                          hd_io_labels *labels) {
     if (labels->n != data->points.n)
@@ -368,6 +407,7 @@ huddle_status hd_io_data_set_file_labels(hd_io_request *request, huddle_data *da
     return hd_io_data_set_labels(data, labels);
 }
 
+/* One element more than needed, so that an empty list is not NULL. */
 static huddle_status copy_names(const hd_io_container *container, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     ALLOC_ZERO(data->names, container->count + 1);
@@ -383,6 +423,8 @@ done:
     return status;
 }
 
+/* Labels are read before the points: their number decides which axis of the points counts the
+ * samples. */
 huddle_status hd_io_container_read(hd_io_request *request, hd_io_container *container,
                                    huddle_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -404,11 +446,15 @@ done:
     return status;
 }
 
+/* A file that is read for its labels alone contains perhaps one vector under any name; a
+ * conventional name wins over that. */
 huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *labels) {
     char names[400];
     hd_io_variable *found = NULL, *only = NULL;
     int64_t vectors = 0;
     *labels = (hd_io_labels){0};
+    /* Several vectors without a conventional name are ambiguous, so the second one rules out
+     * this way. */
     for (int64_t k = 0; k < container->count; k++)
         if (is_vector(&container->variables[k])) {
             vectors++;
@@ -433,6 +479,7 @@ huddle_status hd_io_container_list(const hd_io_container *container, huddle_list
     hd_io_variable *points;
     ALLOC_ZERO(listing->names, container->count + 1);
     ALLOC_ZERO(listing->dims, container->count + 1);
+    /* The parts of a sparse matrix are not shown: the matrix is. */
     for (int64_t k = 0; k < container->count; k++) {
         const hd_io_variable *v = &container->variables[k];
         if (v->part)
@@ -444,6 +491,8 @@ huddle_status hd_io_container_list(const hd_io_container *container, huddle_list
             listing->dims[listing->count][i] = v->array.dims[i];
         listing->names[listing->count++] = name;
     }
+    /* The listing is informative even where the points are ambiguous; a failure only clears
+     * the flag. */
     listing->has_points = find_points(container, &points) == HUDDLE_OK;
 done:
     return status;

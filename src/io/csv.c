@@ -12,7 +12,9 @@
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-/* Complete rows of numbers, straight into floats. */
+/* Complete rows of numbers, straight into floats. Only if a column turns out to need a shift,
+ * which is known when all values have been seen, are they read again as doubles: reading twice
+ * is rare and costs less than keeping doubles for every file. */
 static huddle_status read_points(hd_io_request *request, const hd_io_plan *plan,
                                  const hd_io_pieces *pieces, bool *misread, hd_io_labels *labels,
                                  huddle_points *points) {
@@ -21,6 +23,7 @@ static huddle_status read_points(hd_io_request *request, const hd_io_plan *plan,
     double *values = NULL;
     int64_t n = pieces->rows, d = plan->d;
     hd_io_reading r = {.plan = plan, .pieces = pieces, .options = request->options};
+    /* The texts of labels point into the mapped file, without a copy. */
     if (plan->label >= 0) {
         ALLOC(labels->texts, n);
         labels->n = n;
@@ -46,7 +49,8 @@ done:
     return status;
 }
 
-/* The names of the features, each from its column. */
+/* The names of the features, each from its column. The role of a numeric column is the number
+ * of its feature. */
 static huddle_status keep_features(const hd_io_plan *plan, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = plan->layout;
@@ -56,6 +60,7 @@ static huddle_status keep_features(const hd_io_plan *plan, huddle_data *data, in
     if (layout->names == NULL)
         goto done;
     ALLOC_ZERO(data->features, plan->d);
+    /* The names are copied, since the layout is freed before the data. */
     for (int64_t j = 0; j < plan->d; j++) {
         data->features[j] = hd_copy_text(layout->names[(*sources)[j]]);
         if (data->features[j] == NULL)
@@ -65,6 +70,7 @@ done:
     return status;
 }
 
+/* All columns, used or not: the caller may want to choose among them. */
 static huddle_status keep_names(const hd_io_layout *layout, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     if (layout->names == NULL)
@@ -82,6 +88,7 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
+/* The caller sees the data as if there had been no label column. */
 static void forget_labels(huddle_data *data) {
     hd_io_classes_free(data->classes, data->n_classes);
     huddle_free(data->labels);
@@ -91,7 +98,8 @@ static void forget_labels(huddle_data *data) {
     data->classes_numeric = false;
 }
 
-/* Values that are nearly all different are not labels, unless the caller names the column. */
+/* Values that are nearly all different identify rows. A column of them is not taken for labels
+ * unless the caller names it, or selects classes, which means the same. */
 static huddle_status drop_identifiers(const huddle_read_options *options, hd_io_plan *plan,
                                       huddle_data *data) {
     int64_t n = data->points.n, distinct = data->n_classes;
@@ -102,7 +110,8 @@ static huddle_status drop_identifiers(const huddle_read_options *options, hd_io_
     return hd_io_plan_reject_label(plan, plan->label, distinct, n);
 }
 
-/* Labels of another file, without those of the rows that were left out. */
+/* Labels from another file. If incomplete rows were dropped, that file still has labels for
+ * them; data->dropped is in ascending order, so both lists are walked once. */
 static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *labels,
                                        huddle_data *data) {
     huddle_status status = hd_io_labels_from_files(request, labels);
@@ -128,6 +137,8 @@ static huddle_status read_other_labels(hd_io_request *request, hd_io_labels *lab
     return status;
 }
 
+/* Identifiers are dropped only among labels that were found by a guess in the table itself;
+ * labels from a file were named by the caller. */
 static huddle_status set_labels(hd_io_request *request, hd_io_plan *plan, hd_io_labels *labels,
                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -144,15 +155,18 @@ done:
     return status;
 }
 
-/* ---- features that give the labels away ----------------------------------------------------- */
+/* ---- features that determine the labels
+ * ------------------------------------------------------ */
 
+/* Floats, not doubles: the points are already rounded. */
 static int by_value(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-/* True if feature j has one value for each class and no two classes share it. Most features fail
- * within a few rows. */
+/* True if feature j has one value for each class and no two classes share it: it is then the
+ * labels in another coding (a class number beside the class name), and clustering would only
+ * reproduce it. Most features fail within a few rows. */
 static bool tells_labels(const huddle_data *data, int64_t j, float *values, bool *seen) {
     const huddle_points *x = &data->points;
     memset(seen, 0, (size_t)data->n_classes * sizeof *seen);
@@ -172,10 +186,13 @@ static bool tells_labels(const huddle_data *data, int64_t j, float *values, bool
     return true;
 }
 
-/* Closes the gaps of the features that do not stay. */
+/* Removes features in place. The rows are first compacted at their old stride, then moved
+ * together; a row never moves beyond where it was, so the second loop overwrites only rows
+ * already moved. */
 static void remove_features(huddle_data *data, const bool *gone) {
     huddle_points *x = &data->points;
     int64_t d = 0;
+    /* Within each row kept features move to the front. */
     for (int64_t i = 0; i < x->n; i++) {
         int64_t kept = 0;
         for (int64_t j = 0; j < x->d; j++)
@@ -200,6 +217,8 @@ static void remove_features(huddle_data *data, const bool *gone) {
     x->stride = d;
 }
 
+/* Features that the caller named are kept whatever they contain, and the last feature is kept
+ * because there would be no points without it. */
 static huddle_status drop_leaks(hd_io_plan *plan, const int64_t *sources, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     enum { ROWS_PER_CLASS = 3 }; /* in fewer a number may fit the classes by accident */
@@ -229,7 +248,8 @@ done:
     return status;
 }
 
-/* ---- what there is to say ------------------------------------------------------------------- */
+/* ---- log lines and warnings
+ * ------------------------------------------------------------------- */
 
 /* Suggests how to use a column nevertheless. */
 static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, int64_t column,
@@ -250,6 +270,8 @@ static void suggest_use(const hd_io_request *request, const hd_io_plan *plan, in
     }
 }
 
+/* What deserves attention (a column that would have determined the result) is a warning; the
+ * routine cases are log lines, a few of them, since wide tables may have thousands of columns. */
 static void report_ignored_columns(const hd_io_request *request, const hd_io_plan *plan) {
     enum { MAX_REPORTED = 8 };
     int64_t reported = 0;
@@ -273,12 +295,16 @@ static void report_ignored_columns(const hd_io_request *request, const hd_io_pla
                (long long)(reported - MAX_REPORTED));
 }
 
+/* The examples of a column are read again here as the column was, so that the warning shows
+ * the value in use. */
 static double value_of(const char *text, char decimal) {
     hd_io_marks marks;
     double value = NAN;
     return hd_io_styled_number(text, text + strlen(text), decimal, &value, &marks) ? value : NAN;
 }
 
+/* A column in which 1,234 may be 1234 or 1.234 and no other column decides: the warning shows
+ * the reading that was chosen. */
 static void tell_doubt(huddle_context *context, const char *place, const hd_io_column *kind) {
     char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
     hd_warn(context, HUDDLE_WARNING_INPUT, "%s: %s is read as %.15g, the %s %s", place,
@@ -286,6 +312,7 @@ static void tell_doubt(huddle_context *context, const char *place, const hd_io_c
             sign == kind->decimal ? "being the decimal sign" : "separating thousands");
 }
 
+/* Only features: the style of a column that is not used does not matter. */
 static void tell_styles(huddle_context *context, const hd_io_plan *plan) {
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         char place[160];
@@ -305,7 +332,10 @@ static void tell_styles(huddle_context *context, const hd_io_plan *plan) {
 
 /* ---- the three readers ---------------------------------------------------------------------- */
 
-/* One attempt; *misread: a value did not fit what the first records promised. */
+/* One attempt; *misread: a value contradicts what the first records suggested. The fast path
+ * needs complete rows and no texts but the label; otherwise all values pass through memory as
+ * doubles. Leaks are dropped after the labels are known, and reported with the other ignored
+ * columns. */
 static huddle_status read_table(hd_io_request *request, const hd_io_layout *layout,
                                 const hd_io_pieces *pieces, bool *misread, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -314,6 +344,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     hd_io_missing policy;
     int64_t *sources = NULL;
     *misread = false;
+    /* The options are checked before the table, so that a mistake in them is reported first. */
     TRY(hd_io_missing_policy(request->options, &policy));
     TRY(hd_io_plan_make(request, layout, pieces, &plan));
     if (policy != HD_IO_REFUSE || plan.n_texts > (plan.label >= 0))
@@ -327,6 +358,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     TRY(drop_leaks(&plan, sources, data));
     report_ignored_columns(request, &plan);
     tell_styles(request->context, &plan);
+    /* Ownership moves to the caller. */
     data->columns = plan.columns;
     data->n_columns = layout->columns;
     plan.columns = NULL;
@@ -337,7 +369,9 @@ done:
     return status;
 }
 
-/* Whether the first records leave something open that the others decide. */
+/* True if the first records leave something open that the others decide: a column empty so
+ * far, or one whose decimal sign or units are uncertain. A plain table of numbers is not
+ * scanned twice. */
 static bool needs_all(const hd_io_layout *layout) {
     for (int64_t c = 0; c < layout->columns; c++) {
         const hd_io_column *kind = &layout->kinds[c];
@@ -347,6 +381,9 @@ static bool needs_all(const hd_io_layout *layout) {
     return false;
 }
 
+/* The kinds of the columns are found from the first records, which is right for nearly every
+ * file. If reading then fails on a value that contradicts them, all records are examined and
+ * the table is read once more, with the majority of the values deciding. */
 huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
@@ -371,6 +408,7 @@ done:
     return status;
 }
 
+/* A file with a single column is labels whatever its name. */
 huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
@@ -381,6 +419,7 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_
     TRY(hd_io_layout_find(file, &layout));
     plan.layout = &layout;
     plan.n_texts = 1;
+    /* A single column is labels whatever it contains. */
     plan.label = layout.columns == 1 ? 0 : hd_io_plan_find_label(&layout, &guessed, &plan.y_reason);
     if (plan.label < 0)
         FAIL(HUDDLE_FORMAT, "it has %lld columns, and none is known to hold labels",
@@ -391,6 +430,8 @@ huddle_status hd_io_csv_labels(huddle_context *context, const hd_file *file, hd_
     TRY(hd_io_table_cut(context, &layout, &pieces));
     ALLOC(labels->texts, pieces.rows);
     labels->n = pieces.rows;
+    /* Rows are read without options: nothing can be suggested to somebody who only asked for
+     * labels. */
     hd_io_reading r = {.plan = &plan, .pieces = &pieces, .texts = labels->texts};
     TRY(hd_io_table_read(context, &r));
     TRY(hd_io_texts_unescape(labels)); /* also a copy that outlives the file */
@@ -403,6 +444,7 @@ done:
     return status;
 }
 
+/* Every column is a feature: a matrix has no labels, and a text in it is an error. */
 huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, huddle_dense *matrix) {
     huddle_status status = HUDDLE_OK;
     hd_io_layout layout = {0};
@@ -416,6 +458,7 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     plan.label = -1;
     ALLOC(plan.roles, layout.columns);
     plan.d = layout.columns;
+    /* Texts are refused by the reader, with their line and column. */
     for (int64_t c = 0; c < layout.columns; c++) {
         plan.roles[c] = (int32_t)c;
         plan.styled = plan.styled || layout.kinds[c].decimal != '.';

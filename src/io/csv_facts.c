@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* The texts of one column. */
+/* The texts of one column. Numbers that count from 0 or 1 in steps of 1 are row numbers; the
+ * distinct values come from the mapping that labels use. */
 static huddle_status judge_column(const hd_io_labels *texts, hd_io_facts *facts) {
     huddle_status status = HUDDLE_OK;
     char **classes = NULL;
@@ -33,6 +34,8 @@ done:
     return status;
 }
 
+/* All marked columns are read in one pass over the file. any_text: a missing value is one of
+ * the values here, not an error. */
 huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layout,
                                const hd_io_pieces *pieces, const bool *marked, hd_io_facts *facts) {
     huddle_status status = HUDDLE_OK;
@@ -49,6 +52,7 @@ huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layo
         hd_io_labels texts = {.n = pieces->rows};
         if (!marked[c])
             continue;
+        /* The number of a text is -2 - role: see hd_io_text_role(). */
         texts.texts = reading.texts + (-2 - plan.roles[c]) * pieces->rows;
         TRY(judge_column(&texts, &facts[c]));
     }
@@ -64,8 +68,11 @@ void hd_io_facts_free(hd_io_facts *facts, int64_t columns) {
     huddle_free(facts);
 }
 
+/* The caller has checked that there are as many values as labels. Under that condition a map
+ * from labels to values that is a function is also one to one. */
 bool hd_io_table_one_to_one(int64_t n, const int32_t *labels, int32_t n_labels,
                             const int32_t *values, int32_t *map) {
+    /* No text has a negative number, so -1 means that the label was not seen yet. */
     for (int32_t k = 0; k < n_labels; k++)
         map[k] = -1;
     for (int64_t i = 0; i < n; i++) {

@@ -11,7 +11,9 @@
 
 /* ---- finding them --------------------------------------------------------------------------- */
 
-/* "age" is a column; "city=Paris" is one too if a column has that name, else a text of "city". */
+/* "age" is a column; "city=Paris" is one too if a column has that name, else a text of "city".
+ * Names and texts may contain '=' themselves: the name is shortened from its last '=' until a
+ * column fits. */
 static huddle_status find_feature(const hd_io_layout *layout, const char *name,
                                   hd_io_feature *feature) {
     huddle_status status = HUDDLE_OK;
@@ -32,12 +34,15 @@ done:
     return status;
 }
 
+/* Names both readings of "city=Paris". The list of columns is cut while there is still room
+ * for one name of 80 bytes, a separator and "...". */
 static huddle_status no_such_feature(const hd_io_layout *layout, const char *name) {
     char names[400] = "";
     size_t used = 0;
     int own = (int)strcspn(name, "=");
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
         bool room = used < sizeof names - 220;
+        /* "..." takes the place of the first name that does not fit. */
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", c > 0 ? ", " : "",
                                  room ? layout->names[c] : "...");
         if (!room)
@@ -49,6 +54,8 @@ static huddle_status no_such_feature(const hd_io_layout *layout, const char *nam
     return hd_fail(HUDDLE_INVALID, "no column '%.200s'; it has %s", name, names);
 }
 
+/* The names that list_features() gives to columns without one. All features must have such a
+ * name, or the table is matched by position instead. */
 bool hd_io_features_name_positions(const hd_io_layout *layout, const huddle_read_options *options) {
     for (int64_t k = 0; k < options->n_x; k++) {
         const char *name = options->x[k];
@@ -62,12 +69,16 @@ bool hd_io_features_name_positions(const hd_io_layout *layout, const huddle_read
     return options->n_x > 0;
 }
 
+/* In either decimal style: the name of the feature does not contain which one the column had. */
 static bool is_number(const char *text) {
     const hd_io_field field = {text, text + strlen(text), false, false};
     double value;
     return hd_io_field_number(&field, '.', &value) || hd_io_field_number(&field, ',', &value);
 }
 
+/* A feature "column=text" means that the column was encoded in the training table. A column is
+ * either numeric or encoded, and a numeric one occurs once: anything else is a name that this
+ * table does not have. */
 huddle_status hd_io_plan_expect(hd_io_plan *plan, const huddle_read_options *options) {
     enum { FREE, NUMBERS, TEXTS };
     huddle_status status = HUDDLE_OK;
@@ -114,6 +125,7 @@ static bool is_same(hd_io_span text, const char *other) {
            memcmp(text.begin, other, (size_t)text.length) == 0;
 }
 
+/* The first few different texts are kept as examples; the number of rows counts all. */
 static void note_unknown(unknown_texts *unknown, hd_io_span text) {
     unknown->rows++;
     for (int k = 0; k < unknown->count; k++)
@@ -126,6 +138,7 @@ static void note_unknown(unknown_texts *unknown, hd_io_span text) {
         unknown->more = true;
 }
 
+/* Four texts of 60 bytes with their quotes fit the list. */
 static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_t column,
                          const unknown_texts *unknown) {
     char place[160], list[300] = "";
@@ -145,7 +158,10 @@ static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_
             unknown->rows == 1 ? "" : "s");
 }
 
-/* Features js[0 .. count - 1] are texts of that column. */
+/* Features js[0 .. count - 1] are texts of that column. The entries are those of
+ * put_category() in csv_values.c: sqrt(1/2) for the row's own text, so that two rows with
+ * different texts are at distance 1. A text that the training table did not have is 0 in all
+ * features: it is equally far from every known one. */
 static huddle_status put_texts(huddle_context *context, const hd_io_plan *plan, int64_t column,
                                const int64_t *js, int64_t count, const hd_io_span *texts, int64_t n,
                                double *wide, int64_t d) {
@@ -154,6 +170,7 @@ static huddle_status put_texts(huddle_context *context, const hd_io_plan *plan, 
     unknown_texts unknown = {.count = 0};
     const double present = sqrt(0.5);
     ALLOC(rows.texts, n);
+    /* Spans are copied, because unescaping replaces them and the reading still needs its own. */
     memcpy(rows.texts, texts, (size_t)n * sizeof *texts);
     TRY(hd_io_texts_unescape(&rows));
     for (int64_t i = 0; i < n; i++) {
@@ -172,6 +189,8 @@ done:
     return status;
 }
 
+/* Numbers are copied feature by feature; encoded columns are handled once each, for all of
+ * their features together. */
 huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *plan,
                                      int64_t n_features, const hd_io_reading *reading, int64_t n,
                                      double *wide) {
@@ -180,6 +199,7 @@ huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *
     ALLOC(js, n_features);
     for (int64_t j = 0; j < n_features; j++) {
         int32_t role = plan->roles[plan->expected[j].column];
+        /* Features that are texts have a negative role and are filled below. */
         for (int64_t i = 0; role >= 0 && i < n; i++)
             wide[i * n_features + j] = reading->values[i * plan->d + role];
     }

@@ -13,6 +13,8 @@ typedef struct line {
     bool full;
 } line;
 
+/* Once something did not fit, nothing more is added: a shorter text after it would leave a gap
+ * unnoticed. Five bytes are reserved for " ..." and its zero. */
 static void add_text(line *to, const char *text) {
     size_t length = strlen(text);
     if (to->full || to->used + length + 5 > to->size) {
@@ -25,13 +27,16 @@ static void add_text(line *to, const char *text) {
     to->used += length;
 }
 
+/* Characters that no shell treats specially; a leading '-' would be taken for an option. */
 static bool is_tame(const char *name) {
     static const char tame[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/@%+-";
     return name[0] != '\0' && name[0] != '-' && name[strspn(name, tame)] == '\0';
 }
 
-/* Quoted for a shell, or in double quotes. */
+/* Quoted for a shell, or in double quotes. A single quote cannot be escaped inside single
+ * quotes in a shell: the quoting is closed, '\'' added, and opened again. Eight bytes are kept
+ * for the longest of these and the closing quote. */
 static void quote(const char *name, bool shell, char *text, size_t size) {
     size_t used = 0;
     char mark = shell ? '\'' : '"';
@@ -50,6 +55,7 @@ static void quote(const char *name, bool shell, char *text, size_t size) {
     text[used] = '\0';
 }
 
+/* On the command line --x is repeated for each column; in a program the columns are a list. */
 static void add_choice(line *to, const huddle_read_options *options, const char *name, bool first) {
     char quoted[256];
     quote(name, options->hints_as_flags, quoted, sizeof quoted);
@@ -60,7 +66,8 @@ static void add_choice(line *to, const huddle_read_options *options, const char 
     add_text(to, quoted);
 }
 
-/* True if a name is a number that is not its own position. */
+/* True if a name is a number that is not its own position: "3" would then select by name, so a
+ * suggestion by position would choose the wrong column. */
 static bool has_false_positions(const hd_io_layout *layout) {
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++) {
         int64_t value;
@@ -71,7 +78,9 @@ static bool has_false_positions(const hd_io_layout *layout) {
     return false;
 }
 
-/* True if the columns should be chosen by their names. */
+/* True if the columns should be chosen by their names: all have one that is short and leads
+ * back to the same column (names may repeat), and there are not too many. Positions are not
+ * used where they could be mistaken for names. */
 static bool has_good_names(const hd_io_layout *layout, const int64_t *columns, int64_t count) {
     enum { MAX_NAMES = 12, LONGEST = 100 };
     for (int64_t k = 0; k < count; k++) {
@@ -83,6 +92,8 @@ static bool has_good_names(const hd_io_layout *layout, const int64_t *columns, i
     return count <= MAX_NAMES || has_false_positions(layout);
 }
 
+/* By position, runs of adjacent columns become ranges: a suggestion for hundreds of pixels
+ * must stay readable. */
 void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *layout,
                         const int64_t *columns, int64_t count, char *text, size_t size) {
     line to = {text, size, 0, false};
@@ -107,6 +118,7 @@ void hd_io_hint_columns(const huddle_read_options *options, const hd_io_layout *
         add_text(&to, "]");
 }
 
+/* A position is used if the name is missing, ambiguous or long: see has_good_names(). */
 void hd_io_hint_column(const huddle_read_options *options, const char *option,
                        const hd_io_layout *layout, int64_t column, char *text, size_t size) {
     char quoted[256], position[24];
@@ -117,6 +129,7 @@ void hd_io_hint_column(const huddle_read_options *options, const char *option,
     snprintf(text, size, options->hints_as_flags ? "--%s %s" : "%s = %s", option, quoted);
 }
 
+/* The same advice as a flag of the tool or as an option of the library. */
 void hd_io_hint(const huddle_read_options *options, const char *name, const char *value, char *text,
                 size_t size) {
     if (options->hints_as_flags)

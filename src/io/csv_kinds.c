@@ -28,7 +28,7 @@ typedef struct tally {
 
 enum { EXAMPLE = 24 };
 
-/* A value to show; one that is too long is not. */
+/* A value to show in a message; one that is too long is not kept. */
 static void keep_example(char *to, const hd_io_field *field) {
     int64_t length = field->end - field->begin;
     if (length >= EXAMPLE)
@@ -37,6 +37,8 @@ static void keep_example(char *to, const hd_io_field *field) {
     to[length] = '\0';
 }
 
+/* A value without a sign differs from one with a per cent sign, which divides it by 100, but
+ * not from one with a currency sign, which leaves the number as it is. */
 static void count_marks(tally *t, hd_io_marks marks, const hd_io_field *field) {
     bool other =
         marks.percent != t->first.percent ||
@@ -55,7 +57,8 @@ static void count_marks(tally *t, hd_io_marks marks, const hd_io_field *field) {
         t->currency = marks.currency;
 }
 
-/* A number that means the same with both signs decides nothing. */
+/* A number that means the same with both signs decides nothing. One that can be read in both
+ * ways with different results (1,234) is in doubt. */
 static void count_signs(tally *t, const hd_io_field *field, bool point, double with_point,
                         bool comma, double with_comma) {
     t->points += point && !comma;
@@ -70,6 +73,9 @@ static void count_signs(tally *t, const hd_io_field *field, bool point, double w
     keep_example(t->example, field);
 }
 
+/* Every value is tried with a decimal point and with a decimal comma; the tally as a whole
+ * decides later. A missing value prevents the column from being row numbers or whole-number
+ * labels, but does not count for its kind. */
 static void count_field(tally *t, const hd_io_field *field, int64_t row) {
     double with_point = NAN, with_comma = NAN;
     hd_io_marks marks = {0}, other = {0};
@@ -98,7 +104,8 @@ static void count_field(tally *t, const hd_io_field *field, int64_t row) {
     t->from_one = t->from_one && with_point == (double)(row + 1);
 }
 
-/* "Date", "birthday", "timestamp" */
+/* "Date", "birthday", "timestamp". Only under such a name are eight digits like 20200131 a
+ * date: elsewhere they are an ordinary number. */
 static bool is_date_name(const char *name) {
     static const char *const parts[] = {"date", "day", "time"};
     for (; *name != '\0'; name++)
@@ -128,16 +135,16 @@ static void judge_kind(const tally *t, const char *name, hd_io_column *column) {
     column->mixed = t->other_currency || (t->per_cent > 0 && (t->bare > 0 || t->currencies > 0));
 }
 
-/* The sign that the column's own values demand; '\0' if they leave it open. */
+/* The decimal sign that the column's own values require; '\0' if they leave it open. */
 static char demanded(const tally *t) {
     if (t->points == 0 && t->commas == 0)
         return '\0';
     return t->commas > t->points ? ',' : '.';
 }
 
-/* Where a column leaves the decimal sign open, the other columns decide. If they do too, a comma
- * is decimal in a file with semicolons, which is what spreadsheets write where the comma is the
- * decimal sign, and parts thousands elsewhere; a point is decimal. */
+/* Where a column leaves the decimal sign open, the other columns decide. If they do too, a
+ * comma is decimal in a file with semicolons, which is what spreadsheets write where the comma
+ * is the decimal sign, and separates thousands elsewhere; a point is decimal. */
 static void judge_signs(hd_io_layout *layout, const tally *tallies) {
     int64_t points = 0, commas = 0;
     for (int64_t c = 0; c < layout->columns; c++) {
@@ -153,7 +160,7 @@ static void judge_signs(hd_io_layout *layout, const tally *tallies) {
             rule =
                 layout->separator == ';' && t->doubt_comma > 0 && t->doubt_point == 0 ? ',' : '.';
         column->decimal = own != '\0' ? own : rule;
-        /* A point and three digits are an ordinary fraction unless something speaks against it. */
+        /* A point and three digits are an ordinary fraction unless something contradicts it. */
         bool ordinary = t->doubt_comma == 0 && column->decimal == '.' &&
                         (others == '.' || layout->separator != ';');
         column->open = own == '\0' && t->doubt_comma + t->doubt_point > 0 && !ordinary;
@@ -164,6 +171,8 @@ static void judge_signs(hd_io_layout *layout, const tally *tallies) {
     }
 }
 
+/* Called with the first records, and with all of them where those do not suffice. Rows with
+ * too many or too few fields are tolerated here: the reader reports them with their line. */
 huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most) {
     huddle_status status = HUDDLE_OK;
     hd_io_fields fields = {0};

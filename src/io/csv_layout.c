@@ -9,16 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records looked at to find separator and kinds of columns. */
+/* Records examined to find the separator and the kinds of the columns. */
 enum { SAMPLE = 100 };
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
+/* A tab is a blank unless it is the separator: in a TSV file it delimits an empty field. */
 static bool is_blank(char c, char separator) {
     return c == ' ' || (c == '\t' && separator != '\t');
 }
 
-/* The field at p; returns the place of its separator, its line feed or the end of the text. */
+/* The field at p; returns the position of its separator, its line feed or the end of the text.
+ * RFC 4180 with the deviations found in practice: blanks around fields do not count, lines may
+ * end in CR LF or LF, and a quote that is not followed by a separator (6" pipe) is part of the
+ * text. Inside quotes a quote is doubled, and separators and line feeds are ordinary
+ * characters. */
 static const char *next_field(const char *p, const char *end, char separator, hd_io_field *field) {
     while (p < end && is_blank(*p, separator))
         p++;
@@ -49,6 +54,8 @@ static const char *next_field(const char *p, const char *end, char separator, hd
     return p;
 }
 
+/* With separator ' ' any run of blanks and tabs separates, so next_field() stops at the first
+ * of them and the rest is skipped here. */
 const char *hd_io_fields_split(const char *p, const char *end, char separator,
                                hd_io_fields *fields) {
     fields->count = 0;
@@ -69,7 +76,8 @@ const char *hd_io_fields_split(const char *p, const char *end, char separator,
     }
 }
 
-/* A number, or a word in the place of a number. */
+/* A number, or a word in the place of a number. Both decimal signs count: the sign of a column
+ * is not known yet. */
 static bool is_numeric(const hd_io_field *field) {
     double value;
     return hd_io_field_number(field, '.', &value) || hd_io_field_number(field, ',', &value) ||
@@ -111,8 +119,10 @@ done:
     return status;
 }
 
-/* The first of tab, semicolon, comma and blanks that cuts every record alike; if none does, the
- * one that divides the first record into the most fields. */
+/* The first of tab, semicolon, comma and blanks that divides every record into the same number
+ * of fields; if none does, the one that divides the first record into the most. The order is
+ * that of certainty: tabs hardly occur inside texts, and in a file with semicolons commas are
+ * decimal signs. */
 static huddle_status find_separator(hd_io_layout *layout) {
     static const char separators[] = {'\t', ';', ',', ' '};
     huddle_status status = HUDDLE_OK;
@@ -122,7 +132,7 @@ static huddle_status find_separator(hd_io_layout *layout) {
         int64_t count;
         bool same;
         TRY(try_separator(layout, separators[k], &count, &same));
-        /* Blanks inside texts separate nothing when something better was found. */
+        /* Blanks inside texts are not separators if another separator was found. */
         if (count < 2 || (separators[k] == ' ' && most > 1))
             continue;
         if (count > most)
@@ -139,7 +149,8 @@ done:
 
 /* ---- header --------------------------------------------------------------------------------- */
 
-/* ",0,1,2": pandas numbers columns that have no names. */
+/* ",0,1,2": pandas writes numbers as names for columns that have none, after an empty name for
+ * the index. Such a header consists of numbers only and would otherwise be read as a row. */
 static bool is_numbered(const hd_io_fields *first) {
     double value;
     if (first->count < 2 || first->items[0].begin != first->items[0].end)
@@ -150,6 +161,7 @@ static bool is_numbered(const hd_io_fields *first) {
     return true;
 }
 
+/* Conventional names are short, so that a longer one need not be compared. */
 static bool is_label_name(const hd_io_field *field) {
     char name[32];
     int64_t length = field->end - field->begin;
@@ -160,6 +172,9 @@ static bool is_label_name(const hd_io_field *field) {
     return hd_io_label_name_rank(name) >= 0;
 }
 
+/* The first row is a header if something in it contradicts being data: a conventional name for
+ * labels, or a text above a number or date. A row of texts alone is one if numbers are below
+ * it, or if it is the only row. */
 static bool is_header(const hd_io_fields *first, const hd_io_fields *second) {
     bool numbers = false, number_below = false;
     /* Where the header has one name fewer, its first name is the second column's. */
@@ -183,6 +198,7 @@ static bool is_header(const hd_io_fields *first, const hd_io_fields *second) {
     return is_numbered(first) || (!numbers && (number_below || second->count == 0));
 }
 
+/* Not strcmp(): fields are not terminated. */
 static int by_text(const void *a, const void *b) {
     const hd_io_field *x = a, *y = b;
     int64_t nx = x->end - x->begin, ny = y->end - y->begin;
@@ -190,7 +206,7 @@ static int by_text(const void *a, const void *b) {
     return order != 0 ? order : (nx > ny) - (nx < ny);
 }
 
-/* All of a first row are texts, and no two the same. */
+/* All fields of a first row are texts, and no two are equal: names of columns do not repeat. */
 static bool are_names(const hd_io_fields *first) {
     for (int64_t c = 0; c < first->count; c++) {
         const hd_io_field *field = &first->items[c];
@@ -203,7 +219,8 @@ static bool are_names(const hd_io_fields *first) {
     return true;
 }
 
-/* Sorts the fields of a column; true if they repeat. *seen: the name is one of them. */
+/* Sorts the fields of a column; true if each occurs twice on average. *seen: the name is one
+ * of them. */
 static bool repeats(hd_io_field *fields, int64_t count, const hd_io_field *name, bool *seen) {
     int64_t distinct = 1;
     qsort(fields, (size_t)count, sizeof *fields, by_text);
@@ -213,8 +230,9 @@ static bool repeats(hd_io_field *fields, int64_t count, const hd_io_field *name,
     return 2 * distinct <= count;
 }
 
-/* A table of texts has a header if its first row is unlike the others: two columns or more repeat
- * their values, and none of its values comes again. `next`: the second row. */
+/* A table of texts has a header if its first row is unlike the others: two columns or more
+ * repeat their values, and none of the first row's values occurs again. Fewer than FEWEST rows
+ * are no evidence. `next`: the second row. */
 static huddle_status is_header_of_texts(const hd_io_layout *layout, const hd_io_fields *first,
                                         const char *next, bool *header) {
     enum { FEWEST = 4 };
@@ -253,7 +271,7 @@ done:
     return status;
 }
 
-/* A text with its doubled quotes made single. */
+/* A text in which doubled quotes have become single ones. */
 static char *copy_field(const hd_io_field *field) {
     char *copy = hd_copy_part(field->begin, field->end - field->begin), *to = copy;
     if (copy == NULL)
@@ -266,6 +284,7 @@ static char *copy_field(const hd_io_field *field) {
     return copy;
 }
 
+/* A quoted name in the header may contain line feeds. */
 static int64_t count_lines(const char *begin, const char *end) {
     int64_t lines = 0;
     for (const char *p = begin; p < end; p++)
@@ -273,6 +292,7 @@ static int64_t count_lines(const char *begin, const char *end) {
     return lines;
 }
 
+/* Counts the lines that it skips: messages refer to line numbers of the file. */
 static const char *skip_blank_lines(hd_io_layout *layout, const char *p) {
     while (p < layout->end) {
         const char *next = hd_io_record_end(p, layout->end, ',', false);
@@ -284,7 +304,9 @@ static const char *skip_blank_lines(hd_io_layout *layout, const char *p) {
     return p;
 }
 
-/* `below`: fields of the first row. */
+/* `below`: fields of the first row. R's write.table() gives no name to the column of row
+ * names, so that the header is one shorter; some programs end the header with a separator, so
+ * that it is one longer. In both cases the rows determine the number of columns. */
 static huddle_status keep_names(hd_io_layout *layout, const hd_io_fields *first, int64_t below) {
     huddle_status status = HUDDLE_OK;
     const hd_io_field *last = &first->items[first->count - 1], nothing = {"", "", false, false};
@@ -302,6 +324,7 @@ done:
     return status;
 }
 
+/* The line numbers are advanced past the header first and restored if there is none. */
 static huddle_status find_header(hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     hd_io_fields first = {0}, second = {0};
@@ -333,6 +356,8 @@ done:
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* Removes what is not part of the table: the byte order mark that Windows programs put before
+ * UTF-8, blank lines at both ends and, at the beginning, comment lines. */
 static void trim(const hd_file *file, hd_io_layout *layout) {
     layout->begin = file->text;
     layout->end = file->text + file->size;
@@ -347,7 +372,7 @@ static void trim(const hd_file *file, hd_io_layout *layout) {
             break;
         layout->end = line;
     }
-    for (;;) { /* comments at the beginning, as NumPy writes them */
+    for (;;) { /* comments at the beginning, as numpy.savetxt() writes them */
         layout->begin = skip_blank_lines(layout, layout->begin);
         if (layout->begin == layout->end || *layout->begin != '#')
             break;
@@ -356,6 +381,9 @@ static void trim(const hd_file *file, hd_io_layout *layout) {
     }
 }
 
+/* The order matters: the header is recognised by its fields, so the separator comes first, and
+ * the kinds of the columns are those of the rows below the header. A quote anywhere makes
+ * every later step use the slower search for the ends of records. */
 huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     memset(layout, 0, sizeof *layout);
@@ -372,12 +400,15 @@ done:
     return status;
 }
 
+/* names may be NULL; hd_io_classes_free() accepts that. */
 void hd_io_layout_free(hd_io_layout *layout) {
     hd_io_classes_free(layout->names, layout->columns);
     huddle_free(layout->kinds);
     memset(layout, 0, sizeof *layout);
 }
 
+/* The exact name wins over one in another case. "column 2" is how messages and saved models
+ * call a column without a name; it never overrides a real name. */
 int64_t hd_io_layout_named(const hd_io_layout *layout, const char *name) {
     int64_t position;
     for (int64_t c = 0; layout->names != NULL && c < layout->columns; c++)
@@ -393,6 +424,7 @@ int64_t hd_io_layout_named(const hd_io_layout *layout, const char *name) {
     return -1;
 }
 
+/* Names before positions: a table may have columns called 2019 and 2020. */
 int64_t hd_io_layout_column(const hd_io_layout *layout, const char *name) {
     int64_t position, column = hd_io_layout_named(layout, name);
     if (column >= 0)
@@ -407,6 +439,7 @@ const char *hd_io_layout_name(const hd_io_layout *layout, int64_t column) {
     return layout->names != NULL ? layout->names[column] : "";
 }
 
+/* Long names are cut: the position identifies the column. */
 void hd_io_layout_place(const hd_io_layout *layout, int64_t column, char *text, size_t size) {
     const char *name = hd_io_layout_name(layout, column);
     if (name[0] != '\0')

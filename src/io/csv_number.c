@@ -9,6 +9,7 @@
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
+/* The longest word has four characters; anything that does not fit the buffer is none of them. */
 static bool is_word(const char *begin, int64_t length, const char *const *words) {
     char text[8];
     if (length >= (int64_t)sizeof text)
@@ -21,17 +22,21 @@ static bool is_word(const char *begin, int64_t length, const char *const *words)
     return false;
 }
 
+/* What R (NA), pandas (NaN, empty), spreadsheets (#N/A), SQL exports (null), the UCI
+ * repository (?) and SAS (.) write. */
 bool hd_io_field_missing(const hd_io_field *field) {
     static const char *const words[] = {"",     "NA",   "N/A", "NaN", "-NaN", "#N/A",
                                         "null", "none", "?",   "-",   ".",    NULL};
     return is_word(field->begin, field->end - field->begin, words);
 }
 
+/* Infinity is a number for the purpose of finding headers, although the points must be finite. */
 bool hd_io_field_infinite(const hd_io_field *field) {
     static const char *const words[] = {"inf", "+inf", "-inf", NULL};
     return is_word(field->begin, field->end - field->begin, words);
 }
 
+/* Here "none", "-" and "." are not missing: they occur as names of classes. */
 bool hd_io_label_missing(const char *begin, int64_t length) {
     static const char *const words[] = {"", "NA", "N/A", "NaN", "#N/A", "null", "?", NULL};
     return is_word(begin, length, words);
@@ -54,7 +59,8 @@ static const char *skip_blanks(const char *p, const char *end) {
     return p;
 }
 
-/* Skips a currency sign and notes which. */
+/* Skips a currency sign and records which. The second call for the same number does nothing if
+ * a sign was found: "$5 EUR" is not a number. */
 static const char *skip_currency(const char *p, const char *end, hd_io_marks *marks) {
     static const char *const signs[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "USD",
                                         "EUR", "GBP",          "CHF",      "JPY"};
@@ -75,16 +81,21 @@ typedef struct plain_text {
     int length;
 } plain_text;
 
+/* The whole part, a fraction and an exponent share one buffer, so that no run of digits in a
+ * hostile file overflows it. A longer number is not a styled one; hd_io_field_number() still
+ * reads it in its plain form. */
 enum { MAX_DIGITS = 60 };
 
+/* Stops at MAX_DIGITS; the digits left over then make the caller refuse the number. */
 static const char *copy_digits(const char *p, const char *end, plain_text *to) {
     for (; p < end && hd_io_is_digit(*p) && to->length < MAX_DIGITS; p++)
         to->text[to->length++] = *p;
     return p;
 }
 
-/* Whole part: digits, perhaps in groups of three by one kind of separator. NULL if the groups are
- * not right: 1,5 and 0,123 are no thousands. */
+/* Whole part: digits, perhaps in groups of three divided by one kind of separator: comma,
+ * point, apostrophe (Swiss) or blank (French), whichever is not the decimal sign. NULL if the
+ * groups are not right: 1,5 and 0,123 are no thousands. */
 static const char *copy_whole(const char *p, const char *end, char decimal, plain_text *to) {
     const char *first = p;
     char group = '\0';
@@ -109,6 +120,8 @@ static const char *copy_whole(const char *p, const char *end, char decimal, plai
     }
 }
 
+/* "e" without digits after it is not an exponent; the caller then finds text left over and
+ * refuses the number. */
 static const char *copy_exponent(const char *p, const char *end, plain_text *to) {
     const char *e = p + 1;
     if (end - p < 2 || (*p != 'e' && *p != 'E'))
@@ -122,6 +135,9 @@ static const char *copy_exponent(const char *p, const char *end, plain_text *to)
     return copy_digits(e + sign, end, to);
 }
 
+/* Currency sign, minus sign, currency sign, digits, fraction, exponent, then a per cent or
+ * currency sign: "-$1,234.50" and "$-5" occur as well as "5 EUR". The decoration is removed
+ * and the rest passed to hd_io_number(), so that both paths round alike. */
 bool hd_io_styled_number(const char *begin, const char *end, char decimal, double *value,
                          hd_io_marks *marks) {
     plain_text plain = {.length = 0};
@@ -130,7 +146,8 @@ bool hd_io_styled_number(const char *begin, const char *end, char decimal, doubl
     p = skip_blanks(p, end);
     if (p < end && (*p == '-' || *p == '+'))
         plain.text[plain.length++] = *p++;
-    else if (end - p >= 3 && memcmp(p, "\xE2\x88\x92", 3) == 0) { /* the minus sign of print */
+    else if (end - p >= 3 &&
+             memcmp(p, "\xE2\x88\x92", 3) == 0) { /* U+2212, the typographic minus sign */
         plain.text[plain.length++] = '-';
         p += 3;
     }
@@ -155,6 +172,8 @@ bool hd_io_styled_number(const char *begin, const char *end, char decimal, doubl
     return plain.length > 0;
 }
 
+/* The plain form is tried first: it is by far the most frequent, and the only one that may be
+ * long. */
 bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
     char text[64];
     hd_io_marks marks;
@@ -169,7 +188,8 @@ bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
         return hd_io_number(text, value) == text + length ||
                hd_io_styled_number(field->begin, field->end, decimal, value, &marks);
     }
-    /* A number needs a character after it: the last is read without, if it is a digit. */
+    /* hd_io_number() looks at the character after the number: it reads a terminated copy,
+     * because the field may end the file. */
     char *copy = hd_copy_part(field->begin, length);
     bool good = copy != NULL && hd_io_number(copy, value) == copy + length;
     huddle_free(copy);
@@ -178,7 +198,8 @@ bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
 
 /* ---- dates ---------------------------------------------------------------------------------- */
 
-/* Reads between `least` and `most` digits at p as a number; NULL if there are fewer. */
+/* Reads between `least` and `most` digits at p as a number; NULL if there are fewer or more:
+ * the first four digits of 20200131 are not a year. */
 static const char *count_digits(const char *p, const char *end, int least, int most, int *value) {
     int count = 0;
     *value = 0;
@@ -187,7 +208,9 @@ static const char *count_digits(const char *p, const char *end, int least, int m
     return count < least || (p < end && hd_io_is_digit(*p)) ? NULL : p;
 }
 
-/* "Jan", "january", ...: one past the name, or NULL. */
+/* "Jan", "january", "Jan.": one past the name, or NULL. Only the first three letters are
+ * compared, so that other languages' "Juni" and "August" pass; skip_day() demands two numbers
+ * beside it. */
 static const char *skip_month(const char *p, const char *end) {
     static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
     char word[4] = "";
@@ -204,7 +227,8 @@ static const char *skip_month(const char *p, const char *end) {
     return NULL;
 }
 
-/* 14:30, 14:30:59.25, with Z, +01:00, AM or PM. */
+/* 14:30, 14:30:59.25, with Z, +01:00, AM or PM. Hour 24 is allowed by ISO 8601, second 60 is a
+ * leap second. */
 static const char *skip_time(const char *p, const char *end) {
     int hour, minute, second;
     if ((p = count_digits(p, end, 1, 2, &hour)) == NULL || hour > 24 || p == end || *p != ':' ||
@@ -231,7 +255,9 @@ static const char *skip_time(const char *p, const char *end) {
     return p;
 }
 
-/* Three numbers, or two and the name of a month, apart by - . / or blanks. */
+/* Three numbers, or two and the name of a month, divided by - . / or blanks. A part of three
+ * digits rules a date out; the parts may be in any order, since 31/12/24, 12/31/24 and
+ * 2024-12-31 are all in use. */
 static const char *skip_day(const char *p, const char *end) {
     int parts[3], years = 0, names = 0, short_parts = 0;
     char apart = '\0';
@@ -256,7 +282,8 @@ static const char *skip_day(const char *p, const char *end) {
         apart = *p;
         p = apart == ' ' ? skip_blanks(p, end) : p + 1;
     }
-    /* Three numbers apart by blanks are no date, nor is 1.2.3; 31.12.24 and 1/2/24 are. */
+    /* Three numbers divided by blanks are no date, nor is 1.2.3, which may be a version;
+     * 31.12.24 and 1/2/24 are. */
     if (names == 0 && (apart == ' ' || (years == 0 && apart != '/' && short_parts > 0)))
         return NULL;
     bool day = parts[1] <= 31 && (parts[0] <= 31 || parts[2] <= 31);
@@ -264,7 +291,8 @@ static const char *skip_day(const char *p, const char *end) {
     return years <= 1 && day && month ? p : NULL;
 }
 
-/* The name of a month, whole or cut after three letters or more: "Mars" is none. */
+/* The name of a month, whole or cut after three letters or more: "Mars" is none. Stricter than
+ * skip_month(), because only one number stands beside it. */
 static const char *skip_strict_month(const char *p, const char *end) {
     static const char *const months[] = {"january",   "february", "march",    "april",
                                          "may",       "june",     "july",     "august",
@@ -280,6 +308,7 @@ static const char *skip_strict_month(const char *p, const char *end) {
     return NULL;
 }
 
+/* Four digits are a year only in a plausible range: 9999-12 is rather a code. */
 static const char *skip_year(const char *p, const char *end) {
     int year;
     p = count_digits(p, end, 4, 4, &year);
@@ -320,6 +349,7 @@ static bool is_month_and_number(const char *p, const char *end) {
            skip_strict_month(next + 1, end) == end;
 }
 
+/* At least "0:00"; the upper limit excludes long texts at once. */
 bool hd_io_is_time(const char *begin, const char *end) {
     return end - begin >= 4 && end - begin <= 40 && skip_time(begin, end) == end;
 }
@@ -332,6 +362,8 @@ bool hd_io_is_compact_date(const char *begin, const char *end) {
     return year >= 1500 && year < 2500 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
+/* More than 40 characters are a sentence. A date may be followed by a time, after a T (ISO
+ * 8601), a comma or a blank. */
 bool hd_io_is_date(const char *begin, const char *end) {
     if (end - begin < 4 || end - begin > 40)
         return false;

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Fewer rows prove nothing about texts that are all different, or a column that counts. */
+/* With fewer rows, texts that are all different (FEW_NAMES) or a column that counts
+ * (FEW_NUMBERS) may be so by chance. */
 enum { FEW_NAMES = 20, FEW_NUMBERS = 3 };
 
 /* ---- names of columns ----------------------------------------------------------------------- */
@@ -49,7 +50,7 @@ static bool is_unnamed(const hd_io_layout *layout, int64_t column) {
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* Where the numbers are x and y, or x, y and z, y is no label. */
+/* If the numeric columns are x and y, or x, y and z, they are coordinates, and y is no label. */
 static bool holds_coordinates(const hd_io_layout *layout) {
     static const char *const axes[] = {"x", "y", "z"};
     bool found[3] = {false};
@@ -66,7 +67,8 @@ static bool holds_coordinates(const hd_io_layout *layout) {
     return found[0] && found[1];
 }
 
-/* The column whose name suits labels best, unless it holds dates or numbers that are not whole. */
+/* The column whose name suits labels best, unless it contains dates or numbers that are not
+ * whole: "class" with 0.37 in it is a measurement. */
 static int64_t find_label_by_name(const hd_io_layout *layout) {
     int64_t best = -1;
     int32_t best_rank = INT32_MAX;
@@ -152,7 +154,8 @@ static huddle_status choose_label(hd_io_plan *plan, const huddle_read_options *o
 
 /* ---- features that were named --------------------------------------------------------------- */
 
-/* "3", "age" or "2-64" as columns first .. last. */
+/* "3", "age" or "2-64" as columns first .. last. The whole text is looked up first, because
+ * names may contain '-'. */
 static bool find_columns(const hd_io_layout *layout, const char *text, int64_t *first,
                          int64_t *last) {
     char copy[64];
@@ -188,6 +191,7 @@ static void skip_column(hd_io_plan *plan, int64_t column) {
     plan->columns[column].role = HUDDLE_COLUMN_NOT_SELECTED;
 }
 
+/* The label must be text 0, so its role is given out before those of encoded columns. */
 static huddle_status take_named(hd_io_plan *plan, const huddle_read_options *options) {
     huddle_status status = HUDDLE_OK;
     const hd_io_layout *layout = plan->layout;
@@ -288,7 +292,8 @@ static bool are_row_names(const hd_io_plan *plan, const hd_io_facts *facts, int6
     return (id && f->distinct == rows) || hd_io_tell_rows_apart(f->distinct, rows);
 }
 
-/* Without a better candidate, the labels are the only texts that group the rows. */
+/* Without a better candidate, the labels are the only texts that group the rows. A candidate
+ * found by its name is rejected first if its values identify the rows. */
 static huddle_status guess_label(hd_io_plan *plan, const huddle_read_options *options,
                                  const hd_io_facts *facts, int64_t rows) {
     int64_t groups = 0, found = -1, names = 0;
@@ -340,7 +345,7 @@ done:
     return status;
 }
 
-/* Leaves out a column that determines the labels, or those that would be the labels if they were
+/* Leaves out a column that determines the labels, or what would be the labels if they were
  * wanted. */
 static huddle_status leave_out_twin(hd_io_plan *plan, const huddle_read_options *options,
                                     int64_t column) {
@@ -390,6 +395,8 @@ done:
     return status;
 }
 
+/* An error, since ignoring texts or encoding them is the user's decision; both options are in
+ * the message. */
 static huddle_status refuse_texts(const hd_io_plan *plan, const huddle_read_options *options,
                                   const bool *usable) {
     huddle_status status = HUDDLE_OK;
@@ -507,6 +514,8 @@ huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column) {
     return hd_io_plan_leave_out(plan, column, "it maps one to one onto the labels");
 }
 
+/* More than one distinct value for every two rows: classes would have fewer than two members
+ * on average. */
 bool hd_io_tell_rows_apart(int64_t distinct, int64_t rows) {
     return rows > FEW_NAMES && 2 * distinct > rows;
 }
@@ -538,6 +547,7 @@ done:
     return status;
 }
 
+/* Without a header a model's features are matched by position, which encoded texts cannot be. */
 huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout,
                               const hd_io_pieces *pieces, hd_io_plan *plan) {
     huddle_status status = HUDDLE_OK;

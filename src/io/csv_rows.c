@@ -24,7 +24,8 @@ static huddle_status refuse_missing(const hd_io_reading *r, const char *place, b
     char hint[60];
     if (r->options == NULL)
         return hd_fail(HUDDLE_FORMAT, "%s: the value is missing", place);
-    /* With the features of another table a row must not be filled in from its neighbours. */
+    /* If the features are those of another table (a model's), a row must not be filled in from
+     * its neighbours: its assignment would depend on which rows come with it. */
     if (label || r->options->x_by_name) {
         hd_io_hint(r->options, "missing", "drop", hint, sizeof hint);
         return hd_fail(HUDDLE_FORMAT, "%s: the %s is missing; %s leaves such rows out", place,
@@ -35,6 +36,8 @@ static huddle_status refuse_missing(const hd_io_reading *r, const char *place, b
                    place, hint);
 }
 
+/* misread makes hd_io_csv_read() examine all records and read again: the kind of the column
+ * may be wrong. A missing value is never a reason for that. */
 static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column,
                                   const hd_io_field *field) {
     char place[200], hint[60] = "";
@@ -58,7 +61,8 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
                                         : "");
 }
 
-/* A number that float cannot hold. */
+/* A number that float cannot hold. If each value by itself fits, the shift is what makes it
+ * too large. */
 static huddle_status refuse_value(const hd_io_plan *plan, int64_t line, const double *values) {
     char place[200];
     for (int64_t c = 0; c < plan->layout->columns; c++) {
@@ -78,13 +82,16 @@ static inline bool is_blank(char c, char separator) {
     return c == ' ' || (c == '\t' && separator != '\t');
 }
 
-/* A quick test: most texts cannot be one of the words for a missing label. */
+/* A quick test: most texts cannot be one of the words for a missing label, of which the
+ * longest has four characters. */
 static inline bool may_be_missing(const char *begin, const char *end) {
     return end - begin <= 4 && ((*begin | 32) == 'n' || *begin == '?' || *begin == '#');
 }
 
-/* A record without quotes and without faults; NULL if it is not one. Ends one past its line
- * feed, which is always there. */
+/* The fast path: a record without quotes and without faults, in one pass; NULL if it is not
+ * one, and read_careful() then reads it again. No bound is checked: every piece ends with a
+ * line feed, and the file is followed by padding, so that the scan stops by itself. Ends one
+ * past the line feed. */
 static const char *read_plain(const hd_io_plan *plan, const char *p, double *values,
                               hd_io_span *texts) {
     const char separator = plan->layout->separator;
@@ -95,6 +102,8 @@ static const char *read_plain(const hd_io_plan *plan, const char *p, double *val
         int32_t role = plan->roles[c];
         const char *begin = p;
         if (role >= 0) {
+            /* `fast` may read eight bytes beyond a digit, which the padding of the file and of
+             * the last line allows. */
             p = hd_io_number_at(begin, true, &values[role]);
         } else {
             while (*p != separator && *p != '\n' && *p != '"' && !is_blank(*p, separator) &&
@@ -112,6 +121,7 @@ static const char *read_plain(const hd_io_plan *plan, const char *p, double *val
         const char *end = p;
         while (is_blank(*p, separator))
             p++;
+        /* CR is part of the line end only before LF; elsewhere it is an error of the field. */
         if (*p == '\r' && p[1] == '\n')
             p++;
         if (*p == '\n')
@@ -159,7 +169,9 @@ static huddle_status take_fields(hd_io_reading *r, int64_t line, const hd_io_fie
     return HUDDLE_OK;
 }
 
-/* Any record. */
+/* Any record. A record ends where hd_io_record_end() found its line feed outside quotes:
+ * fields that end elsewhere, or a field left open, mean that a quote is missing, perhaps many
+ * lines up. */
 static huddle_status read_careful(hd_io_reading *r, const char **p, const char *end, int64_t line,
                                   hd_io_fields *fields, double *values, hd_io_span *texts,
                                   bool *incomplete) {
@@ -178,13 +190,14 @@ static huddle_status read_careful(hd_io_reading *r, const char **p, const char *
 
 /* ---- all records ---------------------------------------------------------------------------- */
 
-/* Room of one worker for a record. */
+/* Working memory of one chunk. */
 typedef struct scratch {
     double *values;
     hd_io_span *texts;
     hd_io_fields fields;
 } scratch;
 
+/* The intake's own message has no line number; the row is examined again for one that has. */
 static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, int64_t line,
                                const double *values, const hd_io_span *texts, bool incomplete) {
     if (r->intake != NULL && hd_io_intake_row(r->intake, worker, row, values) != HUDDLE_OK)
@@ -196,6 +209,10 @@ static huddle_status store_row(hd_io_reading *r, int32_t worker, int64_t row, in
     return HUDDLE_OK;
 }
 
+/* Rows are written to where hd_io_pieces_cut() counted them, so that pieces can be read in any
+ * order by any thread. Counting and reading must therefore agree on what a record is; the two
+ * internal errors guard the memory after the last row if they do not. A record in quotes may
+ * span several lines, which are added to the line count. */
 static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int32_t worker,
                                 scratch *s) {
     huddle_status status = HUDDLE_OK;
@@ -206,6 +223,8 @@ static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int3
         const char *begin = p, *next = NULL;
         bool incomplete = false;
         int64_t own_line = line;
+        /* Values are written straight into the caller's array if there is one. Beyond the last
+         * counted row the scratch memory is used, until the error below is raised. */
         double *to = r->values != NULL && row < rows ? r->values + row * d : s->values;
         if (!r->plan->styled)
             next = read_plain(r->plan, p, to, s->texts);
@@ -217,6 +236,7 @@ static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int3
             }
             TRY(read_careful(r, &p, record, line, &s->fields, to, s->texts, &incomplete));
             next = record;
+            /* A quoted record may contain line feeds; the last one is counted by the loop. */
             for (; begin < next - 1; begin++)
                 line += *begin == '\n';
         }
@@ -232,6 +252,8 @@ done:
     return status;
 }
 
+/* One piece per chunk: hd_parallel() reports progress and stops a cancelled read between
+ * pieces. */
 static huddle_status read_pieces(void *argument, hd_chunk chunk) {
     hd_io_reading *r = argument;
     huddle_status status = HUDDLE_OK;
@@ -251,6 +273,7 @@ huddle_status hd_io_table_read(huddle_context *context, hd_io_reading *reading) 
     return hd_parallel(context, "read", reading->pieces->count, 1, read_pieces, reading);
 }
 
+/* A blank line is a missing value if there is one column, and no record otherwise. */
 huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layout,
                               hd_io_pieces *pieces) {
     hd_io_records records = {layout->separator, layout->quoted, layout->columns == 1, 0};
@@ -258,6 +281,8 @@ huddle_status hd_io_table_cut(huddle_context *context, const hd_io_layout *layou
                             pieces);
 }
 
+/* Copies all texts, so that they also outlive the file. A line feed is put after each, since
+ * the readers of numbers look at the character after a number. */
 huddle_status hd_io_texts_unescape(hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t bytes = 0;

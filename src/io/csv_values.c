@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More texts than this are names, not categories. */
+/* A column with more different texts than this contains names, not categories; encoding it
+ * would add a feature for each. */
 enum { MAX_CATEGORIES = 100 };
 
+/* In the order of hd_io_missing. */
 huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_missing *policy) {
     static const char *const names[] = {"error", "drop", "mean", "median"};
     *policy = HD_IO_REFUSE;
@@ -30,9 +32,12 @@ huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_mis
 
 /* ---- rows with missing values --------------------------------------------------------------- */
 
+/* Names the column that is missing most often, because leaving that one out may be all that is
+ * needed. */
 static huddle_status refuse_all(const hd_io_reading *r) {
     char place[160];
     int64_t rows = r->pieces->rows, worst = 0, most = -1;
+    /* Only numeric columns are counted: a missing text is empty, not NaN. */
     for (int64_t k = 0; k < r->plan->n_chosen; k++) {
         int64_t column = r->plan->chosen[k], count = 0;
         int32_t role = r->plan->roles[column];
@@ -50,8 +55,8 @@ static huddle_status refuse_all(const hd_io_reading *r) {
                    place, (long long)most, (long long)rows);
 }
 
-/* Closes the gaps of incomplete rows. Texts of column k are then at k * pieces->rows as before,
- * but only *n of them count. */
+/* Removes incomplete rows in place. Texts of column k are then at k * pieces->rows as before,
+ * but only the first *n of them count. */
 static huddle_status drop_rows(const hd_io_reading *r, huddle_data *data, int64_t *n) {
     huddle_status status = HUDDLE_OK;
     const int64_t rows = r->pieces->rows, d = r->plan->d;
@@ -61,6 +66,7 @@ static huddle_status drop_rows(const hd_io_reading *r, huddle_data *data, int64_
     *n = rows - count;
     if (count == 0)
         goto done;
+    /* Nothing would be left to cluster. */
     if (*n == 0)
         TRY(refuse_all(r));
     ALLOC(data->dropped, count);
@@ -78,12 +84,14 @@ done:
     return status;
 }
 
+/* NaN does not occur: missing values were left out. */
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Mean or median of the values of a column that are there; NaN if there is none. */
+/* Mean or median of the values of a column that are present; NaN if there is none. The median
+ * of an even number of values is the mean of the middle two. */
 static double typical_value(const double *values, int64_t n, int64_t d, int64_t j, bool median,
                             double *room) {
     int64_t count = 0;
@@ -103,6 +111,8 @@ static double typical_value(const double *values, int64_t n, int64_t d, int64_t 
     return (room[(count - 1) / 2] + room[count / 2]) / 2;
 }
 
+/* Works on the features after encoding: a missing category, NaN in all features of its column,
+ * is filled by the mean of each, which is its share among the rows. */
 static huddle_status fill(const hd_io_plan *plan, double *values, int64_t n, int64_t d,
                           const int64_t *sources, bool median, int64_t *filled) {
     huddle_status status = HUDDLE_OK;
@@ -112,6 +122,7 @@ static huddle_status fill(const hd_io_plan *plan, double *values, int64_t n, int
         bool gaps = false;
         for (int64_t i = 0; i < n && !gaps; i++)
             gaps = isnan(values[i * d + j]) != 0;
+        /* 0 is never used: without gaps nothing is filled. */
         double value = gaps ? typical_value(values, n, d, j, median, room) : 0;
         if (isnan(value)) {
             char place[160];
@@ -131,7 +142,7 @@ done:
 
 /* ---- texts as features ---------------------------------------------------------------------- */
 
-/* The texts of one column and which row has which. */
+/* The texts of one column, and the number of the text that each row has. */
 typedef struct category {
     int32_t *of; /* n */
     int32_t count;
@@ -139,6 +150,7 @@ typedef struct category {
     int32_t missing; /* the one that means a missing value, or -1 */
 } category;
 
+/* `of` and `texts` are NULL for columns of numbers. */
 static void categories_free(category *categories, int64_t count) {
     for (int64_t k = 0; categories != NULL && k < count; k++) {
         huddle_free(categories[k].of);
@@ -147,6 +159,9 @@ static void categories_free(category *categories, int64_t count) {
     huddle_free(categories);
 }
 
+/* hd_io_labels_map() sorts the texts, so that the features do not depend on the order of the
+ * rows. A missing text is empty and becomes one of the categories, which is remembered to
+ * leave it out. */
 static huddle_status find_categories(const hd_io_plan *plan, int64_t column,
                                      const hd_io_span *texts, int64_t n, category *found) {
     huddle_status status = HUDDLE_OK;
@@ -157,6 +172,7 @@ static huddle_status find_categories(const hd_io_plan *plan, int64_t column,
     TRY(hd_io_texts_unescape(&labels));
     TRY(hd_io_labels_map(&labels, &found->of, &found->count, &found->texts));
     found->missing = -1;
+    /* Missing texts were made empty by the reader. */
     for (int64_t i = 0; i < n && found->missing < 0; i++)
         if (texts[i].length == 0)
             found->missing = found->of[i];
@@ -172,7 +188,9 @@ done:
     return status;
 }
 
-/* Two rows whose texts differ are at distance 1, as two numbers that differ by 1 are. */
+/* Two rows whose texts differ are at distance 1, as two numbers that differ by 1 are: each has
+ * sqrt(1/2) where the other has 0. The missing category has no feature; its rows are NaN in
+ * the others until they are filled or dropped. */
 static void put_category(const category *c, int64_t row, double *to) {
     const double present = sqrt(0.5);
     for (int32_t k = 0, at = 0; k < c->count; k++) {
@@ -182,12 +200,15 @@ static void put_category(const category *c, int64_t row, double *to) {
     }
 }
 
+/* Features that a chosen column becomes. */
 static int64_t width_of(const hd_io_plan *plan, const category *categories, int64_t chosen) {
     int32_t role = plan->roles[plan->chosen[chosen]];
     const category *c = &categories[chosen];
     return role >= 0 ? 1 : c->count - (c->missing >= 0);
 }
 
+/* "city=Paris" for an encoded text. A saved model finds its features in another table by these
+ * names: see csv_features.c. */
 static huddle_status name_feature(const hd_io_plan *plan, int64_t column, const char *text,
                                   char **name) {
     char position[40];
@@ -199,7 +220,8 @@ static huddle_status name_feature(const hd_io_plan *plan, int64_t column, const 
     return *name != NULL ? HUDDLE_OK : hd_fail(HUDDLE_NO_MEMORY, "no memory for a column's name");
 }
 
-/* Features in the order of the columns: names and where they come from. */
+/* The names of the features, in the order of the columns, and the column of each.
+ * categories[k].count is 0 for a column of numbers. */
 static huddle_status list_features(const hd_io_plan *plan, const category *categories, int64_t d,
                                    bool named, huddle_data *data, int64_t **sources) {
     huddle_status status = HUDDLE_OK;
@@ -213,6 +235,7 @@ static huddle_status list_features(const hd_io_plan *plan, const category *categ
         for (int32_t t = 0; t < (c->count > 0 ? c->count : 1); t++) {
             if (c->count > 0 && t == c->missing)
                 continue;
+            /* Names are only made if the table has a header or something was encoded. */
             if (named)
                 TRY(name_feature(plan, column, c->count > 0 ? c->texts[t] : NULL,
                                  &data->features[j]));
@@ -223,7 +246,7 @@ done:
     return status;
 }
 
-/* The values with each chosen text as columns of its own. */
+/* The values with each chosen column of texts replaced by its features. */
 static huddle_status widen(const hd_io_plan *plan, const category *categories, int64_t n,
                            const double *values, int64_t d, double **wide) {
     huddle_status status = HUDDLE_OK;
@@ -243,7 +266,7 @@ done:
     return status;
 }
 
-/* Finds the texts of each column to encode; their number goes into the column's reason. */
+/* Finds the texts of each column to encode; their number is shown in the column's reason. */
 static huddle_status encode(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
                             category *categories) {
     huddle_status status = HUDDLE_OK;
@@ -266,7 +289,9 @@ done:
     return status;
 }
 
-/* Encoded columns that determine the labels are not features. */
+/* Encoded columns that determine the labels are not features. drop_leaks() of csv.c cannot
+ * find them: none of the features of such a column determines the labels alone. The last
+ * column is kept, as there. r->texts begins with the label, which is text 0. */
 static huddle_status drop_leaks(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
                                 category *categories) {
     huddle_status status = HUDDLE_OK;
@@ -291,6 +316,8 @@ static huddle_status drop_leaks(hd_io_plan *plan, const hd_io_reading *r, int64_
             *c = (category){0};
             continue;
         }
+        /* Kept categories move together with their columns, so that categories[k] still
+         * belongs to chosen[k]. */
         category moved = *c;
         *c = (category){0};
         categories[kept] = moved;
@@ -306,6 +333,7 @@ done:
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* A missing label can be dropped with its row but not filled in. */
 static huddle_status begin_reading(hd_io_request *request, const hd_io_plan *plan,
                                    hd_io_missing policy, const hd_io_pieces *pieces,
                                    hd_io_reading *r) {
@@ -322,6 +350,7 @@ done:
     return status;
 }
 
+/* Dropped rows are listed because their numbers are needed to match the result with the table. */
 static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_missing policy,
                          int64_t filled, const huddle_data *data) {
     char list[120] = "";
@@ -332,6 +361,7 @@ static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_
                 filled == 1 ? " was" : "s were", policy == HD_IO_MEAN ? "mean" : "median");
     if (data->n_dropped == 0)
         return;
+    /* Ten row numbers fit the list. */
     for (int64_t k = 0; k < data->n_dropped && k < 10; k++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", k > 0 ? ", " : "",
                                  (long long)data->dropped[k] + 1);
@@ -341,7 +371,7 @@ static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_
             list, data->n_dropped > 10 ? ", ..." : "");
 }
 
-/* The features as the columns have them: names, sources and n x d values. */
+/* The features of a table that stands alone: names, sources and n x d values. */
 static huddle_status take_features(hd_io_plan *plan, const hd_io_reading *r, int64_t n, int64_t *d,
                                    huddle_data *data, int64_t **sources, double **wide) {
     huddle_status status = HUDDLE_OK;
@@ -350,6 +380,7 @@ static huddle_status take_features(hd_io_plan *plan, const hd_io_reading *r, int
     ALLOC_ZERO(categories, room);
     TRY(encode(plan, r, n, categories));
     TRY(drop_leaks(plan, r, n, categories));
+    /* d is the number of features after encoding. */
     for (int64_t k = 0; k < plan->n_chosen; k++)
         *d += width_of(plan, categories, k);
     if (*d == 0)
@@ -362,12 +393,13 @@ done:
     return status;
 }
 
-/* The same for the features that the caller expects, in that order. */
+/* The features of a training table, in its order, found in this table by name. */
 static huddle_status take_expected(hd_io_request *request, const hd_io_plan *plan,
                                    const hd_io_reading *r, int64_t n, int64_t *d, huddle_data *data,
                                    int64_t **sources, double **wide) {
     huddle_status status = HUDDLE_OK;
     *d = request->options->n_x;
+    /* The names are those the caller asked for, whatever their case in this table. */
     ALLOC(*sources, *d);
     ALLOC_ZERO(data->features, *d + 1);
     for (int64_t j = 0; j < *d; j++) {
@@ -382,6 +414,8 @@ done:
     return status;
 }
 
+/* Dropping comes before encoding, so that a text which occurs only in dropped rows makes no
+ * feature; filling comes after it, because means are those of features. */
 huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
                                  const hd_io_pieces *pieces, hd_io_missing policy, bool *misread,
                                  hd_io_labels *labels, huddle_data *data, int64_t **sources) {
@@ -395,6 +429,7 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
     TRY(status);
     if (policy == HD_IO_DROP)
         TRY(drop_rows(&r, data, &n));
+    /* The spans are copied; what they point to is the mapped file. */
     if (plan->label >= 0) {
         ALLOC(labels->texts, n);
         memcpy(labels->texts, r.texts, (size_t)n * sizeof *labels->texts);
@@ -406,6 +441,7 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
         TRY(take_features(plan, &r, n, &d, data, sources, &wide));
     if (policy == HD_IO_MEAN || policy == HD_IO_MEDIAN)
         TRY(fill(plan, wide, n, d, *sources, policy == HD_IO_MEDIAN, &filled));
+    /* The number of features is set with the points; until then data->features is freed below. */
     data->points.d = 0;
     if (request->options->n_shift == d)
         TRY(huddle_points_from_double_shifted(request->context, n, d, wide, d, 1,

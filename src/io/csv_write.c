@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* RFC 4180: a text with a separator, quote or line break is quoted, and its quotes are
+ * doubled. Also quoted is what the reader would not return unchanged: an empty text, blanks at
+ * the ends, and '#', which would make a first line a comment. */
 huddle_status hd_io_csv_text(hd_output *output, const char *text, char separator) {
     huddle_status status = HUDDLE_OK;
     size_t length = strlen(text);
@@ -27,6 +30,8 @@ done:
     return status;
 }
 
+/* A table with names is written even if the data has none, so that the header never has to be
+ * guessed. */
 static huddle_status write_header(hd_output *output, const huddle_data *data, char separator) {
     huddle_status status = HUDDLE_OK;
     for (int64_t j = 0; j < data->points.d; j++) {
@@ -45,6 +50,8 @@ done:
     return status;
 }
 
+/* Floats are written with as many digits as they need to be read back exactly; a value with a
+ * shift has the precision of a double. */
 static huddle_status write_row(hd_output *output, const huddle_data *data, int64_t i,
                                char separator) {
     huddle_status status = HUDDLE_OK;
@@ -72,11 +79,13 @@ done:
 huddle_status hd_io_csv_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
+    /* Only .tsv has tabs; .txt is written as CSV. */
     char separator = hd_has_extension(path, "tsv") ? '\t' : ',';
     TRY(hd_output_begin(path, false, &output));
     TRY(write_header(&output, data, separator));
     for (int64_t i = 0; i < data->points.n; i++) {
         TRY(write_row(&output, data, i, separator));
+        /* Often enough for a smooth display, and rare enough that the clock costs nothing. */
         if (i % 256 == 0)
             TRY(hd_progress(context, "write", (double)i, (double)data->points.n));
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Works for data that was only partly filled: everything not reached is zero. */
 void huddle_data_free(huddle_data *data) {
     huddle_free(data->name);
     huddle_free(data->labels);
@@ -24,7 +25,8 @@ void huddle_data_free(huddle_data *data) {
     memset(data, 0, sizeof *data);
 }
 
-/* Options for tables are refused, not ignored, for other formats. */
+/* Options for tables are refused with other formats: ignoring them would change the result
+ * silently. */
 static huddle_status refuse_table_options(const huddle_read_options *options) {
     if (options->missing != NULL && strcmp(options->missing, "error") != 0)
         return hd_fail(HUDDLE_UNSUPPORTED, "missing = %.100s is for tables (CSV, TSV) only",
@@ -34,6 +36,9 @@ static huddle_status refuse_table_options(const huddle_read_options *options) {
     return HUDDLE_OK;
 }
 
+/* Detection works on the unpacked bytes, so that every format may be compressed by gzip. The
+ * features of a model are names of columns only in a table; in a container they would be taken
+ * for names of variables, and are therefore removed. */
 static huddle_status read_file(hd_io_request *request, const char *path, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_read_options *options = request->options;
@@ -49,6 +54,7 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
         goto done;
     }
     TRY(refuse_table_options(options));
+    /* The options belong to the caller, so a copy is changed and restored at the end. */
     without_x.n_x = 0;
     if (options->x_by_name)
         request->options = &without_x;
@@ -56,12 +62,14 @@ static huddle_status read_file(hd_io_request *request, const char *path, huddle_
     TRY(hd_io_container_read(request, &container, data));
 done:
     request->options = options;
+    /* The container may refer to the mapped file, so it is closed first. */
     hd_io_container_close(&container);
     if (file.text != NULL)
         hd_file_close(&file);
     return status;
 }
 
+/* A folder is a data set of images. */
 static huddle_status read_source(hd_io_request *request, const char *source, huddle_data *data) {
     struct stat about;
     if (stat(source, &about) != 0)
@@ -73,7 +81,8 @@ static huddle_status read_source(hd_io_request *request, const char *source, hud
     return read_file(request, source, data);
 }
 
-/* Puts the file's name in front of a message that is about it. */
+/* Puts the file's name before a message that is about it. Lack of memory and cancelling are
+ * not the file's fault. */
 static huddle_status locate_failure(const hd_io_request *request, huddle_status status) {
     if (status == HUDDLE_OK || status == HUDDLE_NO_MEMORY || status == HUDDLE_CANCELLED ||
         request->failing_path == NULL)
@@ -85,6 +94,7 @@ static huddle_status locate_failure(const hd_io_request *request, huddle_status 
 static huddle_status remove_labels(const huddle_read_options *options, huddle_data *data) {
     if (options->n_y == 0)
         return HUDDLE_OK;
+    /* "none" is the only value that makes sense for generated labels. */
     if (options->n_y > 1 || strcmp(options->y[0], "none") != 0)
         return hd_fail(HUDDLE_INVALID, "y = '%s': the labels are built in; only none leaves them",
                        options->y[0]);
@@ -106,10 +116,12 @@ static huddle_status generate_data(hd_io_request *request, const char *kind, hud
     return status == HUDDLE_OK ? remove_labels(request->options, data) : status;
 }
 
+/* The names of generators win over files of the same name; "./digits" reads such a file. */
 huddle_status huddle_data_read(huddle_context *context, const char *source,
                                const huddle_read_options *options, huddle_data *data) {
     static const huddle_read_options plain = {.noise = HUDDLE_AUTO};
     huddle_status status = HUDDLE_OK;
+    /* Failures are about the source unless a reader changes failing_path. */
     hd_io_request request = {context, options != NULL ? options : &plain, source};
     memset(data, 0, sizeof *data);
     data->name = hd_copy_text(source);
@@ -129,7 +141,7 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* Opens a file's container or, if it is CSV, leaves *format->open NULL. */
+/* Opens a file's container. (*format)->open is NULL if the file is a table, which has none. */
 static huddle_status open_file(huddle_context *context, const char *path, hd_file *file,
                                const hd_io_format **format, hd_io_container *container) {
     static const huddle_read_options plain = {0};
@@ -144,6 +156,8 @@ static huddle_status open_file(huddle_context *context, const char *path, hd_fil
     return status;
 }
 
+/* For files that contain labels only, and for those with points and labels, of which the
+ * labels are used. */
 huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
                                     hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
@@ -151,6 +165,7 @@ huddle_status hd_io_labels_read_raw(huddle_context *context, const char *path,
     hd_io_container container = {0};
     const hd_io_format *format = NULL;
     *labels = (hd_io_labels){0};
+    /* Also used for y = FILE, whose failures are about that file. */
     TRY(open_file(context, path, &file, &format, &container));
     if (format->open == NULL)
         TRY(hd_io_csv_labels(context, &file, labels));
@@ -166,6 +181,7 @@ done:
     return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }
 
+/* Outputs are cleared first, so that they are valid after a failure. */
 huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
                                  int32_t **labels, int32_t *n_classes, char ***classes) {
     hd_io_labels raw;
@@ -184,6 +200,7 @@ huddle_status huddle_labels_read(huddle_context *context, const char *path, int6
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
+/* names and dims have the same number of entries. */
 void huddle_listing_free(huddle_listing *listing) {
     hd_io_classes_free(listing->names, listing->count);
     huddle_free(listing->dims);
@@ -197,6 +214,7 @@ huddle_status huddle_data_list(huddle_context *context, const char *path, huddle
     const hd_io_format *format = NULL;
     memset(listing, 0, sizeof *listing);
     TRY(open_file(context, path, &file, &format, &container));
+    /* A table has no variables, so its listing is empty. */
     listing->format = format->about->name;
     if (format->open != NULL)
         TRY(hd_io_container_list(&container, listing));
@@ -211,6 +229,7 @@ done:
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
+/* The matrix is zeroed by huddle_dense_new(). */
 static huddle_status dense_from_csr(const huddle_csr *from, huddle_dense *matrix) {
     huddle_status status = huddle_dense_new(from->rows, from->cols, matrix);
     for (int64_t i = 0; status == HUDDLE_OK && i < from->rows; i++)
@@ -219,6 +238,7 @@ static huddle_status dense_from_csr(const huddle_csr *from, huddle_dense *matrix
     return status;
 }
 
+/* Images become one row each; see hd_io_array_samples(). */
 static huddle_status dense_from_array(huddle_context *context, const hd_io_array *array,
                                       huddle_dense *matrix) {
     hd_io_samples samples = hd_io_array_samples(array, false);
@@ -227,6 +247,8 @@ static huddle_status dense_from_array(huddle_context *context, const hd_io_array
                                : status;
 }
 
+/* Huddle's computations assume finite values: NaN would pass silently through every
+ * comparison. */
 static huddle_status check_finite(const huddle_dense *matrix) {
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t j = 0; j < matrix->cols; j++)
@@ -265,7 +287,8 @@ done:
     return locate_failure(&(hd_io_request){context, NULL, path}, status);
 }
 
-/* The entries that are not zero. */
+/* The entries that are not zero. Two passes: the first counts, so that the matrix is allocated
+ * once. */
 static huddle_status csr_from_dense(const huddle_dense *from, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0;
@@ -288,6 +311,8 @@ done:
     return status;
 }
 
+/* The columns and offsets of a sparse matrix come from the file, so they are checked at the
+ * end before anything indexes by them. */
 huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};
@@ -302,12 +327,15 @@ huddle_status huddle_csr_read(huddle_context *context, const char *path, huddle_
     } else {
         TRY(hd_io_container_matrix(&container, &variable));
         if (variable->kind == HD_IO_SPARSE) {
+            /* The matrix is taken over; closing the container frees what is left in the
+             * variable. */
             *matrix = variable->sparse;
             variable->sparse = (huddle_csr){0};
         } else {
             TRY(dense_from_array(context, &variable->array, &dense));
         }
     }
+    /* Still empty: the source was dense. */
     if (matrix->offsets == NULL)
         TRY(csr_from_dense(&dense, matrix));
     TRY(huddle_csr_check(matrix));

@@ -6,11 +6,13 @@
 
 enum { SAMPLES = 1797, PIXELS = 64, CLASSES = 10 };
 
-/* 64 pixels and the label, one image per row. */
+/* 64 pixels and the label, one image per row; generated from the file in data/. */
 static const unsigned char digits[SAMPLES * (PIXELS + 1)] = {
 #include "digits.inc"
 };
 
+/* The classes are "0" .. "9", in the order of their labels, as a reader of a file would
+ * produce them. */
 huddle_status hd_io_digits_make(huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     data->format = "digits";

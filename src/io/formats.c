@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows of both tables, in the order in which content is recognised. */
+/* Rows of both tables, in the order in which content is tested. A MAT v7.3 file is also an
+ * HDF5 file, so the more specific test comes first; LIBSVM is plain text and comes last. */
 enum { CSV, NPY, NPZ, MAT5, MAT73, HDF5, IDX, MATRIXMARKET, LIBSVM, PGM, PNG, N_FORMATS };
 
-/* HUDDLE_WITH_* are 0 or 1 and come from the build. */
+/* The fields are those of huddle_format. HUDDLE_WITH_* are 0 or 1 and are set by the build;
+ * the last row is all zero and ends the table. */
 static const huddle_format formats[N_FORMATS + 1] = {
     [CSV] = {"csv", "table, columns separated by commas, tabs or blanks", ".csv .tsv .txt",
              ".csv .tsv .txt", true, false, NULL, true},
@@ -54,7 +56,7 @@ const huddle_format *huddle_formats(void) {
 /* ---- endings ------------------------------------------------------------------------------ */
 
 /* Copies the next of several endings, without its dot, and returns what follows; NULL at the
- * end. */
+ * end. 32 bytes suffice for every ending in the table. */
 static const char *next_ending(const char *endings, char ending[32]) {
     size_t length;
     if (endings == NULL || *(endings += strspn(endings, " .")) == '\0')
@@ -64,7 +66,7 @@ static const char *next_ending(const char *endings, char ending[32]) {
     return endings + length;
 }
 
-/* True if the path has one of those endings, or one of them with `more` behind it. */
+/* True if the path has one of those endings, or one of them followed by `more`. */
 static bool has_ending(const char *path, const char *endings, const char *more) {
     char ending[32], longer[64];
     while ((endings = next_ending(endings, ending)) != NULL) {
@@ -75,6 +77,7 @@ static bool has_ending(const char *path, const char *endings, const char *more) 
     return false;
 }
 
+/* The first format in the table with that ending. */
 const hd_io_format *hd_io_find_writer(const char *path) {
     for (int k = 0; k < N_FORMATS; k++)
         if (has_ending(path, formats[k].write_endings, ""))
@@ -82,6 +85,7 @@ const hd_io_format *hd_io_find_writer(const char *path) {
     return NULL;
 }
 
+/* The last ending is joined by "or", so each is written when the next is known. */
 void hd_io_list_write_endings(char *text, size_t size) {
     char ending[32], previous[32] = "";
     size_t used = 0;
@@ -97,6 +101,8 @@ void hd_io_list_write_endings(char *text, size_t size) {
         snprintf(text + used, size - used, " or .%s", previous);
 }
 
+/* One sentence for every format that depends on a library, so that users find the same words
+ * in the documentation. */
 huddle_status hd_io_missing_library(const char *what, const char *library) {
     return hd_fail(HUDDLE_UNSUPPORTED, "%s need %s, which this build of Huddle was made without",
                    what, library);
@@ -104,7 +110,8 @@ huddle_status hd_io_missing_library(const char *what, const char *library) {
 
 /* ---- content ------------------------------------------------------------------------------ */
 
-/* The signature is at the beginning, or at 512, 1024, ... behind a block of the user's own. */
+/* The signature is at the beginning or, after a user block (which MATLAB uses for its own
+ * header), at 512, 1024, 2048, ... as the HDF5 specification prescribes. */
 bool hd_io_hdf5_is(const hd_file *file) {
     static const char signature[] = "\x89HDF\r\n\x1a\n";
     for (int64_t at = 0; at + 8 <= file->size; at = at == 0 ? 512 : 2 * at)
@@ -113,18 +120,22 @@ bool hd_io_hdf5_is(const hd_file *file) {
     return false;
 }
 
-/* Text has no zero bytes and no control characters but blanks. */
+/* Text has no zero bytes and no control characters other than white space. The beginning
+ * suffices: binary formats have a header of binary numbers. */
 static bool is_text(const hd_file *file) {
     enum { EXAMINED = 4096 };
     int64_t size = file->size < EXAMINED ? file->size : EXAMINED;
     for (int64_t i = 0; i < size; i++) {
+        /* Bytes of 128 and above are allowed: UTF-8, or an older encoding. */
         unsigned char c = (unsigned char)file->text[i];
         if (c < 32 && c != '\n' && c != '\r' && c != '\t' && c != '\f')
             return false;
     }
-    return (unsigned char)file->text[0] != 0x93; /* a cut NPY header */
+    return (unsigned char)file->text[0] !=
+           0x93; /* the first byte of an NPY file, cut off after it */
 }
 
+/* PNG, JPEG, and the Netpbm family P1 to P6. */
 static bool is_image(const hd_file *file) {
     const char *t = file->text;
     return file->size > 4 &&
@@ -132,6 +143,8 @@ static bool is_image(const hd_file *file) {
             (t[0] == 'P' && t[1] >= '1' && t[1] <= '6' && (t[2] == '\n' || t[2] == ' ')));
 }
 
+/* Content decides, because endings are often wrong: a .txt may be LIBSVM, a .mat either of two
+ * formats. The ending is used for text, where several formats fit, and to word the failure. */
 huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
     const hd_io_format *claimed = NULL;
     for (int k = 0; k < N_FORMATS; k++) {
@@ -149,7 +162,7 @@ huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "a single image is not a data set; give the folder of its class folders");
     if (is_text(file)) {
-        /* A line with nothing but a label is LIBSVM only if the file name says so. */
+        /* A line with nothing but a label is LIBSVM only if the file has its ending. */
         *format = claimed == &handlers[LIBSVM] ? claimed : &handlers[CSV];
         return HUDDLE_OK;
     }

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* M_PI is not part of C11. */
 static const double pi = 3.14159265358979323846;
 
+/* noise is the default; options->noise replaces it. */
 typedef struct shape {
     const char *name;
     int32_t d, n_classes;
@@ -32,7 +34,8 @@ static void place_ring(hd_rng *rng, int32_t class, double *x) {
     x[1] = (class + 1) * sin(angle);
 }
 
-/* Three arms of an Archimedean spiral, even along the arm, one turn each. */
+/* Three arms of an Archimedean spiral, one turn each. The square root makes the points even
+ * along the arm, whose length grows with the square of the radius. */
 static void place_spiral(hd_rng *rng, int32_t class, double *x) {
     double radius = sqrt(0.25 + 8.75 * hd_rng_uniform(rng)); /* 0.5 .. 3 */
     double angle = 2 * pi * ((radius - 0.5) / 2.5 + class / 3.0);
@@ -47,9 +50,10 @@ static void place_blob(hd_rng *rng, int32_t class, double *x) {
     x[1] = 10 * sin(2 * pi * class / 5);
 }
 
-/* A sheet of width 21 rolled by the spiral of radius t, t from 3 pi / 2 to 9 pi / 2, even along
- * its length, which is (t^2 - t0^2) / 2 nearly. It is cut into four strips with gaps of a third
- * of their length: along the sheet they are apart, through the air hardly farther. */
+/* A sheet of width 21 rolled along the spiral of radius t, t from 3 pi / 2 to 9 pi / 2,
+ * uniform along its length, which is nearly (t^2 - t0^2) / 2. It is cut into four strips with
+ * gaps of a third of their length: neighbouring turns of the roll are hardly farther apart
+ * than the strips, so that methods which use straight distances fail. */
 static void place_on_roll(hd_rng *rng, int32_t class, double *x) {
     double along = (class + 0.75 * hd_rng_uniform(rng)) / 3.75;
     double t = pi * sqrt(2.25 + 18 * along);
@@ -64,6 +68,7 @@ static const shape kinds[] = {
     {"swissroll", 3, 4, 0.05, place_on_roll},
 };
 
+/* digits are read from a table in digits.c, not made by a shape. */
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *const *huddle_data_kinds(void) {
@@ -86,6 +91,7 @@ typedef struct making {
     double noise;
 } making;
 
+/* The stream of a point depends on its number only, not on the chunk. */
 static huddle_status make_points(void *argument, hd_chunk chunk) {
     const making *m = argument;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
@@ -101,6 +107,7 @@ static huddle_status make_points(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* n = 0 means the default of 1000 points. Every class has at least one point. */
 huddle_status hd_io_generate(huddle_context *context, const char *name,
                              const huddle_read_options *options, huddle_data *data) {
     huddle_status status = HUDDLE_OK;

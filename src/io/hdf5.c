@@ -7,11 +7,14 @@
 #include <hdf5.h>
 #include <string.h>
 
-/* Deflate cannot shrink further than this; what is less than SMALL need not be stored at all. */
+/* Deflate cannot compress further than by this factor. Data sets below SMALL may take no
+ * storage at all: HDF5 does not store chunks that contain only the fill value. */
 enum { MAX_RATIO = 1032, SMALL = 1 << 16 };
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
+/* HDF5 allows any number of bytes; odd widths (3 bytes, x87 extended) are read as the next
+ * wider native type, which HDF5 converts to. */
 static bool element_of(hid_t type, hd_io_element *element) {
     size_t size = H5Tget_size(type);
     if (H5Tget_class(type) == H5T_FLOAT) {
@@ -26,7 +29,8 @@ static bool element_of(hid_t type, hd_io_element *element) {
     return true;
 }
 
-/* The memory type to read an element as; half floats come as floats. */
+/* The memory type to read an element as; HDF5 has no native half, so half floats are read as
+ * floats. */
 static hid_t memory_type(hd_io_element element) {
     switch (element) {
     case HD_IO_F2:
@@ -53,6 +57,8 @@ static hid_t memory_type(hd_io_element element) {
     }
 }
 
+/* h5py stores booleans as an enumeration over int8, which is read as its numbers. Halves
+ * become floats here, so that the size of an element is that in memory. */
 static void describe_type(hid_t set, hd_io_variable *variable) {
     hid_t type = H5Dget_type(set), base = -1;
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
@@ -74,11 +80,14 @@ static void describe_type(hid_t set, hd_io_variable *variable) {
         H5Tclose(type);
 }
 
-/* Shape; an array that claims more than its stored bytes can unpack to is damaged. */
+/* The shape. One that claims more elements than the stored bytes can unpack to is damaged:
+ * without the check, a header of a few bytes could request terabytes. */
 static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variable) {
     hsize_t dims[H5S_MAX_RANK] = {0}, stored = H5Dget_storage_size(set);
     hid_t space = H5Dget_space(set);
     int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    /* H5S_NULL is a data set without a value, which HDF5 distinguishes from one with zero
+     * elements. */
     if (rank > 3 || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
         variable->kind = HD_IO_OTHER;
         variable->trouble = rank > 3 ? "has more than three dimensions" : "holds nothing";
@@ -86,6 +95,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
         H5Sget_simple_extent_dims(space, dims, NULL);
         variable->array.rank = rank;
         for (int k = 0; k < rank; k++)
+            /* Dimensions beyond int64 become -1, which hd_io_array_count() refuses. */
             variable->array.dims[k] = dims[k] > INT64_MAX / 2 ? -1 : (int64_t)dims[k];
         int64_t room = stored > (hsize_t)file_size ? -1 : (int64_t)stored * MAX_RATIO + SMALL;
         if (hd_io_array_count(&variable->array, room) < 0) {
@@ -93,6 +103,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
             variable->trouble = "claims more elements than the file can hold";
             variable->array.rank = 0;
         }
+        /* Steps are needed even for arrays that are only listed. */
         hd_io_array_pack(&variable->array, false);
     }
     if (space >= 0)
@@ -104,7 +115,9 @@ void hd_io_hdf5_describe(int64_t set, int64_t file_size, hd_io_variable *variabl
     describe_shape(set, file_size, variable);
 }
 
-/* H5Lvisit's callback: 0 continues, a negative value stops. */
+/* Callback of H5Lvisit(): 0 continues, a negative value stops. Soft and external links are not
+ * followed: they may lead out of the file or in circles, and what they lead to inside the file
+ * is visited anyway. */
 static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, void *user) {
     hd_io_container *container = user;
     if (link->type != H5L_TYPE_HARD)
@@ -113,6 +126,7 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
     if (object < 0)
         return 0;
     if (H5Iget_type(object) == H5I_DATASET) {
+        /* Groups are visited too, but only data sets are variables. */
         hd_io_variable *variable = hd_io_container_add(container, name, (int64_t)strlen(name));
         if (variable == NULL) {
             H5Oclose(object);
@@ -130,6 +144,7 @@ static huddle_status damaged(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
 
+/* Cannot overflow: describe_shape() has checked the product. */
 static int64_t count_of(const hd_io_variable *variable) {
     int64_t count = 1;
     for (int32_t k = 0; k < variable->array.rank; k++)
@@ -137,12 +152,15 @@ static int64_t count_of(const hd_io_variable *variable) {
     return count;
 }
 
-/* Texts of a fixed length are one block; others are pointers that HDF5 allocated. */
+/* Copies texts into an arena of their own. Texts of a fixed length are one block, of which
+ * each entry ends at a zero byte or at its width; others are pointers that HDF5 allocated,
+ * NULL for an empty one. Fortran pads with blanks. */
 static huddle_status collect_texts(hd_io_variable *variable, const char *block,
                                    char *const *pointers, int64_t width, bool pad_spaces) {
     huddle_status status = HUDDLE_OK;
     int64_t count = count_of(variable), bytes = 0;
     hd_io_labels *texts = &variable->texts;
+    /* One byte more for each, the line feed. */
     for (int64_t i = 0; i < count; i++)
         bytes += 1 + (pointers == NULL ? width
                                        : (pointers[i] == NULL ? 0 : (int64_t)strlen(pointers[i])));
@@ -168,6 +186,8 @@ done:
     return status;
 }
 
+/* The width of fixed texts comes from the file as well: width times count is checked like the
+ * size of an array before it is allocated. */
 static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hid_t type = H5Dget_type(set), space = H5Dget_space(set);
@@ -178,6 +198,7 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
         ALLOC_ZERO(pointers, count);
         read = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers) >= 0;
     } else {
+        /* Both factors come from the file. */
         if (width < 1 || count > INT64_MAX / 2 / width ||
             (hsize_t)(count * width) / MAX_RATIO > H5Dget_storage_size(set) + SMALL)
             TRY(damaged(variable));
@@ -188,6 +209,7 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
         TRY(damaged(variable));
     TRY(collect_texts(variable, block, pointers, width, H5Tget_strpad(type) == H5T_STR_SPACEPAD));
 done:
+    /* What HDF5 allocated for texts of variable length, it has to free. */
     if (read && variable_length)
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers);
     huddle_free(pointers);
@@ -197,6 +219,7 @@ done:
     return status;
 }
 
+/* The whole data set in one call: HDF5 decompresses and converts it. */
 static huddle_status load_array(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
@@ -220,6 +243,7 @@ typedef struct state {
     hid_t file;
 } state;
 
+/* Opened by name for each access: no identifier of an object outlives a call. */
 static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     const state *s = container->state;
@@ -235,7 +259,8 @@ done:
     return status;
 }
 
-/* Every narrow element becomes a float without loss, by HDF5's own conversion. */
+/* Every narrow element becomes a float without loss, by HDF5's own conversion, straight into
+ * the points. One call reads everything, so that cancelling takes effect only before it. */
 huddle_status hd_io_hdf5_read_floats(hd_io_request *request, hd_io_container *container,
                                      const hd_io_variable *variable, float *values, bool *placed,
                                      bool *checked) {
@@ -255,6 +280,7 @@ done:
     return status;
 }
 
+/* Registered before the file is open, so `file` may be -1. */
 static void close_file(hd_io_container *container) {
     state *s = container->state;
     if (s == NULL)
@@ -270,6 +296,8 @@ int64_t hd_io_hdf5_file(const hd_io_container *container) {
     return ((const state *)container->state)->file;
 }
 
+/* The state is set before the file is opened, so that hd_io_container_close() cleans up after
+ * every failure. */
 huddle_status hd_io_hdf5_open_file(const hd_file *file, bool (*list)(hd_io_container *container),
                                    hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
@@ -290,6 +318,7 @@ done:
     return status;
 }
 
+/* By name, so that the order of variables does not depend on how the file was written. */
 static bool list_datasets(hd_io_container *container) {
     return H5Lvisit(hd_io_hdf5_file(container), H5_INDEX_NAME, H5_ITER_INC, add_dataset,
                     container) >= 0;
@@ -301,6 +330,8 @@ static huddle_status open_file(const hd_file *file, hd_io_container *container) 
     return hd_io_hdf5_open_file(file, list_datasets, container);
 }
 
+/* The file is opened by its path, since HDF5 does its own reading; unpacked or piped bytes
+ * have no path. It is opened twice: first by a process that may crash, see hdf5_trial.c. */
 huddle_status hd_io_hdf5_open(hd_io_request *request, const hd_file *file,
                               hd_io_container *container) {
     huddle_status status = HUDDLE_OK;

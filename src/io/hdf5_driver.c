@@ -1,6 +1,7 @@
-/* How HDF5 reaches the file it writes. After a write that failed, HDF5 can neither finish nor
- * forget a file, and may crash when the process ends. So this driver never reports one: it records
- * the failure, discards what follows, and the caller checks when the file is closed. */
+/* A driver through which HDF5 writes a file. After a failed write HDF5 can neither complete
+ * nor abandon a file, and may crash when the process ends. So this driver never reports one:
+ * it records the failure, discards what follows, and the caller checks when the file is
+ * closed. */
 #define _XOPEN_SOURCE 700
 #include "io/hdf5.h"
 
@@ -11,18 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What hd_io_hdf5_create() was given. */
+/* What hd_io_hdf5_create() was given; HDF5 copies it into the access property list. */
 typedef struct target {
     int descriptor;
     int *error;
 } target;
 
+/* eoa is the end of the space that HDF5 has allocated, eof the end of what it has written. */
 typedef struct driver_file {
     H5FD_t common; /* HDF5's part comes first */
     target target;
     haddr_t eoa, eof;
 } driver_file;
 
+/* The output's temporary file is already open; its name is not used. */
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t most) {
     (void)name;
     (void)flags;
@@ -31,6 +34,7 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
     driver_file *file = NULL;
     if (given == NULL)
         return NULL;
+    /* HDF5 frees nothing of this; close_file() does. */
     file = hd_alloc_zero(1, sizeof *file);
     if (file == NULL) {
         *given->error = ENOMEM;
@@ -45,6 +49,7 @@ static herr_t close_file(H5FD_t *common) {
     return 0;
 }
 
+/* The same features as HDF5's own POSIX driver: small writes are collected into larger ones. */
 static herr_t query(const H5FD_t *common, unsigned long *flags) {
     (void)common;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
@@ -68,16 +73,18 @@ static haddr_t get_eof(const H5FD_t *common, H5FD_mem_t type) {
     return ((const driver_file *)common)->eof;
 }
 
-/* Bytes never written, or lost to a failure, are zero. */
+/* Bytes never written, or lost to a failure, read as zero. */
 static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_t address,
                          size_t size, void *bytes) {
     driver_file *file = (driver_file *)common;
     char *to = bytes;
     (void)type;
     (void)transfer;
+    /* Cleared first: what the file does not have reads as zero. */
     memset(bytes, 0, size);
     while (size > 0) {
         ssize_t got = pread(file->target.descriptor, to, size, (off_t)address);
+        /* A signal (a progress timer, a debugger) interrupts system calls; that is no failure. */
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -89,6 +96,8 @@ static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_
     return 0;
 }
 
+/* eof advances even if nothing is written any more: HDF5 must find its picture of the file
+ * consistent until it closes it. */
 static herr_t write_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_t address,
                           size_t size, const void *bytes) {
     driver_file *file = (driver_file *)common;
@@ -112,10 +121,12 @@ static herr_t write_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr
     return 0;
 }
 
+/* HDF5 may have allocated space that it never wrote; the file is given its final size here. */
 static herr_t truncate_file(H5FD_t *common, hid_t transfer, hbool_t closing) {
     driver_file *file = (driver_file *)common;
     (void)transfer;
     (void)closing;
+    /* A failure is recorded only if it is the first. */
     if (file->eoa != file->eof && ftruncate(file->target.descriptor, (off_t)file->eoa) != 0 &&
         *file->target.error == 0)
         *file->target.error = errno;
@@ -138,10 +149,12 @@ static const H5FD_class_t driver = {.name = "huddle",
                                     .truncate = truncate_file,
                                     .fl_map = H5FD_FLMAP_DICHOTOMY};
 
+/* Unregistering is safe at once: the open file holds its own reference to the driver. */
 int64_t hd_io_hdf5_create(const hd_output *output, int *error) {
     target given = {output->descriptor, error};
     hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS), id = H5FDregister(&driver);
     *error = 0;
+    /* The driver is registered for this file only. */
     if (access >= 0 && id >= 0 && H5Pset_driver(access, id, &given) >= 0)
         file = H5Fcreate(output->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     if (access >= 0)
@@ -151,6 +164,7 @@ int64_t hd_io_hdf5_create(const hd_output *output, int *error) {
     return file;
 }
 
+/* The driver's error is the cause of whatever HDF5 reports, so it is examined first. */
 huddle_status hd_io_hdf5_close(int64_t file, const int *error, huddle_status status) {
     bool closed = file >= 0 && H5Fclose(file) >= 0;
     if (*error == ENOMEM)

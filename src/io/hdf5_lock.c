@@ -10,6 +10,7 @@ static H5E_auto2_t callers_printer; /* guarded by library */
 static void *callers_stream;
 static bool failed; /* a call inside HDF5 has failed; guarded by library */
 
+/* Called by HDF5 for every error; nothing is printed, but end_quietly() has to know. */
 static herr_t note_failure(hid_t stack, void *unused) {
     (void)stack;
     (void)unused;
@@ -17,14 +18,16 @@ static herr_t note_failure(hid_t stack, void *unused) {
     return 0;
 }
 
-/* HDF5 loses memory when it fails on a damaged file, and prints "infinite loop closing library"
- * when the process ends unless printing of errors is off. HDF5 registered its own exit handler
- * before, so this one runs first. */
+/* HDF5 leaks identifiers when it fails on a damaged file, and prints "infinite loop closing
+ * library" when the process ends unless the printing of errors is off. Exit handlers run in
+ * reverse order: HDF5's own was registered before, so this one runs first. */
 static void end_quietly(void) {
     if (failed)
         H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
+/* The caller's program may use HDF5 too: its error printer is restored by hd_io_hdf5_unlock().
+ * H5Eget_auto2() also initialises HDF5, before atexit() is called. */
 void hd_io_hdf5_lock(void) {
     static bool registered;
     pthread_mutex_lock(&library);

@@ -14,10 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Elements read in the trial, and what it may use: seconds, bytes. */
+/* What the trial reads (elements of a variable) and may use (seconds of CPU time, bytes beyond
+ * what the process already has). */
 enum { SMALL = 1 << 17, MAX_SECONDS = 20, MAX_BYTES = 1 << 30 };
 
-/* Crashes are silent, leave no core, and cannot take the machine's memory with them. */
+/* A crash is silent, leaves no core file, and cannot exhaust the machine's memory. Handlers
+ * that the calling program installed (Python's faulthandler, a debugger's) must not run in the
+ * child. The memory limit counts from the data size of the process, field 6 of
+ * /proc/self/statm, because the child inherits all of it. */
 static void confine(void) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
@@ -38,6 +42,7 @@ static void confine(void) {
     fclose(file);
 }
 
+/* The product is capped at each step, so that it cannot overflow. */
 static bool is_small(const hd_io_variable *variable) {
     int64_t count = 1;
     for (int32_t k = 0; k < variable->array.rank && count <= SMALL; k++)
@@ -45,6 +50,8 @@ static bool is_small(const hd_io_variable *variable) {
     return variable->kind != HD_IO_OTHER && count <= SMALL;
 }
 
+/* Small variables are read as well: a damaged file often opens and lists, and fails in its
+ * data. */
 static bool attempt(const hd_file *file,
                     huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
     hd_io_container container = {.file = file};
@@ -64,11 +71,13 @@ static bool attempt(const hd_file *file,
 bool hd_io_hdf5_try(const hd_file *file,
                     huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
     int status = 0;
-    hd_io_hdf5_lock(); /* no other thread is inside HDF5 at the moment of the fork */
+    hd_io_hdf5_lock(); /* no other thread is inside HDF5 at the moment of the fork, so the child's
+                          copy is consistent */
     pid_t child = fork();
     hd_io_hdf5_unlock();
     if (child == 0) {
         confine();
+        /* Tests that make allocations fail count those of the parent only. */
         (void)hd_memory_fail_at(0);
         _exit(attempt(file, open_it) ? 0 : 1);
     }

@@ -8,6 +8,9 @@
 
 #include <hdf5.h>
 
+/* Creates a data set with one call each for space, set and values. The stored type is
+ * little-endian whatever the machine, so that files are the same everywhere; HDF5 converts
+ * from the native type. */
 static huddle_status put(hid_t file, const char *name, hid_t stored, hid_t type, int rank,
                          const hsize_t *dims, const void *values) {
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
@@ -22,6 +25,7 @@ static huddle_status put(hid_t file, const char *name, hid_t stored, hid_t type,
     return HUDDLE_OK;
 }
 
+/* Texts of variable length in UTF-8, as h5py writes and reads them. */
 static huddle_status put_texts(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const char **texts = NULL;
@@ -39,6 +43,8 @@ done:
     return status;
 }
 
+/* The reader finds X and y by their conventional names, and the image size by the names that
+ * MATLAB files of image sets use. */
 static huddle_status put_all(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
@@ -50,10 +56,12 @@ static huddle_status put_all(hid_t file, const huddle_data *data) {
     TRY(put(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
             block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
     TRY(hd_io_label_numbers(data, &numbers));
+    /* Labels are numbers if the classes are, and texts otherwise. */
     if (numbers != NULL)
         TRY(put(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
     else if (data->labels != NULL)
         TRY(put_texts(file, data));
+    /* Scalars; the image size is 0 if the points are no images. */
     if (data->height > 0) {
         TRY(put(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->height));
         TRY(put(file, "im_width", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->width));
@@ -65,10 +73,14 @@ done:
     return status;
 }
 
+/* HDF5 writes through the driver of hdf5_driver.c, which keeps failures until the file is
+ * closed. Data sets are contiguous and written in one call, so cancelling takes effect only
+ * before it. */
 huddle_status hd_io_hdf5_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
     TRY(hd_output_begin(path, true, &output));
+    /* The last moment at which nothing has been written. */
     TRY(hd_check_cancel(context));
     hd_io_hdf5_lock();
     int error = 0;

@@ -8,18 +8,24 @@
 #include <string.h>
 #include <zlib.h>
 
+/* Deflate cannot compress further than by this factor. */
 enum { MAX_RATIO = 1032 };
 
+/* The magic number of gzip with method 8, deflate. */
 static bool is_packed(const hd_file *file) {
     return file->size >= 18 && memcmp(file->text, "\x1f\x8b\x08", 3) == 0;
 }
 
+/* Two zero bytes, the type of the elements (0x0A is not assigned) and the rank. MNIST's files
+ * have rank 1 (labels) and 3 (images). */
 static bool is_header(const unsigned char *b) {
     return b[0] == 0 && b[1] == 0 && b[2] >= 0x08 && b[2] <= 0x0E && b[2] != 0x0A && b[3] >= 1 &&
            b[3] <= 4;
 }
 
-/* Unpacks at most `size` bytes from the beginning; *got is how many there were. */
+/* Unpacks at most `size` bytes from the beginning; *got is how many there were. A damaged
+ * stream just ends early: the caller compares *got with what the header claims. zlib counts in
+ * 32 bits, so input and output are passed in parts of STEP bytes. */
 static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t *got) {
     enum { STEP = 1 << 30 };
     z_stream stream = {0};
@@ -37,6 +43,7 @@ static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t
         code = inflate(&stream, Z_NO_FLUSH);
         eaten += offered - stream.avail_in;
         *got += room - stream.avail_out;
+        /* No progress: the stream is damaged or at its end. */
         if (offered == stream.avail_in && room == stream.avail_out)
             break;
     }
@@ -44,7 +51,10 @@ static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t
     return HUDDLE_OK;
 }
 
+/* Asked of every file before its format is known, so a packed one is unpacked for four bytes
+ * only. Called by hd_io_gunzip_file() too, which leaves packed IDX to this reader. */
 bool hd_io_idx_is(const hd_file *file) {
+    /* Not a header unless four bytes are read into it. */
     unsigned char head[4] = {1};
     int64_t got = file->size < 4 ? 0 : 4;
     if (is_packed(file)) {
@@ -56,6 +66,8 @@ bool hd_io_idx_is(const hd_file *file) {
     return got == 4 && is_header(head);
 }
 
+/* Types 0x08 .. 0x0E; elements[2] belongs to 0x0A, which is_header() has excluded. Numbers are
+ * big-endian, so they are swapped on a little-endian machine. */
 static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io_array *array,
                                   int64_t *length) {
     static const hd_io_element elements[] = {HD_IO_U1, HD_IO_I1, HD_IO_U1, HD_IO_I2,
@@ -83,7 +95,10 @@ static huddle_status too_short(int64_t count, int64_t there) {
                    (long long)count, (long long)there);
 }
 
-/* Makes the array of a file available as `variable`. */
+/* Makes the array of a file available as `variable`. The claimed dimensions are checked
+ * against the bytes present or, in a packed file, against what they could unpack to, before
+ * anything is allocated; 20 bytes are the longest header, of rank 4. Array bytes of a plain
+ * file stay where they are in the map. */
 static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     unsigned char head[20] = {0};
@@ -101,6 +116,8 @@ static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
         FAIL(HUDDLE_FORMAT, "the IDX header claims more elements than the file can hold");
     hd_io_array_pack(&variable->array, false);
     int64_t size = count * hd_io_element_size(variable->array.element);
+    /* The bytes of a plain file are used where they are mapped; those of a packed one are
+     * replaced below. */
     variable->array.bytes = file->text + length;
     if (packed) {
         ALLOC(bytes, size + length);
@@ -116,7 +133,9 @@ done:
     return status;
 }
 
-/* "train-images-idx3-ubyte.gz" to "train-labels-idx1-ubyte"; false if the name is not like it. */
+/* "train-images-idx3-ubyte.gz" to "train-labels-idx1-ubyte", the naming of MNIST and its
+ * successors; false if the name is not like it. Eight bytes are reserved so that the caller
+ * can append ".gz". */
 static bool labels_path(const char *path, char *labels, size_t size) {
     const char *name = strrchr(path, '/');
     name = name == NULL ? path : name + 1;
@@ -132,7 +151,8 @@ static bool labels_path(const char *path, char *labels, size_t size) {
     return true;
 }
 
-/* Labels beside an images file, plain or packed, join it as variable "labels". */
+/* Labels beside an images file, plain or packed, are added as variable "labels". Their absence
+ * is normal; labels that exist but are damaged are an error about their own file. */
 static huddle_status find_labels(hd_io_request *request, const hd_file *file,
                                  hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
@@ -144,8 +164,10 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
     for (int packed = 0; packed < 2 && labels.text == NULL; packed++) {
         if (packed)
             memcpy(path + strlen(path), ".gz", 4); /* labels_path() left room for it */
+        /* A file that does not exist is not an error, so the message is dropped. */
         (void)hd_file_open(path, &labels);
     }
+    /* A file of that name with other content is not the labels, and is ignored. */
     if (labels.text == NULL || !hd_io_idx_is(&labels))
         goto done;
     variable = hd_io_container_add(container, "labels", 6);
@@ -157,6 +179,7 @@ static huddle_status find_labels(hd_io_request *request, const hd_file *file,
         request->failing_path = NULL;
     }
     TRY(status);
+    /* The labels' file is closed below while its container lives on, so they are copied. */
     if (variable->owned == NULL) {
         int64_t size = hd_io_array_count(&variable->array, INT64_MAX / 8) *
                        hd_io_element_size(variable->array.element);
@@ -178,6 +201,7 @@ huddle_status hd_io_idx_open(hd_io_request *request, const hd_file *file,
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");
     TRY(read_array(file, variable));
+    /* A file of rank 1 contains labels itself and has none beside it. */
     if (variable->array.rank > 1 && !hd_io_labels_unwanted(request->options))
         TRY(find_labels(request, file, container));
 done:

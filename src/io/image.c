@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* The sides of an image come from its file. The bound keeps their product within reach of the
+ * allocator and of int64. */
 huddle_status hd_io_image_reserve(int64_t height, int64_t width, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     if (height < 1 || width < 1 || height > HD_IO_MAX_SIDE || width > HD_IO_MAX_SIDE)
@@ -18,10 +20,12 @@ done:
     return status;
 }
 
-/* The next whole number, past blanks and comments; -1 if there is none. */
+/* The next whole number, past white space and comments; -1 if there is none. The PGM header
+ * consists of such numbers. Nine digits cannot overflow; more are left over and fail later. */
 static int64_t next_number(const char **p, const char *end) {
     int64_t value = 0, digits = 0;
     const char *q = *p;
+    /* White space and comments may be mixed. */
     while (q < end && (*q == ' ' || *q == '\t' || *q == '\n' || *q == '\r' || *q == '#')) {
         if (*q == '#')
             while (q < end && *q != '\n')
@@ -35,6 +39,9 @@ static int64_t next_number(const char **p, const char *end) {
     return digits == 0 ? -1 : value;
 }
 
+/* PGM: "P2" (decimal numbers) or "P5" (bytes), width, height, the largest value, then the
+ * pixels. Above 255 a binary pixel has two bytes, the higher first. Every pixel takes a byte
+ * at least, which bounds what a damaged header can make the reader allocate. */
 static huddle_status read_pgm(const hd_file *file, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     const char *p = file->text + 2, *end = file->text + file->size;
@@ -43,7 +50,7 @@ static huddle_status read_pgm(const hd_file *file, hd_io_image *image) {
     int64_t most = next_number(&p, end), bytes = most > 255 ? 2 : 1;
     if (most < 1 || most > 65535)
         FAIL(HUDDLE_FORMAT, "the PGM header is damaged");
-    p += !plain; /* the one blank before the pixels */
+    p += !plain; /* exactly one white-space character precedes the pixels */
     if (height < 1 || width < 1 || width > HD_IO_MAX_SIDE || height > HD_IO_MAX_SIDE ||
         height * width > (plain ? end - p : (end - p) / bytes))
         FAIL(HUDDLE_FORMAT, "the PGM header claims %lld x %lld pixels, more than there are",
@@ -57,6 +64,7 @@ static huddle_status read_pgm(const hd_file *file, hd_io_image *image) {
         if (value < 0 || value > most)
             FAIL(HUDDLE_FORMAT, "pixel %lld is missing or above %lld", (long long)k + 1,
                  (long long)most);
+        /* All depths are scaled to 0 .. 255, so that folders of mixed depth can be compared. */
         image->pixels[k] =
             most == 255 ? (float)value : (float)((double)value * 255.0 / (double)most);
     }
@@ -64,6 +72,7 @@ done:
     return status;
 }
 
+/* Content decides, not the ending of the name: folders contain PGM files renamed to .png. */
 huddle_status hd_io_image_read(const char *path, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     hd_file file = {.descriptor = -1};

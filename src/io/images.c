@@ -1,4 +1,4 @@
-/* A folder of gray images: one sub-folder a class, or images alone without labels. */
+/* A folder of gray images: one sub-folder per class, or images alone, without labels. */
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/text.h"
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Owned texts: paths of files or folders. */
 typedef struct list {
     char **items;
     int64_t count, capacity;
@@ -22,10 +23,12 @@ static void free_list(list *names) {
     *names = (list){0};
 }
 
+/* By bytes, so that the order does not depend on the locale. */
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Takes the name over, also if it fails. */
 static huddle_status add(list *names, char *name) {
     if (name == NULL ||
         !hd_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items)) {
@@ -36,6 +39,7 @@ static huddle_status add(list *names, char *name) {
     return HUDDLE_OK;
 }
 
+/* Without a second slash if the folder was given with one. */
 static char *join_path(const char *folder, const char *name) {
     size_t head = strlen(folder), tail = strlen(name);
     char *path = hd_alloc((int64_t)(head + tail + 2), 1);
@@ -47,7 +51,9 @@ static char *join_path(const char *folder, const char *name) {
     return path;
 }
 
-/* Paths of the images and of the folders in a folder, sorted; hidden ones are left out. */
+/* Paths of the images and of the folders in a folder; hidden ones are left out. readdir()
+ * returns entries in an order that differs between file systems, so they are sorted: the rows
+ * of the data must not depend on the machine. */
 static huddle_status list_folder(const char *folder, list *images, list *folders) {
     huddle_status status = HUDDLE_OK;
     struct dirent *entry;
@@ -70,6 +76,7 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
     }
     if (images->count > 0)
         qsort(images->items, (size_t)images->count, sizeof *images->items, by_text);
+    /* `folders` is NULL inside a class folder: classes are one level deep. */
     if (folders != NULL && folders->count > 0)
         qsort(folders->items, (size_t)folders->count, sizeof *folders->items, by_text);
 done:
@@ -78,11 +85,14 @@ done:
     return status;
 }
 
-/* Images of all class folders, in order, and the class folder of each. */
+/* Images of all class folders, in order, and the number of the class folder of each. Paths
+ * move from one list to the other: an entry is cleared before it is added, so that no path is
+ * freed twice. */
 static huddle_status list_classes(const list *folders, list *images, int64_t **class_of) {
     huddle_status status = HUDDLE_OK;
     list found = {0};
     int64_t capacity = 0;
+    /* The number of a class folder is its position in the sorted list. */
     for (int64_t k = 0; k < folders->count; k++) {
         TRY(list_folder(folders->items[k], &found, NULL));
         for (int64_t i = 0; i < found.count; i++) {
@@ -100,11 +110,14 @@ done:
     return status;
 }
 
+/* The argument of read_some(). */
 typedef struct reading {
     const list *images;
     huddle_data *data;
 } reading;
 
+/* Images are decoded in parallel, each into its own row. All must have the size of the first,
+ * or their pixels would not correspond. */
 static huddle_status read_some(void *argument, hd_chunk chunk) {
     const reading *r = argument;
     huddle_status status = HUDDLE_OK;
@@ -112,6 +125,7 @@ static huddle_status read_some(void *argument, hd_chunk chunk) {
     int64_t d = r->data->points.d;
     for (int64_t i = chunk.begin; i < chunk.end; i++) {
         const char *path = r->images->items[i];
+        /* The messages of hd_io_image_read() contain the name of the image. */
         TRY(hd_io_image_read(path, &image));
         if (image.height != r->data->height || image.width != r->data->width)
             FAIL(HUDDLE_FORMAT, "%s: the image is %d x %d, but %s is %d x %d", path, image.height,
@@ -125,6 +139,7 @@ done:
     return status;
 }
 
+/* The first image is read twice: its size decides how many features there are. */
 static huddle_status read_pixels(hd_io_request *request, const list *images, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_image first = {0};
@@ -144,12 +159,14 @@ done:
     return status;
 }
 
+/* Classes are named after their folders. */
 static huddle_status set_classes(const list *folders, const int64_t *class_of, int64_t n,
                                  huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels labels = {.n = n};
     ALLOC(labels.texts, n);
     for (int64_t i = 0; i < n; i++) {
+        /* Paths were made by join_path(), so there is always a slash. */
         const char *name = strrchr(folders->items[class_of[i]], '/') + 1;
         labels.texts[i] = (hd_io_span){name, (int64_t)strlen(name)};
     }
@@ -159,6 +176,8 @@ done:
     return status;
 }
 
+/* Images beside class folders are probably a preview or a mean image, so they are ignored with
+ * a warning. Labels from a file (y) replace those of the folders. */
 huddle_status hd_io_images_read(hd_io_request *request, const char *folder, huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     list images = {0}, loose = {0}, folders = {0};

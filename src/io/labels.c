@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Texts may point into the arena or into a mapped file; only the arena is owned. */
 void hd_io_labels_free(hd_io_labels *labels) {
     huddle_free(labels->numbers);
     huddle_free(labels->texts);
@@ -16,12 +17,15 @@ void hd_io_labels_free(hd_io_labels *labels) {
     *labels = (hd_io_labels){0};
 }
 
+/* Tolerates a list that was only partly filled: entries not reached are NULL. */
 void hd_io_classes_free(char **classes, int64_t count) {
     for (int64_t k = 0; classes != NULL && k < count; k++)
         huddle_free(classes[k]);
     huddle_free(classes);
 }
 
+/* Labels of a vector of any type, as long as every value is a whole number: MATLAB stores them
+ * as doubles. */
 huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t n = 1;
@@ -30,6 +34,7 @@ huddle_status hd_io_labels_from_array(const hd_io_array *array, hd_io_labels *la
         n *= array->dims[k];
     ALLOC(labels->numbers, n);
     labels->n = n;
+    /* The message counts labels from 1, as editors count lines. */
     for (int64_t i = 0; i < n; i++) {
         double value;
         if (!hd_io_array_whole(array, i, &labels->numbers[i], &value))
@@ -42,7 +47,7 @@ done:
     return status;
 }
 
-/* Joins the arenas' texts in one arena, or the numbers in one array. */
+/* Copies the texts of both into one arena. */
 static huddle_status join_texts(const hd_io_labels *a, const hd_io_labels *b, hd_io_labels *both) {
     huddle_status status = HUDDLE_OK;
     const hd_io_labels *parts[] = {a, b};
@@ -64,9 +69,11 @@ done:
     return status;
 }
 
+/* Numbers and texts are not mixed: 1 and "1" would be different classes. */
 huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels both = {.n = labels->n + more->n};
+    /* The first part decides whether labels are numbers or texts. */
     if (labels->n > 0 && (labels->texts != NULL) != (more->texts != NULL))
         FAIL(HUDDLE_INVALID, "some parts of the labels are numbers and some are texts");
     if (more->texts != NULL) {
@@ -85,6 +92,8 @@ done:
     return status;
 }
 
+/* Stops at the first text that is no whole number, in most files the first one, so that it
+ * costs nothing for names. */
 huddle_status hd_io_labels_simplify(hd_io_labels *labels) {
     huddle_status status = HUDDLE_OK;
     int64_t *numbers = NULL, i = 0;
@@ -92,6 +101,8 @@ huddle_status hd_io_labels_simplify(hd_io_labels *labels) {
         goto done;
     ALLOC(numbers, labels->n);
     for (; i < labels->n; i++) {
+        /* Each text is followed by a character that is no part of a number: a separator of its
+         * file, or a line feed that was added. */
         hd_io_span text = labels->texts[i];
         if (!hd_io_number_whole(text.begin, text.begin + text.length, &numbers[i]))
             break;
@@ -107,6 +118,7 @@ done:
     return status;
 }
 
+/* The UTF-8 encoding of RFC 3629: 7, 11, 16 or 21 bits in one to four bytes. */
 char *hd_io_store_utf8(uint32_t c, char *to) {
     if (c < 0x80) {
         *to++ = (char)c;
@@ -128,7 +140,9 @@ char *hd_io_store_utf8(uint32_t c, char *to) {
 
 /* ---- mapping -------------------------------------------------------------------------------- */
 
-/* Distinct labels in order of first appearance, found by open addressing. */
+/* Distinct labels in order of first appearance, found in a hash table with linear probing. Its
+ * size is a power of two, and at most half of the slots are in use, so that probing ends
+ * quickly. */
 typedef struct distinct {
     const hd_io_labels *labels;
     int64_t *slots; /* 1 + number of the distinct label, 0 if free */
@@ -137,12 +151,15 @@ typedef struct distinct {
     int64_t count, capacity;
 } distinct;
 
+/* Numbers are hashed and compared as their bytes. */
 static hd_io_span key_of(const hd_io_labels *labels, int64_t i) {
     if (labels->texts != NULL)
         return labels->texts[i];
     return (hd_io_span){(const char *)&labels->numbers[i], sizeof *labels->numbers};
 }
 
+/* FNV-1a. Its low bits, which select the slot, mix poorly for short keys, so higher ones are
+ * added. */
 static uint64_t hash(hd_io_span key) {
     uint64_t h = 0xcbf29ce484222325;
     for (int64_t i = 0; i < key.length; i++)
@@ -150,7 +167,9 @@ static uint64_t hash(hd_io_span key) {
     return h ^ h >> 29;
 }
 
+/* The slot of the key, or the free one where it belongs. */
 static int64_t *slot_of(const distinct *set, hd_io_span key) {
+    /* The table is never full, so the search ends. */
     for (int64_t at = (int64_t)hash(key) & set->mask;; at = (at + 1) & set->mask) {
         int64_t *slot = &set->slots[at];
         if (*slot == 0 || set->first == NULL) /* the second only with the first */
@@ -161,8 +180,10 @@ static int64_t *slot_of(const distinct *set, hd_io_span key) {
     }
 }
 
+/* Doubles the table and enters the distinct labels again; their numbers stay the same. */
 static huddle_status make_room(distinct *set) {
     huddle_status status = HUDDLE_OK;
+    /* A power of two, as mask requires. */
     int64_t *larger = NULL, size = set->slots == NULL ? 256 : 2 * (set->mask + 1);
     ALLOC_ZERO(larger, size);
     huddle_free(set->slots);
@@ -186,6 +207,7 @@ static huddle_status find_distinct(distinct *set, int32_t *numbers) {
             set->first[set->count++] = i;
             *slot = set->count;
             numbers[i] = (int32_t)(set->count - 1);
+            /* At most half of the slots are in use. */
             if (2 * set->count > set->mask)
                 TRY(make_room(set));
         } else {
@@ -196,6 +218,7 @@ done:
     return status;
 }
 
+/* A distinct label, for sorting. */
 typedef struct ranked {
     hd_io_span text;
     int64_t number;
@@ -207,12 +230,15 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* By bytes, which for UTF-8 is the order of code points: the classes do not depend on the
+ * locale. */
 static int by_text(const void *a, const void *b) {
     hd_io_span x = ((const ranked *)a)->text, y = ((const ranked *)b)->text;
     int order = memcmp(x.begin, y.begin, (size_t)(x.length < y.length ? x.length : y.length));
     return order != 0 ? order : (x.length > y.length) - (x.length < y.length);
 }
 
+/* Numbers are written in decimal, as the file had them or not ("007" becomes "7"). */
 static char *class_text(const hd_io_labels *labels, const ranked *class) {
     char text[24];
     if (labels->texts != NULL)
@@ -221,6 +247,9 @@ static char *class_text(const hd_io_labels *labels, const ranked *class) {
     return hd_copy_text(text);
 }
 
+/* Labels are first numbered by appearance, in one pass; only the distinct ones are sorted, and
+ * the numbers are then translated into ranks. Sorted classes make the mapping independent of
+ * the order of the rows. */
 huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int32_t *n_classes,
                                char ***classes) {
     huddle_status status = HUDDLE_OK;
@@ -230,6 +259,7 @@ huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int
     *mapped = NULL;
     *classes = NULL;
     *n_classes = 0;
+    /* Labels are int32 in the whole library. */
     if (labels->n > INT32_MAX)
         FAIL(HUDDLE_UNSUPPORTED, "%lld labels are more than 2147483647", (long long)labels->n);
     ALLOC(*mapped, labels->n);
@@ -245,6 +275,7 @@ huddle_status hd_io_labels_map(const hd_io_labels *labels, int32_t **mapped, int
     }
     if (set.count > 0)
         qsort(order, (size_t)set.count, sizeof *order, labels->texts != NULL ? by_text : by_number);
+    /* rank[] translates numbers by appearance into numbers by order. */
     for (int32_t k = 0; k < set.count; k++) {
         rank[order[k].name] = k;
         (*classes)[k] = class_text(labels, &order[k]);

@@ -8,8 +8,11 @@
 
 #include <string.h>
 
+/* Fields are separated by blanks, quotes have no meaning, blank lines are skipped, and #
+ * begins a comment. */
 static const hd_io_records records = {' ', false, false, '#'};
 
+/* Tabs separate as blanks do. */
 static const char *skip_blanks(const char *p, const char *end) {
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
@@ -22,7 +25,8 @@ static const char *word_end(const char *p, const char *end) {
     return p;
 }
 
-/* "12:0.5"; the text continues after `end`. */
+/* "12:0.5"; the text continues after `end`. A label such as 1 or -1 has no colon, so that a
+ * line without a label is recognised by its first word. */
 static bool is_pair(const char *p, const char *end) {
     const char *digits = p;
     while (p < end && hd_io_is_digit(*p))
@@ -31,7 +35,9 @@ static bool is_pair(const char *p, const char *end) {
            (hd_io_is_digit(p[1]) || p[1] == '-' || p[1] == '+' || p[1] == '.');
 }
 
-/* The first line with something on it: a pair in its first two words gives the format away. */
+/* The first line with something on it: a pair among its first words identifies the format. A
+ * label may come before the pair, and SVMlight's "qid:" between them. A comma in the first
+ * word means a CSV file whose text happens to contain a colon later. */
 bool hd_io_libsvm_is(const hd_file *file) {
     const char *p = file->text, *end = p + file->size;
     while (p < end && (*p == '\n' || *p == '\r' || *p == ' ' || *p == '\t' || *p == '#')) {
@@ -41,6 +47,7 @@ bool hd_io_libsvm_is(const hd_file *file) {
         else
             p++;
     }
+    /* Label, query and first pair: three words at most. */
     for (int word = 0; word < 3; word++) {
         const char *stop = word_end(p, end);
         if (is_pair(p, stop))
@@ -55,6 +62,7 @@ bool hd_io_libsvm_is(const hd_file *file) {
     return false;
 }
 
+/* The argument of read_piece(), for both passes. */
 typedef struct parsing {
     const hd_io_pieces *pieces;
     hd_io_span *labels; /* rows */
@@ -64,18 +72,22 @@ typedef struct parsing {
     int64_t first_index;
 } parsing;
 
+/* At most 60 bytes of a damaged file are shown. */
 static huddle_status bad_pair(const char *p, const char *end, int64_t line) {
     return hd_fail(HUDDLE_FORMAT, "line %lld: '%.*s' is not index:value", (long long)line,
                    (int)(end - p < 60 ? end - p : 60), p);
 }
 
-/* One line; end[-1] is its line feed. */
+/* One line, in either pass; end[-1] is its line feed. Indices must ascend, which also excludes
+ * duplicates, and fit int32. An index of more than ten digits is refused before its value,
+ * which may have overflowed, is used. */
 static huddle_status read_line(const parsing *s, const char *p, const char *end, int64_t line,
                                int64_t row, int64_t piece) {
     int64_t previous = -1, at = s->counting ? 0 : s->x->offsets[row];
     p = skip_blanks(p, end);
     const char *stop = word_end(p, end);
     s->labels[row] = (hd_io_span){p, 0};
+    /* A line may begin with a pair if it has no label. */
     if (!is_pair(p, stop)) {
         s->labels[row].length = stop - p;
         p = skip_blanks(stop, end);
@@ -107,12 +119,16 @@ static huddle_status read_line(const parsing *s, const char *p, const char *end,
     return HUDDLE_OK;
 }
 
+/* Each piece keeps its own lowest and highest index, so that the threads share nothing.
+ * Counting and filling walk the same lines in the same order. */
 static huddle_status read_piece(void *argument, hd_chunk chunk) {
     const parsing *s = argument;
     huddle_status status = HUDDLE_OK;
     const hd_io_piece *piece = &s->pieces->items[chunk.begin];
     int64_t row = piece->first_row, line = piece->first_line;
     int64_t rows = row + piece->rows;
+    /* Both passes must agree with hd_io_pieces_cut() on which lines are rows; the bound keeps
+     * a disagreement from writing beyond the arrays. */
     for (const char *p = piece->begin; p < piece->end; line++) {
         const char *next = hd_io_record_end(p, piece->end, ' ', false);
         if (hd_io_is_row(p, next, &records) && row < rows) {
@@ -125,10 +141,13 @@ done:
     return status;
 }
 
+/* The pieces must outlive this function: a label in the last line points into their copy of
+ * it. */
 typedef struct state {
     hd_io_pieces pieces;
 } state;
 
+/* The labels' texts are freed with their variable. */
 static void close_state(hd_io_container *container) {
     state *s = container->state;
     if (s == NULL)
@@ -137,7 +156,9 @@ static void close_state(hd_io_container *container) {
     huddle_free(s);
 }
 
-/* Counts, then makes room, then fills. */
+/* Two passes over the text: the first counts the entries of every row and finds the range of
+ * indices, then the matrix is allocated exactly, and the second fills it. An index 0 anywhere
+ * means that the file counts from 0. Only the second pass reports progress. */
 static huddle_status read_entries(huddle_context *context, parsing *s, huddle_csr *x) {
     huddle_status status = HUDDLE_OK;
     int64_t rows = s->pieces->rows, low = INT64_MAX, high = -1;
@@ -146,6 +167,7 @@ static huddle_status read_entries(huddle_context *context, parsing *s, huddle_cs
     s->x = x;
     s->counting = true;
     TRY(hd_parallel(context, NULL, s->pieces->count, 1, read_piece, s));
+    /* An index 0 in any piece decides for all. */
     for (int64_t k = 0; k < s->pieces->count; k++) {
         low = s->lowest[k] < low ? s->lowest[k] : low;
         high = s->highest[k] > high ? s->highest[k] : high;
@@ -164,7 +186,8 @@ done:
     return status;
 }
 
-/* Labels count if every line has one. */
+/* Labels are kept if every line has one; a file without any is valid too. Labels on some lines
+ * only are most likely damage, and are refused. */
 static huddle_status keep_labels(hd_io_container *container, hd_io_span **labels, int64_t rows) {
     int64_t with = 0, without = -1;
     for (int64_t i = 0; i < rows; i++) {
@@ -188,6 +211,8 @@ static huddle_status keep_labels(hd_io_container *container, hd_io_span **labels
     return HUDDLE_OK;
 }
 
+/* The container owns everything from the start, so that closing it cleans up after a failure
+ * at any point. */
 huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
                                 hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
@@ -204,6 +229,7 @@ huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
     ALLOC(s.labels, own->pieces.rows);
     ALLOC(s.lowest, own->pieces.count);
     ALLOC(s.highest, own->pieces.count);
+    /* Pieces without entries leave these as they are. */
     for (int64_t k = 0; k < own->pieces.count; k++) {
         s.lowest[k] = INT64_MAX;
         s.highest[k] = -1;

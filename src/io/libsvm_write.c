@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* " 12:0.5" */
+/* " 12:0.5", indices from 1 */
 static huddle_status put(hd_output *output, int64_t column, double value, bool wide) {
     char text[64];
     int length = snprintf(text, sizeof text, " %lld:", (long long)column + 1);
@@ -14,7 +14,8 @@ static huddle_status put(hd_output *output, int64_t column, double value, bool w
     return hd_output_write(output, text, length);
 }
 
-/* The first line names the last feature even if it is zero: readers count features by it. */
+/* Zeros are left out. The first line contains the last feature even if it is zero: readers
+ * derive the number of features from the largest index. */
 static huddle_status put_row(hd_output *output, const huddle_points *x, int64_t i) {
     huddle_status status = HUDDLE_OK;
     int64_t begin = x->offsets != NULL ? x->offsets[i] : 0;
@@ -24,6 +25,7 @@ static huddle_status put_row(hd_output *output, const huddle_points *x, int64_t 
         double value = (double)x->values[x->offsets != NULL ? e : i * x->stride + e];
         if (x->shift != NULL)
             value += x->shift[column];
+        /* A value that is zero only after its shift is added is left out, too. */
         if (value == 0)
             continue;
         TRY(put(output, column, value, x->shift != NULL));
@@ -36,6 +38,8 @@ done:
     return status;
 }
 
+/* LIBSVM demands a number before every line: text labels are written as class numbers with a
+ * warning, and data without labels as 0. */
 huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *data,
                                  const char *path) {
     huddle_status status = HUDDLE_OK;
@@ -46,6 +50,7 @@ huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *dat
     if (data->labels != NULL && numbers == NULL)
         hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: labels that are texts are written as 0 .. %d",
                 path, data->n_classes - 1);
+    /* The label is a number in any case, since readers parse it as one. */
     for (int64_t i = 0; i < data->points.n; i++) {
         char label[24];
         int64_t number = numbers != NULL ? numbers[i] : data->labels != NULL ? data->labels[i] : 0;

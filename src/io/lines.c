@@ -6,14 +6,19 @@
 
 #include <string.h>
 
+/* Bytes per piece, large enough to amortise the scheduling of a piece and small enough to
+ * balance the load. A constant: the division must not depend on the number of threads. */
 enum { PIECE = 1 << 20 };
 
+/* CR is blank too: lines may end in CR LF. */
 bool hd_io_is_blank_line(const char *begin, const char *end) {
     while (begin < end && (*begin == ' ' || *begin == '\t' || *begin == '\r' || *begin == '\n'))
         begin++;
     return begin == end;
 }
 
+/* A byte above '#' is neither white space nor a comment sign, which decides about nearly every
+ * line at its first character. */
 bool hd_io_is_row(const char *begin, const char *end, const hd_io_records *records) {
     if (records->keep_blank || (unsigned char)*begin > '#')
         return true;
@@ -22,12 +27,15 @@ bool hd_io_is_row(const char *begin, const char *end, const hd_io_records *recor
     return !hd_io_is_blank_line(begin, end) && (*begin != records->comment || *begin == '\0');
 }
 
+/* memchr() is the fastest scan there is, and why files without quotes have a path of their
+ * own. */
 static const char *line_end(const char *p, const char *end) {
     const char *feed = memchr(p, '\n', (size_t)(end - p));
     return feed == NULL ? end : feed + 1;
 }
 
-/* One past the quote that closes the one at p, or end. Doubled quotes are text. */
+/* One past the quote that closes the one at p, or end. Doubled quotes are text. A quote that
+ * is never closed therefore swallows the rest of the file; the reader reports it. */
 static const char *skip_quoted(const char *p, const char *end) {
     for (p++; p < end; p++) {
         if (*p != '"')
@@ -39,6 +47,8 @@ static const char *skip_quoted(const char *p, const char *end) {
     return end;
 }
 
+/* A quote opens a quoted field only where a field begins: in 5'10" it is a character. Must
+ * agree with next_field() in csv_layout.c on where records end. */
 const char *hd_io_record_end(const char *p, const char *end, char separator, bool quoted) {
     if (!quoted)
         return line_end(p, end);
@@ -61,6 +71,7 @@ const char *hd_io_record_end(const char *p, const char *end, char separator, boo
 
 /* ---- cutting -------------------------------------------------------------------------------- */
 
+/* Empty pieces are not added: every piece has a last character. */
 static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const char *end) {
     if (begin == end)
         return HUDDLE_OK;
@@ -70,7 +81,9 @@ static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const ch
     return HUDDLE_OK;
 }
 
-/* Where quoted fields may contain line feeds, records must be followed from the beginning. */
+/* Where quoted fields may contain line feeds, whether a line feed ends a record is known only
+ * by following the text from the beginning. Otherwise pieces are cut at the first line feed
+ * after every PIECE bytes, without looking at what is between. */
 static huddle_status cut(hd_io_pieces *pieces, const char *begin, const char *end, char separator,
                          bool quoted) {
     huddle_status status = HUDDLE_OK;
@@ -88,13 +101,15 @@ done:
     return status;
 }
 
-/* The last line gets the line feed it lacks, in a copy: number readers stop there. */
+/* The last line receives the line feed that it lacks, in a copy followed by padding: number
+ * readers stop at it, and may read eight bytes at a time. */
 static huddle_status complete_last(hd_io_pieces *pieces, char separator, bool quoted) {
     huddle_status status = HUDDLE_OK;
     hd_io_piece *last = &pieces->items[pieces->count - 1];
     const char *record = last->begin, *next = record;
     if (last->end[-1] == '\n')
         goto done;
+    /* The beginning of the last record, which may span lines. */
     while (next < last->end) {
         record = next;
         next = hd_io_record_end(record, last->end, separator, quoted);
@@ -111,11 +126,14 @@ done:
     return status;
 }
 
+/* The argument of count_rows(). */
 typedef struct counting {
     hd_io_pieces *pieces;
     const hd_io_records *records;
 } counting;
 
+/* Records and lines of a piece are counted separately: quoted records span several lines, and
+ * blank lines are no records. */
 static huddle_status count_rows(void *argument, hd_chunk chunk) {
     const counting *c = argument;
     const bool quoted = c->records->quoted;
@@ -125,6 +143,7 @@ static huddle_status count_rows(void *argument, hd_chunk chunk) {
             const char *next = hd_io_record_end(p, piece->end, c->records->separator, quoted);
             piece->rows += hd_io_is_row(p, next, c->records);
             piece->lines++;
+            /* Lines inside a quoted record; without quotes a record is a line. */
             for (const char *feed = p; quoted && (feed = line_end(feed, next)) < next;)
                 piece->lines++;
             p = next;
@@ -133,6 +152,9 @@ static huddle_status count_rows(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
+/* Cut, count in parallel, then sum up: afterwards every piece knows its first row and line,
+ * and can be read independently. The count reports no progress; it takes a small part of the
+ * time of reading. */
 huddle_status hd_io_pieces_cut(huddle_context *context, const char *begin, const char *end,
                                int64_t first_line, const hd_io_records *records,
                                hd_io_pieces *pieces) {

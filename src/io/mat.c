@@ -6,14 +6,18 @@
 
 #include <string.h>
 
-/* The version is at byte 124, followed by two letters in the byte order of the file. */
+/* The header has 128 bytes: 116 of text, 8 for the offset of subsystem data, the version at
+ * byte 124, and "MI" as a 16-bit number at 126, which therefore reads "IM" in a little-endian
+ * file. */
 static bool is_version(const hd_file *file, char version) {
     const char little[] = {0, version, 'I', 'M'}, big[] = {version, 0, 'M', 'I'};
     return file->size >= 128 &&
            (memcmp(file->text + 124, little, 4) == 0 || memcmp(file->text + 124, big, 4) == 0);
 }
 
-/* The first releases that wrote HDF5 did not call it 7.3 in the header's text. */
+/* MAT v7.3 is an HDF5 file with this header in its user block. The first releases that wrote
+ * it did not call it 7.3 in the text, so the version number together with the HDF5 signature
+ * is accepted too. */
 bool hd_io_mat73_is(const hd_file *file) {
     return (file->size >= 128 && memcmp(file->text, "MATLAB 7.3 MAT-file", 19) == 0) ||
            (is_version(file, 2) && memcmp(file->text, "MATLAB ", 7) == 0 && hd_io_hdf5_is(file));
@@ -23,6 +27,7 @@ bool hd_io_mat5_is(const hd_file *file) {
     return is_version(file, 1) && !hd_io_mat73_is(file);
 }
 
+/* A file that ends after its header is valid but useless, and more often an interrupted save. */
 huddle_status hd_io_mat_check(const hd_io_container *container) {
     if (container->count == 0)
         return hd_fail(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
@@ -31,12 +36,16 @@ huddle_status hd_io_mat_check(const hd_io_container *container) {
 
 /* ---- unsupported classes -------------------------------------------------------------------- */
 
+/* The variable stays in the list, so that `info` shows it and a request for it reports the
+ * reason. */
 void hd_io_mat_refuse(hd_io_variable *variable, const char *trouble) {
     variable->kind = HD_IO_OTHER;
     variable->trouble = trouble;
     variable->array.rank = 0;
 }
 
+/* MATLAB's newer classes are stored in an undocumented form. The message names the conversion
+ * to apply before saving. */
 const char *hd_io_mat_class_trouble(const char *class) {
     static const char *const troubles[][2] = {
         {"struct", "is a struct; save its fields as variables of their own"},
@@ -53,6 +62,8 @@ const char *hd_io_mat_class_trouble(const char *class) {
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
+/* Characters of a matrix are stored down the columns: unit k of a row is k * rows units
+ * further on. */
 static uint32_t unit_at(const hd_io_characters *c, int64_t row, int64_t k) {
     const unsigned char *bytes = (const unsigned char *)c->units + (row + k * c->rows) * c->width;
     uint32_t unit = 0;
@@ -61,7 +72,9 @@ static uint32_t unit_at(const hd_io_characters *c, int64_t row, int64_t k) {
     return unit;
 }
 
-/* The character that begins at unit *k, which moves behind it. Half a pair is none. */
+/* The character that begins at unit *k, which is advanced past it. MATLAB's characters are
+ * UTF-16 units: a high surrogate (D800 .. DBFF) and a low one (DC00 .. DFFF) form one
+ * character. Half of a pair, or a value beyond Unicode in a UTF-32 text, becomes U+FFFD. */
 static uint32_t character_at(const hd_io_characters *c, int64_t row, int64_t *k) {
     enum { REPLACEMENT = 0xFFFD };
     uint32_t first = unit_at(c, row, (*k)++);
@@ -75,6 +88,8 @@ static uint32_t character_at(const hd_io_characters *c, int64_t row, int64_t *k)
     return first >> 11 == 0xD800 >> 11 || first > 0x10FFFF ? REPLACEMENT : first;
 }
 
+/* The rows of a character matrix have one length; shorter texts are padded by blanks, which
+ * are removed. */
 char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
     char *begin = to;
     for (int64_t k = 0; k < c->length;) {
@@ -90,6 +105,7 @@ char *hd_io_characters_row(const hd_io_characters *c, int64_t row, char *to) {
 
 /* ---- sparse matrices ------------------------------------------------------------------------ */
 
+/* Indices may be stored in any numeric type. */
 static bool copy_whole(const hd_io_array *vector, int64_t count, int64_t *to) {
     double ignored;
     for (int64_t i = 0; i < count; i++)
@@ -98,6 +114,9 @@ static bool copy_whole(const hd_io_array *vector, int64_t count, int64_t *to) {
     return true;
 }
 
+/* Compressed columns: column j has the entries jc[j] .. jc[j + 1] - 1, whose rows are in ir.
+ * The vectors may be longer than the number of entries, jc[cols], because MATLAB reserves room
+ * (nzmax). Order and range of the indices are checked by hd_io_csr_from_lines(). */
 huddle_status hd_io_mat_sparse(const char *name, int64_t rows, int64_t cols,
                                const hd_io_array *offsets, const hd_io_array *positions,
                                const hd_io_array *values, huddle_csr *matrix) {

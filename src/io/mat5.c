@@ -1,20 +1,30 @@
-/* MAT v5 (also v6 and v7, which are v5 with packing). An array is taken as it is stored, from the
- * mapped file where it is not packed, and every size is checked against the bytes that are there
- * before memory is asked for. */
+/* MAT v5 (also v6, and v7, which is v5 with compressed variables). After a header of 128 bytes
+ * the file is a sequence of elements, each a tag (type and length) and its bytes; a variable
+ * is an element of type miMATRIX with elements inside. An array is taken as it is stored, from
+ * the mapped file if it is not compressed, and every size is checked against the bytes present
+ * before memory is requested. */
 #include "base/check.h"
 #include "io/mat.h"
 
 #include <string.h>
 #include <zlib.h>
 
+/* HEAD: bytes of a compressed variable that are unpacked to list it; they contain its class,
+ * dimensions and name. MAX_RATIO: deflate cannot compress further. */
 enum { HEADER = 128, HEAD = 1024, MAX_RATIO = 1032 };
+/* miINT8 and so on in "MAT-File Format", table 1-1: the storage type of an element. It may be
+ * smaller than the class of the variable: MATLAB stores doubles that are whole numbers as
+ * bytes. */
 enum { MI_INT8 = 1, MI_UINT8, MI_INT16, MI_UINT16, MI_INT32, MI_UINT32, MI_SINGLE, MI_DOUBLE = 9 };
 enum { MI_INT64 = 12, MI_UINT64, MI_MATRIX, MI_COMPRESSED, MI_UTF8, MI_UTF16, MI_UTF32 };
+/* mxCELL_CLASS and so on, table 1-3: the class that a variable has in MATLAB. 16 and 17 are
+ * not documented. */
 enum { CLASS_CELL = 1, CLASS_STRUCT, CLASS_CHAR = 4, CLASS_SPARSE, CLASS_DOUBLE };
 enum { CLASS_UINT64 = 15, CLASS_FUNCTION, CLASS_OPAQUE };
 enum { FLAG_LOGICAL = 0x0200, FLAG_COMPLEX = 0x0800 };
 
-/* The bytes of one element, of which `there` are at hand and `size` are claimed. */
+/* The bytes of one element, of which `there` are available and `size` are claimed: they differ
+ * while only the head of a compressed variable has been unpacked. */
 typedef struct span {
     const char *bytes;
     int64_t there, size;
@@ -27,7 +37,7 @@ typedef struct part {
     int64_t begin, length;
 } part;
 
-/* The beginning of a matrix. */
+/* The beginning of a matrix: array flags, dimensions and name are its first three parts. */
 typedef struct head {
     uint32_t class, flags;
     hd_io_array array; /* rank and dims */
@@ -36,6 +46,8 @@ typedef struct head {
     int64_t rest; /* where its contents begin */
 } head;
 
+/* The caller has checked that the four bytes are available. Byte by byte, because elements
+ * inside a compressed variable need not be aligned. */
 static uint32_t word_at(const span *s, int64_t at) {
     unsigned char b[4];
     memcpy(b, s->bytes + at, 4);
@@ -44,7 +56,11 @@ static uint32_t word_at(const span *s, int64_t at) {
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-/* The part whose tag is at *at; moves *at behind it. False if it does not fit. */
+/* The part whose tag is at *at; advances *at past it. False if it does not fit. A tag has 8
+ * bytes, type and length. If the upper half of its first word is not zero, this is a small
+ * element: that half is the length, and the data, at most four bytes, are in the second word.
+ * Parts are padded to 8 bytes, except compressed ones. The length is compared by subtraction,
+ * since a sum could overflow. */
 static bool next_part(const span *s, int64_t *at, part *p) {
     if (*at + 8 > s->size || *at + 8 > s->there)
         return false;
@@ -63,6 +79,7 @@ static bool next_part(const span *s, int64_t *at, part *p) {
     return true;
 }
 
+/* A part may be claimed correctly without having been unpacked yet. */
 static bool at_hand(const span *s, const part *p) {
     return p->begin + p->length <= s->there;
 }
@@ -71,17 +88,22 @@ static bool next_at_hand(const span *s, int64_t *at, part *p) {
     return next_part(s, at, p) && at_hand(s, p);
 }
 
-/* Objects have the names of their class system and their class in place of dimensions. */
+/* An object has the name of its class system (MCOS) and of its class in the place of
+ * dimensions. */
 static bool parse_object(const span *s, int64_t at, head *h) {
     part system;
     return next_at_hand(s, &at, &h->name) && next_at_hand(s, &at, &system) &&
            next_at_hand(s, &at, &h->object);
 }
 
+/* The array flags are two words, of which the first contains the class in its lowest byte and
+ * the flags in the next. More than three dimensions are recorded as four: the variable is
+ * listed, but not read. */
 static bool parse_head(const span *s, head *h) {
     part flags, dims;
     int64_t at = 0;
     memset(h, 0, sizeof *h);
+    /* Eight bytes are expected, but the second word is not used here. */
     if (!next_at_hand(s, &at, &flags) || flags.length < 4)
         return false;
     uint32_t word = word_at(s, flags.begin);
@@ -99,6 +121,7 @@ static bool parse_head(const span *s, head *h) {
     return true;
 }
 
+/* Types without a number of their own (texts, matrices) are not among them. */
 static bool element_of(uint32_t type, hd_io_element *element) {
     static const struct {
         uint32_t type;
@@ -121,6 +144,7 @@ static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
     *vector = (hd_io_array){.rank = 1, .swapped = s->swapped};
     if (!next_at_hand(s, at, &p) || !element_of(p.type, &vector->element))
         return false;
+    /* A length that is no multiple of the element size is cut. */
     vector->dims[0] = p.length / hd_io_element_size(vector->element);
     vector->bytes = s->bytes + p.begin;
     hd_io_array_pack(vector, false);
@@ -129,7 +153,8 @@ static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
 
 /* ---- unpacking ------------------------------------------------------------------------------ */
 
-/* Up to `size` bytes of a packed element; returns how many there were. */
+/* Up to `size` bytes of a compressed element; returns how many there were, so that a damaged
+ * stream shows as a short count. */
 static int64_t unpack(const char *packed, int64_t length, char *to, int64_t size) {
     enum { STEP = 1 << 30 };
     z_stream stream = {0};
@@ -153,13 +178,16 @@ static int64_t unpack(const char *packed, int64_t length, char *to, int64_t size
 }
 
 /* The matrix in the top-level element whose tag is at `place`: all of it, or at least its
- * head. What has to be unpacked goes to *room, which the caller frees. */
+ * head. What has to be unpacked is stored in *room, which the caller frees. A compressed
+ * element contains one whole miMATRIX element; its tag is unpacked first, because the size it
+ * claims has to be plausible before that much is allocated. */
 static huddle_status open_element(const hd_file *file, int64_t place, bool whole, span *matrix,
                                   char **room) {
     huddle_status status = HUDDLE_OK;
     span all = {file->text, file->size, file->size, file->text[126] == 'M'};
     part element;
     *room = NULL;
+    /* Also checked when the file was listed; a variable is loaded from the same bytes. */
     if (!next_part(&all, &place, &element))
         FAIL(HUDDLE_FORMAT, "the file is cut short or damaged");
     *matrix = (span){file->text + element.begin, element.length, element.length, all.swapped};
@@ -186,10 +214,12 @@ done:
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
+/* MATLAB stores characters as uint16, SciPy and Octave as UTF-8. */
 static int32_t unit_width(const part *p) {
     return p->type == MI_UTF32 ? 4 : p->type == MI_UINT16 || p->type == MI_UTF16 ? 2 : 1;
 }
 
+/* An empty text may have any type. */
 static bool is_text(const head *h, const part *p) {
     return h->class == CLASS_CHAR && h->array.rank == 2 &&
            (p->length == 0 || p->type == MI_UTF8 || p->type == MI_UINT8 || p->type == MI_INT8 ||
@@ -200,7 +230,9 @@ static hd_io_characters characters_of(const span *s, const part *p, int64_t rows
     return (hd_io_characters){s->bytes + p->begin, unit_width(p), s->swapped, rows, length};
 }
 
-/* Adds a text for each row; there is room for 4 * length + 1 bytes for each at *to. */
+/* Adds a text for each row. There is room for 4 * length + 1 bytes for each at *to: a UTF-16
+ * unit takes at most three bytes in UTF-8, a UTF-32 unit four. The line feed stops the readers
+ * of numbers. */
 static void add_texts(const hd_io_characters *characters, hd_io_labels *texts, char **to) {
     for (int64_t i = 0; i < characters->rows; i++) {
         char *end = hd_io_characters_row(characters, i, *to);
@@ -210,7 +242,8 @@ static void add_texts(const hd_io_characters *characters, hd_io_labels *texts, c
     }
 }
 
-/* Decodes UTF-8 of exactly `count` characters; false if it is not that. */
+/* Decodes UTF-8 of exactly `count` characters; false if it is not that. Continuation bytes are
+ * not checked one by one: hd_io_characters_row() replaces what is no character. */
 static bool decode_utf8(const unsigned char *bytes, int64_t size, int64_t count, uint32_t *to) {
     int64_t at = 0, got = 0;
     while (at < size && got < count) {
@@ -226,6 +259,8 @@ static bool decode_utf8(const unsigned char *bytes, int64_t size, int64_t count,
     return at == size && got == count;
 }
 
+/* A matrix of characters, one text per row. The number of units is checked against the bytes
+ * present in every branch before rows and length are multiplied for an allocation. */
 static huddle_status load_chars(const span *s, const head *h, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     part p = {0};
@@ -256,7 +291,8 @@ done:
     return status;
 }
 
-/* The text in the cell whose tag is at *at: one row of characters, or none. */
+/* The text in the cell whose tag is at *at: one row of characters, or none. A cell is a
+ * complete matrix without a name; an empty one may lack the part with the characters. */
 static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     part element, p = {0};
     head h;
@@ -266,12 +302,15 @@ static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     if (!parse_head(&cell, &h))
         return false;
     int64_t rest = h.rest;
+    /* An empty cell. */
     if (!next_at_hand(&cell, &rest, &p))
         p = (part){0};
     *text = characters_of(&cell, &p, 1, p.length / unit_width(&p));
     return is_text(&h, &p) && (h.array.dims[0] == 1 || p.length == 0);
 }
 
+/* Two passes: the first checks that all cells are texts and adds up their room. A cell takes a
+ * tag of 8 bytes at least, which bounds the count that a damaged header can claim. */
 static huddle_status load_cells(const span *s, const head *h, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t at = h->rest, count = h->array.dims[0] * h->array.dims[1], bytes = 0;
@@ -298,7 +337,9 @@ done:
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-/* Some releases of MATLAB write the values of a logical matrix as bytes and call them doubles. */
+/* Some releases of MATLAB write the values of a logical sparse matrix as bytes but give their
+ * type as double. The number of entries reveals it: there are more than the bytes could be
+ * doubles. */
 static void correct_logical(const span *s, int64_t at, const hd_io_array *offsets,
                             hd_io_array *values) {
     part p;
@@ -312,6 +353,7 @@ static void correct_logical(const span *s, int64_t at, const hd_io_array *offset
     }
 }
 
+/* The parts in the order of the file: ir (rows), jc (offsets of columns), then the values. */
 static huddle_status load_sparse(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array positions, offsets, values;
     int64_t at = h->rest, place = 0;
@@ -325,6 +367,7 @@ static huddle_status load_sparse(const span *s, const head *h, hd_io_variable *v
                             &positions, &values, &variable->sparse);
 }
 
+/* Arrays stay in the map, or in the unpacked room, which the variable then owns. */
 static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *room = NULL;
@@ -364,6 +407,9 @@ static const char *trouble_of(const span *s, const head *h) {
                                                                 : class);
 }
 
+/* Only the tag of the data is needed here, which follows the name, so that HEAD bytes suffice.
+ * The product of the dimensions must fit the bytes that the tag claims, whatever type they are
+ * stored in. */
 static void describe_array(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     part p;
@@ -380,6 +426,8 @@ static void describe_array(const span *s, const head *h, hd_io_variable *variabl
         hd_io_array_pack(array, true);
 }
 
+/* Decides the kind of a variable from its head. The order puts what invalidates the dimensions
+ * first, since the later tests use them. */
 static void describe(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     array->rank = h->array.rank;
@@ -427,6 +475,8 @@ static huddle_status add_variable(hd_io_container *container, const span *s, con
     return HUDDLE_OK;
 }
 
+/* Walks the top-level elements by their tags; elements that are neither matrices nor
+ * compressed ones are skipped. */
 huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
                               hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
@@ -437,6 +487,7 @@ huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
     container->down_columns = true;
     if (is_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");
+    /* Fewer than eight bytes at the end are padding. */
     for (int64_t place = HEADER, next = place; place + 8 <= file->size; place = next) {
         part element;
         span s;

@@ -9,15 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Names of classes are short; a longer one is none that is read. */
 enum { CLASS_SIZE = 64 };
 
-/* How a variable is stored; hd_io_variable.place. */
+/* How a variable is stored; kept in hd_io_variable.place. */
 typedef enum form { FORM_NUMBERS, FORM_EMPTY, FORM_CHARACTERS, FORM_CELLS, FORM_SPARSE } form;
 
+/* HDF5's own messages are about its internals and are not shown. */
 static huddle_status damaged(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
 
+/* Cannot overflow: hd_io_hdf5_describe() has checked the product. */
 static int64_t count_of(const hd_io_array *array) {
     int64_t count = 1;
     for (int32_t k = 0; k < array->rank; k++)
@@ -27,7 +30,9 @@ static int64_t count_of(const hd_io_array *array) {
 
 /* ---- attributes ----------------------------------------------------------------------------- */
 
-/* An attribute with a single value, its type and its space; false if there is none. */
+/* An attribute with a single value, its type and its space; false if there is none, or if it
+ * is of another type or shape, as only a foreign or damaged file has. close_attribute() is
+ * called in either case. */
 typedef struct attribute {
     hid_t id, type, space;
 } attribute;
@@ -42,6 +47,7 @@ static bool open_attribute(hid_t object, const char *name, H5T_class_t class, at
            H5Sget_simple_extent_npoints(a->space) == 1;
 }
 
+/* Identifiers that were not opened are negative. */
 static void close_attribute(attribute *a) {
     if (a->space >= 0)
         H5Sclose(a->space);
@@ -62,7 +68,9 @@ static int64_t read_number(hid_t object, const char *name, int64_t absent) {
     return value;
 }
 
-/* The text of MATLAB_class, or none if there is no such attribute; "?" if it is too long. */
+/* The text of MATLAB_class, empty if there is no such attribute; "?" if it is too long. MATLAB
+ * writes texts of fixed length; those of variable length come from other programs and are
+ * allocated by HDF5, which has to free them. */
 static void read_class(hid_t object, char class[CLASS_SIZE]) {
     attribute a;
     char *text = NULL;
@@ -84,7 +92,8 @@ static void read_class(hid_t object, char class[CLASS_SIZE]) {
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-/* Numbers, characters and cells; without a class, numbers if HDF5's type is one. */
+/* Numbers, characters and cells. Without a class (a data set added by another program) numbers
+ * are accepted if HDF5's type is numeric. */
 static bool is_array_class(const char *class) {
     static const char *const classes[] = {"",      "double", "single", "logical", "char",
                                           "cell",  "int8",   "uint8",  "int16",   "uint16",
@@ -95,7 +104,8 @@ static bool is_array_class(const char *class) {
     return false;
 }
 
-/* MATLAB's view of an array that HDF5 described. */
+/* MATLAB's view of an array that HDF5 described: the same bytes with the dimensions reversed,
+ * which makes them column-major. Of three dimensions the middle one stays. */
 static void reverse_dimensions(hd_io_array *array) {
     if (array->rank > 1) {
         int64_t first = array->dims[0];
@@ -105,6 +115,8 @@ static void reverse_dimensions(hd_io_array *array) {
     hd_io_array_pack(array, true);
 }
 
+/* Cells are object references. References to regions of a data set have the same HDF5 class
+ * but another type. */
 static H5T_class_t type_class(hid_t set) {
     hid_t type = H5Dget_type(set);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
@@ -115,7 +127,9 @@ static H5T_class_t type_class(hid_t set) {
     return class;
 }
 
-/* What is empty is stored as its dimensions, in MATLAB's order. */
+/* An empty array is stored as its dimensions, in MATLAB's order, with the attribute
+ * MATLAB_empty. What claims to be empty must have a dimension of 0; the rank is checked before
+ * dims, which has room for three, is read into. */
 static void describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
     int64_t rank = count_of(&variable->array);
@@ -132,6 +146,7 @@ static void describe_empty(hid_t set, hd_io_variable *variable) {
         hd_io_mat_refuse(variable, "is damaged");
 }
 
+/* A matrix of characters, n texts by length. */
 static void describe_characters(hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     if (variable->kind == HD_IO_OTHER)
@@ -140,7 +155,8 @@ static void describe_characters(hd_io_variable *variable) {
         hd_io_mat_refuse(variable, "has more than two dimensions");
         return;
     }
-    if (array->rank < 2) { /* not as MATLAB writes it: a single text */
+    if (array->rank <
+        2) { /* another program's text without MATLAB's two dimensions: a single text */
         array->dims[1] = count_of(array);
         array->dims[0] = 1;
         array->rank = 2;
@@ -150,12 +166,15 @@ static void describe_characters(hd_io_variable *variable) {
     variable->place = FORM_CHARACTERS;
 }
 
+/* The class decides where HDF5's types are ambiguous: characters are uint16 as numbers are,
+ * cells are references. Complex numbers are records of two doubles. */
 static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     read_class(set, class);
     hd_io_hdf5_describe(set, file_size, variable);
     reverse_dimensions(&variable->array);
     variable->place = FORM_NUMBERS;
+    /* An absent attribute is 0. */
     bool empty = read_number(set, "MATLAB_empty", 0) != 0;
     H5T_class_t type = type_class(set);
     if (!is_array_class(class)) {
@@ -177,7 +196,8 @@ static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *varia
     }
 }
 
-/* A vector of a sparse matrix, which is left out when there is nothing in it. */
+/* A vector of a sparse matrix, which MATLAB leaves out if it would be empty: it is then
+ * described as a vector of length 0. */
 static bool describe_member(hid_t group, const char *name, int64_t file_size, hid_t *set,
                             hd_io_variable *vector) {
     *vector = (hd_io_variable){.kind = HD_IO_ARRAY, .array = {.element = HD_IO_F8, .rank = 1}};
@@ -195,6 +215,8 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
     return vector->kind == HD_IO_ARRAY;
 }
 
+/* A group is a struct, an object or a sparse matrix, which has the attribute MATLAB_sparse
+ * with its number of rows. The number of columns follows from jc, which has one offset more. */
 static void describe_group(hid_t group, int64_t file_size, hd_io_variable *variable) {
     char class[CLASS_SIZE];
     hid_t set = -1;
@@ -205,6 +227,8 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
         hd_io_mat_refuse(variable, hd_io_mat_class_trouble(class[0] == '\0' ? "struct" : class));
         return;
     }
+    /* `data` is described only to recognise complex numbers, which are records; `offsets` is
+     * overwritten by jc. */
     bool described = describe_member(group, "data", file_size, &set, &offsets);
     bool complex = set >= 0 && type_class(set) == H5T_COMPOUND;
     if (set >= 0)
@@ -225,7 +249,9 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
         (hd_io_array){.element = HD_IO_F8, .rank = 2, .dims = {rows, offsets.array.dims[0] - 1}};
 }
 
-/* H5Literate's callback: 0 continues, a negative value stops. Names with # are MATLAB's own. */
+/* Callback of H5Literate(): 0 continues, a negative value stops. Names with # (#refs#,
+ * #subsystem#) are MATLAB's own storage. Only the top level is visited: what is inside groups
+ * belongs to their variable. */
 static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link, void *user) {
     hd_io_container *container = user;
     hd_io_variable *variable = NULL;
@@ -256,7 +282,8 @@ static bool list_variables(hd_io_container *container) {
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* The characters of an open data set; *units is the caller's to free. HUDDLE_UNSUPPORTED if it
- * holds something else. */
+ * contains something else. The data set is described again, since a cell may refer to any
+ * object of the file. */
 static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_variable *owner,
                                      hd_io_characters *characters, void **units) {
     huddle_status status = HUDDLE_OK;
@@ -277,7 +304,8 @@ done:
     return status;
 }
 
-/* A matrix of characters has a text in each row. */
+/* A matrix of characters has one text per row. A unit of UTF-16 takes at most three bytes in
+ * UTF-8, wider ones four, and each text is followed by a line feed. */
 static huddle_status load_characters(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
@@ -298,13 +326,16 @@ done:
     return status;
 }
 
-/* Adds the text in one cell to the arena, of which *used bytes are taken. */
+/* Adds the text in one cell to the arena, of which *used bytes are taken. The arena may move
+ * when it grows, so that only lengths are recorded here; load_cells() derives the positions
+ * from them. */
 static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t file_size,
                                hd_io_variable *variable, int64_t *capacity, int64_t *used) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
     hd_io_characters characters = {0};
     void *units = NULL;
+    /* A reference is an address in the file; HDF5 checks that there is an object. */
     hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
     if (cell < 0)
         TRY(damaged(variable));
@@ -313,6 +344,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     TRY(read_characters(cell, file_size, variable, &characters, &units));
     if (characters.rows > 1 && characters.length > 0)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells of more than one text", variable->name);
+    /* An empty text is 0 x 0. */
     if (characters.rows == 0)
         characters.length = 0;
     if (!hd_grow(&texts->arena, capacity, *used + 4 * characters.length + 1, 1))
@@ -328,6 +360,8 @@ done:
     return status;
 }
 
+/* References are resolved one by one: each cell is a data set of its own, in MATLAB's group
+ * #refs#. */
 static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
@@ -339,7 +373,7 @@ static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *va
         TRY(damaged(variable));
     for (int64_t i = 0; i < count; i++)
         TRY(read_cell(set, &references[i], file_size, variable, &capacity, &used));
-    const char *begin = texts->arena; /* which stays where it is now */
+    const char *begin = texts->arena; /* it does not grow any more */
     for (int64_t i = 0; i < count; i++) {
         texts->texts[i].begin = begin;
         begin += texts->texts[i].length + 1;
@@ -351,6 +385,7 @@ done:
     return status;
 }
 
+/* Members may have any numeric type; their sizes were bounded by the storage when described. */
 static huddle_status load_member(hid_t group, const char *name, int64_t file_size,
                                  const hd_io_variable *owner, hd_io_variable *vector) {
     huddle_status status = HUDDLE_OK;
@@ -366,12 +401,14 @@ done:
     return status;
 }
 
+/* An empty matrix lacks ir and data, but always has jc. */
 static huddle_status load_sparse(hid_t group, int64_t file_size, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable offsets = {0}, positions = {0}, values = {0};
     TRY(load_member(group, "jc", file_size, variable, &offsets));
     TRY(load_member(group, "ir", file_size, variable, &positions));
     TRY(load_member(group, "data", file_size, variable, &values));
+    /* Without jc nothing is known about the columns. */
     if (offsets.array.bytes == NULL)
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged sparse matrix", variable->name);
     TRY(hd_io_mat_sparse(variable->name, variable->array.dims[0], variable->array.dims[1],
@@ -383,7 +420,7 @@ done:
     return status;
 }
 
-/* There is nothing to read, but `owned` marks the variable as loaded. */
+/* There is nothing to read, but array.bytes marks the variable as loaded. */
 static huddle_status load_empty(hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
@@ -417,7 +454,8 @@ static huddle_status load(hd_io_container *container, hd_io_variable *variable) 
     return status;
 }
 
-/* Samples that are contiguous in MATLAB's columns are contiguous in HDF5's rows. */
+/* Samples that are contiguous in MATLAB's columns are contiguous in HDF5's rows, so the plain
+ * HDF5 reader can store them in place. */
 static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
@@ -433,6 +471,7 @@ static huddle_status open_file(const hd_file *file, hd_io_container *container) 
     return hd_io_hdf5_open_file(file, list_variables, container);
 }
 
+/* As in hd_io_hdf5_open(): tried in another process first. */
 huddle_status hd_io_mat73_open(hd_io_request *request, const hd_file *file,
                                hd_io_container *container) {
     huddle_status status = HUDDLE_OK;

@@ -1,7 +1,7 @@
-/* MAT v5: points as X (n x d), labels as y, the size of images as im_height, im_width and im_order
- * (1: pixels along rows, 2: down columns). Nothing is packed: the file is written in one pass, and
- * mat5.c reads the points from the mapped file. The size of an element precedes it, so
- * all of them are known, and checked, before the file is begun. */
+/* MAT v5: points as X (n x d), labels as y, the size of images as im_height, im_width and
+ * im_order (1: pixels along rows, 2: down columns). Nothing is compressed: the file is written
+ * in one pass, and mat5.c reads the points from the mapped file. The size of an element
+ * precedes it, so all of them are computed, and checked, before the file is begun. */
 #include "archive/output.h"
 #include "base/check.h"
 #include "base/context.h"
@@ -9,22 +9,23 @@
 
 #include <string.h>
 
+/* Types of elements and classes of variables, as in mat5.c. */
 enum { MI_INT8 = 1, MI_INT32 = 5, MI_UINT32, MI_SINGLE, MI_DOUBLE = 9, MI_INT64 = 12 };
 enum { MI_MATRIX = 14, MI_UTF16 = 17 };
 enum { CLASS_CELL = 1, CLASS_CHAR = 4, CLASS_SPARSE, CLASS_DOUBLE, CLASS_SINGLE };
 enum { CLASS_INT64 = 14 };
 
-/* MATLAB reads variables of less than 2^31 bytes. */
+/* MATLAB reads variables of less than 2^31 bytes, although the tag could count up to 2^32. */
 static const int64_t most_bytes = INT32_MAX;
 
-/* The beginning of a matrix, and the bytes of the parts that follow. */
+/* The beginning of a matrix, and the bytes of the parts that follow it. */
 typedef struct head {
     const char *name;
     uint32_t class, capacity; /* of a sparse matrix: entries */
     int64_t rows, cols, bytes;
 } head;
 
-/* What is written, in the form in which it is written. */
+/* What is written, in the form in which it is written. Made by prepare(). */
 typedef struct content {
     const huddle_data *data;
     int64_t *numbers; /* labels that are numbers */
@@ -40,6 +41,8 @@ static int64_t part_size(int64_t bytes) {
     return bytes > 0 && bytes <= 4 ? 8 : 8 + (bytes + 7) / 8 * 8;
 }
 
+/* Tag, bytes and zeros up to a multiple of eight. The tag of a small part is one word with its
+ * length in the upper half. */
 static huddle_status put_part(hd_output *output, uint32_t type, const void *bytes, int64_t size) {
     static const char zeros[8] = {0};
     huddle_status status = HUDDLE_OK;
@@ -52,11 +55,14 @@ done:
     return status;
 }
 
-/* The size of a whole matrix, without its tag. */
+/* The size of a whole matrix, without its tag: 16 bytes of array flags, 16 of dimensions, the
+ * name and the parts that follow. */
 static int64_t matrix_size(const head *h) {
     return 32 + part_size((int64_t)strlen(h->name)) + h->bytes;
 }
 
+/* For a sparse matrix the second flag word is nzmax, the number of entries for which there is
+ * room. */
 static huddle_status put_head(hd_output *output, const head *h) {
     huddle_status status = HUDDLE_OK;
     uint32_t tag[] = {MI_MATRIX, (uint32_t)matrix_size(h)}, flags[] = {h->class, h->capacity};
@@ -71,6 +77,7 @@ done:
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
+/* A shift restored takes double precision; otherwise floats are what there is. */
 static head dense_head(const huddle_points *x) {
     int64_t width = x->shift != NULL ? 8 : 4;
     return (head){.name = "X",
@@ -80,6 +87,7 @@ static head dense_head(const huddle_points *x) {
                   .bytes = part_size(x->n * x->d * width)};
 }
 
+/* Row indices and offsets as int32, values as double: MATLAB knows no sparse matrix of floats. */
 static head sparse_head(const huddle_points *x) {
     int64_t count = x->offsets[x->n];
     return (head){.name = "X",
@@ -90,6 +98,7 @@ static head sparse_head(const huddle_points *x) {
                   .bytes = part_size(4 * count) + part_size(4 * (x->d + 1)) + part_size(8 * count)};
 }
 
+/* A column vector, as MATLAB users expect labels. */
 static head numbers_head(const content *c) {
     int64_t n = c->data->points.n;
     return (head){.name = "y",
@@ -109,6 +118,7 @@ static head text_head(const content *c, int32_t k) {
                   .bytes = part_size(2 * length)};
 }
 
+/* The text is repeated in every cell: a cell array has no way to share them. */
 static head cells_head(const content *c) {
     head cells = {.name = "y", .class = CLASS_CELL, .rows = c->data->points.n, .cols = 1};
     for (int64_t i = 0; i < cells.rows; i++) {
@@ -118,10 +128,13 @@ static head cells_head(const content *c) {
     return cells;
 }
 
+/* Dimensions are int32 in the format. */
 static bool fits(const head *h) {
     return h->rows <= INT32_MAX && h->cols <= INT32_MAX && matrix_size(h) <= most_bytes;
 }
 
+/* Refusing before the file exists leaves an older file of that name untouched. The message
+ * names the formats that have no such limit. */
 static huddle_status check_sizes(const content *c, const char *path) {
     const huddle_points *x = &c->data->points;
     head points = x->offsets != NULL ? sparse_head(x) : dense_head(x), labels = {.name = "y"};
@@ -145,7 +158,9 @@ static huddle_status check_sizes(const content *c, const char *path) {
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* The character at *text, which moves behind it; -1 if it is not UTF-8. */
+/* The character at *text, which is advanced past it; -1 if it is not UTF-8. `least` refuses
+ * overlong forms, and surrogates are no characters. The zero that ends the text is no
+ * continuation byte, so that a cut character does not read beyond it. */
 static int32_t next_character(const char **text) {
     static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
     const unsigned char *at = (const unsigned char *)*text;
@@ -163,7 +178,8 @@ static int32_t next_character(const char **text) {
     return c < least[more] || c > 0x10FFFF || c >> 11 == 0xD800 >> 11 ? -1 : c;
 }
 
-/* MATLAB's characters are UTF-16. Returns where the units end, or NULL if text is not UTF-8. */
+/* MATLAB's characters are UTF-16. Returns where the units end, or NULL if text is not UTF-8.
+ * Characters beyond U+FFFF become a pair of surrogates. */
 static uint16_t *put_utf16(const char *text, uint16_t *to, bool *pairs) {
     while (*text != '\0') {
         int32_t c = next_character(&text);
@@ -180,6 +196,7 @@ static uint16_t *put_utf16(const char *text, uint16_t *to, bool *pairs) {
     return to;
 }
 
+/* Each class is encoded once, not each label. */
 static huddle_status encode_texts(huddle_context *context, content *c, const char *path) {
     huddle_status status = HUDDLE_OK;
     const huddle_data *data = c->data;
@@ -205,6 +222,7 @@ done:
     return status;
 }
 
+/* Everything that can fail, or decides sizes, precedes the output file. */
 static huddle_status prepare(huddle_context *context, content *c, const char *path) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_io_label_numbers(c->data, &c->numbers));
@@ -219,6 +237,7 @@ done:
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+/* Scalars are 1 x 1 matrices. */
 static huddle_status put_number(hd_output *output, const char *name, double value) {
     huddle_status status = HUDDLE_OK;
     TRY(put_head(output, &(head){name, CLASS_DOUBLE, 0, 1, 1, part_size(8)}));
@@ -227,6 +246,7 @@ done:
     return status;
 }
 
+/* MATLAB stores columns, so the points are transposed first. */
 static huddle_status put_dense(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     hd_io_block block = {0};
@@ -240,7 +260,8 @@ done:
     return status;
 }
 
-/* MATLAB stores sparse matrices by columns, in double. */
+/* MATLAB stores sparse matrices by columns, in double: the transpose of the rows is the
+ * columns. The structure of the points is borrowed, only the values are copied. */
 static huddle_status put_sparse(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     huddle_csr rows = {.rows = x->n, .cols = x->d, .offsets = x->offsets, .columns = x->columns};
@@ -268,7 +289,7 @@ done:
     return status;
 }
 
-/* Doubles, as MATLAB likes it, unless they would change. */
+/* Doubles, MATLAB's default type, unless they would change: beyond 2^53 int64 is used. */
 static huddle_status put_numbers(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
@@ -288,7 +309,7 @@ done:
     return status;
 }
 
-/* A cell array of texts. */
+/* A cell array of texts, each cell a matrix without a name. */
 static huddle_status put_texts(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     head cells = cells_head(c);
@@ -303,8 +324,8 @@ done:
     return status;
 }
 
-/* The text of the header, no place for a subsystem, the version, and the mark of the byte order,
- * which is that of this machine. */
+/* 116 bytes of text, 8 zero bytes (no subsystem data), the version, and the mark of the byte
+ * order, which is that of this machine: both are written as 16-bit numbers. */
 static huddle_status put_header(hd_output *output) {
     static const char text[] = "MATLAB 5.0 MAT-file, written by Huddle";
     const uint16_t marks[] = {0x0100, 'M' << 8 | 'I'};
@@ -335,6 +356,8 @@ done:
     return status;
 }
 
+/* hd_output_end() renames the temporary file if everything succeeded, and removes it
+ * otherwise. */
 huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     content c = {.data = data};

@@ -1,5 +1,6 @@
 /* MatrixMarket: coordinate and array, real, integer and pattern, general, symmetric and
- * skew-symmetric. */
+ * skew-symmetric. A banner line, comments after %, a line with the sizes, then one entry per
+ * line. */
 #include "base/check.h"
 #include "base/context.h"
 #include "base/text.h"
@@ -15,6 +16,7 @@ bool hd_io_matrixmarket_is(const hd_file *file) {
     return file->size >= 14 && memcmp(file->text, "%%MatrixMarket", 14) == 0;
 }
 
+/* What the banner and the size line contain, and the position of the reader. */
 typedef struct market {
     bool coordinate, pattern, symmetric, skew;
     int64_t rows, cols, entries;
@@ -22,6 +24,9 @@ typedef struct market {
     int64_t line;
 } market;
 
+/* "%%MatrixMarket matrix LAYOUT FIELD SYMMETRY", in any case. The fields are cut to the size
+ * of their buffers; a word that long is not a known one. Complex and Hermitian matrices are
+ * refused: Huddle has no use for them. */
 static huddle_status parse_banner(const hd_file *file, market *m) {
     char line[128] = "", object[32], layout[32], field[32], symmetry[32];
     int64_t length = file->size < 127 ? file->size : 127;
@@ -43,7 +48,9 @@ static huddle_status parse_banner(const hd_file *file, market *m) {
     return HUDDLE_OK;
 }
 
-/* Up to `most` numbers of the next line that is neither blank nor a comment; -1 at the end. */
+/* Up to `most` numbers of the next line that is neither blank nor a comment; -1 at the end,
+ * and `most` + 1 for a line with more numbers or with something else. Every line ends with a
+ * line feed, so that the scan needs no bound. */
 static int next_line(market *m, double *numbers, int most) {
     while (m->p < m->end) {
         const char *p = m->p, *stop = hd_io_record_end(p, m->end, ' ', false);
@@ -67,10 +74,15 @@ static int next_line(market *m, double *numbers, int most) {
     return -1;
 }
 
+/* Numbers are read as doubles, so that a size or index must be checked to be whole. NaN fails
+ * too. */
 static bool is_size(double v) {
     return v >= 0 && v <= INT32_MAX && v == (double)(int64_t)v;
 }
 
+/* The claimed number of entries is compared with the bytes that follow before room for them is
+ * allocated: "1 1 1e15" is 8 bytes. A symmetric matrix is stored as its lower triangle,
+ * without the diagonal if skew. */
 static huddle_status parse_sizes(market *m) {
     double sizes[3] = {0};
     int wanted = m->coordinate ? 3 : 2;
@@ -86,13 +98,14 @@ static huddle_status parse_sizes(market *m) {
                        (long long)m->rows, (long long)m->cols);
     if (!m->coordinate && m->symmetric)
         m->entries = m->rows * (m->rows + (m->skew ? -1 : 1)) / 2;
-    /* An entry takes two bytes at least, with indices four. */
+    /* An entry takes two bytes at least, a digit and a line feed; with indices four. */
     if (m->entries > (m->end - m->p) / (m->coordinate ? 4 : 2) + 1)
         return hd_fail(HUDDLE_FORMAT, "%lld entries are claimed, but only %lld bytes follow",
                        (long long)m->entries, (long long)(m->end - m->p));
     return HUDDLE_OK;
 }
 
+/* got is -1 at the end of the file. */
 static huddle_status bad_line(const market *m, int got) {
     if (got < 0)
         return hd_fail(HUDDLE_FORMAT, "the file ends before all %lld entries",
@@ -100,6 +113,8 @@ static huddle_status bad_line(const market *m, int got) {
     return hd_fail(HUDDLE_FORMAT, "line %lld is not an entry", (long long)m->line);
 }
 
+/* Indices count from 1. Of a symmetric matrix the other half is added here, with the opposite
+ * sign if skew. A pattern has no values; its entries are 1. */
 static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t *rows = NULL, *columns = NULL, most = m->symmetric ? 2 * m->entries : m->entries;
@@ -110,6 +125,7 @@ static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
     ALLOC(columns, most);
     ALLOC(values, most);
     for (int64_t e = 0; e < m->entries; e++) {
+        /* The third number stays 1 for a pattern. */
         double numbers[3] = {0, 0, 1};
         int got = next_line(m, numbers, wanted);
         if (got != wanted || !is_size(numbers[0]) || !is_size(numbers[1]))
@@ -135,12 +151,14 @@ done:
     return status;
 }
 
-/* Values run down the columns; of a symmetric matrix from the diagonal on. */
+/* Values are in column-major order; of a symmetric matrix only those from the diagonal on,
+ * below it if skew. */
 static huddle_status read_array(market *m, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
     ALLOC_ZERO(values, m->rows * m->cols);
-    for (int64_t j = 0; j < m->cols && m->rows > 0; j++) /* an empty matrix can claim any width */
+    for (int64_t j = 0; j < m->cols && m->rows > 0;
+         j++) /* an empty matrix can claim any width, which would otherwise be looped over */
         for (int64_t i = !m->symmetric ? 0 : m->skew ? j + 1 : j; i < m->rows; i++) {
             double value = 0;
             int got = next_line(m, &value, 1);
@@ -161,6 +179,7 @@ done:
     return status;
 }
 
+/* The parser is sequential: the format is rare and its files small compared with the others. */
 huddle_status hd_io_matrixmarket_open(hd_io_request *request, const hd_file *file,
                                       hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
@@ -168,7 +187,7 @@ huddle_status hd_io_matrixmarket_open(hd_io_request *request, const hd_file *fil
     char *copy = NULL;
     TRY(hd_check_cancel(request->context));
     TRY(parse_banner(file, &m));
-    if (file->text[file->size - 1] != '\n') { /* the last number needs something after it */
+    if (file->text[file->size - 1] != '\n') { /* the last number needs a character after it */
         copy = hd_alloc(file->size + 1, 1);
         if (copy == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for %lld bytes", (long long)file->size);

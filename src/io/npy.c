@@ -12,7 +12,8 @@
 
 /* ---- header --------------------------------------------------------------------------------- */
 
-/* Why elements of that type are not read, or NULL. */
+/* Why elements of that type are not read, or NULL. Kind and width are those of NumPy's type
+ * strings, "<f4", "|b1"; booleans are bytes. */
 static const char *find_element(const hd_npy *npy, hd_io_element *element) {
     static const struct {
         char kind;
@@ -26,12 +27,15 @@ static const char *find_element(const hd_npy *npy, hd_io_element *element) {
             *element = known[k].element;
             return NULL;
         }
+    /* The message names what the array contains, since that is what has to be converted before
+     * saving. */
     return npy->kind == 'c'   ? "holds complex numbers"
            : npy->kind == 'O' ? "holds Python objects"
            : npy->kind == 'V' ? "holds records"
                               : "holds elements of an unknown type";
 }
 
+/* More dimensions than MAX_RANK do not fit hd_io_array; such an array is listed but not read. */
 void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
     enum { MAX_RANK = 3 };
     hd_io_array *array = &variable->array;
@@ -53,6 +57,7 @@ void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
+/* 'S' are bytes, 'U' is UCS-4 in the byte order of the array. */
 static uint32_t character(const hd_npy *npy, const char *at) {
     unsigned char b[4];
     if (npy->kind == 'S')
@@ -63,6 +68,9 @@ static uint32_t character(const hd_npy *npy, const char *at) {
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
+/* NumPy stores texts of one width, padded by zeros. The arena has room for all of it: UTF-8 is
+ * never longer than the four bytes per character of UCS-4, and each text is followed by a line
+ * feed. */
 huddle_status hd_io_npy_texts(const hd_npy *npy, const char *elements, hd_io_labels *texts) {
     huddle_status status = HUDDLE_OK;
     int64_t step = npy->kind == 'U' ? 4 : 1, count = npy->count;
@@ -98,6 +106,7 @@ bool hd_io_npy_is(const hd_file *file) {
     return file->size >= 6 && memcmp(file->text, "\x93NUMPY", 6) == 0;
 }
 
+/* The argument of read_block(). */
 typedef struct direct_read {
     const hd_file *file;
     int64_t offset;
@@ -105,6 +114,7 @@ typedef struct direct_read {
     atomic_bool suspect; /* some value is not finite */
 } direct_read;
 
+/* pread() may return less than asked for, and a signal may interrupt it. */
 static huddle_status read_bytes(const direct_read *r, int64_t begin, int64_t end) {
     while (begin < end) {
         ssize_t got = pread(r->file->descriptor, r->to + begin, (size_t)(end - begin),
@@ -118,7 +128,8 @@ static huddle_status read_bytes(const direct_read *r, int64_t begin, int64_t end
     return HUDDLE_OK;
 }
 
-/* An exponent of all ones marks what is not finite. */
+/* An exponent of all ones marks infinity and NaN. Testing bits compiles to a loop without
+ * branches. */
 static bool all_finite(const char *bytes, int64_t count) {
     const uint32_t ones = 0x7F800000;
     uint32_t bad = 0;
@@ -130,7 +141,9 @@ static bool all_finite(const char *bytes, int64_t count) {
     return bad == 0;
 }
 
-/* In steps that are still in the cache when their values are looked at. */
+/* In steps that are still in the cache when their values are examined. One suspicious value is
+ * enough for the caller to check all of them again and to name the first: the message is not
+ * worth a faster way. */
 static huddle_status read_block(void *argument, hd_chunk chunk) {
     enum { STEP = 1 << 18 };
     direct_read *r = argument;
@@ -145,13 +158,16 @@ done:
     return status;
 }
 
-/* Reading spares the page table entries that a map would need. */
+/* Reads straight into the points instead of copying from the map, which saves the page faults
+ * of touching the map. Only for a plain file: unpacked bytes have no descriptor. Blocks are a
+ * multiple of the element size, so no float is divided between two of them. */
 static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
     enum { BLOCK = 1 << 22 };
     huddle_status status = HUDDLE_OK;
     const hd_io_array *array = &variable->array;
+    /* The position of the array in the file, from the position in the map. */
     direct_read r = {container->file, array->bytes - container->file->text, (char *)values, false};
     *placed = array->element == HD_IO_F4 && !array->swapped && container->file->descriptor >= 0;
     if (!*placed)
@@ -163,6 +179,8 @@ done:
     return status;
 }
 
+/* hd_npy_parse() has checked that the dimensions multiply to npy.bytes; here these are
+ * compared with the file. More bytes than needed are ignored, as NumPy does. */
 huddle_status hd_io_npy_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A header and a block of elements. */
+/* Writes a header and a block of elements in one pass. */
 static huddle_status write_array(const char *path, const char *type, int rank, const int64_t *dims,
                                  const void *elements, int64_t bytes) {
     huddle_status status = HUDDLE_OK;
@@ -21,6 +21,8 @@ done:
     return hd_output_end(&output, status);
 }
 
+/* A sparse matrix is not made dense: it might not fit into memory, and .npz stores it as it
+ * is. */
 huddle_status huddle_points_write_npy(const char *path, const huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     hd_io_block block = {0};
@@ -35,6 +37,7 @@ done:
     return status;
 }
 
+/* Row by row, because the matrix may have a stride. */
 huddle_status huddle_dense_write_npy(const char *path, const huddle_dense *matrix) {
     huddle_status status = HUDDLE_OK;
     hd_output output;
@@ -51,6 +54,7 @@ done:
     return hd_output_end(&output, status);
 }
 
+/* .npy has room for one array. */
 huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, const char *path) {
     if (data->labels != NULL)
         hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: the labels are not written; .npz holds both",

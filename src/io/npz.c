@@ -7,10 +7,12 @@
 
 #include <string.h>
 
+/* An NPZ file is a ZIP archive; whether it contains arrays is known after opening it. */
 bool hd_io_npz_is(const hd_file *file) {
     return hd_zip_is(file->text, file->size);
 }
 
+/* The mapped file is closed by the caller; only the directory of the archive is freed here. */
 static void close_archive(hd_io_container *container) {
     if (container->state != NULL)
         hd_zip_free(container->state);
@@ -24,6 +26,7 @@ static const hd_zip_entry *entry_of(const hd_io_container *container,
     return &zip->entries[variable->place];
 }
 
+/* hd_npy_read() checks the CRC and the size of the member. */
 static huddle_status load_member(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
@@ -41,7 +44,8 @@ done:
     return status;
 }
 
-/* Unpacks an array of floats straight into the points. */
+/* Unpacks an array of floats straight into the points. One call for the whole member, so
+ * cancelling takes effect only before it. */
 static huddle_status read_floats(hd_io_request *request, hd_io_container *container,
                                  const hd_io_variable *variable, float *values, bool *placed,
                                  bool *checked) {
@@ -58,7 +62,8 @@ done:
     return status;
 }
 
-/* Lists the arrays by a look at their headers. */
+/* Lists the arrays by reading their headers only: members may be compressed, and unpacking all
+ * of them to list their names would be slow. */
 static huddle_status list_members(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     const hd_zip *zip = container->state;
@@ -80,8 +85,10 @@ done:
     return status;
 }
 
-/* ---- scipy.sparse --------------------------------------------------------------------------- */
+/* ---- scipy.sparse.save_npz()
+ * ----------------------------------------------------------------- */
 
+/* Like hd_io_container_find(), but without the treatment of slashes. */
 static hd_io_variable *member(hd_io_container *container, const char *name) {
     for (int64_t k = 0; k < container->count; k++)
         if (strcmp(container->variables[k].name, name) == 0)
@@ -89,7 +96,8 @@ static hd_io_variable *member(hd_io_container *container, const char *name) {
     return NULL;
 }
 
-/* A vector as int64, or as doubles. */
+/* A vector as int64, or as doubles, whatever type it was stored in: SciPy uses int32 indices
+ * where they suffice. */
 static huddle_status load_vector(hd_io_container *container, const char *name, int64_t **wholes,
                                  double **reals, int64_t *count) {
     huddle_status status = HUDDLE_OK;
@@ -107,6 +115,7 @@ static huddle_status load_vector(hd_io_container *container, const char *name, i
     }
     ALLOC(*wholes, *count);
     for (int64_t i = 0; i < *count; i++)
+        /* SciPy's indices are integers; anything else is damage. */
         if (!hd_io_array_whole(&v->array, i, &(*wholes)[i], &value))
             FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix holds %g", name, value);
 done:
@@ -115,12 +124,15 @@ done:
     return status;
 }
 
+/* The arrays of a matrix, in the names of csr and csc, or of coo. */
 typedef struct parts {
     int64_t *shape, *first, *second; /* indptr and indices, or row and col */
     double *values;
     int64_t n_first, n_second, n_values;
 } parts;
 
+/* csr and csc differ in which dimension the offsets count. The lengths must agree before
+ * anything is indexed; order and range of the indices are checked by the functions called. */
 static huddle_status load_sparse(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     parts p = {0};
@@ -154,7 +166,9 @@ static huddle_status load(hd_io_container *container, hd_io_variable *variable) 
                                           : load_member(container, variable);
 }
 
-/* The text of 'format', which SciPy stores as an array of no dimensions. */
+/* The text of 'format', which SciPy stores as an array without dimensions. Together with
+ * 'shape' and 'data' it identifies a sparse matrix; an array that is merely named "format"
+ * does not. */
 static huddle_status sparse_format(hd_io_container *container, char format[4]) {
     huddle_status status = HUDDLE_OK;
     hd_io_variable *v = member(container, "format");
@@ -172,7 +186,10 @@ done:
     return status;
 }
 
-/* The parts of a sparse matrix are shown as one variable X, before the others. */
+/* The parts of a sparse matrix are shown as one variable X, before the others. The parts stay
+ * in the list, where load_sparse() finds them, but are marked as such, so that they are
+ * neither listed nor taken for points. place is not an entry of the archive here: 'r', 'c' or
+ * 'o' for csr, csc and coo. */
 static huddle_status find_sparse(hd_io_container *container) {
     huddle_status status = HUDDLE_OK;
     int64_t *shape = NULL, rank = 0;
@@ -181,6 +198,7 @@ static huddle_status find_sparse(hd_io_container *container) {
     if (format[0] == '\0')
         goto done;
     TRY(load_vector(container, "shape", &shape, NULL, &rank));
+    /* Beyond int32 the matrix could not be indexed. */
     if (rank != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has an impossible shape");
     hd_io_variable *variable = hd_io_container_add(container, "X", 1);
@@ -200,6 +218,7 @@ static huddle_status find_sparse(hd_io_container *container) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (member(container, names[k]) != NULL)
             member(container, names[k])->part = true;
+    /* The new variable was added at the end; it is moved to the front. */
     hd_io_variable first = *variable;
     memmove(container->variables + 1, container->variables,
             (size_t)(container->count - 1) * sizeof first);
@@ -209,6 +228,8 @@ done:
     return status;
 }
 
+/* Detection has seen the signature of a ZIP archive; whether there are arrays in it is found
+ * out here. */
 huddle_status hd_io_npz_open(hd_io_request *request, const hd_file *file,
                              hd_io_container *container) {
     huddle_status status = HUDDLE_OK;

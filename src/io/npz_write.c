@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Without compression, so that NumPy and Huddle read it at the speed of the disk. */
 static huddle_status add_member(hd_zip_writer *zip, const char *name, const char *type,
                                 int32_t rank, const int64_t *dims, const void *elements) {
     return hd_npy_add(zip, name, HD_ZIP_STORED, type, rank, dims, elements);
 }
 
+/* The members and types that scipy.sparse.save_npz() writes. */
 static huddle_status add_sparse(hd_zip_writer *zip, const int64_t *shape, const int64_t *offsets,
                                 const int32_t *columns, const void *values, const char *type) {
     huddle_status status = HUDDLE_OK;
@@ -38,7 +40,9 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* The character at *p of UTF-8 text; a byte that is not part of one is returned as it is. */
+/* The character at *p of UTF-8 text; a byte that is not part of one is returned as it is, and
+ * a cut character as far as it was read: names from damaged files must still be written. The
+ * zero at the end stops the loop. */
 static uint32_t next_character(const unsigned char **p) {
     uint32_t c = *(*p)++;
     int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;
@@ -50,7 +54,8 @@ static uint32_t next_character(const unsigned char **p) {
     return c;
 }
 
-/* Texts as NumPy's 'U': four bytes a character, all of one length. */
+/* Texts as NumPy's 'U': four bytes per character, all of one width. The width is that of the
+ * longest in bytes, which is at least its number of characters; the rest is zero. */
 static huddle_status spread_texts(const huddle_data *data, uint32_t **block, int64_t *width) {
     huddle_status status = HUDDLE_OK;
     *width = 1;
@@ -68,6 +73,8 @@ done:
     return status;
 }
 
+/* The names X and y are those that the reader looks for. In an archive with a sparse matrix
+ * its parts take the place of X. */
 huddle_status hd_io_npz_write(huddle_context *context, const huddle_data *data, const char *path) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;

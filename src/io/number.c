@@ -8,9 +8,11 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* 5^27 is the last power of five that fits 64 bits. */
+/* 5^27 is the last power of five below 2^63; 10^k = 5^k * 2^k, and the power of two is exact
+ * in any case. */
 enum { MAX_FIVES = 27 };
 
+/* At most 27 multiplications. */
 static uint64_t power_of_five(int64_t k) {
     uint64_t power = 1;
     while (k-- > 0)
@@ -18,13 +20,14 @@ static uint64_t power_of_five(int64_t k) {
     return power;
 }
 
+/* x is not zero. */
 static int leading_zeros(wide x) {
     uint64_t high = (uint64_t)(x >> 64);
     return high != 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
 }
 
-/* x * 2^exponent to the nearest double, ties to even; `more`: a small remainder was cut off.
- * The result must be a normal number. */
+/* x * 2^exponent to the nearest double, ties to even; `more`: a small remainder was cut off,
+ * so that what looks like a tie is above it. The result must be a normal number. */
 static double nearest(wide x, bool more, int64_t exponent) {
     int zeros = leading_zeros(x);
     x <<= zeros;
@@ -36,8 +39,10 @@ static double nearest(wide x, bool more, int64_t exponent) {
     return ldexp((double)mantissa, (int)exponent + 75);
 }
 
-/* mantissa * 10^exponent with exponent in -27 .. 27: 128 bits are enough for the product; the
- * quotient and whether there is a remainder are all that rounding needs. */
+/* mantissa * 10^exponent with exponent in -27 .. 27, correctly rounded. The product fits 128
+ * bits. The quotient has 64 bits or more, because the dividend was shifted up to bit 126 and
+ * the divisor is below 2^63; with whether there is a remainder, this is all that rounding
+ * needs. */
 static double scale(uint64_t mantissa, int64_t exponent) {
     if (exponent >= 0)
         return nearest((wide)mantissa * power_of_five(exponent), false, exponent);
@@ -48,7 +53,9 @@ static double scale(uint64_t mantissa, int64_t exponent) {
     return nearest(quotient, quotient * divisor != dividend, exponent - 63 - zeros);
 }
 
-/* strtod() minds the locale's decimal point; this does not. */
+/* The rare rest: very many digits or large exponents. strtod() depends on the locale's decimal
+ * point; strtod_l() with the C locale does not. NaN, which every caller refuses, if there is
+ * no memory. */
 static double read_any(const char *begin, const char *end) {
     char room[512], *text = room;
     size_t length = (size_t)(end - begin);
@@ -68,6 +75,8 @@ static double read_any(const char *begin, const char *end) {
     return value;
 }
 
+/* The header's inline reader has handled what two exact doubles can express; this is the next
+ * case and the fallback. */
 double hd_io_number_hard(const char *begin, const char *end, bool exact, uint64_t mantissa,
                          int64_t exponent) {
     if (exact && mantissa == 0)
@@ -77,6 +86,8 @@ double hd_io_number_hard(const char *begin, const char *end, bool exact, uint64_
     return read_any(begin, end);
 }
 
+/* Up to 18 digits are read as an integer, exactly. "4.0" and "1e3" are accepted as doubles, up
+ * to 2^53 where doubles are exact. */
 bool hd_io_number_whole(const char *begin, const char *end, int64_t *value) {
     double v;
     const char *p = begin + (*begin == '-' || *begin == '+');
@@ -91,7 +102,7 @@ bool hd_io_number_whole(const char *begin, const char *end, int64_t *value) {
     return true;
 }
 
-/* The digits of a whole number below 10^19. */
+/* The digits of a whole number below 10^19, which 20 characters hold. */
 static int write_digits(uint64_t number, char *text) {
     char digits[20];
     int count = 0;
@@ -105,7 +116,8 @@ static int write_digits(uint64_t number, char *text) {
 }
 
 /* Finds the fewest decimals, at most 9, after which the number reads back as the same float;
- * -1 if none do. */
+ * -1 if none do. Below 1e9 the scaled number is exact, and the division is the one that the
+ * reader performs, so the test is exact too. */
 static int decimals_needed(double value, double *scaled) {
     float target = (float)value;
     for (int decimals = 1; decimals <= 9; decimals++) {
@@ -120,6 +132,7 @@ static int decimals_needed(double value, double *scaled) {
     return -1;
 }
 
+/* In integers: printf() would be slower, and depends on the locale. */
 static int write_fixed(double scaled, int decimals, char *text) {
     uint64_t m = (uint64_t)scaled, unit = (uint64_t)hd_io_tens[decimals];
     int length = write_digits(m / unit, text);
@@ -132,6 +145,8 @@ static int write_fixed(double scaled, int decimals, char *text) {
     return length + decimals;
 }
 
+/* Whole numbers and short decimals, which most data are, take the fast paths. Nine digits
+ * identify a float and 17 a double; printf()'s decimal comma is replaced. */
 int hd_io_number_write(double value, bool wide_digits, char *text) {
     double magnitude = fabs(value), scaled = 0;
     int sign = 0, decimals;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+/* Cannot overflow: the readers have checked the product of the dimensions. */
 int64_t hd_io_variable_count(const hd_io_variable *variable) {
     int64_t size = 1;
     for (int32_t k = 0; k < variable->array.rank; k++)
@@ -16,16 +17,21 @@ int64_t hd_io_variable_count(const hd_io_variable *variable) {
 
 /* ---- orientation ---------------------------------------------------------------------------- */
 
+/* A scalar is one sample; of images the last axis counts them if they are in columns. */
 static int64_t samples_in(const hd_io_variable *variable, bool in_columns) {
     int32_t rank = variable->array.rank;
     return rank == 0 ? 1 : variable->array.dims[in_columns ? rank - 1 : 0];
 }
 
+/* Of images, features are all pixels. */
 static int64_t features_in(const hd_io_variable *variable, bool in_columns) {
     int64_t n = samples_in(variable, in_columns);
     return n == 0 ? 0 : hd_io_variable_count(variable) / n;
 }
 
+/* Files store samples in rows (NumPy, HDF5) or in columns (many MATLAB files), and nothing in
+ * them states which. The number of labels decides if it fits one of the two only; without
+ * labels rows are assumed. Of several parts the samples add up along either axis. */
 huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *container,
                                  const hd_io_parts *points, int64_t n_labels, bool *in_columns) {
     int64_t down = 0, across = 0;
@@ -35,12 +41,15 @@ huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *
     }
     *in_columns = request->options->transpose || (n_labels == across && n_labels != down);
     int64_t n = *in_columns ? across : down, d = features_in(points->items[0], *in_columns);
+    /* Parts are stacked row by row, so they must have the same features; how many samples each
+     * has does not matter. */
     for (int64_t k = 1; k < points->count; k++)
         if (features_in(points->items[k], *in_columns) != d)
             return hd_fail(HUDDLE_INVALID,
                            "'%s' has %lld features and '%s' %lld, so they cannot be stacked",
                            points->items[0]->name, (long long)d, points->items[k]->name,
                            (long long)features_in(points->items[k], *in_columns));
+    /* The message names the labels' file if they came from one. */
     if (n_labels >= 0 && n_labels != n && request->options->n_y > 0 &&
         hd_io_container_find(container, request->options->y[0]) == NULL)
         request->failing_path = request->options->y[0];
@@ -52,7 +61,8 @@ huddle_status hd_io_parts_orient(hd_io_request *request, const hd_io_container *
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-/* Checks rows that were read straight into place: all values must be finite. */
+/* Checks rows that were read straight into place: all values must be finite. A view of those
+ * rows only, because the others may not have been written yet. */
 static huddle_status check_rows(huddle_context *context, const huddle_points *points, int64_t first,
                                 int64_t count) {
     huddle_points view = *points;
@@ -70,6 +80,8 @@ static huddle_status fill_part(hd_io_request *request, hd_io_container *containe
     huddle_points *points = intake->points;
     hd_io_samples samples = hd_io_array_samples(&variable->array, in_columns);
     bool placed = false, checked = false;
+    /* The direct path needs elements that float represents exactly, no shift to subtract, and
+     * samples that are contiguous in the order of the points. */
     if (container->read_floats != NULL && points->shift == NULL &&
         hd_io_element_narrow(variable->array.element) && hd_io_samples_packed(&samples))
         TRY(container->read_floats(request, container, variable,
@@ -86,8 +98,9 @@ done:
     return status;
 }
 
-/* Reads everything again as doubles, because some column has to be shifted: which is only known
- * after all values have been seen, and rare. */
+/* Reads everything again as doubles because some column has to be shifted, which is only known
+ * after all values have been seen, and rare. The floats are freed first: both together might
+ * not fit into memory. */
 static huddle_status fill_shifted(hd_io_request *request, hd_io_container *container,
                                   const hd_io_parts *parts, bool in_columns,
                                   huddle_points *points) {
@@ -109,12 +122,15 @@ done:
     return status;
 }
 
+/* The intake records ranges only if some part has elements that float cannot hold exactly. */
 static huddle_status fill_dense(hd_io_request *request, hd_io_container *container,
                                 const hd_io_parts *parts, bool in_columns, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     hd_io_intake intake = {0};
     int64_t n = 0, row = 0;
     bool narrow = true;
+    /* The number of points is needed before the first part is read: the parts share one
+     * allocation. */
     for (int64_t k = 0; k < parts->count; k++) {
         n += samples_in(parts->items[k], in_columns);
         narrow = narrow && hd_io_element_narrow(parts->items[k]->array.element);
@@ -132,10 +148,12 @@ done:
     return status;
 }
 
+/* A single part is taken over without a copy; several are appended one by one. */
 static huddle_status fill_sparse(hd_io_container *container, const hd_io_parts *parts,
                                  bool in_columns, huddle_points *points) {
     huddle_status status = HUDDLE_OK;
     huddle_points part = {0};
+    /* Parts are unloaded as soon as they are converted. */
     for (int64_t k = 0; k < parts->count; k++) {
         TRY(hd_io_variable_load(container, parts->items[k]));
         TRY(hd_io_points_from_csr(&parts->items[k]->sparse, in_columns, &part));
@@ -153,6 +171,8 @@ done:
     return status;
 }
 
+/* Dense and sparse parts are not mixed: making the sparse ones dense might take more memory
+ * than there is. */
 huddle_status hd_io_parts_read(hd_io_request *request, hd_io_container *container,
                                const hd_io_parts *parts, bool in_columns, huddle_points *points) {
     int64_t sparse = 0;
@@ -167,7 +187,9 @@ huddle_status hd_io_parts_read(hd_io_request *request, hd_io_container *containe
 
 /* ---- image size ----------------------------------------------------------------------------- */
 
-/* The whole number in the first of these variables that has one; 0 if there is none. */
+/* The whole number in the first of these variables that has one; 0 if there is none. Anything
+ * else under such a name is ignored: the image size is a convenience for reports, not part of
+ * the data. */
 static huddle_status read_number(hd_io_container *container, const char *const *names,
                                  int64_t *value) {
     huddle_status status = HUDDLE_OK;
@@ -187,6 +209,8 @@ done:
     return status;
 }
 
+/* height and width count only if their product is the number of features. im_order decides how
+ * pixels are stored; without it, MATLAB files are assumed to be column-major. */
 huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_variable *points,
                                      bool in_columns, huddle_data *data) {
     static const char *const heights[] = {"im_height", "image_height", "imheight", "height", NULL};
@@ -203,6 +227,7 @@ huddle_status hd_io_parts_image_size(hd_io_container *container, const hd_io_var
     TRY(read_number(container, heights, &height));
     TRY(read_number(container, widths, &width));
     TRY(read_number(container, orders, &order));
+    /* The division avoids the product, which could overflow. */
     if (height < 1 || width < 1 || height > data->points.d || data->points.d % height != 0 ||
         data->points.d / height != width)
         goto done;

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks the class of that text, or the classes from `first` to `last` by number. */
+/* Marks the class of that text or, if the classes are numbers, those in the range
+ * "first-last". The text comes first: a class may be called "1-2". */
 static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
     int64_t marked = 0;
+    /* Several classes cannot have the same text, but the loop does not rely on it. */
     for (int32_t k = 0; k < data->n_classes; k++)
         if (strcmp(data->classes[k], text) == 0) {
             kept[k] = true;
@@ -17,7 +19,8 @@ static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
         }
     if (marked > 0 || !data->classes_numeric)
         return marked;
-    char *dash = strchr(text + 1, '-'); /* after the first: -3--1 are three numbers */
+    char *dash =
+        strchr(text + 1, '-'); /* from the second character on: -3--1 is the range of -3 to -1 */
     int64_t first, last;
     if (text[0] == '\0' ||
         !hd_io_number_whole(text, dash != NULL ? dash : text + strlen(text), &first))
@@ -35,12 +38,14 @@ static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
     return marked;
 }
 
-/* "11-36,40": every part must name a class that is there. */
+/* "11-36,40": every part must name an existing class, since a typing error would silently
+ * leave points out. */
 static huddle_status mark_classes(const huddle_data *data, const char *text, bool *kept) {
     huddle_status status = HUDDLE_OK;
     char *copy = hd_copy_text(text), *next = NULL;
     if (copy == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a line of text");
+    /* An empty part ("1,,2") names no class and is refused. */
     for (char *part = copy; part != NULL; part = next) {
         next = strchr(part, ',');
         if (next != NULL)
@@ -56,7 +61,8 @@ done:
     return status;
 }
 
-/* Samples to keep, in order; counts[k] of class k. */
+/* Samples to keep, in their order; counts[k] of class k. The first ones of each class are
+ * kept, not a random choice, so that the selection is reproducible without a seed. */
 static int64_t choose(const huddle_data *data, const bool *kept, int64_t per_class, int64_t *counts,
                       int64_t *index) {
     int64_t count = 0;
@@ -70,7 +76,8 @@ static int64_t choose(const huddle_data *data, const bool *kept, int64_t per_cla
     return count;
 }
 
-/* Classes that were left out lose their text, the others their gaps. */
+/* Removes the names of classes that were left out and closes the gaps; rank[k] is the new
+ * number of class k. */
 static void renumber(huddle_data *data, const bool *kept, int32_t *rank) {
     int32_t left = 0;
     for (int32_t k = 0; k < data->n_classes; k++) {
@@ -84,6 +91,7 @@ static void renumber(huddle_data *data, const bool *kept, int32_t *rank) {
     data->n_classes = left;
 }
 
+/* One warning is enough: classes are usually all too small or none. */
 static void warn_of_few(huddle_context *context, const huddle_data *data, const bool *kept,
                         const int64_t *counts, int64_t per_class) {
     for (int32_t k = 0; k < data->n_classes; k++)
@@ -95,6 +103,7 @@ static void warn_of_few(huddle_context *context, const huddle_data *data, const 
         }
 }
 
+/* Applied after reading, to every kind of source alike. */
 huddle_status hd_io_data_select(huddle_context *context, const huddle_read_options *options,
                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
@@ -109,6 +118,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     if (data->labels == NULL)
         FAIL(HUDDLE_INVALID, "there are no labels to choose classes by");
     ALLOC_ZERO(kept, data->n_classes);
+    /* counts is filled by choose() and only used for the warning. */
     ALLOC_ZERO(counts, data->n_classes);
     ALLOC_ZERO(rank, data->n_classes);
     ALLOC(index, data->points.n);
@@ -118,13 +128,16 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
         TRY(mark_classes(data, options->classes, kept));
     int64_t count = choose(data, kept, options->per_class, counts, index);
     warn_of_few(context, data, kept, counts, options->per_class);
+    /* The points are copied before the old ones are freed. */
     TRY(huddle_points_take(&data->points, index, count, &points));
     huddle_points_free(&data->points);
     data->points = points;
+    /* data->dropped refers to rows of the file, which no longer correspond to the points. */
     huddle_free(data->dropped); /* rows of the file can no longer be identified */
     data->dropped = NULL;
     data->n_dropped = 0;
     renumber(data, kept, rank);
+    /* In place: index[i] >= i, so that labels still needed are not overwritten. */
     for (int64_t i = 0; i < count; i++)
         data->labels[i] = rank[data->labels[index[i]]];
 done:

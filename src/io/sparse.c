@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory is proportional to the sizes of a matrix; beyond this they must be in proportion to its
- * entries. */
+/* Memory is proportional to the dimensions of a matrix, which a damaged header can claim at no
+ * cost. Beyond LARGE rows or columns there must be an entry for every EMPTY_FOR_EACH of them. */
 enum { LARGE = 1 << 21, EMPTY_FOR_EACH = 64 };
 
 static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
@@ -20,7 +20,8 @@ static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
                    (long long)rows, (long long)cols, (long long)count);
 }
 
-/* Adds up entries of one row in the same column; columns ascend. */
+/* Adds up entries of one row in the same column, as SciPy does; columns ascend. In place:
+ * entries only move to the front. */
 static void merge_repeated(huddle_csr *matrix) {
     int64_t kept = 0, begin = 0;
     for (int64_t i = 0; i < matrix->rows; i++) {
@@ -38,7 +39,9 @@ static void merge_repeated(huddle_csr *matrix) {
     }
 }
 
-/* Two stable passes of counting sort: by column, which is the transpose, then by row. */
+/* Two stable passes of counting sort: by column, which builds the transpose, then by row,
+ * which is its transpose again. Linear in the number of entries, and the order of duplicates,
+ * which decides how their sum is rounded, is that of the file. */
 huddle_status hd_io_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t count,
                                      const int64_t *rows, const int64_t *columns,
                                      const double *values, huddle_csr *matrix) {
@@ -54,6 +57,7 @@ huddle_status hd_io_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t 
                  (long long)n_rows, (long long)n_columns);
         across.offsets[columns[e] + 1]++;
     }
+    /* Counts become offsets. */
     for (int64_t j = 0; j < n_columns; j++)
         across.offsets[j + 1] += across.offsets[j];
     for (int64_t e = 0; e < count; e++) {
@@ -61,6 +65,8 @@ huddle_status hd_io_csr_from_entries(int64_t n_rows, int64_t n_columns, int64_t 
         across.columns[place] = (int32_t)rows[e];
         across.values[place] = values[e];
     }
+    /* Filling has advanced each offset to the beginning of the next column, so all of them are
+     * moved up by one. */
     memmove(across.offsets + 1, across.offsets, (size_t)n_columns * sizeof *across.offsets);
     across.offsets[0] = 0;
     TRY(huddle_csr_transpose(&across, matrix));
@@ -72,6 +78,8 @@ done:
     return status;
 }
 
+/* Monotone offsets that begin at 0 and end at the number of entries keep every later index in
+ * range. */
 static huddle_status check_offsets(const hd_io_lines *lines, int64_t count) {
     if (lines->offsets[0] != 0 || lines->offsets[count] != lines->count)
         return hd_fail(HUDDLE_FORMAT,
@@ -85,6 +93,7 @@ static huddle_status check_offsets(const hd_io_lines *lines, int64_t count) {
     return HUDDLE_OK;
 }
 
+/* An entry of a row that is being sorted. */
 typedef struct entry {
     int64_t column;
     int64_t order; /* equal columns stay in order, so that sums do not depend on the sort */
@@ -98,6 +107,8 @@ static int by_column(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* Rows are nearly always sorted already; only the others are sorted. Ranges were checked, so
+ * that positions fit int32. */
 static void copy_row(const hd_io_lines *lines, int64_t row, entry *room, huddle_csr *matrix) {
     int64_t begin = lines->offsets[row], length = lines->offsets[row + 1] - begin;
     bool sorted = true;
@@ -113,6 +124,7 @@ static void copy_row(const hd_io_lines *lines, int64_t row, entry *room, huddle_
     }
 }
 
+/* All positions are checked before anything is allocated for the matrix. */
 static huddle_status copy_rows(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     entry *room = NULL;
@@ -137,6 +149,8 @@ done:
     return status;
 }
 
+/* Offsets are expanded into the column of each entry, so that the same counting sort serves
+ * both layouts. */
 static huddle_status turn_columns(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     int64_t *columns = NULL;
@@ -151,6 +165,7 @@ done:
     return status;
 }
 
+/* lines are rows or columns; see sparse.h. */
 huddle_status hd_io_csr_from_lines(const hd_io_lines *lines, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     memset(matrix, 0, sizeof *matrix);
@@ -162,6 +177,7 @@ done:
     return status;
 }
 
+/* NaN fails the comparison too. */
 static huddle_status check_value(double v, int64_t row, int64_t column) {
     if (fabs(v) <= (double)FLT_MAX)
         return HUDDLE_OK;
@@ -172,6 +188,7 @@ static huddle_status check_value(double v, int64_t row, int64_t column) {
                    (long long)column + 1, isnan(v) ? "not a number" : "infinite");
 }
 
+/* Transposing allocates an offset per column, so its sizes are checked like those of entries. */
 huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
                                     huddle_points *points) {
     huddle_status status = HUDDLE_OK;
@@ -190,6 +207,7 @@ huddle_status hd_io_points_from_csr(const huddle_csr *matrix, bool in_columns,
     memcpy(points->offsets, matrix->offsets, (size_t)(matrix->rows + 1) * sizeof *points->offsets);
     if (count > 0)
         memcpy(points->columns, matrix->columns, (size_t)count * sizeof *points->columns);
+    /* The values are checked one by one, so that the message can name the place. */
     for (int64_t i = 0; i < matrix->rows; i++)
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             TRY(check_value(matrix->values[e], i, matrix->columns[e]));
@@ -202,11 +220,14 @@ done:
     return status;
 }
 
+/* The offsets of the second part are moved by the entries of the first. */
 huddle_status hd_io_points_append(huddle_points *points, const huddle_points *more) {
     huddle_status status = HUDDLE_OK;
     huddle_points both = {0};
+    /* An empty set has no offsets. */
     int64_t n = points->n, old = n > 0 ? points->offsets[n] : 0, added = more->offsets[more->n];
     TRY(huddle_points_new_sparse(n + more->n, more->d, old + added, &both));
+    /* memcpy() must not be called with NULL, even for no bytes. */
     if (old > 0) {
         memcpy(both.columns, points->columns, (size_t)old * sizeof *both.columns);
         memcpy(both.values, points->values, (size_t)old * sizeof *both.values);

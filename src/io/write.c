@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The ending decides the format: there is no content to recognise yet. Formats without sparse
+ * matrices refuse them, because a dense copy might not fit into memory. */
 huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                 const char *path) {
     char endings[128];
@@ -24,6 +26,7 @@ huddle_status huddle_data_write(huddle_context *context, const huddle_data *data
     return format->write(context, data, path);
 }
 
+/* Text labels are quoted as in CSV, so that any class name can be read back. */
 huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                   const char *const *texts) {
     huddle_status status = HUDDLE_OK;
@@ -42,6 +45,9 @@ done:
     return hd_output_end(&output, status);
 }
 
+/* Class names that are numbers are turned back into them, so that the labels of the file
+ * survive a conversion unchanged. strtoll() cannot fail: classes_numeric guarantees whole
+ * numbers. */
 huddle_status hd_io_label_numbers(const huddle_data *data, int64_t **numbers) {
     huddle_status status = HUDDLE_OK;
     int64_t *values = NULL;
@@ -59,6 +65,7 @@ done:
     return status;
 }
 
+/* by_columns writes the transpose, which is the layout of MATLAB. */
 static void copy_floats(const huddle_points *x, bool by_columns, float *to) {
     int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
     for (int64_t i = 0; i < x->n; i++)
@@ -66,6 +73,7 @@ static void copy_floats(const huddle_points *x, bool by_columns, float *to) {
             to[i * row_step + j * step] = x->values[i * x->stride + j];
 }
 
+/* Doubles carry the shift that was subtracted when the points were rounded to float. */
 static void copy_doubles(const huddle_points *x, bool by_columns, double *to) {
     int64_t row_step = by_columns ? 1 : x->d, step = by_columns ? x->n : 1;
     for (int64_t i = 0; i < x->n; i++)
@@ -75,6 +83,7 @@ static void copy_doubles(const huddle_points *x, bool by_columns, double *to) {
         }
 }
 
+/* Without a copy if the points already have the layout of the file. */
 huddle_status hd_io_block_make(const huddle_points *points, bool by_columns, hd_io_block *block) {
     huddle_status status = HUDDLE_OK;
     float *floats = NULL;

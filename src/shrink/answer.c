@@ -81,7 +81,6 @@ done:
     return status;
 }
 
-/* G and Z: the engine's own, or those of the best point. */
 /* An engine's G and Z are returned as they are; only the certificate is computed here. */
 static huddle_status write_point(const hd_shrink_solve *s, huddle_shrunk *out) {
     huddle_status status = HUDDLE_OK;

@@ -41,7 +41,6 @@ static int64_t count_terms(const place *p) {
 }
 
 /* Term k: its point and weight; the first is f, which for "l2" has no distance term. */
-/* No array of terms is built: weights and points are read from W and the anchors. */
 static const double *term(const place *p, int64_t k, double *weight) {
     if (k == 0) {
         *weight = p->b->squared ? 0 : 1;
