@@ -67,9 +67,10 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
         char *path = join_path(folder, entry->d_name);
         if (path == NULL)
             FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
-        if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && folders != NULL)
+        bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+        if (is_folder && folders != NULL)
             TRY(add(folders, path));
-        else if (hd_has_extension(path, "pgm") || hd_has_extension(path, "png"))
+        else if (!is_folder && (hd_has_extension(path, "pgm") || hd_has_extension(path, "png")))
             TRY(add(images, path));
         else
             huddle_free(path);

@@ -76,8 +76,8 @@ static huddle_status check_columns(const huddle_points *x, int64_t i) {
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
         if (x->columns[e] <= previous || x->columns[e] >= x->d)
             return hd_fail(HUDDLE_INVALID,
-                           "row %lld: column %d is out of order, repeated or outside 1 .. %lld",
-                           (long long)i + 1, x->columns[e] + 1, (long long)x->d);
+                           "row %lld: column %lld is out of order, repeated or outside 1 .. %lld",
+                           (long long)i + 1, (long long)x->columns[e] + 1, (long long)x->d);
         previous = x->columns[e];
     }
     return HUDDLE_OK;
@@ -135,12 +135,13 @@ huddle_status huddle_csr_check(const huddle_csr *matrix) {
         int64_t previous = -1;
         for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
             if (matrix->columns[e] <= previous || matrix->columns[e] >= matrix->cols)
-                return hd_fail(HUDDLE_INVALID,
-                               "row %lld: column %d is out of order, repeated or outside 1 .. %lld",
-                               (long long)i + 1, matrix->columns[e] + 1, (long long)matrix->cols);
+                return hd_fail(
+                    HUDDLE_INVALID,
+                    "row %lld: column %lld is out of order, repeated or outside 1 .. %lld",
+                    (long long)i + 1, (long long)matrix->columns[e] + 1, (long long)matrix->cols);
             if (!isfinite(matrix->values[e]))
-                return hd_fail(HUDDLE_INVALID, "row %lld, column %d: the value is %s",
-                               (long long)i + 1, matrix->columns[e] + 1,
+                return hd_fail(HUDDLE_INVALID, "row %lld, column %lld: the value is %s",
+                               (long long)i + 1, (long long)matrix->columns[e] + 1,
                                isnan(matrix->values[e]) ? "not a number" : "infinite");
             previous = matrix->columns[e];
         }
