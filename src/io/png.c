@@ -58,7 +58,7 @@ static huddle_status decode_image(png_structp png, png_infop info, unsigned char
     int64_t row = (int64_t)png_get_rowbytes(png, info);
     bool deep = png_get_bit_depth(png, info) == 16;
     if (row != width * (deep ? 2 : 1))
-        FAIL(HUDDLE_FORMAT, "the PNG is not an image of gray");
+        FAIL(HUDDLE_FORMAT, "not a greyscale PNG");
     TRY(hd_io_image_reserve(height, width, image));
     ALLOC_ZERO(*block, height * row);
     /* Interlaced images need every pass over all rows. */

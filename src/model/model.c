@@ -88,7 +88,7 @@ huddle_status huddle_model_get_option(const huddle_model *model, const char *nam
 static huddle_status check_takes_graph(const huddle_model *model, const char *what) {
     if (model->method->takes_graph)
         return HUDDLE_OK;
-    return hd_fail(HUDDLE_UNSUPPORTED, "method %s has no use for %s", model->method->text.name,
+    return hd_fail(HUDDLE_UNSUPPORTED, "method %s does not accept %s", model->method->text.name,
                    what);
 }
 

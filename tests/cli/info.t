@@ -6,7 +6,7 @@ What a file holds, for people and for programs.
   points    1797
   features  64
   classes   10: 0 1 2 3 4 5 6 7 8 9
-  labels    the 10 classes would determine -c
+  labels    10 classes (cluster sets -c 10)
   image     8 x 8
   $ huddle info digits --json
   {
@@ -36,7 +36,7 @@ What a file holds, for people and for programs.
   points    50
   features  2
   classes   5: 0 1 2 3 4
-  labels    the 5 classes would determine -c
+  labels    5 classes (cluster sets -c 5)
 
 CSV: names of columns, a column of words as labels.
 
@@ -47,7 +47,7 @@ CSV: names of columns, a column of words as labels.
   points    3
   features  2
   classes   2: cat dog
-  labels    kind, the only text column; its 2 values would determine -c
+  labels    kind, the only text column; 2 classes (cluster sets -c 2)
   names     width, height, kind
   $ huddle info table.csv --y none --x width --x height --json
   {
@@ -79,7 +79,7 @@ CSV: names of columns, a column of words as labels.
   points    2
   features  2
   classes   1: cat
-  labels    kind, the only text column; its 1 value would determine -c
+  labels    kind, the only text column; 1 class (cluster sets -c 1)
   names     width, height, kind
 
 Containers: names by habit, or given.
@@ -101,7 +101,7 @@ Containers: names by habit, or given.
   points    8
   features  3
   classes   2: 0 1
-  labels    the 2 classes would determine -c
+  labels    2 classes (cluster sets -c 2)
   names     fea, gnd
   $ huddle info columns.mat --json
   {
@@ -162,7 +162,7 @@ Where the points must be chosen, the names to choose from.
   $ huddle info parts.h5
   file      parts.h5
   format    hdf5
-  points    'test/data' and 'train/data' could both be the points
+  points    ambiguous: 'test/data' or 'train/data' could be the points
   select    --x NAME for the points, --y NAME for the labels; repeat to concatenate parts
   names     test/data (8 x 3), test/target (8), train/data (8 x 3), train/target (8)
   $ huddle info parts.h5 --json
@@ -181,10 +181,10 @@ Where the points must be chosen, the names to choose from.
     ]
   }
   $ huddle cluster parts.h5
-  huddle: parts.h5: 'test/data' and 'train/data' could both be the points; name x, one or several to stack
+  huddle: parts.h5: ambiguous: 'test/data' or 'train/data' could be the points; select one or more arrays with --x
   [1]
   $ huddle info parts.h5 --x train/nothing
-  huddle: parts.h5: no variable named 'train/nothing'; it holds test/data, test/target, train/data, train/target
+  huddle: parts.h5: no variable named 'train/nothing'; the file contains test/data, test/target, train/data, train/target
   [1]
 
 Packed by gzip.

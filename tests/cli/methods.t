@@ -14,7 +14,7 @@ What there is.
   
     -c, --n-clusters N        number of clusters; auto: chosen by the eigengap; auto or a
                               whole number from 1, or a range such as 2-20 [auto]
-        --seed N              seed of the random numbers; a whole number from 0 [0]
+        --seed N              seed of the random numbers; integer >= 0 [0]
         --prepare NAME        transformation of the points before distances are computed;
                               auto|none|standard|unit|center-rows|center-columns|pca:R|
                               whiten:R [none]
