@@ -184,7 +184,7 @@ static void texts_are_refused_with_the_columns_that_work(void **state) {
     huddle_data_free(&data);
     assert_refused(read_text("1,P,2,3,u\n4,R,2,1,v\n5,P,1,1,u\n",
                              &(huddle_read_options){.hints_as_flags = true}, &data),
-                   HUDDLE_FORMAT, "by --x 1 --x 3-4, or");
+                   HUDDLE_FORMAT, "with --x 1 --x 3-4, or");
 }
 
 static void texts_are_encoded(void **state) {
