@@ -203,7 +203,7 @@ Packed by gzip.
   $ huddle info a.svm.gz --json | tr -d '\n ' | grep -o '"format".*"n_classes":[^,]*'
   "format":"libsvm","n":2,"d":2,"n_classes":2
   $ (gzip -c table.csv; printf '7,8,cow\n' | gzip) > two.csv.gz
-  $ huddle info two.csv.gz | grep -E 'points|classes'
+  $ huddle info two.csv.gz | grep -E '^(points|classes)'
   points    4
   classes   3: cat cow dog
   $ head -c 30 table.csv.gz > cut.csv.gz
@@ -227,27 +227,27 @@ Texts that are all different are names of rows, not labels, unless they are aske
   classes   none
   ignored   name: names of rows, 30 different texts in 30 rows
   names     size, weight, name
-  $ huddle info named.csv --y name | grep classes
+  $ huddle info named.csv --y name | grep ^classes
   classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
   $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 'column 3 (name)'
     warning    column 3 (name) is ignored: names of rows, 30 different texts in 30 rows; --y
                name makes it the labels
   $ head -21 named.csv > few.csv
-  $ huddle info few.csv | grep classes
+  $ huddle info few.csv | grep ^classes
   classes   20: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
 
 Coordinates are points: y beside x is no label.
 
   $ printf 'x,y\n1,2\n3,4\n5,6\n' > plane.csv
-  $ huddle info plane.csv | grep -E 'features|classes'
+  $ huddle info plane.csv | grep -E '^(features|classes)'
   features  2
   classes   none
   $ printf 'x,y,z,kind\n1,2,0,a\n3,4,0,a\n5,6,0,b\n' > space.csv
-  $ huddle info space.csv | grep -E 'features|classes'
+  $ huddle info space.csv | grep -E '^(features|classes)'
   features  3
   classes   2: a b
   $ printf 'x,w,y\n1,2,0\n3,4,0\n5,6,1\n' > table2.csv
-  $ huddle info table2.csv | grep -E 'features|classes'
+  $ huddle info table2.csv | grep -E '^(features|classes)'
   features  2
   classes   2: 0 1
 

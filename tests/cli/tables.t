@@ -105,7 +105,7 @@ Which column became the labels and why, and what set -c.
 
 Dates never become classes.
 
-  $ huddle info city.csv -q --x 3-4 --y none | grep classes
+  $ huddle info city.csv -q --x 3-4 --y none | grep ^classes
   classes   none
   $ cut -d, -f1,3- city.csv > days.csv
   $ huddle info days.csv
@@ -195,7 +195,7 @@ Text columns: the --x that works, as it can be pasted.
   $ huddle info texts.csv
   huddle: texts.csv: column 2 (city), column 4 (kind): text, not numbers; select the numeric columns with --x size --x 'max temp', or use --encode for one-hot features
   [1]
-  $ eval huddle info texts.csv $(huddle info texts.csv 2>&1 | sed 's/.* by \(--x.*\), or.*/\1/') | grep features
+  $ eval huddle info texts.csv $(huddle info texts.csv 2>&1 | sed 's/.* with \(--x.*\), or.*/\1/') | grep features
   features  2
   $ huddle convert texts.csv encoded.csv --encode -q && cat encoded.csv
   size,city=P,city=R,max temp,kind=u,kind=v
@@ -252,9 +252,9 @@ Whole numbers that are nearly all different are no labels, whatever their column
   names     a, b, label
   $ huddle cluster many.csv -m kmeans -c 2 -q | grep -E 'scores|classes'
   [1]
-  $ huddle info many.csv -q --y label | grep classes
+  $ huddle info many.csv -q --y label | grep ^classes
   classes   60: 1 2 3 4 5 6 7 8 9 10 11 12 ...
-  $ huddle info many.csv -q --x a --x b | grep classes
+  $ huddle info many.csv -q --x a --x b | grep ^classes
   classes   none
   $ sed 's/label/label,kind/; 2,$s/$/,u/; 3~2s/u$/v/' many.csv > many2.csv
   $ huddle info many2.csv -q | grep -E 'classes|labels|ignored'
