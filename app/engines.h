@@ -9,7 +9,8 @@ const char *const *engine_names(void);
     {                                                                                              \
         .name = "engine", .kind = FLAG_CHOICE, .value = "NAME", .choices = engine_names,           \
         .takes_options = true, .default_text = "cpu",                                              \
-        .help = "compute engine; NAME:OPTIONS if it takes options"                                 \
+        .help = "compute engine, one of those listed by huddle engines; NAME:OPTIONS if it takes " \
+                "options"                                                                          \
     }
 
 #endif

@@ -51,11 +51,8 @@ static void print_labels(const huddle_data *data) {
         input_column_name(data, label, text, 256);
         append_text(text, sizeof text, ", %s; ", label->reason);
     }
-    append_text(text, sizeof text, "%s %d %s%s would determine -c", label != NULL ? "its" : "the",
-                data->n_classes, label != NULL ? "value" : "class",
-                data->n_classes == 1 ? ""
-                : label != NULL      ? "s"
-                                     : "es");
+    append_text(text, sizeof text, "%d class%s (cluster sets -c %d)", data->n_classes,
+                data->n_classes == 1 ? "" : "es", data->n_classes);
     printf("labels    ");
     print_wrapped(stdout, text, 10, 10);
 }

@@ -45,7 +45,7 @@ static void print_method(const json_t *report) {
     print_label("method");
     printf("%s, %.0f cluster%s", text_of(report, "method"), c, plural((int64_t)c));
     if (rule[0] != '\0' && strcmp(rule, "none") != 0)
-        printf(", prepared by %s", rule);
+        printf(", preparation %s", rule);
     printf("\n");
 }
 
@@ -76,14 +76,14 @@ static void print_choice(const json_t *report) {
     print_wrapped(stdout, text, INDENT, INDENT);
 }
 
-/* Which column contains the labels and why: "species, ...; its 3 values determine -c". */
+/* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". */
 static void print_label_column(const json_t *report, const json_t *column, const char *name) {
     char text[512];
     double classes = number(report, "n_classes");
     snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
     if (strcmp(text_of(report, "n_clusters_from"), "classes") == 0)
-        append_text(text, sizeof text, "; its %.0f value%s determine%s -c", classes,
-                    plural((int64_t)classes), classes == 1 ? "s" : "");
+        append_text(text, sizeof text, "; %.0f class%s (sets -c %.0f)", classes,
+                    classes == 1 ? "" : "es", classes);
     print_label("labels");
     print_wrapped(stdout, text, INDENT, INDENT);
 }
@@ -127,8 +127,7 @@ static void print_labels(const json_t *report) {
         strcmp(text_of(report, "n_clusters_from"), "classes") != 0)
         return;
     print_label("labels");
-    printf("%.0f class%s, which determine%s -c\n", classes, classes == 1 ? "" : "es",
-           classes == 1 ? "s" : "");
+    printf("%.0f class%s (sets -c %.0f)\n", classes, classes == 1 ? "" : "es", classes);
 }
 
 /* The separator before a member: none before the first. */
@@ -174,7 +173,7 @@ static void print_distinct(const json_t *report) {
     printf("%.0f of %.0f points", distinct, n);
     if (vertices < distinct)
         printf(", %.0f after preparation", vertices);
-    printf("; equal points have the same label\n");
+    printf("; duplicates have the same label\n");
 }
 
 /* Recall is the share of true neighbours found: 1, and then not shown, if the search was
@@ -201,8 +200,12 @@ static void print_embedding(const json_t *embed) {
     if (embed == NULL)
         return;
     print_label("embedding");
-    printf("%s", text_of(embed, "stop"));
-    if (!isnan(number(embed, "residual")))
+    /* Every column is the vector of a component: no solver ran. */
+    if (strcmp(text_of(embed, "solver"), "components") == 0)
+        printf("closed form");
+    else
+        printf("%s", text_of(embed, "stop"));
+    if (number(embed, "residual") > 0)
         printf(", residual %.1e", number(embed, "residual"));
     if (!isnan(number(embed, "gap")))
         printf(", eigengap %.3g", number(embed, "gap"));
@@ -233,7 +236,7 @@ static void print_certificate(const json_t *shrink) {
     if (!json_is_true(json_object_get(shrink, "guarded")))
         return;
     print_label("");
-    printf("but discarded: the labels come from the embedding\n");
+    printf("discarded by the guard: labels come from the embedding\n");
 }
 
 /* Methods without a shrink step have no such member. */

@@ -87,20 +87,20 @@ static int wrong_choice(const cli_flag *flag, const char *value) {
         huddle_suggest_name(value, *choice, &distance, &best);
         append_text(names, sizeof names, "%s%s", names[0] == '\0' ? "" : "|", *choice);
     }
-    if (best != NULL)
+    /* The few engines of a build are listed: a similar name is another engine, not a typing error.
+     */
+    if (best != NULL && !flag->takes_options)
         return usage_error("--%s: unknown value '%s'; did you mean '%s'?", flag->name, value, best);
-    return usage_error("--%s %s is not one of %s", flag->name, value, names);
+    return usage_error("--%s = %s: expected one of %s", flag->name, value, names);
 }
 
 /* A choice that takes options (--engine NAME:OPTIONS) is compared up to the colon; the library
  * checks the rest. Options of methods are not checked here but by the tables of the library. */
 static int check_value(const cli_flag *flag, const char *value) {
     if (flag->kind == FLAG_COUNT && !is_number(value, flag->min, true))
-        return usage_error("--%s = %s is not a whole number of at least %g", flag->name, value,
-                           flag->min);
+        return usage_error("--%s = %s: expected integer >= %g", flag->name, value, flag->min);
     if (flag->kind == FLAG_NUMBER && !is_number(value, flag->min, false))
-        return usage_error("--%s = %s is not a number of at least %g", flag->name, value,
-                           flag->min);
+        return usage_error("--%s = %s: expected number >= %g", flag->name, value, flag->min);
     if (flag->kind == FLAG_CHOICE) {
         /* Of NAME:OPTIONS only the name is known here. */
         size_t length = flag->takes_options ? strcspn(value, ":") : strlen(value);

@@ -17,7 +17,9 @@ static void make_flag_entry(const char *group, const cli_flag *flag, cli_entry *
     snprintf(out->group, sizeof out->group, "%s", group);
     snprintf(out->name, sizeof out->name, "%s", flag->name);
     snprintf(out->help, sizeof out->help, "%s", flag->help);
-    for (int i = 0; out->choices != NULL && out->choices[i] != NULL; i++)
+    /* The values of a flag that takes options depend on the build; its help refers to their list.
+     */
+    for (int i = 0; !flag->takes_options && out->choices != NULL && out->choices[i] != NULL; i++)
         append_text(out->help, sizeof out->help, "%s%s", i == 0 ? "; " : "|", out->choices[i]);
     const char *default_text = flag->get_default != NULL ? flag->get_default() : flag->default_text;
     if (default_text != NULL)

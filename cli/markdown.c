@@ -149,7 +149,7 @@ void print_options_markdown(void) {
     printf("\n## Defaults\n\nEach cell is the default of an option for a method; an empty cell "
            "means that the method does not have the option.\n");
     print_matrix(all);
-    printf("\n## Meanings\n");
+    printf("\n## Option reference\n");
     FOR_EACH_OPTION(entry, "*") {
         if (is_repeated(entry))
             continue;

@@ -78,7 +78,7 @@ static json_t *cell_row(const experiment *e, const experiment_cell *cell) {
 /* One row per cell; the page sorts them on a click. */
 void add_cells_section(report_page *page, const experiment *e) {
     static const char lead[] = "All cells. Click a column heading to sort.";
-    static const char *const labels[] = {"data", "method", "grid",  "prepared by", "seed",
+    static const char *const labels[] = {"data", "method", "grid",  "preparation", "seed",
                                          "ACC",  "mean",   "±",     "NMI",         "mean",
                                          "±",    "ARI",    "purity"};
     json_t *columns = json_array(), *rows = json_array();

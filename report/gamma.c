@@ -107,7 +107,7 @@ huddle_status report_add_path(report_run *run, const huddle_path *path, double u
     if (status != HUDDLE_OK)
         return status;
     double mean_size = (double)run->n / (run->n_clusters > 0 ? run->n_clusters : 1);
-    page_add(page_section(run->page, "path", "The path of gamma", lead), "path",
+    page_add(page_section(run->page, "path", "Regularisation path", lead), "path",
              json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "moves", moves, "levels",
                        report_levels_json(path), "gamma_fit", page_real(path->gamma_fit),
                        "gamma_up", page_real(path->gamma_up), "used", page_real(used), "used_label",
@@ -195,7 +195,7 @@ huddle_status report_follow_path(report_run *run) {
     if (f->type != HUDDLE_ARRAY_F64 || run->shrink_graph.type != HUDDLE_ARRAY_CSR)
         return HUDDLE_OK;
     if ((double)f->rows * (double)f->cols * (LEVELS + 1) * sizeof(double) >= max_path_bytes) {
-        page_add(page_section(run->page, "path", "The path of gamma", NULL), "text",
+        page_add(page_section(run->page, "path", "Regularisation path", NULL), "text",
                  json_pack("{s:s}", "html",
                            "<p>Not shown: the path of so many points would take more than 1 GB of "
                            "memory.</p>"));

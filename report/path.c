@@ -128,7 +128,7 @@ huddle_status huddle_report_write_path(huddle_context *context, const huddle_mod
                       .x = x,
                       .options = options == NULL ? &defaults : options};
     huddle_status status = HUDDLE_OK;
-    TRY(report_begin(&run, "path of gamma", path));
+    TRY(report_begin(&run, "regularisation path", path));
     TRY(check_walk(walk, model));
     run.n = walk->path->n;
     run.labels = walk->labels;

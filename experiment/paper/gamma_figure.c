@@ -141,7 +141,7 @@ static void draw_panel(const paper *p, figure *f, const panel_layout *layout, in
     else
         paper_draw_x_title(&panel, "gamma");
     figure_add_text(f, (figure_point){panel.x, panel.y - 13}, 8, chart_ink_light, ANCHOR_START,
-                    "%s%s", prepared ? "prepared by " : "points unchanged",
+                    "%s%s", prepared ? "preparation " : "points unchanged",
                     !prepared         ? ""
                     : rule[0] == '\0' ? "auto"
                                       : rule);

@@ -92,10 +92,10 @@ typedef enum huddle_warning_code {
     HUDDLE_WARNING_SMALL_EIGENGAP,   /* the embedding depends on an arbitrary choice */
     HUDDLE_WARNING_COMPONENTS,       /* the graph has more components than clusters */
     HUDDLE_WARNING_OPTION_CLIPPED,   /* an option was reduced to what the data allow */
-    HUDDLE_WARNING_DOMINANT_FEATURE, /* a few features hold nearly all the variance */
+    HUDDLE_WARNING_DOMINANT_FEATURE, /* a few features have nearly all the variance */
     HUDDLE_WARNING_GUARDED,          /* the labels are those of the embedding, not of the shrink */
-    HUDDLE_WARNING_INPUT,            /* values or samples were interpreted, replaced or left out */
-    HUDDLE_WARNING_OUTPUT            /* a file format could not hold everything */
+    HUDDLE_WARNING_INPUT,            /* values or samples were interpreted, replaced or ignored */
+    HUDDLE_WARNING_OUTPUT            /* a file format cannot contain everything */
 } huddle_warning_code;
 
 /* "not_converged", "not_verified", ...; "none". */
@@ -134,7 +134,7 @@ HUDDLE_API huddle_status huddle_context_progress(huddle_context *context, const 
 HUDDLE_API void huddle_context_cancel(huddle_context *context);
 HUDDLE_API void huddle_context_resume(huddle_context *context);
 
-/* An engine: a place to compute. */
+/* A compute engine (backend). */
 typedef struct huddle_engine_text {
     const char *name;    /* "cpu" */
     const char *summary; /* a phrase, no full stop */
@@ -143,13 +143,13 @@ typedef struct huddle_engine_text {
 /* The engines of this build; ends with NULL. The first is "cpu". */
 HUDDLE_API const huddle_engine_text *const *huddle_engines(void);
 
-/* Chooses where to compute: the name of an engine, with options after a colon if the engine takes
- * any ("NAME:OPTIONS"). HUDDLE_UNSUPPORTED if this build has no such engine, or what the engine
+/* Selects the engine: its name, with options after a colon if the engine takes any
+ * ("NAME:OPTIONS"). HUDDLE_UNSUPPORTED if this build has no such engine, or what the engine
  * returns if it cannot start; the context then keeps the engine it has. */
 HUDDLE_API huddle_status huddle_context_set_engine(huddle_context *context, const char *name);
 
-/* The text that chose the context's engine, "NAME" or "NAME:OPTIONS": for a second context with the
- * same engine. Valid until the context chooses again. */
+/* The text that selected the context's engine, "NAME" or "NAME:OPTIONS": for a second context with
+ * the same engine. Valid until another engine is selected. */
 HUDDLE_API const char *huddle_context_engine(const huddle_context *context);
 
 /* ---- options ----------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ typedef struct huddle_rule {
     int32_t r;
 } huddle_rule;
 
-/* All whole numbers from first to last. */
+/* All integers from first to last. */
 typedef struct huddle_range {
     int32_t first, last;
 } huddle_range;
@@ -206,7 +206,7 @@ HUDDLE_API huddle_status huddle_options_get(const huddle_option *table, const vo
 /* Checks that every value is within its bounds, as huddle_options_set() would. */
 HUDDLE_API huddle_status huddle_options_check(const huddle_option *table, const void *options);
 
-/* Describes the values of an option: "a whole number from 1", "auto or a number from 0",
+/* Describes the values of an option: "integer >= 1", "auto or number >= 0", "number in [1e-12, 1]",
  * "none|unit|pca:R". */
 HUDDLE_API void huddle_option_allowed(const huddle_option *option, char *text, size_t size);
 
@@ -220,14 +220,14 @@ HUDDLE_API huddle_status huddle_file_write(const char *path, const void *bytes, 
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-/* Writes a number with as few of 6, 9, 12, 15, 16 or 17 digits as read back as the same number. A
- * text of 32 bytes is long enough. */
+/* Writes a number with the fewest of 6, 9, 12, 15, 16 or 17 digits that round-trip. A buffer of 32
+ * bytes is large enough. */
 HUDDLE_API void huddle_format_real(double number, char *text, size_t size);
 
-/* Finds the name a misspelt word was meant to be. Call it for every candidate, starting with
- * *distance = HUDDLE_SUGGEST_DISTANCE and *nearest = NULL: afterwards *nearest is the candidate
- * fewest edits away, or NULL if none is near. An edit inserts, deletes or changes a letter, or
- * swaps two adjacent ones; the first letters of a name, at least three, are near to it. */
+/* Spelling suggestions. Call it for every candidate, starting with *distance =
+ * HUDDLE_SUGGEST_DISTANCE and *nearest = NULL: afterwards *nearest is the candidate with the
+ * smallest edit distance, or NULL if none is close. An edit inserts, deletes or changes a letter,
+ * or swaps two adjacent ones; a prefix of three or more letters also matches. */
 enum { HUDDLE_SUGGEST_DISTANCE = 3 };
 HUDDLE_API void huddle_suggest_name(const char *word, const char *candidate, int *distance,
                                     const char **nearest);

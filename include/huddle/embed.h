@@ -30,15 +30,15 @@
  * number of threads. Where rows are spread over processes, chebyshev is the only solver, and
  * verification is by a probe.
  *
- * Was anything missed? Small residuals show that pairs are eigenpairs, not that they are the
+ * Completeness. Small residuals show that pairs are eigenpairs, not that they are the
  * first c. So the count is verified: "inertia" proves it for all c, by the signs of the pivots of a
- * sparse factorisation (with a bound on its rounding errors); "probe" sends new random vectors
- * through the filter, orthogonal to what was found, and finds nothing above it: reliable in
- * practice, not a proof. Proven means that no eigenvalue lies farther above the reported ones than
+ * sparse factorisation (with a bound on its rounding errors); "probe" filters new random
+ * vectors, orthogonal to the eigenvectors found, and finds no further one: reliable in practice,
+ * not a proof. Proven means that no eigenvalue lies farther above the reported ones than
  * the residuals allow. If c cuts a cluster of eigenvalues, those before the cluster are counted; in
  * a cluster no wider than the residuals any choice of vectors is as good as another, so all c are
  * proven, but in a wider one the rest is left to a probe. proven_pairs is the number of proven
- * pairs. Where nothing is searched for, nothing can be missed, and the option `verify` has no
+ * pairs. Where no search takes place, none can be missed, and the option `verify` has no
  * effect: the dense solver finds the eigenvalues of the full matrix in order, and components are
  * counted. Then all c are proven, and "inertia" is reported.
  */
@@ -76,7 +76,7 @@ typedef struct huddle_embedding {
     int32_t n_eigenvalues; /* length of eigenvalues, at least c */
 } huddle_embedding;
 
-/* How the solve went. Reaching max_iter is an outcome, not an error. */
+/* The outcome of the solve. Reaching max_iter is an outcome, not an error. */
 typedef struct huddle_embed_info {
     huddle_stop stop; /* exact: all c vectors came from components */
     int32_t n_iter;
@@ -87,8 +87,8 @@ typedef struct huddle_embed_info {
                              spectrum */
     double gap;           /* lambda_{c+1} - lambda_c; NAN if lambda_{c+1} is not known */
     bool cuts_cluster;    /* the gap is too small to separate the first c vectors from the next: c
-                             cuts a cluster of eigenvalues, and the last columns are one choice of
-                             many */
+                             cuts a cluster of eigenvalues, and the last columns are not
+                             unique */
     int32_t components;   /* q */
     const char *verified; /* "inertia", "probe" or "none" */
     int32_t proven_pairs; /* this many are proven to be the first; c if "inertia" */
@@ -138,7 +138,7 @@ HUDDLE_API huddle_status huddle_embed_rows(const huddle_dense *vectors, const do
 HUDDLE_API huddle_status huddle_embed_extents(huddle_context *context, const huddle_dense *vectors,
                                               const int64_t *copies, double *extents);
 
-/* From which a number of clusters is chosen. */
+/* Input of the eigengap rule. */
 typedef struct huddle_spectrum {
     int64_t n;                 /* points */
     int32_t components;        /* of the graph */

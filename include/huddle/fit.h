@@ -1,5 +1,5 @@
 /* Huddle, fit: results that belong to a fit as a whole and not to one stage. The info structs of
- * the stages are in the stages' headers; huddle/model.h hands out all of them. */
+ * the stages are in the stages' headers; huddle/model.h provides accessors. */
 #ifndef HUDDLE_FIT_H
 #define HUDDLE_FIT_H
 
@@ -50,7 +50,7 @@ typedef struct huddle_trial {
     double alignment;      /* NaN unless the method aligns the embedding with axes */
 } huddle_trial;
 
-/* Scores that need no classes; NaN where there is none. */
+/* Internal scores, which need no classes; NaN where there is none. */
 typedef struct huddle_fit_scores {
     double silhouette; /* of the prepared points */
     double ncut;       /* normalised cut of the graph */

@@ -10,15 +10,15 @@
  *
  * Exact means: the lists are those of brute force in double precision, ties resolved by the smaller
  * index. Kernels in single precision only propose candidates; the effect of their rounding is
- * bounded, and a point for which the bound does not decide is searched again. The lists are the
- * same bits for any number of threads.
+ * bounded, and a point for which the bound does not decide is searched again. The lists are
+ * identical, bit for bit, for any number of threads.
  *
  * Distances under "euclidean" are Euclidean; under "cosine" they are 1 - cos, and a row of zeros
  * is at distance 1 from every other row and at distance 0 from other rows of zeros. A point is
  * never its own neighbour, but its duplicates are, at distance 0. The methods search among distinct
  * points only; see "copies" below.
  *
- * Under an engine that spreads rows over processes, each process passes its own rows: lists and
+ * Under an engine that distributes rows over processes, each process passes its own rows: lists and
  * rows of graphs belong to those rows, indices and columns are numbers among all rows. Functions
  * that need all rows at once return HUDDLE_UNSUPPORTED then, unless the engine provides them.
  */
@@ -96,10 +96,10 @@ HUDDLE_API huddle_status huddle_graph_query_dense(huddle_context *context,
                                                   const huddle_knn_options *options,
                                                   huddle_neighbors *out, huddle_knn_info *info);
 
-/* The searches of points with ties: every row as near as the k-th nearest, to one part in 10^5, is
- * a neighbour too, at most 40 in all; smaller indices first. Rounded or categorical data have many
- * such rows, and which of them is the k-th carries no information. Lists with fewer than out->k
- * entries end with index -1 and distance infinity. Without ties the lists are those of the
+/* k-nearest-neighbour search including ties at the k-th distance (equal to one part in 10^5): all
+ * tied rows are neighbours, at most 40 in all; smaller indices first. Rounded or categorical data
+ * have many such rows, and which of them is the k-th carries no information. Lists with fewer than
+ * out->k entries end with index -1 and distance infinity. Without ties the lists are those of the
  * functions above. */
 HUDDLE_API huddle_status huddle_graph_knn_ties(huddle_context *context, const huddle_points *x,
                                                const huddle_knn_options *options,
@@ -129,7 +129,7 @@ HUDDLE_API void huddle_neighbors_free(huddle_neighbors *neighbors);
  * systems singular without changing a label. */
 typedef struct huddle_weight_options {
     const char *scale;    /* one of the rules */
-    double mean_distance; /* m of "global", from huddle_graph_mean_distance(); not an option */
+    double mean_distance; /* for "global": m, from huddle_graph_mean_distance(); not an option */
 } huddle_weight_options;
 
 /* A rule together with its numbers, so that bridges and new points get weights like those of the
@@ -146,7 +146,7 @@ typedef struct huddle_scale {
 HUDDLE_API const huddle_option *huddle_weight_options_table(void);
 HUDDLE_API huddle_weight_options huddle_weight_defaults(void);
 
-/* The graph of the union of the lists. graph and scale (may be NULL) are the caller's to free. */
+/* The graph of the union of the lists. The caller frees graph and scale (may be NULL). */
 HUDDLE_API huddle_status huddle_graph_weigh(huddle_context *context,
                                             const huddle_neighbors *neighbors,
                                             const huddle_weight_options *options, huddle_csr *graph,
@@ -160,9 +160,9 @@ HUDDLE_API double huddle_graph_weight(const huddle_scale *scale, int64_t i, doub
 
 HUDDLE_API void huddle_scale_free(huddle_scale *scale);
 
-/* m of the rule "global": the mean over all pairs of different rows while n (n - 1) / 2 * d is at
- * most 2^32, otherwise over a random sample of as many pairs as cost the same, at most 2^20; the
- * seed determines the sample. 0 if n = 1. */
+/* Mean distance for scale = global: the mean over all pairs of different rows while n (n - 1) / 2 *
+ * d is at most 2^32, otherwise over a random sample of as many pairs as cost the same, at most
+ * 2^20; the seed determines the sample. 0 if n = 1. */
 HUDDLE_API huddle_status huddle_graph_mean_distance(huddle_context *context, const huddle_points *x,
                                                     const char *metric, uint64_t seed,
                                                     double *mean);
@@ -172,12 +172,12 @@ HUDDLE_API huddle_status huddle_graph_mean_distance_dense(huddle_context *contex
 
 /* ---- copies ------------------------------------------------------------------------------ */
 
-/* More than k equal points have only each other as neighbours and become a component of their own.
- * Therefore the graph is made of the distinct points (huddle_points_distinct), and this function
- * turns it into the graph of all points with equal ones merged: an edge between points of m_i and
- * m_j copies is multiplied by (m_i + m_j) / 2, and a point of m copies gets the diagonal entry
- * m min(m - 1, n_neighbors), the total weight between its copies. n_neighbors = 0 leaves the
- * diagonal empty. */
+/* More than k duplicates of a point have only each other as neighbours and form a component of
+ * their own. Therefore the graph is built from the distinct points (huddle_points_distinct), and
+ * this function converts it to the graph of all points with duplicates merged: an edge between
+ * points of m_i and m_j copies is multiplied by (m_i + m_j) / 2, and a point of m copies gets the
+ * diagonal entry m min(m - 1, n_neighbors), the total weight between its copies. n_neighbors = 0
+ * leaves the diagonal empty. */
 HUDDLE_API huddle_status huddle_graph_weigh_copies(huddle_context *context, const int64_t *copies,
                                                    int32_t n_neighbors, huddle_csr *graph);
 
@@ -217,7 +217,7 @@ HUDDLE_API const huddle_option *huddle_connect_options_table(void);
 HUDDLE_API huddle_connect_options huddle_connect_defaults(void);
 
 /* Adds bridges to graph, with weights by the same scale as its edges. x is what the graph was made
- * from. Writes a line to the context's log if it adds any. graph is unchanged on failure. */
+ * from. info contains the number of bridges. graph is unchanged on failure. */
 HUDDLE_API huddle_status huddle_graph_connect(huddle_context *context, const huddle_points *x,
                                               const huddle_connect_options *options,
                                               const huddle_scale *scale, huddle_csr *graph,
@@ -256,7 +256,7 @@ HUDDLE_API huddle_status huddle_graph_from_distances_ties(huddle_context *contex
                                                           int32_t n_neighbors,
                                                           huddle_neighbors *out);
 
-/* m of the rule "global" for a matrix of distances, without the diagonal. */
+/* Mean distance for scale = global, of a matrix of distances without its diagonal. */
 HUDDLE_API huddle_status huddle_graph_mean_of_distances(huddle_context *context,
                                                         const huddle_dense *distances,
                                                         double *mean);

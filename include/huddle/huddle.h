@@ -1,7 +1,7 @@
 /* Huddle: spectral shrunk clustering. This header includes all others except huddle/report.h.
  *
  * Stages, in the order of the data flow. Each has one header, takes plain matrices, returns plain
- * matrices and can be used alone:
+ * matrices and can be used on its own:
  *
  *   huddle/io.h        files, the embedded digits, generators -> points and labels
  *   huddle/prepare.h   scaling, PCA, whitening                -> points

@@ -21,15 +21,15 @@
  * Tables (CSV, TSV): columns are separated by commas, semicolons, tabs or blanks, a header is
  * recognised, fields may be quoted. Unless the options name the features (x) and the labels (y):
  *
- *   labels      the column with a conventional name, if it contains texts or whole numbers; else
- *               the only text column whose values repeat (in more than 20 rows, texts of which more
- *               than half are different are row names). In a table of x and y, or x, y and z, y is
+ *   labels      the column with a conventional name, if it contains text or integers; else
+ *               the only text column whose values repeat (in more than 20 rows, text of which more
+ *               than half is different is row names). In a table of x and y, or x, y and z, y is
  *               not a label. Dates are never labels.
- *   ignored     row numbers (a first column of 0 .. n - 1 or 1 .. n, or different whole numbers
+ *   ignored     row numbers (a first column of 0 .. n - 1 or 1 .. n, or different integers
  *               under a name such as id, index or Unnamed: 0, or without a name); row names; dates;
  *               columns without values; columns that map one to one onto the labels
- *   features    all other columns; text columns are refused with a message that suggests what to
- *               do, or encoded (huddle_read_options.encode)
+ *   features    all other columns; text columns are refused with a message that suggests
+ *               alternatives, or encoded (huddle_read_options.encode)
  *
  * huddle_data.columns describes how each column was used and why. The context's log receives the
  * same.
@@ -65,8 +65,8 @@ typedef struct huddle_format {
     bool present;              /* this build has that library */
 } huddle_format;
 
-/* All formats; ends with {0}. Also a format that is not present is listed, and recognised:
- * reading it is HUDDLE_UNSUPPORTED. */
+/* All formats; ends with {0}. Formats missing from this build are listed too, and recognised:
+ * reading them fails with HUDDLE_UNSUPPORTED. */
 HUDDLE_API const huddle_format *huddle_formats(void);
 
 /* ---- data sets ---------------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ typedef enum huddle_column_role {
 typedef struct huddle_column {
     char *name; /* "" if it has none */
     huddle_column_role role;
-    char *reason; /* why it is the label or ignored, how texts were encoded; or NULL */
+    char *reason; /* why it is the label or ignored, how text was encoded; or NULL */
 } huddle_column;
 
 /* A data set: points, and labels if there are any. */
@@ -92,8 +92,8 @@ typedef struct huddle_data {
     huddle_points points;
     int32_t *labels;      /* n in 0 .. n_classes - 1 by ascending value, or NULL */
     int32_t n_classes;    /* 0 without labels */
-    char **classes;       /* n_classes texts: the labels as the file has them */
-    bool classes_numeric; /* the labels are whole numbers there */
+    char **classes;       /* n_classes strings: the labels as the file has them */
+    bool classes_numeric; /* the labels are integers there */
     char **features;      /* d column names, or NULL */
     char **names;         /* of the variables of a container or the columns of a table */
     int64_t n_names;
@@ -124,19 +124,19 @@ typedef struct huddle_read_options {
                             huddle_model_shift() */
     int64_t n_shift;     /* 0, or another number than the points have: shift as the values need */
     const char *missing; /* tables: what to do with missing values (empty, NA, NaN, null, None, ?,
-                            -): NULL or "error" refuses them, with the place; "drop" leaves out
+                            -): NULL or "error" refuses them, with the place; "drop" removes
                             their rows; "mean" and "median" fill in that of the column. A missing
                             label can only be dropped. */
-    bool encode;         /* tables: a column of texts becomes a feature for each of its texts (at
-                            most 100), named COLUMN=TEXT: sqrt(1/2) in rows with that text, else 0,
-                            so that rows with different texts are 1 apart. Labels are then found
+    bool encode;         /* tables: a text column becomes one feature per category (at most 100),
+                            named COLUMN=TEXT: sqrt(1/2) in rows of that category, else 0, so that
+                            rows of different categories are at distance 1. Labels are then found
                             by y or a conventional name only. */
     bool x_by_name; /* x are the features of another table, as huddle_data.features has them: the
                        points have them in that order, found by name and never by position.
-                       COLUMN=TEXT is a text of a column that was encoded, whatever encode says: a
-                       text that does not occur is 0 in all rows, one that x lacks is reported in a
-                       warning. A table without names, or another kind of file, is read as if x
-                       were not given. */
+                       COLUMN=TEXT is a category of an encoded column, regardless of encode: a
+                       category that does not occur is 0 in all rows, one that x does not contain
+                       is reported in a warning. A table without names, or another kind of file, is
+                       read as if x were not given. */
     bool hints_as_flags; /* messages suggest flags of the tool, "--missing drop", instead of
                             missing = "drop" */
 } huddle_read_options;
@@ -164,20 +164,20 @@ HUDDLE_API void huddle_listing_free(huddle_listing *listing);
 HUDDLE_API const char *const *huddle_data_kinds(void);
 
 /* Writes points and labels in the format of path's extension: csv, tsv, txt, npy, npz, mat, h5,
- * hdf5, svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY holds no
- * labels, LIBSVM none that are texts: a warning is issued. Sparse points can be written as npz
+ * hdf5, svm, libsvm. The names inside are X and y, im_height, im_width and im_order. NPY contains
+ * no labels, LIBSVM no string labels: a warning is issued. Sparse points can be written as npz
  * (which scipy.sparse reads), mat and svm; HUDDLE_UNSUPPORTED otherwise: they are never made dense.
  */
 HUDDLE_API huddle_status huddle_data_write(huddle_context *context, const huddle_data *data,
                                            const char *path);
 
-/* One whole number per row, as .csv or .txt (text) or .npy (int32). values[i] is written as
+/* One integer per row, as .csv or .txt (text) or .npy (int32). values[i] is written as
  * texts[values[i]] in text formats if texts is not NULL. */
 HUDDLE_API huddle_status huddle_labels_write(const char *path, int64_t n, const int32_t *values,
                                              const char *const *texts);
 
-/* Reads one label per row from any supported file: whole numbers or texts, mapped to
- * 0 .. n_classes - 1 by ascending value; *classes receives their texts. The caller frees all. */
+/* Reads one label per row from any supported file: integers or strings, mapped to
+ * 0 .. n_classes - 1 by ascending value; *classes receives their strings. The caller frees all. */
 HUDDLE_API huddle_status huddle_labels_read(huddle_context *context, const char *path, int64_t *n,
                                             int32_t **labels, int32_t *n_classes, char ***classes);
 

@@ -3,17 +3,17 @@
  *     minimise  sum_i  omega_i ||x_i - m_{y_i}||^2   over centres m and labels y
  *
  * omega_i is the weight of row i, 1 if none are given. Each restart draws its starting centres from
- * a random stream of its own; the smallest sum wins, ties broken by the earlier restart. A restart
- * stops when no label changes, when the centres hardly move (tol), or after max_iter iterations;
- * the labels are then those of the centres returned. An empty cluster is given the point farthest
- * from its centre. From the same starting centres, labels and iterations are those of
- * scikit-learn's Lloyd in double precision.
+ * a random stream of its own; the restart with the smallest sum is kept, ties broken by the earlier
+ * one. A restart stops when no label changes, when the centres hardly move (tol), or after max_iter
+ * iterations; the labels are then those of the centres returned. An empty cluster is given the
+ * point farthest from its centre. From the same starting centres, labels and iterations are those
+ * of scikit-learn's Lloyd in double precision.
  *
  * Points are float and dense or sparse, sums double. Labels are those of the distances in double,
  * ties broken by the smaller index. Labels and centres are the same, bit for bit, for any number of
  * threads. Besides the points, some 20 bytes per row and at most about 50 MB of sums and distances
  * are kept, once per thread if restarts run side by side (up to 32768 rows); no matrix of distances
- * is made.
+ * is stored.
  */
 #ifndef HUDDLE_KMEANS_H
 #define HUDDLE_KMEANS_H
@@ -29,8 +29,8 @@ typedef struct huddle_kmeans_options {
     int32_t n_clusters; /* 1 .. n */
     int32_t n_init;     /* restarts */
     int32_t max_iter;   /* maximum number of Lloyd iterations of a restart */
-    double tol;         /* stop when the centres' squared moves sum to less than tol times the mean
-                           variance of the features */
+    double tol;         /* stop when the sum of squared centre shifts is less than tol times the
+                           mean variance of the features */
     const char *init;   /* "k-means++": each centre the best of 2 + log(n_clusters) rows drawn with
                            the squared distance to the centres so far; "sample": different rows
                            at random */
@@ -53,7 +53,7 @@ typedef struct huddle_kmeans_info {
                            there are too few distinct rows, else n_init */
     int32_t *start_labels; /* with keep_starts: n_restarts x n, as labels; else NULL; owned by the
                               info */
-    int32_t best;          /* which restart won */
+    int32_t best;          /* index of the restart that was kept */
     int32_t n_iter;        /* of the best restart */
     int32_t n_distinct;    /* distinct rows, counted up to n_clusters; if fewer than n_clusters, the
                               labels use only 0 .. n_distinct - 1, the other centres repeat the
@@ -68,8 +68,8 @@ HUDDLE_API huddle_kmeans_options huddle_kmeans_defaults(void);
 
 /* Clusters the rows of x. row_weights (n positive numbers) may be NULL. result and info are
  * freed by their _free functions, which may be called after a failure too; info may be NULL.
- * Progress is reported as stage "kmeans". HUDDLE_INVALID if an option or x does not fit,
- * HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
+ * Progress is reported as stage "kmeans". HUDDLE_INVALID if an option or x is invalid
+ * or has the wrong size, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_kmeans(huddle_context *context, const huddle_points *x,
                                        const double *row_weights,
                                        const huddle_kmeans_options *options,

@@ -8,13 +8,13 @@
  * function; those filled in by you are views of your arrays, which the library does not free. Rows
  * and offsets are 64-bit, columns 32-bit.
  *
- * A container made by an engine may live in that engine's memory: `resident` is then not NULL, and
- * its arrays are NULL until huddle_points_fetch(), huddle_dense_fetch() or huddle_csr_fetch()
- * copies them to the host. Stages accept such containers directly. Under the CPU engine `resident`
- * is always NULL and the arrays are set.
+ * A container created by an engine may be in the memory of that engine: `resident` is then not
+ * NULL, and its arrays are NULL until huddle_points_fetch(), huddle_dense_fetch() or
+ * huddle_csr_fetch() copies them to the host. Stages accept such containers directly. Under the CPU
+ * engine `resident` is always NULL and the arrays are set.
  *
- * Under an engine that spreads rows over processes, a container has the rows of this process; the
- * functions below work on those rows except where they say otherwise.
+ * Under an engine that distributes rows over processes, a container has the rows of this process;
+ * unless noted otherwise, the functions below work on those rows.
  */
 #ifndef HUDDLE_MATRIX_H
 #define HUDDLE_MATRIX_H
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* A container's copy in the memory of an engine; opaque. */
+/* The copy of a container in the memory of an engine; opaque. */
 typedef struct huddle_resident huddle_resident;
 
 /* Samples in rows.
@@ -35,9 +35,9 @@ typedef struct huddle_resident huddle_resident;
  * the same positions, ascending.
  *
  * A column of doubles whose spread is small compared with its mean (map coordinates, time stamps)
- * would lose its digits as float. Such a column is stored less its mean, and `shift` (d doubles, or
- * NULL if no column needs it; dense only) is what has to be added to get the true values. Distances
- * are the same with and without it. */
+ * would lose its digits as float. Such a column is stored with its mean subtracted, and
+ * `shift` (d doubles, or NULL if no column needs it; dense only) must be added to get the true
+ * values. Distances are the same with and without it. */
 typedef struct huddle_points {
     int64_t n, d;
     int64_t stride; /* dense: floats from one row to the next, at least d */
@@ -88,27 +88,28 @@ HUDDLE_API huddle_status huddle_csr_fetch(const huddle_csr *matrix);
  * strided or transposed array can be passed. Columns that would lose their digits as float are
  * shifted (see huddle_points), by a value that depends on all rows, of all processes; a column of
  * equal values that float cannot represent is shifted by that value, so that a single row keeps all
- * its digits. HUDDLE_INVALID, naming row and column, on NaN, infinity or a value beyond float. */
+ * its digits. HUDDLE_INVALID, naming row and column, on NaN, infinity or a value outside
+ * the range of float. */
 HUDDLE_API huddle_status huddle_points_from_double(huddle_context *context, int64_t n, int64_t d,
                                                    const double *values, int64_t row_step,
                                                    int64_t col_step, huddle_points *points);
 
 /* The same with a given shift (d doubles, or NULL for none), for new points that will be compared
  * with points which have that shift. A row is rounded to the same floats whether it is converted
- * alone or together with others. HUDDLE_INVALID also if a value less its shift is beyond
- * float. */
+ * alone or together with others. HUDDLE_INVALID also if a value minus its shift is
+ * outside the range of float. */
 HUDDLE_API huddle_status huddle_points_from_double_shifted(huddle_context *context, int64_t n,
                                                            int64_t d, const double *values,
                                                            int64_t row_step, int64_t col_step,
                                                            const double *shift,
                                                            huddle_points *points);
 
-/* Dense points converted to another shift (d doubles, or NULL for none); y is the caller's to free.
- * HUDDLE_INVALID if a value is then beyond float. */
+/* Dense points converted to another shift (d doubles, or NULL for none); the caller frees y.
+ * HUDDLE_INVALID if a value is then outside the range of float. */
 HUDDLE_API huddle_status huddle_points_rebase(huddle_context *context, const huddle_points *x,
                                               const double *shift, huddle_points *y);
 
-/* HUDDLE_INVALID, naming the place, if a size, a stride, an offset or a column is impossible,
+/* HUDDLE_INVALID, naming the place, if a size, a stride, an offset or a column is invalid,
  * or a value is NaN or infinite. Every function of a stage that takes points or graphs calls these.
  */
 HUDDLE_API huddle_status huddle_points_check(huddle_context *context, const huddle_points *points);

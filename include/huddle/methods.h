@@ -13,7 +13,7 @@ typedef struct huddle_method_text {
     const char *name;    /* "ssc" */
     const char *title;   /* "spectral shrunk clustering" */
     const char *summary; /* a sentence or two */
-    bool reconstruction; /* the publication leaves so much open that this is one reading of it */
+    bool reconstruction; /* an interpretation of an incomplete publication */
 } huddle_method_text;
 
 /* All methods, and the default one; the array ends with NULL. */

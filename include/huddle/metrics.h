@@ -5,8 +5,8 @@
  * the contingency table from which they are computed. Without classes: silhouette, normalised cut
  * and modularity. The agreement of two labellings is their adjusted Rand index.
  *
- * Under an engine that spreads rows over processes, every process passes its own points or rows,
- * and all get the scores of all points.
+ * Under an engine that distributes rows over processes, every process passes its own points or
+ * rows, and all get the scores of all points.
  */
 #ifndef HUDDLE_METRICS_H
 #define HUDDLE_METRICS_H

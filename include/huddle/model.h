@@ -1,5 +1,5 @@
 /* Huddle, model: the simple interface. A model is a method by name, its options by name, and after
- * huddle_model_fit() everything the method found.
+ * huddle_model_fit() all results of the method.
  *
  *     huddle_model *model;
  *     huddle_model_new("ssc", &model);
@@ -31,16 +31,17 @@ HUDDLE_API void huddle_model_free(huddle_model *model);
 HUDDLE_API const char *huddle_model_method(const huddle_model *model);
 
 /* The method's options: table, setting and reading as text (see huddle/base.h). An option that is
- * set after a fit is for the next one: predicting, reporting and saving use those of the fit. */
+ * set after a fit applies to the next one: predicting, reporting and saving use those of the fit.
+ */
 HUDDLE_API const huddle_option *huddle_model_options(const huddle_model *model);
 HUDDLE_API huddle_status huddle_model_set_option(huddle_model *model, const char *name,
                                                  const char *text);
 HUDDLE_API huddle_status huddle_model_get_option(const huddle_model *model, const char *name,
                                                  char *text, size_t size);
 
-/* A graph to use instead of one made from points (option affinity tells what its numbers mean), or
- * an embedding to use instead of eigenvectors. Copied. HUDDLE_UNSUPPORTED if the method takes none.
- * With either, huddle_model_fit() may be called with x == NULL. */
+/* A graph to use instead of one made from points (option affinity specifies the meaning of its
+ * entries), or an embedding to use instead of eigenvectors. Copied. HUDDLE_UNSUPPORTED if the
+ * method takes none. With either, huddle_model_fit() may be called with x == NULL. */
 HUDDLE_API huddle_status huddle_model_set_graph(huddle_model *model, const huddle_csr *graph);
 HUDDLE_API huddle_status huddle_model_set_embedding(huddle_model *model,
                                                     const huddle_dense *embedding);
@@ -70,9 +71,9 @@ HUDDLE_API huddle_status huddle_model_score(huddle_context *context, huddle_mode
 
 /* Any result by name, as a view that is valid until the next fit: points (prepared), graph,
  * embedding, eigenvalues, shrink_graph, shrunk, groups, objective and dual (one number per
- * iteration of the shrinking), labels, centres, start_labels (a row for each restart, if they are
+ * iteration of the shrinking), labels, centres, start_labels (one row per restart, if they are
  * kept; methods that do not end with K-means have none, and one whose K-means continues from given
- * centres has one), range_labels (a column for each number of clusters tried). HUDDLE_INVALID, with
+ * centres has one), range_labels (one column per number of clusters tried). HUDDLE_INVALID, with
  * the names there are, if the method made no such array. */
 HUDDLE_API huddle_status huddle_model_array(const huddle_model *model, const char *name,
                                             huddle_array *view);
@@ -98,7 +99,7 @@ HUDDLE_API const huddle_trial *huddle_model_trials(const huddle_model *model, in
 HUDDLE_API const huddle_fit_scores *huddle_model_scores(const huddle_model *model);
 
 /* The report: all of these as a JSON object, with options, times, cluster sizes, medoids and
- * warnings (as texts, and as the names of their codes); freed by huddle_free(). */
+ * warnings (as strings, and as the names of their codes); freed by huddle_free(). */
 HUDDLE_API huddle_status huddle_model_info_json(const huddle_model *model, char **json);
 
 /* The shift of the points the model was fitted to (d doubles, owned by the model), or NULL if they

@@ -2,10 +2,10 @@
  *
  * At small gamma every row of G stays at its row of F, at large gamma each component of W is one
  * point; both ends are computed (huddle_shrink_ends). Between them the groups of fused rows form a
- * tree, from small to large gamma. Groups may split again as gamma grows, so two rows count as
- * fused only from the gamma on from which they stay together:
+ * tree, from small to large gamma. Groups may split again as gamma grows, so two rows are
+ * fused at the smallest gamma after which they remain together:
  *
- *     fused-at(i, j) = the smallest gamma of the path from which i and j stay together
+ *     fused-at(i, j) = the smallest gamma of the path from which on i and j remain together
  *
  * which always forms a tree.
  */
@@ -65,7 +65,7 @@ HUDDLE_API huddle_path_options huddle_path_defaults(void);
 /* Solves the levels in turn, each from the one before. Without a grid of your own they run from
  * gamma_fit ("l2": 1e-4 gamma_up) to gamma_up or 1e3 n / c, whichever is smaller, c =
  * options->shrink.n_clusters or the columns of f. Fails as huddle_shrink() does, and with
- * HUDDLE_UNSUPPORTED under an engine that spreads the rows over processes. */
+ * HUDDLE_UNSUPPORTED under an engine that distributes the rows over processes. */
 HUDDLE_API huddle_status huddle_shrink_path(huddle_context *context, const huddle_dense *f,
                                             const huddle_csr *w, const huddle_path_options *options,
                                             huddle_path *out);
@@ -79,10 +79,10 @@ HUDDLE_API huddle_status huddle_path_labels(huddle_context *context, const huddl
                                             const huddle_dense *x, int32_t n_clusters,
                                             int32_t *labels, huddle_path_choice *choice);
 
-/* The tree of the path as a linkage matrix of SciPy (scipy.cluster.hierarchy): n - 1 rows of the two
- * parts, gamma, and the number of rows. Trees that remain separate at the end of the path are joined
- * at ten times its last gamma, because a linkage is one tree of finite height. HUDDLE_INVALID if the
- * path is empty; HUDDLE_NO_MEMORY. */
+/* The tree of the path as a linkage matrix of SciPy (scipy.cluster.hierarchy): n - 1 rows of the
+ * two parts, gamma, and the number of rows. Trees that remain separate at the end of the path are
+ * joined at ten times its last gamma, because a linkage is one tree of finite height.
+ * HUDDLE_INVALID if the path is empty; HUDDLE_NO_MEMORY. */
 HUDDLE_API huddle_status huddle_path_linkage(const huddle_path *path, huddle_dense *linkage);
 
 HUDDLE_API void huddle_path_free(huddle_path *path);

@@ -1,19 +1,19 @@
 /* Huddle, prepare: transformations of the points before distances are computed.
  *
  *   auto            for models: a rule chosen without labels (docs/method.md); invalid here
- *   none            nothing
- *   standard        each column to mean 0 and variance 1 (constant columns to 0)
- *   unit            each row to norm 1 (zero rows stay)
- *   center-rows     each row less its own mean, then to norm 1
- *   center-columns  each column less its mean, then each row to norm 1
- *   pca:R           the first R principal components, then each row to norm 1
- *   whiten:R        the same, each component to variance 1 before the rows are scaled
+ *   none            no change
+ *   standard        scale each column to mean 0 and variance 1 (constant columns to 0)
+ *   unit            scale each row to unit norm (zero rows are unchanged)
+ *   center-rows     subtract the row mean, then scale to unit norm
+ *   center-columns  subtract the column means, then scale each row to unit norm
+ *   pca:R           project onto the first R principal components, then scale to unit norm
+ *   whiten:R        the same, with each component scaled to variance 1 before the rows are scaled
  *
  * A preparation is fitted to training points and can be applied to new ones; to the training
  * points themselves it is applied in the same way. All rules use the true values, with the shift of
  * the points added if they have one.
  *
- * R is limited to the rank of the points less their mean, with a warning. Components are ordered
+ * R is limited to the rank of the centred points, with a warning. Components are ordered
  * by variance, and the largest entry of each is positive. If all points are equal there is no
  * component, and the result is one column of zeros.
  *
@@ -22,8 +22,8 @@
  * Sparse points stay sparse under none and unit; pca and whiten project them to R dense columns
  * without making them dense first; the other rules would make them dense and are refused.
  *
- * Under an engine that spreads rows over processes, every process passes its own rows and gets the
- * preparation of all rows.
+ * Under an engine that distributes rows over processes, every process passes its own rows and gets
+ * the preparation of all rows.
  */
 #ifndef HUDDLE_PREPARE_H
 #define HUDDLE_PREPARE_H
@@ -62,14 +62,14 @@ typedef struct huddle_prepare_info {
 HUDDLE_API const huddle_option *huddle_prepare_options_table(void);
 HUDDLE_API huddle_prepare_options huddle_prepare_defaults(void);
 
-/* Fits the rule to x. HUDDLE_INVALID if an option or x does not fit, HUDDLE_NO_MEMORY,
- * HUDDLE_NUMERIC if the eigensolver fails, HUDDLE_CANCELLED. */
+/* Fits the rule to x. HUDDLE_INVALID if an option or x is invalid or has the wrong size,
+ * HUDDLE_NO_MEMORY, HUDDLE_NUMERIC if the eigensolver fails, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x,
                                             const huddle_prepare_options *options,
                                             huddle_preparation *preparation,
                                             huddle_prepare_info *info);
 
-/* Applies a fitted rule; y is the caller's to free. x must have d_in columns. Rule none copies x; a
+/* Applies a fitted rule; the caller frees y. x must have d_in columns. Rule none copies x; a
  * dense copy gets the shift of the training points. The results of all other rules have no shift.
  */
 HUDDLE_API huddle_status huddle_prepare_apply(huddle_context *context,

@@ -5,8 +5,9 @@
  *     huddle_report_write(NULL, model, &points, &options, "digits.html");
  *
  * The page shows the clusters, the points, the embedding and the shrunk embedding in scatter plots,
- * the path of gamma, the spectrum, the convergence of the solver and every option. It contains all
- * its data, style and scripts and loads nothing from the network. docs/page.md describes it.
+ * the regularisation path, the spectrum, the convergence of the solver and every option. It
+ * contains all its data, style and scripts and loads nothing from the network. docs/page.md
+ * describes it.
  *
  * The model is only read: nothing is fitted again. The functions need the library
  * libhuddle-report (pkg-config huddle-report, CMake target huddle::report) besides libhuddle.
@@ -27,7 +28,7 @@ typedef struct huddle_report_command {
 } huddle_report_command;
 
 /* Start from huddle_report_defaults(), then change what is known. Nothing is kept after the call.
- * All texts are UTF-8 and are shown as text, never as HTML. */
+ * All strings are UTF-8 and are shown as text, never as HTML. */
 typedef struct huddle_report_options {
     const char *title;  /* heading of the page; NULL: the source, or the method's title */
     const char *source; /* name of the data, such as a file name; NULL: unknown */
@@ -35,7 +36,7 @@ typedef struct huddle_report_options {
     const int32_t *classes;         /* n known classes, 0 .. n_classes - 1, to score the labels
                                        against; or NULL */
     int32_t n_classes;              /* 0 without classes */
-    const char *const *class_names; /* n_classes texts; NULL: their numbers */
+    const char *const *class_names; /* n_classes strings; NULL: their numbers */
 
     int32_t image_height, image_width; /* in pixels, if each dense point is a grey image; else 0 */
     bool image_column_major;           /* pixels are stored column by column, not row by row */
@@ -57,15 +58,15 @@ HUDDLE_API huddle_report_options huddle_report_defaults(void);
  * model was fitted to, or NULL, which omits what needs the points themselves: images, and the
  * scatter plot of the points where the model does not keep them. options may be NULL.
  *
- * HUDDLE_INVALID if the model is not fitted, or x, the classes, the image size or the details do
- * not fit it; HUDDLE_NO_MEMORY, HUDDLE_NUMERIC, HUDDLE_CANCELLED; HUDDLE_IO if the file cannot be
- * written. */
+ * HUDDLE_INVALID if the model is not fitted, or x, the classes, the image size or the
+ * details do not match it; HUDDLE_NO_MEMORY, HUDDLE_NUMERIC, HUDDLE_CANCELLED; HUDDLE_IO if the
+ * file cannot be written. */
 HUDDLE_API huddle_status huddle_report_write(huddle_context *context, const huddle_model *model,
                                              const huddle_points *x,
                                              const huddle_report_options *options,
                                              const char *path);
 
-/* A path of gamma and the labels read from it. */
+/* A regularisation path and the labels taken from it. */
 typedef struct huddle_report_walk {
     const huddle_path *path; /* of the model's embedding and shrink graph, with keep_shrunk */
     const int32_t *labels;   /* path->n labels, 0 .. n_clusters - 1 (huddle_path_labels) */

@@ -7,8 +7,8 @@
  * weights m_i the first sum is sum_i m_i ||g_i - f_i||, or with squares; a row of weight m then
  * counts as m equal rows that stay together. Both problems are convex; rows of G fuse into groups
  * as gamma grows. Every answer comes with a bound: the optimum is at least `dual`, so gap =
- * (objective - dual) / objective tells how near to the optimum G is, whatever solver found it. A
- * gap certifies the value; the minimiser of "l21" need not be unique.
+ * (objective - dual) / objective bounds the relative suboptimality of G, independently of the
+ * solver. The gap certifies the value; the minimiser of "l21" need not be unique.
  *
  * Solvers. "irls": iteratively reweighted least squares with Anderson acceleration; "newton": the
  * same with a primal-dual Newton tail where it stagnates; "pdhg": restarted primal-dual hybrid
@@ -38,8 +38,8 @@ typedef struct huddle_shrink_options {
     const char *loss;          /* "l21" or "l2" */
     const char *solver;        /* "auto", "irls", "newton", "pdhg" or "plain" */
     const char *linear_solver; /* "auto", "cholmod" (if this build has it) or "approximate" */
-    double gap;                /* relative duality gap to stop at */
-    bool snap;                 /* put each group of fused rows at one point */
+    double gap;                /* relative duality gap at which the solver stops */
+    bool snap;                 /* replace each group of fused rows by one point */
     int32_t shrink_max_iter;   /* maximum number of iterations, or HUDDLE_AUTO: by solver */
     int32_t n_clusters;        /* for gamma HUDDLE_AUTO; HUDDLE_AUTO: the columns of f */
     uint64_t seed;             /* of the approximate factorisation */
@@ -55,9 +55,9 @@ typedef struct huddle_shrunk {
     huddle_dense z;   /* with keep_dual: one row per edge i < j, in the order W stores them */
 } huddle_shrunk;
 
-/* How the solve went. `stop` is "converged" or "exact" (a closed form) only if gap, as proven for
- * the G returned, is at most the gap that was asked for. Otherwise it is "max_iter", "stalled" or
- * "rounding": the rest is less than what rounding the entries of G can change, so that double
+/* The outcome of the solve. `stop` is "converged" or "exact" (a closed form) only if gap, as proven
+ * for the G returned, is at most the gap that was asked for. Otherwise it is "max_iter", "stalled"
+ * or "rounding": the rest is less than what rounding the entries of G can change, so that double
  * precision cannot do better. None of them is an error: G is the best point found, gap its proven
  * gap, and a warning is logged, unless the rows were equal but for rounding from the start. */
 typedef struct huddle_shrink_info {
@@ -86,7 +86,7 @@ HUDDLE_API huddle_shrink_options huddle_shrink_defaults(void);
 
 /* Shrinks the rows of f along w, which must be square, symmetric and not negative; its diagonal
  * is ignored. out and info are freed by their _free functions; info may be NULL. HUDDLE_INVALID
- * if an option, f or w does not fit, HUDDLE_UNSUPPORTED for a linear solver
+ * if an option, f or w is invalid or has the wrong size, HUDDLE_UNSUPPORTED for a linear solver
  * that cannot handle a matrix of this size, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_shrink(huddle_context *context, const huddle_dense *f,
                                        const huddle_csr *w, const huddle_shrink_options *options,
@@ -111,9 +111,9 @@ HUDDLE_API huddle_status huddle_shrink_certificate(huddle_context *context, cons
  * edge joins equal rows, when it is the largest value certified by giving such edges no force
  * (except that a row whose only edge leads to an equal row adds its weight to that row);
  * for "l2" it is 0. From gamma_up on every component of W is one point, its geometric median
- * ("l2": mean). gamma_up is sufficient, not always necessary: it is what the forces of least
- * energy certify. With several components gamma_fit is the smallest and gamma_up the largest of
- * theirs. Without edges they are infinity and 0. */
+ * ("l2": mean). gamma_up is sufficient, not always necessary: it is what the minimum-norm
+ * dual point certifies. With several components gamma_fit is the smallest and gamma_up the largest
+ * of theirs. Without edges they are infinity and 0. */
 HUDDLE_API huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
                                             const huddle_csr *w, const double *weights,
                                             const char *loss, double *gamma_fit, double *gamma_up);

@@ -108,7 +108,7 @@ def knn_graph(X: ArrayLike | spmatrix, n_neighbors: int = 5, *,
            [0., 1., 0.]])
     """
     if mode not in ("weights", "distance"):
-        raise ValueError(f"mode = {mode!r} is not one of 'weights', 'distance'")
+        raise ValueError(f"mode = {mode!r}: expected one of 'weights', 'distance'")
     x = points_array(X)
     options.update(n_neighbors=n_neighbors, seed=random_seed(options["random_state"]))
     knn, neighbors = stage_options("knn", options), Neighbors()

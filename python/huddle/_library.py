@@ -378,7 +378,7 @@ class Context:
         self.callback_error = None
         names = [name for name, _ in engines()]
         if not isinstance(engine, str) or engine.partition(":")[0] not in names:
-            raise ValueError(f"engine = {engine!r} is not one of {', '.join(names)}")
+            raise ValueError(f"engine = {engine!r}: expected one of {', '.join(names)}")
         check(lib.huddle_context_new(ctypes.byref(self.handle)))
         check(lib.huddle_context_set_threads(self.handle, n_threads))
         check(lib.huddle_context_set_engine(self.handle, engine.encode()))

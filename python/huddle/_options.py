@@ -38,6 +38,17 @@ class Parameter:
         words = ", ".join(f'"{choice}"' for choice in self.choices)
         return f"Literal[{words}]" + (" | bool" if "true" in self.choices else "")
 
+    @property
+    def values(self):
+        """The values of the option in the notation of numpydoc."""
+        if self.kind == Option.BOOL:
+            return "bool"
+        if self.choices:
+            return "{" + ", ".join(f"'{choice}'" for choice in self.choices) + "}"
+        text = self.allowed.replace("integer", "int").replace("number", "float")
+        return text.replace("auto", "'auto'").replace("range such as 2-20",
+                                                      "range such as (2, 20)")
+
 
 def _default(option):
     text = option.default_text.decode()

@@ -77,7 +77,7 @@ class ClusterPath:
         except ImportError as error:
             raise ImportError("plot() requires matplotlib") from error
         if kind not in ("auto", "groups", "rows"):
-            raise ValueError(f"kind = {kind!r} is not one of 'auto', 'groups', 'rows'")
+            raise ValueError(f"kind = {kind!r}: expected one of 'auto', 'groups', 'rows'")
         if kind == "rows" and self.shrunk is None:
             raise ValueError("kind = 'rows' requires a path made with keep_shrunk=True")
         if ax is None:

@@ -26,7 +26,7 @@ COMMON = {
         "on it."),
     "engine": CommonParameter(
         "cpu", "str", "str",
-        "Where to compute: a name from huddle.engines(), followed by a colon and options if the "
+        "Compute engine: a name from huddle.engines(), followed by a colon and options if the "
         "engine takes any."),
     "progress": CommonParameter(
         None, "bool, callable or None", "bool | Callable[[str, float, float], object] | None",
@@ -44,7 +44,7 @@ def parameters_text(parameters):
     """Return the "Parameters" section of a docstring: the options, then the common parameters."""
     lines = []
     for p in parameters:
-        lines += _entry(p.name, p.allowed, p.default, p.help[0].upper() + p.help[1:] + ".")
+        lines += _entry(p.name, p.values, p.default, p.help[0].upper() + p.help[1:] + ".")
     for name, common in COMMON.items():
         lines += _entry(name, common.values, common.default, common.help)
     return "\n".join(lines)

@@ -72,7 +72,7 @@ def test_encoded_texts_agree_with_pandas(tmp_path):
     frame = pandas.DataFrame({"a": [1.5, 2, 4, 3], "city": ["P", "R", "P", "Q"],
                               "kind": ["u", "v", "v", "u"]})
     frame.to_csv(tmp_path / "texts.csv", index=False)
-    with pytest.raises(ValueError, match=r'by x = \["a"\], or .* encode = true'):
+    with pytest.raises(ValueError, match=r'with x = \["a"\], or .*encode = true'):
         load_file(tmp_path / "texts.csv")
     X, y = load_file(tmp_path / "texts.csv", encode=True)
     assert y is None

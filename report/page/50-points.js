@@ -266,7 +266,7 @@ blocks.path = (root, block) => {
   chart.onPick = (gamma) => { player.stop(); input.value = (Math.log(gamma) - low) / (high - low); show(); };
   const player = makePlayer(play, input, show);
   right.append(element("p.caption", {}, pathCaption(block)));
-  left.append(element("p.caption", {}, `G projected onto principal components of F. ${sampleNote(Math.min(moves.count, points.total))} Larger marks are coinciding points.`));
+  left.append(element("p.caption", {}, `G projected onto principal components of F. ${sampleNote(Math.min(moves.count, points.total))} Larger marks are fused points.`));
   if (moves.cols >= 4)
     left.append(element("div.tools", {}, pairChoice(moves.cols, (first) => { view.first = first; box = levelBox(steps, moves, first); show(); })));
   if (!page.sections.some((section) => section.blocks.some((other) => other.kind === "views"))) left.append(legend(clusterNames()));

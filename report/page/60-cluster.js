@@ -28,7 +28,7 @@ blocks.summary = (root, block) => {
 const sizesNote = (sizes) => (sizes.length < 2 ? "" : Math.min(...sizes) === Math.max(...sizes) ? `${whole(sizes[0])} points each` : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
 
 function verified(embed) {
-  const how = { inertia: "proven: no eigenvector missed", probe: "no eigenvector missed in random probes" };
+  const how = { inertia: "proven complete: no eigenvector is missing", probe: "random probes found no missing eigenvector" };
   return how[embed.verified] || "eigenvectors computed";
 }
 
@@ -91,7 +91,7 @@ function shrinkText(r) {
   if (s.stop === "max_iter") text += " (the iteration limit)";
   if (s.stop === "stalled") text += " (no further progress)";
   if (s.stop === "rounding") text += " (the limit of double precision)";
-  return text + (s.guarded ? ". It made the cluster sizes much less even and was discarded: the labels come from the embedding F." : ".");
+  return text + (s.guarded ? ". It unbalanced the cluster sizes and was discarded: the labels come from the embedding F." : ".");
 }
 
 /* ---- clusters ---- */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const hd_engine hd_engine_cpu = {.text = {"cpu", "the processors of this machine"}};
+const hd_engine hd_engine_cpu = {.text = {"cpu", "the CPU cores of this machine"}};
 
 /* The CPU engine has nothing to close. */
 static void close_engine(huddle_context *context) {

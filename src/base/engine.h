@@ -1,4 +1,4 @@
-/* Engines: other places to compute. An engine is one table of functions; docs/design.md, "Engines",
+/* Compute engines (backends). An engine is one table of functions; docs/design.md, "Engines",
  * explains the two kinds it is made for. Every member may be NULL: the CPU then does the work, and
  * the CPU is the engine whose table is empty.
  *

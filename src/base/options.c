@@ -239,18 +239,19 @@ static void append_text(char *text, size_t size, const char *more) {
         snprintf(text + length, size - length, "%s", more);
 }
 
-/* "a whole number from 1 to 100", or without an upper end if the bound is only that of the type. */
+/* "integer in [1, 100]", or "integer >= 1" where the upper bound is the largest number of the type.
+ */
 static void append_bounds(const huddle_option *option, char *text, size_t size) {
     char low[40], high[40], bounds[128];
     bool whole = option->type != HUDDLE_OPTION_REAL;
     huddle_format_real(option->min, low, sizeof low);
     huddle_format_real(option->max, high, sizeof high);
     bool open = !isfinite(option->max) || (whole && option->max >= INT32_MAX);
+    const char *kind = whole ? "integer" : "number";
     if (open)
-        snprintf(bounds, sizeof bounds, "a %snumber from %s", whole ? "whole " : "", low);
+        snprintf(bounds, sizeof bounds, "%s >= %s", kind, low);
     else
-        snprintf(bounds, sizeof bounds, "a %snumber from %s to %s", whole ? "whole " : "", low,
-                 high);
+        snprintf(bounds, sizeof bounds, "%s in [%s, %s]", kind, low, high);
     append_text(text, size, bounds);
 }
 
@@ -258,7 +259,7 @@ static void append_bounds(const huddle_option *option, char *text, size_t size) 
 void huddle_option_allowed(const huddle_option *option, char *text, size_t size) {
     text[0] = '\0';
     if (option->allows_auto)
-        append_text(text, size, "auto or ");
+        append_text(text, size, option->type == HUDDLE_OPTION_RANGE ? "auto, " : "auto or ");
     switch (option->type) {
     case HUDDLE_OPTION_INT:
     case HUDDLE_OPTION_REAL:
@@ -266,10 +267,10 @@ void huddle_option_allowed(const huddle_option *option, char *text, size_t size)
         break;
     case HUDDLE_OPTION_RANGE:
         append_bounds(option, text, size);
-        append_text(text, size, ", or a range such as 2-20");
+        append_text(text, size, ", or range such as 2-20");
         break;
     case HUDDLE_OPTION_SEED:
-        append_text(text, size, "a whole number from 0");
+        append_text(text, size, "integer >= 0");
         break;
     case HUDDLE_OPTION_BOOL:
         append_text(text, size, "true|false");
@@ -307,11 +308,11 @@ static huddle_status unknown_option(const huddle_option *table, const char *name
     return hd_fail(HUDDLE_INVALID, "no option named '%s'", name);
 }
 
-/* "NAME = TEXT is not ...", followed by the allowed values. */
+/* "NAME = TEXT: expected ...", with the values that the option accepts. */
 static huddle_status report_misfit(const huddle_option *option, const char *text) {
     char allowed[256];
     huddle_option_allowed(option, allowed, sizeof allowed);
-    return hd_fail(HUDDLE_INVALID, "%s = %s is not %s%s", option->name, text,
+    return hd_fail(HUDDLE_INVALID, "%s = %s: expected %s%s", option->name, text,
                    option->choices != NULL ? "one of " : "", allowed);
 }
 

@@ -18,16 +18,16 @@ static const char *const verify_choices[] = {"auto", "inertia", "probe", "none",
 static const huddle_option table[] = {
     HD_INT(huddle_embed_options, n_components, "8", 1, INT32_MAX, "number of eigenvectors"),
     HD_CHOICE(huddle_embed_options, embed_solver, "auto", hd_embed_solver_choices,
-              "algorithm of the eigensolver"),
+              "eigensolver of the embedding"),
     HD_INT(huddle_embed_options, embed_max_iter, "100", 0, INT32_MAX,
            "maximum number of outer iterations of the eigensolver"),
     HD_REAL(huddle_embed_options, tol, "1e-4", 1e-14, 1,
-            "residual of the eigenvectors at which to stop"),
+            "residual of the eigenvectors below which the solver stops"),
     HD_CHOICE(
         huddle_embed_options, rows, "unit", row_choices,
-        "rows of the embedding: scaled to norm 1, unscaled, or divided by the root of the degree"),
+        "row normalisation of the embedding: norm 1, none, or division by the root of the degree"),
     HD_CHOICE(huddle_embed_options, verify, "auto", verify_choices,
-              "how to verify that no eigenvector was missed"),
+              "check that the leading eigenvectors are complete"),
     HD_SEED(huddle_embed_options, seed, "seed of the starting vectors"),
     {0}};
 
@@ -198,10 +198,11 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
         hd_log(context, "the eigenvectors have residual %.2g after %d iterations (%s)",
                info->residual, info->n_iter, huddle_stop_name(pairs->stop));
     if (pairs->cuts_cluster)
-        hd_log(context,
-               "eigenvalue %lld and the next differ by only %.2g: the last vectors are one choice "
-               "of many",
-               info->components + (long long)pairs->vectors.cols, info->gap);
+        hd_log(
+            context,
+            "eigenvalues %lld and %lld differ by only %.2g; the last eigenvectors are not unique",
+            info->components + (long long)pairs->vectors.cols,
+            info->components + (long long)pairs->vectors.cols + 1, info->gap);
 }
 
 /* From a request to an embedding, for graphs and other matrices alike: builds the operator, finds

@@ -12,7 +12,7 @@ huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degre
                                 const char *rule, huddle_dense *f) {
     bool unit = strcmp(rule, "unit") == 0, rw = strcmp(rule, "rw") == 0;
     if (!unit && !rw && strcmp(rule, "sym") != 0)
-        return hd_fail(HUDDLE_INVALID, "rows = %s is not one of unit|sym|rw", rule);
+        return hd_fail(HUDDLE_INVALID, "rows = %s: expected one of unit|sym|rw", rule);
     if (rw && degrees == NULL)
         return hd_fail(HUDDLE_INVALID, "rows = rw needs the degrees of the vertices");
     if (f->rows != vectors->rows || f->cols > vectors->cols)

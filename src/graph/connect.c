@@ -25,7 +25,7 @@ static const char *const choices[] = {"auto", "true", "false", "small", NULL};
 
 static const huddle_option table[] = {
     HD_CHOICE(huddle_connect_options, connect, "auto", choices,
-              "whether components are joined by their shortest bridges"),
+              "whether components of the graph are joined by shortest bridges"),
     {0}};
 
 const huddle_option *huddle_connect_options_table(void) {
@@ -412,11 +412,8 @@ static huddle_status connect_parts(parts *j, const huddle_connect_options *optio
         TRY(allocate_parts(j));
         TRY(find_bridges(j, options->connect, options->n_clusters));
     }
-    if (j->n_bridges > 0) {
+    if (j->n_bridges > 0)
         TRY(add_bridges(j, scale, graph));
-        hd_log(j->context, "the graph has %d components; %d bridges leave %d", before, j->n_bridges,
-               j->count);
-    }
     if (info != NULL)
         *info = (huddle_connect_info){before, j->count, j->n_bridges, hd_seconds() - start};
 done:

@@ -36,7 +36,7 @@ huddle_status hd_graph_parse_metric(const char *metric, bool *cosine) {
     *cosine = metric != NULL && strcmp(metric, "cosine") == 0;
     if (*cosine || metric == NULL || strcmp(metric, "euclidean") == 0)
         return HUDDLE_OK;
-    return hd_fail(HUDDLE_INVALID, "metric = %s is not one of euclidean|cosine", metric);
+    return hd_fail(HUDDLE_INVALID, "metric = %s: expected one of euclidean|cosine", metric);
 }
 
 /* ---- containers ---------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ static void list_names(const hd_io_container *container, char *text, size_t size
 static huddle_status no_such_name(const hd_io_container *container, const char *name) {
     char names[400];
     list_names(container, names, sizeof names);
-    return hd_fail(HUDDLE_INVALID, "no variable named '%.200s'; it holds %s", name, names);
+    return hd_fail(HUDDLE_INVALID, "no variable named '%.200s'; the file contains %s", name, names);
 }
 
 /* The length of "train/" in "train/data": labels are looked for in the same folder. */
@@ -208,7 +208,8 @@ static hd_io_variable *find_only(const hd_io_container *container) {
 /* Exact spelling is tried with every name before any other case is: a file may contain both X
  * and x. Without a conventional name the points are the only array that can be meant. The last
  * messages name the obstacle if the file contains a single variable. */
-static huddle_status find_points(const hd_io_container *container, hd_io_variable **found) {
+static huddle_status find_points(const hd_io_container *container, bool hints_as_flags,
+                                 hd_io_variable **found) {
     char names[400];
     /* In the first round the case has to match. */
     for (int any_case = 0; any_case < 2; any_case++)
@@ -217,9 +218,9 @@ static huddle_status find_points(const hd_io_container *container, hd_io_variabl
             *found = find_conventional(container, *name, any_case, &rival);
             if (rival != NULL)
                 return hd_fail(HUDDLE_INVALID,
-                               "'%.200s' and '%.200s' could both be the points; name x, one or "
-                               "several to stack",
-                               (*found)->name, rival->name);
+                               "ambiguous: '%.200s' or '%.200s' could be the points; select one or "
+                               "more arrays with %s",
+                               (*found)->name, rival->name, hints_as_flags ? "--x" : "x");
             if (*found != NULL)
                 return HUDDLE_OK;
         }
@@ -230,11 +231,11 @@ static huddle_status find_points(const hd_io_container *container, hd_io_variabl
         return hd_fail(HUDDLE_UNSUPPORTED, "'%s' %s", container->variables[0].name,
                        container->variables[0].trouble);
     if (container->count == 1 && container->variables[0].kind == HD_IO_TEXTS)
-        return hd_fail(HUDDLE_INVALID, "'%s' holds texts, not numbers",
+        return hd_fail(HUDDLE_INVALID, "'%s' contains text, not numbers",
                        container->variables[0].name);
     list_names(container, names, sizeof names);
-    return hd_fail(HUDDLE_INVALID, "no variable has a conventional name for points; it holds %s",
-                   names);
+    return hd_fail(HUDDLE_INVALID,
+                   "no variable has a conventional name for points; the file contains %s", names);
 }
 
 /* The points may be several variables, which are stacked in the order given. All are checked
@@ -245,7 +246,7 @@ static huddle_status choose_points(const hd_io_request *request, hd_io_container
     const huddle_read_options *options = request->options;
     hd_io_variable *found = NULL;
     if (options->n_x == 0) {
-        TRY(find_points(container, &found));
+        TRY(find_points(container, options->hints_as_flags, &found));
         TRY(add_part(points, found));
     }
     for (int64_t k = 0; k < options->n_x; k++) {
@@ -255,7 +256,7 @@ static huddle_status choose_points(const hd_io_request *request, hd_io_container
         TRY(add_part(points, found));
     }
     if (points->items == NULL) /* only if n_x is negative */
-        FAIL(HUDDLE_INVALID, "n_x = %lld variables are no points", (long long)options->n_x);
+        FAIL(HUDDLE_INVALID, "n_x = %lld must not be negative", (long long)options->n_x);
     /* Found or named, the points must be numbers. A variable that cannot be read reports its
      * own reason. */
     for (int64_t k = 0; k < points->count; k++) {
@@ -469,7 +470,8 @@ huddle_status hd_io_container_labels(hd_io_container *container, hd_io_labels *l
     if (found == NULL) {
         list_names(container, names, sizeof names);
         return hd_fail(HUDDLE_INVALID,
-                       "no variable has a conventional name for labels; it holds %s", names);
+                       "no variable has a conventional name for labels; the file contains %s",
+                       names);
     }
     return append_variable(container, found, labels);
 }
@@ -493,12 +495,12 @@ huddle_status hd_io_container_list(const hd_io_container *container, huddle_list
     }
     /* The listing is informative even where the points are ambiguous; a failure only clears
      * the flag. */
-    listing->has_points = find_points(container, &points) == HUDDLE_OK;
+    listing->has_points = find_points(container, false, &points) == HUDDLE_OK;
 done:
     return status;
 }
 
 huddle_status hd_io_container_matrix(hd_io_container *container, hd_io_variable **variable) {
-    huddle_status status = find_points(container, variable);
+    huddle_status status = find_points(container, false, variable);
     return status == HUDDLE_OK ? hd_io_variable_load(container, *variable) : status;
 }

@@ -151,11 +151,11 @@ static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_
                                  (int)(text.length < 60 ? text.length : 60), text.begin);
     }
     hd_io_layout_place(plan->layout, column, place, sizeof place);
-    hd_warn(context, HUDDLE_WARNING_INPUT,
-            "%s: no feature stands for %s%s (%lld row%s); such rows are 0 in all features of that "
-            "column",
-            place, list, unknown->more ? ", ..." : "", (long long)unknown->rows,
-            unknown->rows == 1 ? "" : "s");
+    hd_warn(
+        context, HUDDLE_WARNING_INPUT,
+        "%s: unseen categories %s%s (%lld row%s) are encoded as 0 in all features of that column",
+        place, list, unknown->more ? ", ..." : "", (long long)unknown->rows,
+        unknown->rows == 1 ? "" : "s");
 }
 
 /* Features js[0 .. count - 1] are texts of that column. The entries are those of

@@ -420,14 +420,12 @@ static huddle_status refuse_texts(const hd_io_plan *plan, const huddle_read_opti
     }
     hd_io_hint(options, "encode", NULL, encode, sizeof encode);
     if (count == 0)
-        FAIL(HUDDLE_FORMAT,
-             "%s: texts, and no column is left that holds numbers; %s makes features "
-             "of texts",
+        FAIL(HUDDLE_FORMAT, "%s: text, and no numeric column remains; use %s for one-hot features",
              names, encode);
     hd_io_hint_columns(options, plan->layout, numbers, count, hint, sizeof hint);
     FAIL(HUDDLE_FORMAT,
-         "%s: texts, not numbers; choose the columns with numbers by %s, or make "
-         "features of the texts by %s",
+         "%s: text, not numbers; select the numeric columns with %s, or use %s for one-hot "
+         "features",
          names, hint, encode);
 done:
     huddle_free(numbers);

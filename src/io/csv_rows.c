@@ -53,8 +53,9 @@ static huddle_status refuse_field(hd_io_reading *r, int64_t line, int64_t column
                        kind->times ? "time" : "date");
     if (kind->kind == HD_IO_WORDS && r->options != NULL && !r->options->x_by_name) {
         hd_io_hint(r->options, "encode", NULL, hint, sizeof hint);
-        return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is a text, not a number; %s makes features of it",
-                       place, length, field->begin, hint);
+        return hd_fail(HUDDLE_FORMAT,
+                       "%s: '%.*s' is text, not a number; use %s for one-hot features", place,
+                       length, field->begin, hint);
     }
     return hd_fail(HUDDLE_FORMAT, "%s: '%.*s' is not a number%s", place, length, field->begin,
                    kind->decimal == ',' ? " with a decimal comma, as others in this column are"

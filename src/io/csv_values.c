@@ -26,7 +26,7 @@ huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_mis
             *policy = (hd_io_missing)k;
             return HUDDLE_OK;
         }
-    return hd_fail(HUDDLE_INVALID, "missing = %.100s is not one of error|drop|mean|median",
+    return hd_fail(HUDDLE_INVALID, "missing = %.100s: expected one of error|drop|mean|median",
                    options->missing);
 }
 

@@ -67,7 +67,7 @@ static huddle_status decode_image(png_structp png, png_infop info, unsigned char
     /* If a conversion was not applied, rows are longer than computed here and would overflow
      * the block. */
     if (row != width * (deep ? 2 : 1))
-        FAIL(HUDDLE_FORMAT, "the PNG is not an image of gray");
+        FAIL(HUDDLE_FORMAT, "not a greyscale PNG");
     TRY(hd_io_image_reserve(height, width, image));
     ALLOC_ZERO(*block, height * row);
     /* Interlaced images (Adam7) need seven passes over all rows, each of which fills in more

@@ -16,7 +16,7 @@ static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
     if (rows <= most && cols <= most)
         return HUDDLE_OK;
     return hd_fail(HUDDLE_FORMAT,
-                   "a matrix of %lld x %lld with only %lld entries is not believable",
+                   "a matrix of %lld x %lld with only %lld entries is implausible",
                    (long long)rows, (long long)cols, (long long)count);
 }
 

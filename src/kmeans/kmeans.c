@@ -24,9 +24,9 @@ static const huddle_option table[] = {
            "number of restarts; the best one is kept"),
     HD_INT(huddle_kmeans_options, max_iter, "300", 1, INT32_MAX,
            "maximum number of iterations of a restart"),
-    HD_REAL(huddle_kmeans_options, tol, "1e-4", 0, INFINITY,
-            "stop when the squared moves of the centres sum to less than this fraction of the "
-            "variance"),
+    HD_REAL(
+        huddle_kmeans_options, tol, "1e-4", 0, INFINITY,
+        "stop when the sum of squared centre shifts is less than this fraction of the variance"),
     HD_CHOICE(huddle_kmeans_options, init, "k-means++", inits,
               "how the initial centres are chosen"),
     HD_SEED(huddle_kmeans_options, seed, "seed of the random numbers"),

@@ -21,7 +21,7 @@ static huddle_status check_sizes(int64_t rows, int64_t cols) {
 
 static huddle_status check_nonzeros(int64_t nonzeros) {
     if (nonzeros < 0)
-        return hd_fail(HUDDLE_INVALID, "%lld non-zeros are impossible", (long long)nonzeros);
+        return hd_fail(HUDDLE_INVALID, "invalid number of non-zeros: %lld", (long long)nonzeros);
     return HUDDLE_OK;
 }
 

@@ -21,9 +21,10 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
 void hd_spectral_warn_components(huddle_context *context, const huddle_connect_info *info,
                                  int32_t n_clusters) {
     if (info->bridges > 0)
-        hd_warn(context, HUDDLE_WARNING_COMPONENTS,
-                "the graph had %d components for %d clusters; joined by %d shortest bridges to %d",
-                info->before, n_clusters, info->bridges, info->after);
+        hd_warn(
+            context, HUDDLE_WARNING_COMPONENTS,
+            "the graph had %d components for %d clusters; joined by %d shortest bridges into %d",
+            info->before, n_clusters, info->bridges, info->after);
     else if (info->after > n_clusters)
         hd_warn(context, HUDDLE_WARNING_COMPONENTS,
                 "the graph has %d components for %d clusters and was not joined", info->after,

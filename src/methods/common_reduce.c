@@ -18,7 +18,7 @@ enum { MAX_DIM = 150 };
 const huddle_option *hd_fit_reduce_table(void) {
     static const huddle_option table[] = {
         HD_INT_AUTO(hd_fit_reduce_options, dim, "auto", 1, INT32_MAX,
-                    "number of principal components; auto: as many as have 90 % of the variance"),
+                    "number of principal components; auto: as many as explain 90 % of the variance"),
         {0}};
     return table;
 }

@@ -15,8 +15,8 @@ const huddle_option *hd_spectral_affinity_table(void) {
                                              "precomputed_nearest_neighbors", NULL};
     static const huddle_option table[] = {
         HD_CHOICE(hd_spectral_options, affinity, "features", affinities,
-                  "type of the data: points, all distances, similarities, or a sparse matrix of "
-                  "distances to neighbours"),
+                  "meaning of the input matrix: features, distances between all points, "
+                  "similarities, or a sparse matrix of distances to neighbours"),
         {0}};
     return table;
 }
@@ -128,14 +128,15 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
                 "the embedding stopped (%s) after %d iterations at a residual of %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->residual);
     else if (strcmp(info->verified, "none") == 0 && strcmp(options->verify, "none") != 0)
-        hd_warn(context, HUDDLE_WARNING_NOT_VERIFIED,
-                "the embedding could not be verified: %d eigenvectors are proven to be the first, "
-                "of the others some may be missing",
-                info->proven_pairs);
+        hd_warn(
+            context, HUDDLE_WARNING_NOT_VERIFIED,
+            "the embedding could not be verified: only %d eigenvectors are proven to be the first; "
+            "others may be missing",
+            info->proven_pairs);
     if (given && info->cuts_cluster)
         hd_warn(context, HUDDLE_WARNING_SMALL_EIGENGAP,
-                "the eigengap at this number of clusters is only %.2g: the last columns of the "
-                "embedding are one choice of many",
+                "the eigengap at this number of clusters is only %.2g; the last columns of the "
+                "embedding are not unique",
                 info->gap);
 }
 

@@ -105,8 +105,8 @@ done:
 
 const hd_method hd_method_diskmeans = {
     .text = {"diskmeans", "discriminative K-means",
-             "K-means and regularised linear discriminant analysis at once, in closed form: "
-             "K-means on principal components that are whitened as far as alpha allows."},
+             "K-means combined with regularised linear discriminant analysis, in closed form: "
+             "K-means on principal components whose whitening is controlled by alpha."},
     .options_size = sizeof(diskmeans_options),
     .sections = sections,
     .fit = fit_diskmeans,

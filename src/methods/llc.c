@@ -569,10 +569,9 @@ done:
 
 const hd_method hd_method_llc = {
     .text = {"llc", "local learning clustering",
-             "Requires that the cluster of a point can be predicted from its neighbours by kernel "
-             "ridge "
-             "regression: embeds the points by the eigenvectors that are predicted with the least "
-             "error and clusters the embedding by K-means."},
+             "The cluster of a point should be predictable from its neighbours by kernel ridge "
+             "regression: embeds the points by the eigenvectors with the smallest prediction error "
+             "and clusters the embedding by K-means."},
     .options_size = sizeof(llc_options),
     .sections = sections,
     .fit = fit_llc,

@@ -423,9 +423,9 @@ done:
 
 const hd_method hd_method_lsc = {
     .text = {"lsc", "landmark-based spectral clustering",
-             "Spectral clustering for many points: each is a combination of its nearest among "
-             "n_landmarks landmarks, and the eigenvectors are found from the landmarks. Time and "
-             "memory grow linearly with the points."},
+             "Spectral clustering for many points: each point is represented by its nearest of "
+             "n_landmarks landmarks, and the eigenvectors are computed from the landmarks. Time "
+             "and memory are linear in the number of points."},
     .options_size = sizeof(lsc_options),
     .sections = sections,
     .fit = fit_lsc,

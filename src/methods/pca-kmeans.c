@@ -50,7 +50,7 @@ done:
 
 const hd_method hd_method_pca_kmeans = {
     .text = {"pca-kmeans", "principal components, then K-means",
-             "Projects the prepared points to their first principal components and clusters those "
+             "Projects the prepared points onto their first principal components and clusters those "
              "by K-means."},
     .options_size = sizeof(pca_options),
     .sections = sections,

@@ -36,7 +36,7 @@ done:
 
 const hd_method hd_method_pca_sc = {
     .text = {"pca-sc", "principal components, then spectral clustering",
-             "Projects the prepared points to their first principal components and clusters those "
+             "Projects the prepared points onto their first principal components and clusters those "
              "by spectral clustering."},
     .options_size = sizeof(pca_sc_options),
     .sections = sections,

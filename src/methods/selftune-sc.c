@@ -18,7 +18,7 @@ enum { SAMPLE = 4000, ROTATIONS = 3 };
 static const hd_rename knn_names[] = {
     {"knn_solver", "knn_solver", NULL, NULL},
     {"n_neighbors", "n_neighbors", "7",
-     "number of neighbours per point; the distance to the last is its scale"},
+     "number of neighbours per point; the distance to the last one is its scale"},
     {"metric", "metric", NULL, NULL},
     {0}};
 
@@ -143,8 +143,8 @@ done:
 const hd_method hd_method_selftune_sc = {
     .text = {"selftune-sc", "self-tuning spectral clustering",
              "Spectral clustering in which each point has its own scale, the distance to its "
-             "seventh neighbour. If n_clusters is not given it is the number whose eigenvectors "
-             "can be rotated nearest to the axes."},
+             "seventh neighbour. n_clusters = auto chooses the number whose eigenvectors can be "
+             "rotated closest to the axes."},
     .options_size = sizeof(hd_spectral_options),
     .sections = sections,
     .takes_graph = true,

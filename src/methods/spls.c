@@ -36,9 +36,9 @@ typedef struct spls_options {
 } spls_options;
 
 static const hd_rename reduce_names[] = {
-    {"dim", "dim", NULL, "dimensions of the subspace; auto = n_clusters"}, {0}};
+    {"dim", "dim", NULL, "dimension of the subspace; auto: n_clusters"}, {0}};
 static const hd_rename shrink_names[] = {
-    {"gamma", "gamma", "1", "strength of the pull; auto is n / n_clusters"},
+    {"gamma", "gamma", "1", "strength of the shrinking; auto: n / n_clusters"},
     {"solver", "solver", NULL, NULL},
     {"linear_solver", "linear_solver", NULL, NULL},
     {"gap", "gap", NULL, NULL},
@@ -431,10 +431,9 @@ const hd_method hd_method_spls = {
          .title = "shrunk patterns of a linear subspace (reconstruction)",
          .reconstruction = true,
          .summary =
-             "A reconstruction of a method whose publication was not available: finds a linear "
-             "subspace and "
-             "points in it together, the points near their neighbours as in convex clustering, and "
-             "clusters those by K-means. With gamma = 0 it is PCA."},
+             "Reconstruction of a method whose publication was not available: estimates a linear "
+             "subspace and points in it simultaneously, pulls neighbouring points together as in "
+             "convex clustering, and clusters the points by K-means. gamma = 0 gives PCA."},
     .options_size = sizeof(spls_options),
     .sections = sections,
     .fit = fit_spls,

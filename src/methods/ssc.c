@@ -27,8 +27,8 @@ typedef struct ssc_options {
 static const huddle_option *guard_table(void) {
     static const huddle_option table[] = {
         HD_BOOL(ssc_options, guard, "true",
-                "with gamma auto: cluster the embedding itself if shrinking makes the sizes of the "
-                "clusters much less even"),
+                "with gamma = auto: cluster the embedding itself if shrinking makes the cluster "
+                "sizes much more unbalanced"),
         {0}};
     return table;
 }
@@ -162,10 +162,11 @@ static huddle_status cluster_with_guard(huddle_context *context,
         return status;
     hd_fit_warn_few_distinct(context, &fit->clusters);
     if (fit->shrunk.labels_from_embedding)
-        hd_warn(context, HUDDLE_WARNING_GUARDED,
-                "shrinking made the clusters much less even (entropy %.2f, without %.2f): the "
-                "labels are those of the embedding, not of the certified shrink step",
-                shrunk, unshrunk);
+        hd_warn(
+            context, HUDDLE_WARNING_GUARDED,
+            "shrinking unbalanced the clusters (normalised entropy %.2f; %.2f without): the labels "
+            "are those of the embedding, not of the certified shrink step",
+            shrunk, unshrunk);
     return status;
 }
 
@@ -268,9 +269,8 @@ const hd_method hd_method_ssc = {
     .text = {"ssc", "spectral shrunk clustering",
              "Spectral clustering whose embedding is shrunk by a convex program before K-means: "
              "neighbours in the embedding are pulled together until points of one cluster "
-             "coincide. The shrink step, not the clustering, comes with a certificate of how close "
-             "it is "
-             "to its optimum."},
+             "coincide. A certificate bounds how far the shrink step, not the clustering, is from "
+             "its optimum."},
     .options_size = sizeof(ssc_options),
     .sections = sections,
     .takes_graph = true,

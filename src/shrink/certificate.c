@@ -516,9 +516,9 @@ huddle_status huddle_shrink_certificate(huddle_context *context, const huddle_de
     hd_shrink_edges edges = {0};
     hd_shrink_input input = {context, f, w, &edges, weights, gamma, strcmp(loss, "l2") == 0};
     if (!input.squared && strcmp(loss, "l21") != 0)
-        FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
+        FAIL(HUDDLE_INVALID, "loss = %s: expected one of l21|l2", loss);
     if (!(gamma >= 0) || isinf(gamma))
-        FAIL(HUDDLE_INVALID, "gamma = %g is not a number from 0", gamma);
+        FAIL(HUDDLE_INVALID, "gamma = %g: expected number >= 0", gamma);
     TRY(huddle_csr_fetch(w));
     TRY(hd_shrink_edges_read(context, w, &edges));
     TRY(check_shape(f, "f", w->rows, f->cols));

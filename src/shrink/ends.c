@@ -381,7 +381,7 @@ huddle_status huddle_shrink_ends(huddle_context *context, const huddle_dense *f,
     hd_shrink_edges edges = {0};
     hd_shrink_input input = {context, f, w, &edges, weights, 0, strcmp(loss, "l2") == 0};
     if (!input.squared && strcmp(loss, "l21") != 0)
-        FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
+        FAIL(HUDDLE_INVALID, "loss = %s: expected one of l21|l2", loss);
     if (hd_context_engine(context)->slabs != NULL)
         FAIL(HUDDLE_UNSUPPORTED,
              "the ends of gamma need all rows in one process; this engine spreads them");

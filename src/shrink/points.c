@@ -175,9 +175,9 @@ static huddle_status check_points(huddle_context *context, const batch *b, const
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     if (!b->squared && strcmp(loss, "l21") != 0)
-        FAIL(HUDDLE_INVALID, "loss = %s is not one of l21|l2", loss);
+        FAIL(HUDDLE_INVALID, "loss = %s: expected one of l21|l2", loss);
     if (!(b->gamma >= 0) || isinf(b->gamma))
-        FAIL(HUDDLE_INVALID, "gamma = %g is not a number from 0", b->gamma);
+        FAIL(HUDDLE_INVALID, "gamma = %g: expected number >= 0", b->gamma);
     TRY(huddle_csr_check(b->w));
     TRY(hd_shrink_check_rows(b->f, "f", b->w->rows));
     TRY(hd_slab_locate(context, b->anchors->rows, &slab));

@@ -27,13 +27,13 @@ static huddle_option table[8];
  * compiler here; so the table is filled in at its first use. */
 static void fill_table(void) {
     const huddle_option options[] = {
-        HD_REAL_AUTO(O, gamma, "auto", 0, 1e15, "strength of shrinking; auto: n / n_clusters"),
+        HD_REAL_AUTO(O, gamma, "auto", 0, 1e15, "strength of the shrinking; auto: n / n_clusters"),
         HD_CHOICE(O, loss, "l21", losses,
-                  "data term: distances of rows (l21) or squared distances (l2)"),
+                  "data term: sum of row distances (l21) or of squared row distances (l2)"),
         HD_CHOICE(O, solver, "auto", hd_shrink_solver_names(), "algorithm of the shrink step"),
         HD_CHOICE(O, linear_solver, "auto", hd_shrink_linear_names(),
-                  "solver of its linear systems"),
-        HD_REAL(O, gap, "1e-4", 1e-12, 1, "relative duality gap to stop at"),
+                  "solver for the linear systems of the shrink step"),
+        HD_REAL(O, gap, "1e-4", 1e-12, 1, "relative duality gap at which the solver stops"),
         HD_BOOL(O, snap, "true", "move the rows of each fused group to one point"),
         HD_INT_AUTO(O, shrink_max_iter, "auto", 1, INT32_MAX,
                     "maximum number of iterations of the shrink step; auto: depends on the solver"),

@@ -151,10 +151,10 @@ Sizes in headers are checked against the file.
 Names that do not exist.
 
   $ huddle info good.mat --x features
-  huddle: good.mat: no variable named 'features'; it holds fea, gnd
+  huddle: good.mat: no variable named 'features'; the file contains fea, gnd
   [1]
   $ huddle info good.mat --y names
-  huddle: good.mat: no variable named 'names'; it holds fea, gnd
+  huddle: good.mat: no variable named 'names'; the file contains fea, gnd
   [1]
   $ huddle info one.csv --y 7
   huddle: one.csv: no column '7'; it has 3 columns without names

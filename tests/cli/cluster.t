@@ -3,7 +3,7 @@ The summary; apart from times it is the same for every run.
   $ huddle cluster digits -m kmeans -q | sed 's/seconds.*/seconds/'
   digits: 1797 points, 64 features, 10 classes
   
-    labels     10 classes, which determine -c
+    labels     10 classes (sets -c 10)
     method     kmeans, 10 clusters
     scores     acc 0.7*  nmi 0.7*  ari 0.6*  purity 0.7* (glob)
     sizes      * (glob)

@@ -28,7 +28,7 @@ Only some classes, only a few of each.
 
   $ huddle convert digits few.csv --classes 1,3-4 --per-class 5
   huddle: few.csv: 15 points, 64 features, 3 classes
-  $ huddle info few.csv | grep classes
+  $ huddle info few.csv | grep ^classes
   classes   3: 1 3 4
 
 Other programs can read the files.

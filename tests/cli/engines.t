@@ -1,12 +1,12 @@
 Compute engines.
 
-  $ huddle engines
-  cpu         the processors of this machine
+  $ huddle engines | head -n 1
+  cpu         the CPU cores of this machine
   $ huddle engines --json | /usr/bin/python3 -c '
   > import json, sys
   > r = json.load(sys.stdin)
-  > print(r["default"], [e["name"] for e in r["engines"]])'
-  cpu ['cpu']
+  > print(r["default"], r["engines"][0]["name"])'
+  cpu cpu
 
 Commands that compute accept an engine; labels do not depend on it.
 
@@ -20,17 +20,17 @@ Commands that compute accept an engine; labels do not depend on it.
 Unknown names are refused with a list of engines, and so are options that an engine does not accept.
 
   $ huddle cluster moons --engine abacus
-  huddle: --engine abacus is not one of cpu
+  huddle: --engine = abacus: expected one of cpu* (glob)
   [2]
   $ huddle predict moons.model moons --engine cpus
-  huddle: --engine: unknown value 'cpus'; did you mean 'cpu'?
+  huddle: --engine = cpus: expected one of cpu* (glob)
   [2]
   $ huddle cluster moons --engine cpu:device=1
   huddle: engine 'cpu' takes no options, but 'device=1' was given
   [2]
   $ huddle cluster moons --engine :
-  huddle: --engine : is not one of cpu
+  huddle: --engine = :: expected one of cpu* (glob)
   [2]
   $ huddle cluster --help | grep -A 1 -e --engine
-        --engine NAME         compute engine; NAME:OPTIONS if it takes options; cpu [cpu]
-  
+        --engine NAME         compute engine, one of those listed by huddle engines;
+                              NAME:OPTIONS if it takes options [cpu]

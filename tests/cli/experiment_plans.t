@@ -23,7 +23,7 @@ A mistake in a plan is reported with its place.
   huddle: bad.json: methods[1]: the member 'method' is missing
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "ssc", "grid": {"gamma": [1, -2]}}]}'
-  huddle: bad.json: methods[0].grid.gamma[1]: gamma = -2 * (glob)
+  huddle: bad.json: methods[0].grid.gamma[1]: gamma = -2: expected auto or number in [0, 1e+15]
   [1]
   $ try '{"data": ["digits"], "methods": [{"method": "ssc", "grid": {"gamma": []}}]}'
   huddle: bad.json: methods[0].grid.gamma: must be a list of values

@@ -6,7 +6,7 @@ The content of a file, as text and as JSON.
   points    1797
   features  64
   classes   10: 0 1 2 3 4 5 6 7 8 9
-  labels    the 10 classes would determine -c
+  labels    10 classes (cluster sets -c 10)
   image     8 x 8
   $ huddle info digits --json
   {
@@ -36,7 +36,7 @@ The content of a file, as text and as JSON.
   points    50
   features  2
   classes   5: 0 1 2 3 4
-  labels    the 5 classes would determine -c
+  labels    5 classes (cluster sets -c 5)
 
 CSV: names of columns, a column of words as labels.
 
@@ -47,7 +47,7 @@ CSV: names of columns, a column of words as labels.
   points    3
   features  2
   classes   2: cat dog
-  labels    kind, the only text column; its 2 values would determine -c
+  labels    kind, the only text column; 2 classes (cluster sets -c 2)
   names     width, height, kind
   $ huddle info table.csv --y none --x width --x height --json
   {
@@ -79,7 +79,7 @@ CSV: names of columns, a column of words as labels.
   points    2
   features  2
   classes   1: cat
-  labels    kind, the only text column; its 1 value would determine -c
+  labels    kind, the only text column; 1 class (cluster sets -c 1)
   names     width, height, kind
 
 Containers: conventional names, or names that are given.
@@ -101,7 +101,7 @@ Containers: conventional names, or names that are given.
   points    8
   features  3
   classes   2: 0 1
-  labels    the 2 classes would determine -c
+  labels    2 classes (cluster sets -c 2)
   names     fea, gnd
   $ huddle info columns.mat --json
   {
@@ -162,7 +162,7 @@ If the points must be selected, the arrays are listed.
   $ huddle info parts.h5
   file      parts.h5
   format    hdf5
-  points    'test/data' and 'train/data' could both be the points
+  points    ambiguous: 'test/data' or 'train/data' could be the points
   select    --x NAME for the points, --y NAME for the labels; repeat to concatenate parts
   names     test/data (8 x 3), test/target (8), train/data (8 x 3), train/target (8)
   $ huddle info parts.h5 --json
@@ -181,10 +181,10 @@ If the points must be selected, the arrays are listed.
     ]
   }
   $ huddle cluster parts.h5
-  huddle: parts.h5: 'test/data' and 'train/data' could both be the points; name x, one or several to stack
+  huddle: parts.h5: ambiguous: 'test/data' or 'train/data' could be the points; select one or more arrays with --x
   [1]
   $ huddle info parts.h5 --x train/nothing
-  huddle: parts.h5: no variable named 'train/nothing'; it holds test/data, test/target, train/data, train/target
+  huddle: parts.h5: no variable named 'train/nothing'; the file contains test/data, test/target, train/data, train/target
   [1]
 
 Files compressed by gzip.
@@ -203,7 +203,7 @@ Files compressed by gzip.
   $ huddle info a.svm.gz --json | tr -d '\n ' | grep -o '"format".*"n_classes":[^,]*'
   "format":"libsvm","n":2,"d":2,"n_classes":2
   $ (gzip -c table.csv; printf '7,8,cow\n' | gzip) > two.csv.gz
-  $ huddle info two.csv.gz | grep -E 'points|classes'
+  $ huddle info two.csv.gz | grep -E '^(points|classes)'
   points    4
   classes   3: cat cow dog
   $ head -c 30 table.csv.gz > cut.csv.gz
@@ -227,27 +227,27 @@ Texts that are all different are names of rows, not labels, unless they are aske
   classes   none
   ignored   name: names of rows, 30 different texts in 30 rows
   names     size, weight, name
-  $ huddle info named.csv --y name | grep classes
+  $ huddle info named.csv --y name | grep ^classes
   classes   30: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
   $ huddle cluster named.csv -c 2 -m kmeans -q | grep -A1 'column 3 (name)'
     warning    column 3 (name) is ignored: names of rows, 30 different texts in 30 rows; --y
                name makes it the labels
   $ head -21 named.csv > few.csv
-  $ huddle info few.csv | grep classes
+  $ huddle info few.csv | grep ^classes
   classes   20: n1 n10 n11 n12 n13 n14 n15 n16 n17 n18 n19 n2 ...
 
 Coordinates are points: y beside x is no label.
 
   $ printf 'x,y\n1,2\n3,4\n5,6\n' > plane.csv
-  $ huddle info plane.csv | grep -E 'features|classes'
+  $ huddle info plane.csv | grep -E '^(features|classes)'
   features  2
   classes   none
   $ printf 'x,y,z,kind\n1,2,0,a\n3,4,0,a\n5,6,0,b\n' > space.csv
-  $ huddle info space.csv | grep -E 'features|classes'
+  $ huddle info space.csv | grep -E '^(features|classes)'
   features  3
   classes   2: a b
   $ printf 'x,w,y\n1,2,0\n3,4,0\n5,6,1\n' > table2.csv
-  $ huddle info table2.csv | grep -E 'features|classes'
+  $ huddle info table2.csv | grep -E '^(features|classes)'
   features  2
   classes   2: 0 1
 

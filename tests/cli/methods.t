@@ -12,18 +12,16 @@ The list of methods.
   $ huddle options kmeans
   kmeans: K-means
   
-    -c, --n-clusters N        number of clusters; auto: chosen by the eigengap; auto or a
-                              whole number from 1, or a range such as 2-20 [auto]
-        --seed N              seed of the random numbers; a whole number from 0 [0]
+    -c, --n-clusters N        number of clusters; auto: chosen by the eigengap; auto,
+                              integer >= 1, or range such as 2-20 [auto]
+        --seed N              seed of the random numbers; integer >= 0 [0]
         --prepare NAME        transformation of the points before distances are computed;
                               auto|none|standard|unit|center-rows|center-columns|pca:R|
                               whiten:R [none]
-        --n-init N            number of restarts; the best one is kept; a whole number from
-                              1 [50]
-        --max-iter N          maximum number of iterations of a restart; a whole number from
-                              1 [300]
-        --tol NUMBER          stop when the squared moves of the centres sum to less than
-                              this fraction of the variance; a number from 0 [1e-4]
+        --n-init N            number of restarts; the best one is kept; integer >= 1 [50]
+        --max-iter N          maximum number of iterations of a restart; integer >= 1 [300]
+        --tol NUMBER          stop when the sum of squared centre shifts is less than this
+                              fraction of the variance; number >= 0 [1e-4]
         --init NAME           how the initial centres are chosen; k-means++|sample
                               [k-means++]
 

@@ -65,5 +65,5 @@ Arguments that path does not accept.
   huddle: path: missing DATA; see huddle help path
   [2]
   $ huddle path moons --n-gamma 0
-  huddle: --n-gamma = 0 is not a whole number of at least 1
+  huddle: --n-gamma = 0: expected integer >= 1
   [2]

@@ -33,7 +33,7 @@ The summary reports the certificate.
   $ huddle cluster moons --n 400 -q | grep -E '^  (method|graph|embedding|shrink|  *the shrink step)'
     method     ssc, 2 clusters
     graph      1232 edges, 2 components
-    embedding  exact, residual 0.0e+00
+    embedding  closed form
     shrink     gamma 200, 4 groups, objective 0
                the shrink step is certified optimal
 
@@ -45,7 +45,7 @@ summary and the JSON say so.
   $ huddle cluster noise.npy -m ssc -c 5 -q | grep -A2 '^  shrink'
     shrink     gamma 80, 1 group, objective * (glob)
                the shrink step is certified within * % of its optimum (converged) (glob)
-               but discarded: the labels come from the embedding
+               discarded by the guard: labels come from the embedding
   $ huddle cluster noise.npy -m ssc -c 5 -q | grep -c 'not of the certified shrink step'
   1
   $ huddle cluster noise.npy -m ssc -c 5 -q --json | grep -E '"(guarded|labels_from)":'

@@ -39,7 +39,7 @@ Row numbers are ignored, with a note, and --x brings them back.
   points    150
   features  4
   classes   3: setosa versicolor virginica
-  labels    species, a conventional name for labels; its 3 values would determine -c
+  labels    species, a conventional name for labels; 3 classes (cluster sets -c 3)
   ignored   Id: row numbers 1 .. 150
   names     Id, sepal_length, sepal_width, petal_length, petal_width, species
   $ huddle cluster plain.csv -q | grep -E 'scores' > expected
@@ -78,7 +78,7 @@ Label leak: a column that maps one to one onto the labels is ignored with a warn
   points    150
   features  4
   classes   3: setosa versicolor virginica
-  labels    species, chosen by --y; its 3 values would determine -c
+  labels    species, chosen by --y; 3 classes (cluster sets -c 3)
   ignored   target: it maps one to one onto the labels
   names     sepal_length, sepal_width, petal_length, petal_width, target, species
   $ huddle cluster two.csv --y species -q | grep scores | cmp - expected
@@ -94,7 +94,7 @@ Which column contains the labels and why, and what determines -c.
   $ (echo day,city,sun,rain; for i in $(seq 60); do
   >   echo 2024-$((i % 12 + 1))-$((i % 28 + 1)),c$((i % 28)),$((i % 7)).5,$((i % 11)); done) > city.csv
   $ huddle cluster city.csv -m kmeans -q | sed -n '3,5p'
-    labels     city, the only text column; its 28 values determine -c
+    labels     city, the only text column; 28 classes (sets -c 28)
     ignored    day: dates
     method     kmeans, 28 clusters
   $ huddle cluster city.csv -m kmeans -c 2 -q | grep labels
@@ -105,7 +105,7 @@ Which column contains the labels and why, and what determines -c.
 
 Dates never become classes.
 
-  $ huddle info city.csv -q --x 3-4 --y none | grep classes
+  $ huddle info city.csv -q --x 3-4 --y none | grep ^classes
   classes   none
   $ cut -d, -f1,3- city.csv > days.csv
   $ huddle info days.csv
@@ -186,16 +186,16 @@ Rows that are dropped keep their place among the labels.
   huddle: moons: --missing applies only to files
   [2]
   $ huddle info gaps.csv --missing guess
-  huddle: --missing guess is not one of error|drop|mean|median
+  huddle: --missing = guess: expected one of error|drop|mean|median
   [2]
 
 Text columns: the message contains an --x that works.
 
   $ printf 'size,city,"max temp",kind\n1,P,4,u\n6,R,8,v\n3,P,5,u\n2,R,1,u\n' > texts.csv
   $ huddle info texts.csv
-  huddle: texts.csv: column 2 (city), column 4 (kind): texts, not numbers; choose the columns with numbers by --x size --x 'max temp', or make features of the texts by --encode
+  huddle: texts.csv: column 2 (city), column 4 (kind): text, not numbers; select the numeric columns with --x size --x 'max temp', or use --encode for one-hot features
   [1]
-  $ eval huddle info texts.csv $(huddle info texts.csv 2>&1 | sed 's/.* by \(--x.*\), or.*/\1/') | grep features
+  $ eval huddle info texts.csv $(huddle info texts.csv 2>&1 | sed 's/.* with \(--x.*\), or.*/\1/') | grep features
   features  2
   $ huddle convert texts.csv encoded.csv --encode -q && cat encoded.csv
   size,city=P,city=R,max temp,kind=u,kind=v
@@ -252,14 +252,14 @@ Whole numbers that are nearly all different are no labels, whatever their column
   names     a, b, label
   $ huddle cluster many.csv -m kmeans -c 2 -q | grep -E 'scores|classes'
   [1]
-  $ huddle info many.csv -q --y label | grep classes
+  $ huddle info many.csv -q --y label | grep ^classes
   classes   60: 1 2 3 4 5 6 7 8 9 10 11 12 ...
-  $ huddle info many.csv -q --x a --x b | grep classes
+  $ huddle info many.csv -q --x a --x b | grep ^classes
   classes   none
   $ sed 's/label/label,kind/; 2,$s/$/,u/; 3~2s/u$/v/' many.csv > many2.csv
   $ huddle info many2.csv -q | grep -E 'classes|labels|ignored'
   classes   2: u v
-  labels    kind, the only text column; its 2 values would determine -c
+  labels    kind, the only text column; 2 classes (cluster sets -c 2)
   ignored   label: 60 different numbers in 60 rows are too many for labels
 
 A model's features are found by name only: '2' and '1-3' are no positions.
@@ -310,7 +310,7 @@ Encoded columns: labels do not depend on the other rows, and --encode need not b
   $ tail -n +2 stamps.csv | paste -d, - stamps.txt | grep Q | cut -d, -f3 | cmp - only.txt
   $ printf 'place,stamp\nX,1600000001\nP,1600000001\nY,1600000002\nX,1600000003\n' > new.csv
   $ huddle predict stamps.h5 new.csv -o new.txt
-  huddle: warning: column 1 (place): no feature stands for 'X', 'Y' (3 rows); such rows are 0 in all features of that column
+  huddle: warning: column 1 (place): unseen categories 'X', 'Y' (3 rows) are encoded as 0 in all features of that column
   $ huddle predict stamps.h5 stamps.csv --x 1 --encode
   huddle: predict finds encoded features by their names: --encode cannot be combined with --x
   [2]

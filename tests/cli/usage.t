@@ -40,52 +40,52 @@ Options cannot be abbreviated.
 Values that are never valid.
 
   $ huddle cluster digits -m kmeans -c 0
-  huddle: n_clusters = 0 is not auto or a whole number from 1, or a range such as 2-20
+  huddle: n_clusters = 0: expected auto, integer >= 1, or range such as 2-20
   [2]
   $ huddle cluster digits -m kmeans -c -3
-  huddle: n_clusters = -3 is not auto or a whole number from 1, or a range such as 2-20
+  huddle: n_clusters = -3: expected auto, integer >= 1, or range such as 2-20
   [2]
   $ huddle cluster digits -m kmeans -c many
-  huddle: n_clusters = many is not auto or a whole number from 1, or a range such as 2-20
+  huddle: n_clusters = many: expected auto, integer >= 1, or range such as 2-20
   [2]
   $ huddle cluster digits -m kmeans -c 5-2
-  huddle: n_clusters = 5-2 is not auto or a whole number from 1, or a range such as 2-20
+  huddle: n_clusters = 5-2: expected auto, integer >= 1, or range such as 2-20
   [2]
   $ huddle cluster digits -m kmeans --n-init 0
-  huddle: n_init = 0 is not a whole number from 1
+  huddle: n_init = 0: expected integer >= 1
   [2]
   $ huddle cluster digits -m kmeans --seed -1
-  huddle: seed = -1 is not a whole number from 0
+  huddle: seed = -1: expected integer >= 0
   [2]
   $ huddle cluster digits -m kmeans --prepare whitened
-  huddle: prepare = whitened is not one of *none|standard|unit* (glob)
+  huddle: prepare = whitened: expected one of *none|standard|unit* (glob)
   [2]
   $ huddle cluster digits -m kmeans --prepare pca:0
-  huddle: prepare = pca:0 is not one of *none|standard|unit* (glob)
+  huddle: prepare = pca:0: expected one of *none|standard|unit* (glob)
   [2]
   $ huddle cluster digits -m kmean
   huddle: --method: unknown value 'kmean'; did you mean 'kmeans'?
   [2]
   $ huddle cluster digits -m spectral
-  huddle: --method spectral is not one of *kmeans* (glob)
+  huddle: --method = spectral: expected one of *kmeans* (glob)
   [2]
   $ huddle cluster digits -m kmeans --n-threads 0
-  huddle: --n-threads = 0 is not a whole number of at least 1
+  huddle: --n-threads = 0: expected integer >= 1
   [2]
   $ huddle cluster digits -m kmeans --n-threads 2000
   huddle: n_threads = 2000 is outside [1, 1024]
   [2]
   $ huddle cluster digits -m kmeans --engine quantum
-  huddle: --engine quantum is not one of cpu* (glob)
+  huddle: --engine = quantum: expected one of cpu* (glob)
   [2]
   $ huddle cluster digits --per-class 0
-  huddle: --per-class = 0 is not a whole number of at least 1
+  huddle: --per-class = 0: expected integer >= 1
   [2]
   $ huddle cluster moons --n ten
-  huddle: --n = ten is not a whole number of at least 1
+  huddle: --n = ten: expected integer >= 1
   [2]
   $ huddle cluster moons --noise -1
-  huddle: --noise = -1 is not a number of at least 0
+  huddle: --noise = -1: expected number >= 0
   [2]
   $ huddle generate moon
   huddle: no kind named 'moon'; did you mean 'moons'?

@@ -66,7 +66,7 @@ def check_tool(build, work):
     refused = call("predict", "plain.model", "digits", "--engine", "plain:speed=2", expect=2)
     require("has no option 'speed=2'" in refused, refused)
     refused = call("cluster", "digits", "--engine", "abacus", expect=2)
-    require("--engine abacus is not one of cpu|plain" in refused, refused)
+    require("--engine = abacus: expected one of cpu|plain" in refused, refused)
 
 
 def main():

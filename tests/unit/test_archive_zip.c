@@ -153,7 +153,7 @@ static void test_failed_archive(void **state) {
     assert_ok(hd_zip_begin(&zip, "a", HD_ZIP_STORED, 5));
     assert_ok(hd_zip_write(&zip, "abc", 3));
     huddle_status status = hd_zip_end(&zip);
-    assert_refused(status, HUDDLE_INTERNAL, "entry 'a' was announced with 5 bytes and has 3");
+    assert_refused(status, HUDDLE_INTERNAL, "entry 'a': expected 5 bytes, got 3");
     assert_int_equal(hd_zip_close(&zip, status), HUDDLE_INTERNAL);
     assert_three(path);
     assert_refused(hd_zip_create("/nowhere/a.zip", &zip), HUDDLE_IO, "/nowhere/a.zip");

@@ -253,15 +253,15 @@ static void options_have_defaults_and_read_text(void **state) {
 static void misfits_are_named(void **state) {
     (void)state;
     static const char *const wrong[][3] = {
-        {"count", "0", "count = 0 is not a whole number from 1 to 100"},
+        {"count", "0", "count = 0: expected integer in [1, 100]"},
         {"count", "7x", "count = 7x"},
         {"count", "99999999999999999999", "count = 9999"},
-        {"gamma", "nan", "gamma = nan is not auto or a number from 0"},
+        {"gamma", "nan", "gamma = nan: expected auto or number >= 0"},
         {"gamma", "-1", "gamma = -1"},
-        {"snap", "yes", "snap = yes is not true|false"},
+        {"snap", "yes", "snap = yes: expected true|false"},
         {"seed", "-3", "seed = -3"},
-        {"scale", "big", "scale = big is not one of mean|knn"},
-        {"prepare", "pca", "prepare = pca is not one of none|pca:R"},
+        {"scale", "big", "scale = big: expected one of mean|knn"},
+        {"prepare", "pca", "prepare = pca: expected one of none|pca:R"},
         {"prepare", "pca:0", "prepare = pca:0"},
         {"n_clusters", "9-3", "n_clusters = 9-3"},
         {"sed", "1", "no option named 'sed'; did you mean 'seed'?"},

@@ -129,10 +129,10 @@ static void unsuitable_names_are_explained(void **state) {
     const char *x[] = {"q"}, *texts[] = {"label"}, *both[] = {"train/data", "train/target"};
     huddle_read_options options = {.x = x, .n_x = 1};
     assert_refused(huddle_data_read(NULL, io_golden("io_v5.mat"), &options, &data), HUDDLE_INVALID,
-                   "io_v5.mat: no variable named 'q'; it holds fea, gnd");
+                   "io_v5.mat: no variable named 'q'; the file contains fea, gnd");
     options = (huddle_read_options){.y = x, .n_y = 1};
     assert_refused(huddle_data_read(NULL, io_golden("io_v5.mat"), &options, &data), HUDDLE_INVALID,
-                   "io_v5.mat: no variable named 'q'; it holds fea, gnd");
+                   "io_v5.mat: no variable named 'q'; the file contains fea, gnd");
     assert_refused(huddle_data_read(NULL, io_golden("io_v5_complex.mat"), NULL, &data),
                    HUDDLE_UNSUPPORTED, "'X' holds complex numbers");
     if (!io_has_library("io_images.h5"))
@@ -144,7 +144,7 @@ static void unsuitable_names_are_explained(void **state) {
     assert_refused(huddle_data_read(NULL, io_golden("io_nested.h5"), &options, &data),
                    HUDDLE_INVALID, "cannot be stacked");
     assert_refused(huddle_data_read(NULL, io_golden("io_nested.h5"), NULL, &data), HUDDLE_INVALID,
-                   "could both be the points");
+                   "could be the points");
 }
 
 /* Points of every kind, with labels that are numbers or texts. */

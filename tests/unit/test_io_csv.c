@@ -126,8 +126,8 @@ static void faults_of_tables_are_named(void **state) {
         {"1,2\n3,1e39\n", "table.csv: line 2, column 2: 1e+39 is beyond single precision"},
         {"1,2,\"u\n3,4,v\n", "table.csv: line 1: a quote is not closed"},
         {"\"a\nb\",c\n1,2\n3,z4\n", "table.csv: line 4, column 2 (c): 'z4' is not a number"},
-        {"a,b,c\n1,u,v\n2,w,x\n", "table.csv: column 2 (b), column 3 (c): texts, not numbers; "
-                                  "choose the columns with numbers by x = [\"a\"], or"},
+        {"a,b,c\n1,u,v\n2,w,x\n", "table.csv: column 2 (b), column 3 (c): text, not numbers; "
+                                  "select the numeric columns with x = [\"a\"], or use"},
         {"label\n1\n2\n", "table.csv: no column is left for the features"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

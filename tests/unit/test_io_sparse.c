@@ -62,7 +62,7 @@ static void faults_of_sparse_texts_are_named(void **state) {
         {"%%MatrixMarket matrix coordinate real general\n3 3 2000000000\n1 1 1\n",
          "2000000000 entries are claimed"},
         {"%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n",
-         "not believable"},
+         "implausible"},
         {"%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 1\n", "(4, 1) is outside"},
         {"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n", "ends before all 2"},
         {"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 1 1\n", "not supported"},

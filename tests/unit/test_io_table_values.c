@@ -147,7 +147,7 @@ static void missing_values_are_named_dropped_or_filled(void **state) {
     }
     huddle_data data;
     assert_refused(read_text("a\n1\n", &(huddle_read_options){.missing = "guess"}, &data),
-                   HUDDLE_INVALID, "missing = guess is not one of error|drop|mean|median");
+                   HUDDLE_INVALID, "missing = guess: expected one of error|drop|mean|median");
     assert_refused(read_text("a,b\n1,\n,2\n", &(huddle_read_options){.missing = "drop"}, &data),
                    HUDDLE_FORMAT, "every row lacks a value");
 }
@@ -171,21 +171,20 @@ static void texts_are_refused_with_the_columns_that_work(void **state) {
     static const char text[] =
         "a,city,max temp,it's,kind\n1,P,4,5,u\n6,R,8,9,v\n3,P,5,6,u\n2,R,1,1,u\n";
     huddle_data data;
-    assert_refused(read_text(text, &(huddle_read_options){.hints_as_flags = true}, &data),
-                   HUDDLE_FORMAT,
-                   "column 2 (city), column 5 (kind): texts, not numbers; choose the columns with "
-                   "numbers by --x a --x 'max temp' --x 'it'\\''s', or make features of the texts "
-                   "by --encode");
+    assert_refused(
+        read_text(text, &(huddle_read_options){.hints_as_flags = true}, &data), HUDDLE_FORMAT,
+        "column 2 (city), column 5 (kind): text, not numbers; select the numeric columns "
+        "with --x a --x 'max temp' --x 'it'\\''s', or use --encode for one-hot features");
     assert_refused(read_text(text, NULL, &data), HUDDLE_FORMAT,
-                   "by x = [\"a\", \"max temp\", \"it's\"], or make features of the texts by "
-                   "encode = true");
+                   "with x = [\"a\", \"max temp\", \"it's\"], or use encode = true for one-hot "
+                   "features");
     const char *x[] = {"a", "max temp", "it's"};
     assert_ok(read_text(text, &(huddle_read_options){.x = x, .n_x = 3}, &data));
     assert_values(&data, 4, 3, (double[]){1, 4, 5, 6, 8, 9, 3, 5, 6, 2, 1, 1});
     huddle_data_free(&data);
     assert_refused(read_text("1,P,2,3,u\n4,R,2,1,v\n5,P,1,1,u\n",
                              &(huddle_read_options){.hints_as_flags = true}, &data),
-                   HUDDLE_FORMAT, "by --x 1 --x 3-4, or");
+                   HUDDLE_FORMAT, "with --x 1 --x 3-4, or");
 }
 
 static void texts_are_encoded(void **state) {
@@ -261,7 +260,7 @@ static void features_are_found_by_name_in_their_order(void **state) {
     assert_values(&data, 4, 5,
                   (double[]){7, 0, 1, s, 0, 8, s, 2, 0, 0, 9, 0, 3, 0, s, 6, 0, 4, 0, 0});
     assert_string_equal(data.features[1], "city=R");
-    assert_non_null(strstr(said, "warning: column 1 (city): no feature stands for 'S' (1 row)"));
+    assert_non_null(strstr(said, "warning: column 1 (city): unseen categories 'S' (1 row)"));
     huddle_data_free(&data);
     assert_ok(read_text("city,a=1,2\n7,1,7\n8,2,8\n", &options, &data)); /* still texts */
     assert_values(&data, 2, 5, (double[]){7, 0, 1, 0, 0, 8, 0, 2, 0, 0});

@@ -213,7 +213,7 @@ static void misfits_are_refused(void **state) {
     REFUSED(max_iter = 0, "max_iter = 0");
     REFUSED(tol = -1, "tol = -1");
     REFUSED(tol = NAN, "tol = nan");
-    REFUSED(init = "random", "init = random is not one of k-means++|sample");
+    REFUSED(init = "random", "init = random: expected one of k-means++|sample");
     start.rows = 2;
     REFUSED(start = &start, "2 starting centres for n_clusters = 3");
     start = (huddle_dense){3, 1, 1, values};

@@ -39,8 +39,8 @@ static void impossible_sizes_are_refused(void **state) {
                    "1 x 2147483648");
     assert_refused(huddle_points_new(INT64_MAX / 8, 100, &points), HUDDLE_NO_MEMORY,
                    "does not fit");
-    assert_refused(huddle_points_new_sparse(2, 2, -1, &points), HUDDLE_INVALID, "-1 non-zeros");
-    assert_refused(huddle_csr_new(2, 2, -5, &csr), HUDDLE_INVALID, "-5 non-zeros");
+    assert_refused(huddle_points_new_sparse(2, 2, -1, &points), HUDDLE_INVALID, "non-zeros: -1");
+    assert_refused(huddle_csr_new(2, 2, -5, &csr), HUDDLE_INVALID, "non-zeros: -5");
     assert_refused(huddle_dense_new(2, -2, &dense), HUDDLE_INVALID, "2 x -2");
     assert_null(points.values);
 }

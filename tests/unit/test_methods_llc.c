@@ -151,7 +151,7 @@ static void llc_joins_components_as_the_others_do(void **state) {
     model = fit("llc", "3", &x, (const char *const[]){"prepare", "none", "connect", "false", NULL});
     assert_int_equal(model->fit.embedding.info.components, 6);
     assert_true(warns(model, "6 components for 3 clusters and was not joined"));
-    assert_true(warns(model, "one choice of many"));
+    assert_true(warns(model, "are not unique"));
     huddle_model_free(model);
     model = fit("llc", "6", &x, (const char *const[]){"prepare", "none", NULL});
     assert_int_equal(model->fit.warnings.count, 0);
@@ -261,12 +261,12 @@ static void every_method_that_embeds_warns_of_a_cut_cluster(void **state) {
     for (const char *const *method = methods; *method != NULL; method++) {
         huddle_model *model = fit(
             *method, "4", &x, (const char *const[]){"prepare", "none", "connect", "false", NULL});
-        if (!warns(model, "one choice of many"))
+        if (!warns(model, "are not unique"))
             fail_msg("%s does not warn", *method);
         huddle_model_free(model);
     }
     huddle_model *model = fit("lsc", "4", &x, (const char *const[]){"prepare", "none", NULL});
-    assert_true(warns(model, "one choice of many"));
+    assert_true(warns(model, "are not unique"));
     huddle_model_free(model);
     huddle_points_free(&x);
 }
@@ -291,7 +291,7 @@ static void llc_warns_of_nearly_equal_eigenvalues(void **state) {
             huddle_model *model = fit("llc", clusters == 3 ? "3" : "5", &x,
                                       (const char *const[]){"prepare", "none", "alpha", ridges[k],
                                                             "n_neighbors", "4", NULL});
-            assert_int_equal(warns(model, "one choice of many"), clusters == 3);
+            assert_int_equal(warns(model, "are not unique"), clusters == 3);
             huddle_model_free(model);
         }
     }

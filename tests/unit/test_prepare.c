@@ -374,7 +374,7 @@ static void bad_input_is_refused(void **state) {
     both_kinds(6, 3, &sparse, &dense);
     assert_string_equal(options.prepare.name, "none");
     assert_refused(huddle_options_set(table, &options, "prepare", "pca:0"), HUDDLE_INVALID,
-                   "prepare = pca:0 is not one of auto|none|standard|unit");
+                   "prepare = pca:0: expected one of auto|none|standard|unit");
     odd.prepare.name = "squared";
     assert_refused(huddle_prepare_fit(NULL, &x, &odd, &p, NULL), HUDDLE_INVALID, "squared");
     assert_refused(huddle_prepare_fit(NULL, &nothing, NULL, &p, NULL), HUDDLE_INVALID, "0 points");
