@@ -28,6 +28,12 @@ void hd_fit_free(hd_fit *fit) {
     memset(fit, 0, sizeof *fit);
 }
 
+huddle_status hd_fit_fetch(hd_fit *fit) {
+    hd_walk walk = {.mode = HD_WALK_FETCH};
+    hd_fit_walk(&walk, fit);
+    return walk.status;
+}
+
 /* All sizes are checked before any content: the content of one part is checked by reading other
  * parts, which must have the sizes they claim. */
 huddle_status hd_fit_check(const hd_fit *fit) {
