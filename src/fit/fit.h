@@ -62,10 +62,11 @@ typedef struct hd_fit_dominant {
 
 /* The candidates of prepare = auto, best first, and the numbers of clusters at which the last round
  * compared them. */
+enum { HD_FIT_MAX_PREPARE_TRIALS = 32, HD_FIT_MAX_PREPARE_CLUSTERS = 5 };
 typedef struct hd_fit_prepare_trials {
     huddle_prepare_trial *items;
-    int32_t count;
-    int32_t n_clusters, clusters[5];
+    int32_t count; /* at most HD_FIT_MAX_PREPARE_TRIALS */
+    int32_t n_clusters, clusters[HD_FIT_MAX_PREPARE_CLUSTERS];
     double seconds;
 } hd_fit_prepare_trials;
 
@@ -220,7 +221,7 @@ typedef struct hd_fit_part {
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
     hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_trials;
 
-/* Saves or loads all parts. */
+/* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);
 
 /* Moves all containers from the memory of an engine to the host, so that the fit can outlive the
