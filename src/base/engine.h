@@ -41,7 +41,11 @@ typedef enum hd_reduction { HD_REDUCE_SUM, HD_REDUCE_MIN, HD_REDUCE_MAX } hd_red
 
 /* Hooks of an engine with several processes, each of which runs the same code on its own
  * consecutive rows (its slab). Stages call them through base/slabs.h, never directly. All processes
- * make the same calls in the same order. */
+ * make the same calls in the same order. Every hook that communicates (locate, reduce, open_halo,
+ * fetch_halo) may return the failure of another process that all have agreed on; see agree(). For
+ * the same reason a stage of the engine that declines a request (HUDDLE_UNSUPPORTED) must decline
+ * it on all processes alike, even if only one of them cannot serve it: otherwise some would compute
+ * with the code of the CPU and wait for the others. */
 typedef struct hd_engine_slabs {
     /* The number of the first of this process's n rows, and the number of rows of all. */
     huddle_status (*locate)(void *state, int64_t n, int64_t *first, int64_t *total);
@@ -51,8 +55,8 @@ typedef struct hd_engine_slabs {
     huddle_status (*reduce)(void *state, hd_reduction operation, int64_t count, double *values);
 
     /* The status of the first process that failed, with its message, or HUDDLE_OK if none did. A
-     * process that fails calls this at once, while others may wait in reduce() or fetch(): these
-     * then return that status too. */
+     * process that fails calls this at once, while others may wait in any other hook that
+     * communicates: these then return that status too. */
     huddle_status (*agree)(void *state, huddle_status status);
 
     /* Plans the exchange of rows for a matrix whose `count` column indices are global row numbers:

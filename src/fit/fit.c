@@ -15,9 +15,18 @@ static const hd_fit_part *const parts[] = {
 
 enum { N_PARTS = sizeof parts / sizeof *parts };
 
+/* Scores belong to no part: they are computed after the fit, from all of it. */
+static void walk_scores(hd_walk *walk, hd_fit *fit) {
+    hd_walk_bool(walk, "scored", &fit->scored);
+    hd_walk_real(walk, "score_silhouette", &fit->scores.silhouette);
+    hd_walk_real(walk, "score_ncut", &fit->scores.ncut);
+    hd_walk_real(walk, "score_stability", &fit->scores.stability);
+}
+
 void hd_fit_walk(hd_walk *walk, hd_fit *fit) {
     for (int k = 0; k < N_PARTS; k++)
         parts[k]->walk(walk, fit);
+    walk_scores(walk, fit);
 }
 
 void hd_fit_free(hd_fit *fit) {
@@ -26,6 +35,12 @@ void hd_fit_free(hd_fit *fit) {
     hd_warnings_free(&fit->warnings);
     hd_walk_texts_free(&fit->texts);
     memset(fit, 0, sizeof *fit);
+}
+
+huddle_status hd_fit_fetch(hd_fit *fit) {
+    hd_walk walk = {.mode = HD_WALK_FETCH};
+    hd_fit_walk(&walk, fit);
+    return walk.status;
 }
 
 /* All sizes are checked before any content: the content of one part is checked by reading other

@@ -62,10 +62,11 @@ typedef struct hd_fit_dominant {
 
 /* The candidates of prepare = auto, best first, and the numbers of clusters at which the last round
  * compared them. */
+enum { HD_FIT_MAX_PREPARE_TRIALS = 32, HD_FIT_MAX_PREPARE_CLUSTERS = 5 };
 typedef struct hd_fit_prepare_trials {
     huddle_prepare_trial *items;
-    int32_t count;
-    int32_t n_clusters, clusters[5];
+    int32_t count; /* at most HD_FIT_MAX_PREPARE_TRIALS */
+    int32_t n_clusters, clusters[HD_FIT_MAX_PREPARE_CLUSTERS];
     double seconds;
 } hd_fit_prepare_trials;
 
@@ -220,8 +221,12 @@ typedef struct hd_fit_part {
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
     hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_trials;
 
-/* Saves or loads all parts. */
+/* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);
+
+/* Moves all containers from the memory of an engine to the host, so that the fit can outlive the
+ * context. After a failure some are still in the memory of the engine. */
+huddle_status hd_fit_fetch(hd_fit *fit);
 
 /* HUDDLE_FORMAT unless the sizes of a loaded fit agree, every index points into something and the
  * shifts are those of the points. A checksum detects accidents; this keeps a crafted file from
@@ -261,7 +266,7 @@ extern const hd_fit_copier hd_fit_rows_copier, hd_fit_prepared_copier, hd_fit_gr
 /* Defines the copier of a part from a function walk_part(hd_walk *, TYPE *), and TYPE_free. */
 #define HD_FIT_COPIER(type, walk_part)                                                             \
     static huddle_status copy_##type(const void *from, void *to) {                                 \
-        hd_walk walk = {.mode = HD_WALK_COPY};                                                     \
+        hd_walk walk = {.mode = HD_WALK_COPY, .from = from, .to = to};                             \
         *(type *)to = *(const type *)from;                                                         \
         walk_part(&walk, to);                                                                      \
         if (walk.status != HUDDLE_OK)                                                              \

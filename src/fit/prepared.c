@@ -29,12 +29,49 @@ static void copy_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
         walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
 }
 
-/* In a saved model the trials are part of the report only: nothing is computed from them. */
+/* Saves or loads one candidate. */
+static void walk_trial(hd_walk *walk, int32_t k, huddle_prepare_trial *trial) {
+    char prefix[32], name[HD_WALK_NAME];
+    const huddle_option *option = huddle_option_find(huddle_prepare_options_table(), "prepare");
+    snprintf(prefix, sizeof prefix, "prepare_trial_%d", k);
+    hd_walk_choice(walk, hd_walk_join(name, prefix, "rule"), option, &trial->rule.name);
+    hd_walk_int32(walk, hd_walk_join(name, prefix, "r"), &trial->rule.r);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "modularity"), &trial->modularity);
+    hd_walk_int(walk, hd_walk_join(name, prefix, "n"), &trial->n);
+}
+
+/* Saves or loads the candidates and their numbers of clusters. Both counts are checked here: one is
+ * the length of an allocation, the other limits a loop over an array of fixed length. */
+static void walk_trial_list(hd_walk *walk, hd_fit_prepare_trials *trials) {
+    char name[HD_WALK_NAME], part[32];
+    hd_walk_int32(walk, "prepare_trials_count", &trials->count);
+    if (trials->count < 0 || trials->count > HD_FIT_MAX_PREPARE_TRIALS)
+        hd_walk_fail(walk, "prepare_trials_count");
+    if (walk->mode == HD_WALK_LOAD && walk->status == HUDDLE_OK && trials->count > 0) {
+        trials->items = hd_alloc_zero(trials->count, sizeof *trials->items);
+        if (trials->items == NULL)
+            walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
+    }
+    for (int32_t k = 0; k < trials->count && walk->status == HUDDLE_OK; k++)
+        walk_trial(walk, k, &trials->items[k]);
+    hd_walk_int32(walk, "prepare_trials_n_clusters", &trials->n_clusters);
+    if (trials->n_clusters < 0 || trials->n_clusters > HD_FIT_MAX_PREPARE_CLUSTERS)
+        hd_walk_fail(walk, "prepare_trials_n_clusters");
+    for (int32_t k = 0; k < trials->n_clusters && walk->status == HUDDLE_OK; k++) {
+        snprintf(part, sizeof part, "clusters_%d", k);
+        hd_walk_int32(walk, hd_walk_join(name, "prepare_trials", part), &trials->clusters[k]);
+    }
+    hd_walk_real(walk, "prepare_trials_seconds", &trials->seconds);
+}
+
+/* Structs with members of different types, so that they are not an array in a file. */
 static void walk_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
     if (walk->mode == HD_WALK_FREE)
         huddle_free(trials->items);
     else if (walk->mode == HD_WALK_COPY)
         copy_trials(walk, trials);
+    else if (walk->mode == HD_WALK_SAVE || walk->mode == HD_WALK_LOAD)
+        walk_trial_list(walk, trials);
 }
 
 static void walk_info(hd_walk *walk, huddle_prepare_info *info) {

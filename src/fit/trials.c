@@ -76,7 +76,7 @@ static void walk_items(hd_walk *walk, hd_fit_trials *trials) {
         copy_items(walk, trials);
     } else if (walk->mode == HD_WALK_SAVE) {
         save_items(walk, trials);
-    } else {
+    } else if (walk->mode == HD_WALK_LOAD) {
         load_items(walk, trials);
     }
 }

@@ -5,6 +5,7 @@
 #include "fit/walk.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
 
 #include <limits.h>
 #include <math.h>
@@ -286,6 +287,13 @@ void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t c
 
 /* ---- containers ---------------------------------------------------------------------------- */
 
+/* The original of a member of the copy. Containers are copied from there, not from the bytes in the
+ * copy: if an engine keeps the values, copying fetches them first, and the host arrays that this
+ * allocates must get an owner. */
+static const void *original_of(const hd_walk *walk, const void *member) {
+    return (const char *)walk->from + ((const char *)member - (const char *)walk->to);
+}
+
 /* Saves a matrix without the padding between its rows. */
 static void save_dense(hd_walk *walk, const char *name, const huddle_dense *matrix) {
     int64_t dims[2] = {matrix->rows, matrix->cols};
@@ -306,10 +314,13 @@ void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_dense_free(matrix);
     } else if (walk->mode == HD_WALK_COPY) {
-        huddle_dense from = *matrix;
         *matrix = (huddle_dense){0};
         if (there && walk->status == HUDDLE_OK)
-            walk->status = huddle_dense_copy(&from, matrix);
+            walk->status = huddle_dense_copy(original_of(walk, matrix), matrix);
+    } else if (walk->mode == HD_WALK_FETCH && walk->status == HUDDLE_OK) {
+        walk->status = huddle_dense_fetch(matrix);
+        if (walk->status == HUDDLE_OK)
+            hd_resident_drop(&matrix->resident);
     } else if (saves(walk, name) && there) {
         save_dense(walk, name, matrix);
     } else if (loads(walk, name)) {
@@ -353,10 +364,13 @@ void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_csr_free(matrix);
     } else if (walk->mode == HD_WALK_COPY) {
-        huddle_csr from = *matrix;
         *matrix = (huddle_csr){0};
         if (there && walk->status == HUDDLE_OK)
-            walk->status = huddle_csr_copy(&from, matrix);
+            walk->status = huddle_csr_copy(original_of(walk, matrix), matrix);
+    } else if (walk->mode == HD_WALK_FETCH && walk->status == HUDDLE_OK) {
+        walk->status = huddle_csr_fetch(matrix);
+        if (walk->status == HUDDLE_OK)
+            hd_resident_drop(&matrix->resident);
     } else if (name != NULL && walk->status == HUDDLE_OK) {
         if (walk->mode == HD_WALK_SAVE)
             walk->status = huddle_csr_fetch(matrix);
@@ -415,10 +429,13 @@ void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_points_free(points);
     } else if (walk->mode == HD_WALK_COPY) {
-        huddle_points from = *points;
         *points = (huddle_points){0};
         if (there && walk->status == HUDDLE_OK)
-            walk->status = huddle_points_copy(&from, points);
+            walk->status = huddle_points_copy(original_of(walk, points), points);
+    } else if (walk->mode == HD_WALK_FETCH && walk->status == HUDDLE_OK) {
+        walk->status = huddle_points_fetch(points);
+        if (walk->status == HUDDLE_OK)
+            hd_resident_drop(&points->resident);
     } else if (saves(walk, name)) {
         save_points(walk, name, points);
     } else if (loads(walk, name)) {

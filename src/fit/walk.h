@@ -1,11 +1,12 @@
-/* One walk over the members of a part of a fit serves four purposes: it frees them, makes copies of
- * them, writes them to a model file and reads them back. A part's walk is a list of calls
+/* One walk over the members of a part of a fit serves several purposes: it frees them, makes copies
+ * of them, writes them to a model file, reads them back, and moves what an engine keeps to the
+ * host. A part's walk is a list of calls
  *
  *     hd_walk_int(walk, "n", &rows->n);
  *     hd_walk_reals(walk, "eigenvalues", e->n_eigenvalues, &e->eigenvalues);
  *
  * in an order in which a length comes before the array that has it. A member with the name NULL is
- * freed and copied like the others but does not appear in files.
+ * freed, copied and moved like the others but does not appear in files.
  *
  * In a model file an array is the entry NAME.npy of the zip archive, a number or a text is a member
  * of the object "values" in model.json. Names are unique within a model. */
@@ -17,7 +18,13 @@
 #include "huddle/graph.h"
 #include "huddle/prepare.h"
 
-typedef enum hd_walk_mode { HD_WALK_FREE, HD_WALK_COPY, HD_WALK_SAVE, HD_WALK_LOAD } hd_walk_mode;
+typedef enum hd_walk_mode {
+    HD_WALK_FREE,
+    HD_WALK_COPY,
+    HD_WALK_SAVE,
+    HD_WALK_LOAD,
+    HD_WALK_FETCH /* containers are fetched to the host, and the engine's copies are dropped */
+} hd_walk_mode;
 
 /* Texts that info structs of a loaded model point to: elsewhere they are static. */
 typedef struct hd_walk_texts {
@@ -32,6 +39,8 @@ void hd_walk_texts_free(hd_walk_texts *texts);
 typedef struct hd_walk {
     hd_walk_mode mode;
     huddle_status status;
+    const void *from;      /* copying: the original part, */
+    const void *to;        /* and the copy, which begins as its bytes */
     hd_zip_writer *output; /* saving: the archive, */
     hd_json_writer *json;  /* and the open object "values" */
     const hd_zip *input;   /* loading: the archive, */

@@ -45,6 +45,7 @@ static const huddle_rule candidates[] = {
 };
 
 enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
+_Static_assert((int)N_CANDIDATES <= (int)HD_FIT_MAX_PREPARE_TRIALS, "a model file holds them all");
 
 static bool is_projection(const huddle_rule *rule) {
     return rule->r > 0;

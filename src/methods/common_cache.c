@@ -38,12 +38,16 @@ void hd_cache_key_add(hd_cache_key *key, const char *text) {
 }
 
 /* Options are added as text, defaults included, so that every option of a stage is part of the key
- * without being named here. */
+ * without being named here. A text that fills the buffer may be truncated, and makes the key too
+ * long: fits that differ only in the rest would share a result. */
 void hd_cache_key_add_options(hd_cache_key *key, const huddle_option *table, const void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         char text[128];
-        if (huddle_options_get(table, options, table->name, text, sizeof text) == HUDDLE_OK)
+        huddle_status status = huddle_options_get(table, options, table->name, text, sizeof text);
+        if (status == HUDDLE_OK && strlen(text) + 1 < sizeof text)
             hd_cache_key_add(key, text);
+        else
+            key->too_long = true;
     }
 }
 

@@ -262,6 +262,8 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     /* After the method has finished: a copy of x during the fit would increase the peak of
      * memory. */
     TRY(hd_fit_own_points(&fit.prepared));
+    /* The engine's memory ends with the context, the model does not. */
+    TRY(hd_fit_fetch(&fit));
     TRY(copy_shift(x, &fit.prepared.shift));
     TRY(hd_model_rows_new(&fit, &all_rows));
     fit.seconds = hd_seconds() - begin;

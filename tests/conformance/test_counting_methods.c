@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "engines/counting.h"
 #include "huddle/huddle.h"
+#include "model/model.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -217,8 +218,33 @@ static void methods_agree_with_the_cpu(void **state) {
             check_method((*method)->name, modes[m]);
 }
 
-/* A model outlives the context that fitted it, and with it the engine: its arrays are on the host,
- * it predicts, and it can be saved. */
+static bool is_fetched(const hd_fit *fit) {
+    const huddle_dense *dense[] = {
+        &fit->prepared.preparation.projection,
+        &fit->prepared.reduction.projection,
+        &fit->embedding.f.rows,
+        &fit->embedding.f.vectors,
+        &fit->embedding.landmark_map,
+        &fit->shrunk.g.g,
+        &fit->shrunk.g.z,
+        &fit->clusters.centres,
+    };
+    for (size_t k = 0; k < sizeof dense / sizeof *dense; k++)
+        if (dense[k]->resident != NULL || (dense[k]->rows > 0 && dense[k]->values == NULL))
+            return false;
+    const huddle_csr *graphs[] = {&fit->graph.matrix, &fit->shrunk.w.matrix};
+    for (size_t k = 0; k < 2; k++)
+        if (graphs[k]->resident != NULL || (graphs[k]->rows > 0 && graphs[k]->offsets == NULL))
+            return false;
+    const huddle_points *points[] = {&fit->prepared.points, &fit->embedding.landmarks};
+    for (size_t k = 0; k < 2; k++)
+        if (points[k]->resident != NULL || (points[k]->n > 0 && points[k]->values == NULL))
+            return false;
+    return true;
+}
+
+/* A model outlives the context that fitted it, and with it the engine: nothing is left in the
+ * memory of the engine, its arrays are on the host, it predicts, and it can be saved. */
 static void models_outlive_their_engine(void **state) {
     (void)state;
     char path[512];
@@ -228,6 +254,8 @@ static void models_outlive_their_engine(void **state) {
         huddle_points x = clouds(N, 1);
         huddle_model *model = fit_model(context, (*method)->name, &x), *loaded;
         int32_t labels[N], again[N];
+        if (!is_fetched(&model->fit))
+            fail_msg("%s: the engine keeps a part of the model", (*method)->name);
         huddle_context_free(context);
         for (const char *const *name = huddle_model_arrays(model); *name != NULL; name++) {
             huddle_array view;
@@ -243,6 +271,33 @@ static void models_outlive_their_engine(void **state) {
         huddle_model_free(model);
         huddle_points_free(&x);
     }
+}
+
+/* A cache keeps copies on the host of what the engine computed, and the fit that filled it keeps
+ * its own. A leak of either shows under the address sanitizer. */
+static void caches_copy_what_engines_keep(void **state) {
+    (void)state;
+    huddle_context *context = context_for("resident");
+    huddle_cache *cache;
+    huddle_points x = clouds(N, 1);
+    huddle_model *models[2];
+    int64_t hits, misses;
+    assert_ok(huddle_cache_new(&cache));
+    for (int k = 0; k < 2; k++) {
+        assert_ok(huddle_model_new("ssc", &models[k]));
+        set_options(models[k]);
+        huddle_model_set_cache(models[k], cache);
+        assert_ok(huddle_model_fit(context, models[k], &x));
+    }
+    huddle_cache_counts(cache, &hits, &misses);
+    assert_true(hits > 0 && misses > 0);
+    assert_memory_equal(huddle_model_labels(models[0], NULL), huddle_model_labels(models[1], NULL),
+                        N * sizeof(int32_t));
+    huddle_cache_free(cache);
+    huddle_context_free(context);
+    for (int k = 0; k < 2; k++)
+        huddle_model_free(models[k]);
+    huddle_points_free(&x);
 }
 
 /* ---- engines that do not answer -------------------------------------------------------------- */
@@ -305,6 +360,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_agree_with_the_cpu),
         cmocka_unit_test(models_outlive_their_engine),
+        cmocka_unit_test(caches_copy_what_engines_keep),
         cmocka_unit_test(a_declining_engine_changes_nothing),
         cmocka_unit_test(a_failing_engine_is_reported),
     };

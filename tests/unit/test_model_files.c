@@ -1,4 +1,5 @@
 /* model: files that are damaged, of other versions or with wrong entries; typed results. */
+#include "base/rng.h"
 #include "model/model.h"
 #include "unit/model_fits.h"
 
@@ -233,6 +234,80 @@ static void typed_results_survive_a_file(void **state) {
     huddle_points_free(&x);
 }
 
+/* Scores computed before saving are results of the loaded model too, those that do not apply
+ * included, and the report is the same. */
+static void scores_survive_a_file(void **state) {
+    (void)state;
+    static const char *const methods[] = {"ssc", "kmeans"};
+    char path[256], *before, *after;
+    huddle_points x = arcs(0.03, 1);
+    snprintf(path, sizeof path, "%s/scored.huddle", test_directory());
+    for (size_t m = 0; m < 2; m++) {
+        huddle_model *model = fitted(methods[m], &x), *loaded;
+        assert_ok(huddle_model_score(NULL, model, &x));
+        assert_ok(huddle_model_save(model, path));
+        assert_ok(huddle_model_load(path, &loaded));
+        const huddle_fit_scores *a = huddle_model_scores(model), *b = huddle_model_scores(loaded);
+        assert_non_null(b);
+        assert_memory_equal(&a->silhouette, &b->silhouette, sizeof a->silhouette);
+        assert_memory_equal(&a->stability, &b->stability, sizeof a->stability);
+        assert_int_equal(isnan(b->ncut), m == 1);
+        if (m == 0)
+            assert_memory_equal(&a->ncut, &b->ncut, sizeof a->ncut);
+        assert_ok(huddle_model_info_json(model, &before));
+        assert_ok(huddle_model_info_json(loaded, &after));
+        const char *scores = strstr(before, "\"internal\""), *end = strchr(scores, '}');
+        assert_non_null(strstr(after, "\"internal\""));
+        assert_memory_equal(scores, strstr(after, "\"internal\""), (size_t)(end - scores));
+        huddle_free(before);
+        huddle_free(after);
+        huddle_model_free(model);
+        huddle_model_free(loaded);
+    }
+    huddle_points_free(&x);
+}
+
+/* Points of two clouds in twelve features, enough of them for prepare = auto to compare. */
+static huddle_points wide_clouds(int64_t n) {
+    huddle_points x;
+    assert_ok(huddle_points_new(n, 12, &x));
+    for (int64_t i = 0; i < n; i++) {
+        hd_rng rng = hd_rng_stream(5, (uint64_t)i);
+        for (int64_t j = 0; j < x.d; j++)
+            x.values[i * x.stride + j] = (float)(hd_rng_normal(&rng) + (i % 2 == 0 ? 6 : 0));
+    }
+    return x;
+}
+
+/* What prepare = auto compared is in the file, not only in the report. */
+static void prepare_trials_survive_a_file(void **state) {
+    (void)state;
+    char path[256];
+    huddle_points x = wide_clouds(80);
+    huddle_model *model, *loaded;
+    assert_ok(huddle_model_new("sc", &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2-3"));
+    assert_ok(huddle_model_fit(NULL, model, &x));
+    snprintf(path, sizeof path, "%s/trials.huddle", test_directory());
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(huddle_model_load(path, &loaded));
+    const hd_fit_prepare_trials *a = &model->fit.prepared.trials, *b = &loaded->fit.prepared.trials;
+    assert_true(a->count > 3);
+    assert_int_equal(a->count, b->count);
+    for (int32_t k = 0; k < a->count; k++) {
+        assert_string_equal(a->items[k].rule.name, b->items[k].rule.name);
+        assert_int_equal(a->items[k].rule.r, b->items[k].rule.r);
+        assert_memory_equal(&a->items[k].modularity, &b->items[k].modularity, sizeof(double));
+        assert_int_equal(a->items[k].n, b->items[k].n);
+    }
+    assert_int_equal(b->n_clusters, 2);
+    assert_memory_equal(a->clusters, b->clusters, 2 * sizeof *a->clusters);
+    assert_memory_equal(&a->seconds, &b->seconds, sizeof a->seconds);
+    huddle_model_free(model);
+    huddle_model_free(loaded);
+    huddle_points_free(&x);
+}
+
 /* A rotation has results of its own; a range has trials; no stage, no info. */
 static void methods_report_what_they_did(void **state) {
     (void)state;
@@ -327,6 +402,8 @@ int main(void) {
         cmocka_unit_test(models_of_other_versions_are_refused),
         cmocka_unit_test(models_with_wrong_entries_are_refused),
         cmocka_unit_test(typed_results_survive_a_file),
+        cmocka_unit_test(scores_survive_a_file),
+        cmocka_unit_test(prepare_trials_survive_a_file),
         cmocka_unit_test(methods_report_what_they_did),
         cmocka_unit_test(impossible_models_are_refused),
     };
