@@ -26,10 +26,10 @@ static const char *find_element(const hd_npy *npy, hd_io_element *element) {
             *element = known[k].element;
             return NULL;
         }
-    return npy->kind == 'c'   ? "holds complex numbers"
-           : npy->kind == 'O' ? "holds Python objects"
-           : npy->kind == 'V' ? "holds records"
-                              : "holds elements of an unknown type";
+    return npy->kind == 'c'   ? "contains complex numbers"
+           : npy->kind == 'O' ? "contains Python objects"
+           : npy->kind == 'V' ? "contains records"
+                              : "contains elements of an unknown type";
 }
 
 void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
