@@ -302,7 +302,7 @@ class PageTest(unittest.TestCase):
         run = subprocess.run([HUDDLE, "cluster", "digits", "--report", FOLDER + "/absent/a.html"],
                              capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 1)
-        self.assertIn("there is no folder", run.stderr)
+        self.assertIn("does not exist", run.stderr)
 
 
 if __name__ == "__main__":
