@@ -64,7 +64,7 @@ static int check_flags(const prediction *p, bool named) {
                                      ? "predict finds encoded features by their names: --encode "
                                        "cannot be combined with --x"
                                      : "the model does not contain the names of its features, "
-                                       "which --encode needs to encode texts as in the fit");
+                                       "which --encode needs to encode strings as in the fit");
     return EXIT_DONE;
 }
 

@@ -67,7 +67,7 @@ static huddle_status parse_shape(const char *text, hd_npy *npy) {
             npy->dims[npy->rank] = length;
         npy->rank++;
         if (length > 0 && npy->count > INT64_MAX / 4 / length)
-            return hd_fail(HUDDLE_FORMAT, "the NPY header claims an impossible size");
+            return hd_fail(HUDDLE_FORMAT, "the NPY header declares an invalid size");
         npy->count *= length;
         text = end;
     }
@@ -108,9 +108,9 @@ int64_t hd_npy_element_size(const hd_npy *npy) {
 static huddle_status measure_elements(hd_npy *npy) {
     int64_t size = hd_npy_element_size(npy);
     if (size > 0 && npy->count > INT64_MAX / 4 / size)
-        return hd_fail(HUDDLE_FORMAT, "the NPY header claims an impossible size");
+        return hd_fail(HUDDLE_FORMAT, "the NPY header declares an invalid size");
     if ((npy->kind == 'S' || npy->kind == 'U') && size == 0)
-        return hd_fail(HUDDLE_FORMAT, "the NPY header claims texts of no length");
+        return hd_fail(HUDDLE_FORMAT, "the NPY header declares strings of length 0");
     npy->bytes = npy->count * size;
     return HUDDLE_OK;
 }

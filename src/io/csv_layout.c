@@ -389,12 +389,12 @@ huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout) {
     memset(layout, 0, sizeof *layout);
     trim(file, layout);
     if (layout->begin == layout->end)
-        FAIL(HUDDLE_FORMAT, "the file holds nothing but blank lines and comments");
+        FAIL(HUDDLE_FORMAT, "the file contains only blank lines and comments");
     layout->quoted = memchr(layout->begin, '"', (size_t)(layout->end - layout->begin)) != NULL;
     TRY(find_separator(layout));
     TRY(find_header(layout));
     if (layout->begin == layout->end)
-        FAIL(HUDDLE_FORMAT, "the file holds a header but no rows");
+        FAIL(HUDDLE_FORMAT, "the file contains a header but no rows");
     TRY(hd_io_layout_examine(layout, SAMPLE));
 done:
     return status;

@@ -380,7 +380,7 @@ static huddle_status judge_column(hd_io_plan *plan, const huddle_read_options *o
     else if (are_row_numbers(plan, facts, column, rows))
         TRY(hd_io_plan_leave_out(plan, column, "row numbers, a different one in every row"));
     else if (are_row_names(plan, facts, column, rows))
-        TRY(hd_io_plan_leave_out(plan, column, "names of rows, %lld different texts in %lld rows",
+        TRY(hd_io_plan_leave_out(plan, column, "row names, %lld distinct values in %lld rows",
                                  (long long)f->distinct, (long long)rows));
     else {
         *left_out = false;
@@ -523,7 +523,7 @@ huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t 
     plan->rejected = column;
     return hd_io_plan_leave_out(plan, column,
                                 plan->layout->kinds[column].kind == HD_IO_WORDS
-                                    ? "names of rows, %lld different texts in %lld rows"
+                                    ? "row names, %lld distinct values in %lld rows"
                                     : "%lld different numbers in %lld rows are too many for labels",
                                 (long long)distinct, (long long)rows);
 }
@@ -558,7 +558,7 @@ huddle_status hd_io_plan_make(hd_io_request *request, const hd_io_layout *layout
                          .rejected = -1,
                          .automatic = options->n_x == 0 || by_position};
     if (by_position && options->encode)
-        FAIL(HUDDLE_FORMAT, "the table has no header, so that its texts cannot be matched with the "
+        FAIL(HUDDLE_FORMAT, "the table has no header, so its text cannot be matched with the "
                             "features that were encoded");
     TRY(begin_plan(plan));
     TRY(choose_label(plan, options));

@@ -179,7 +179,7 @@ static huddle_status find_categories(const hd_io_plan *plan, int64_t column,
     if (found->count > MAX_CATEGORIES) {
         hd_io_layout_place(plan->layout, column, place, sizeof place);
         FAIL(HUDDLE_FORMAT,
-             "%s has %d different texts, and more than %d are not encoded; leave it "
+             "%s has %d categories, and more than %d are not encoded; leave it "
              "out by choosing the other columns as x",
              place, found->count, MAX_CATEGORIES);
     }
@@ -278,7 +278,7 @@ static huddle_status encode(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
             continue;
         TRY(find_categories(plan, column, r->texts + (-2 - role) * r->pieces->rows, n,
                             &categories[k]));
-        snprintf(reason, sizeof reason, "encoded, %lld texts",
+        snprintf(reason, sizeof reason, "encoded, %lld categories",
                  (long long)width_of(plan, categories, k));
         huddle_free(plan->columns[column].reason);
         plan->columns[column].reason = hd_copy_text(reason);

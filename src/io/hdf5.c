@@ -69,8 +69,8 @@ static void describe_type(hid_t set, hd_io_variable *variable) {
         variable->kind = HD_IO_TEXTS;
     } else if (!element_of(base >= 0 ? base : type, &variable->array.element)) {
         variable->kind = HD_IO_OTHER;
-        variable->trouble = class == H5T_COMPOUND ? "holds records or complex numbers"
-                                                  : "holds neither numbers nor texts";
+        variable->trouble = class == H5T_COMPOUND ? "contains records or complex numbers"
+                                                  : "contains neither numbers nor strings";
     }
     if (variable->kind == HD_IO_ARRAY && variable->array.element == HD_IO_F2)
         variable->array.element = HD_IO_F4;
@@ -90,7 +90,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
      * elements. */
     if (rank > 3 || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
         variable->kind = HD_IO_OTHER;
-        variable->trouble = rank > 3 ? "has more than three dimensions" : "holds nothing";
+        variable->trouble = rank > 3 ? "has more than three dimensions" : "is empty";
     } else {
         H5Sget_simple_extent_dims(space, dims, NULL);
         variable->array.rank = rank;
@@ -342,7 +342,7 @@ huddle_status hd_io_hdf5_open(hd_io_request *request, const hd_file *file,
         FAIL(HUDDLE_FORMAT, "HDF5 cannot open it: it is cut short or damaged");
     TRY(open_file(file, container));
     if (container->count == 0)
-        FAIL(HUDDLE_FORMAT, "the file holds no data sets");
+        FAIL(HUDDLE_FORMAT, "the file contains no data sets");
 done:
     return status;
 }

@@ -11,7 +11,7 @@
 huddle_status hd_io_image_reserve(int64_t height, int64_t width, hd_io_image *image) {
     huddle_status status = HUDDLE_OK;
     if (height < 1 || width < 1 || height > HD_IO_MAX_SIDE || width > HD_IO_MAX_SIDE)
-        FAIL(HUDDLE_FORMAT, "an image of %lld x %lld is impossible", (long long)height,
+        FAIL(HUDDLE_FORMAT, "an image of %lld x %lld is invalid", (long long)height,
              (long long)width);
     ALLOC(image->pixels, height * width);
     image->height = (int32_t)height;

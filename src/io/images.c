@@ -189,7 +189,7 @@ huddle_status hd_io_images_read(hd_io_request *request, const char *folder, hudd
     TRY(list_classes(&folders, &images, &class_of));
     bool classed = images.count > 0;
     if (images.count + loose.count == 0)
-        FAIL(HUDDLE_FORMAT, "the folder holds no PGM or PNG images, nor folders of them");
+        FAIL(HUDDLE_FORMAT, "the folder contains no PGM or PNG images, nor folders of them");
     if (classed && loose.count > 0)
         hd_warn(request->context, HUDDLE_WARNING_INPUT,
                 "%s: %lld images outside the class folders are ignored", folder,

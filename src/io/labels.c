@@ -75,7 +75,7 @@ huddle_status hd_io_labels_append(hd_io_labels *labels, const hd_io_labels *more
     hd_io_labels both = {.n = labels->n + more->n};
     /* The first part decides whether labels are numbers or texts. */
     if (labels->n > 0 && (labels->texts != NULL) != (more->texts != NULL))
-        FAIL(HUDDLE_INVALID, "some parts of the labels are numbers and some are texts");
+        FAIL(HUDDLE_INVALID, "some parts of the labels are numbers and some are strings");
     if (more->texts != NULL) {
         TRY(join_texts(labels, more, &both));
     } else {

@@ -175,7 +175,7 @@ static huddle_status read_entries(huddle_context *context, parsing *s, huddle_cs
     for (int64_t i = 0; i < rows; i++)
         x->offsets[i + 1] += x->offsets[i];
     if (high < 0)
-        FAIL(HUDDLE_FORMAT, "no line holds an index:value");
+        FAIL(HUDDLE_FORMAT, "no line contains an index:value");
     s->first_index = low == 0 ? 0 : 1;
     s->counting = false;
     x->cols = high - s->first_index + 1;
@@ -224,7 +224,7 @@ huddle_status hd_io_libsvm_open(hd_io_request *request, const hd_file *file,
     TRY(hd_io_pieces_cut(request->context, file->text, file->text + file->size, 1, &records,
                          &own->pieces));
     if (own->pieces.rows == 0)
-        FAIL(HUDDLE_FORMAT, "the file holds nothing but blank lines");
+        FAIL(HUDDLE_FORMAT, "the file contains only blank lines");
     s.pieces = &own->pieces;
     ALLOC(s.labels, own->pieces.rows);
     ALLOC(s.lowest, own->pieces.count);

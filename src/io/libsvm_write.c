@@ -48,8 +48,8 @@ huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *dat
     TRY(hd_output_begin(path, false, &output));
     TRY(hd_io_label_numbers(data, &numbers));
     if (data->labels != NULL && numbers == NULL)
-        hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: labels that are texts are written as 0 .. %d",
-                path, data->n_classes - 1);
+        hd_warn(context, HUDDLE_WARNING_OUTPUT,
+                "%s: labels that are strings are written as 0 .. %d", path, data->n_classes - 1);
     /* The label is a number in any case, since readers parse it as one. */
     for (int64_t i = 0; i < data->points.n; i++) {
         char label[24];

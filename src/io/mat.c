@@ -30,7 +30,7 @@ bool hd_io_mat5_is(const hd_file *file) {
 /* A file that ends after its header is valid but useless, and more often an interrupted save. */
 huddle_status hd_io_mat_check(const hd_io_container *container) {
     if (container->count == 0)
-        return hd_fail(HUDDLE_FORMAT, "the file holds no variables, or is cut short");
+        return hd_fail(HUDDLE_FORMAT, "the file contains no variables, or is cut short");
     return HUDDLE_OK;
 }
 
@@ -57,7 +57,7 @@ const char *hd_io_mat_class_trouble(const char *class) {
     for (size_t k = 0; k < sizeof troubles / sizeof *troubles; k++)
         if (strcmp(class, troubles[k][0]) == 0)
             return troubles[k][1];
-    return "is neither an array nor a list of texts";
+    return "is neither an array nor a list of strings";
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */

@@ -200,7 +200,8 @@ static huddle_status open_element(const hd_file *file, int64_t place, bool whole
         FAIL(HUDDLE_FORMAT, "a packed variable is damaged");
     int64_t size = word_at(&inner, 4);
     if (size / MAX_RATIO > element.length)
-        FAIL(HUDDLE_FORMAT, "a packed variable claims an impossible %lld bytes", (long long)size);
+        FAIL(HUDDLE_FORMAT, "a compressed variable has an invalid size of %lld bytes",
+             (long long)size);
     if (whole || size < wanted)
         wanted = size;
     ALLOC(*room, wanted + 8);
@@ -320,7 +321,7 @@ static huddle_status load_cells(const span *s, const head *h, hd_io_variable *va
              (long long)count);
     for (int64_t i = 0; i < count; i++) {
         if (!text_in_cell(s, &at, &text))
-            FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", variable->name);
+            FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", variable->name);
         bytes += 4 * text.length + 1;
     }
     ALLOC(variable->texts.texts, count);
@@ -446,7 +447,7 @@ static void describe(const span *s, const head *h, hd_io_variable *variable) {
             return;
         }
     if ((h->flags & FLAG_COMPLEX) != 0)
-        hd_io_mat_refuse(variable, "holds complex numbers");
+        hd_io_mat_refuse(variable, "contains complex numbers");
     else if (h->class >= CLASS_DOUBLE && h->class <= CLASS_UINT64)
         describe_array(s, h, variable);
     else if (array->rank == 2 && h->class == CLASS_SPARSE)

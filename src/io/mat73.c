@@ -192,7 +192,7 @@ static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *varia
     } else if (strcmp(class, "char") == 0 && (empty || type == H5T_INTEGER)) {
         describe_characters(variable);
     } else if (type == H5T_COMPOUND) {
-        hd_io_mat_refuse(variable, "holds complex numbers");
+        hd_io_mat_refuse(variable, "contains complex numbers");
     }
 }
 
@@ -240,7 +240,7 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
     if (complex || !described || rows < 0 || rows > INT32_MAX || offsets.array.dims[0] < 1 ||
         offsets.array.dims[0] > INT32_MAX) {
         hd_io_mat_refuse(variable,
-                         complex ? "holds complex numbers" : "is a damaged sparse matrix");
+                         complex ? "contains complex numbers" : "is a damaged sparse matrix");
         return;
     }
     variable->kind = HD_IO_SPARSE;
@@ -290,7 +290,7 @@ static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_v
     hd_io_variable text = {.name = owner->name};
     describe_dataset(set, file_size, &text);
     if (text.kind != HD_IO_TEXTS || text.place != FORM_CHARACTERS)
-        FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", owner->name);
+        FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", owner->name);
     *characters = (hd_io_characters){.width = (int32_t)hd_io_element_size(text.array.element),
                                      .rows = text.array.dims[0],
                                      .length = text.array.dims[1]};
@@ -340,7 +340,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     if (cell < 0)
         TRY(damaged(variable));
     if (H5Iget_type(cell) != H5I_DATASET)
-        FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not texts", variable->name);
+        FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", variable->name);
     TRY(read_characters(cell, file_size, variable, &characters, &units));
     if (characters.rows > 1 && characters.length > 0)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells of more than one text", variable->name);
@@ -348,7 +348,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     if (characters.rows == 0)
         characters.length = 0;
     if (!hd_grow(&texts->arena, capacity, *used + 4 * characters.length + 1, 1))
-        FAIL(HUDDLE_NO_MEMORY, "no memory for the texts of '%s'", variable->name);
+        FAIL(HUDDLE_NO_MEMORY, "no memory for the strings of '%s'", variable->name);
     char *begin = texts->arena + *used, *end = hd_io_characters_row(&characters, 0, begin);
     texts->texts[texts->n++].length = end - begin;
     *end = '\n';

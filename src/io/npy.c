@@ -29,10 +29,10 @@ static const char *find_element(const hd_npy *npy, hd_io_element *element) {
         }
     /* The message names what the array contains, since that is what has to be converted before
      * saving. */
-    return npy->kind == 'c'   ? "holds complex numbers"
-           : npy->kind == 'O' ? "holds Python objects"
-           : npy->kind == 'V' ? "holds records"
-                              : "holds elements of an unknown type";
+    return npy->kind == 'c'   ? "contains complex numbers"
+           : npy->kind == 'O' ? "contains Python objects"
+           : npy->kind == 'V' ? "contains records"
+                              : "contains elements of an unknown type";
 }
 
 /* More dimensions than MAX_RANK do not fit hd_io_array; such an array is listed but not read. */

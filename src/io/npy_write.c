@@ -57,8 +57,8 @@ done:
 /* .npy has room for one array. */
 huddle_status hd_io_npy_write(huddle_context *context, const huddle_data *data, const char *path) {
     if (data->labels != NULL)
-        hd_warn(context, HUDDLE_WARNING_OUTPUT, "%s: the labels are not written; .npz holds both",
-                path);
+        hd_warn(context, HUDDLE_WARNING_OUTPUT,
+                "%s: the labels are not written; .npz contains both", path);
     return huddle_points_write_npy(path, &data->points);
 }
 

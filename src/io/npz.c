@@ -80,7 +80,7 @@ static huddle_status list_members(hd_io_container *container) {
         variable->place = k;
     }
     if (container->count == 0)
-        FAIL(HUDDLE_FORMAT, "the archive holds no arrays of NumPy");
+        FAIL(HUDDLE_FORMAT, "the archive contains no arrays of NumPy");
 done:
     return status;
 }
@@ -117,7 +117,7 @@ static huddle_status load_vector(hd_io_container *container, const char *name, i
     for (int64_t i = 0; i < *count; i++)
         /* SciPy's indices are integers; anything else is damage. */
         if (!hd_io_array_whole(&v->array, i, &(*wholes)[i], &value))
-            FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix holds %g", name, value);
+            FAIL(HUDDLE_FORMAT, "'%s' of the sparse matrix contains %g", name, value);
 done:
     if (v != NULL)
         hd_io_variable_unload(container, v);
@@ -200,7 +200,7 @@ static huddle_status find_sparse(hd_io_container *container) {
     TRY(load_vector(container, "shape", &shape, NULL, &rank));
     /* Beyond int32 the matrix could not be indexed. */
     if (rank != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
-        FAIL(HUDDLE_FORMAT, "the sparse matrix has an impossible shape");
+        FAIL(HUDDLE_FORMAT, "the sparse matrix has an invalid shape");
     hd_io_variable *variable = hd_io_container_add(container, "X", 1);
     if (variable == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a name");

@@ -11,7 +11,7 @@
  * 16 bytes must not overflow, so that all later products of sizes are safe. */
 static huddle_status check_sizes(int64_t rows, int64_t cols) {
     if (rows < 0 || cols < 0 || cols > INT32_MAX)
-        return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is impossible", (long long)rows,
+        return hd_fail(HUDDLE_INVALID, "a matrix of %lld x %lld is invalid", (long long)rows,
                        (long long)cols);
     if (cols > 0 && rows > INT64_MAX / 16 / cols)
         return hd_fail(HUDDLE_NO_MEMORY, "a matrix of %lld x %lld does not fit in memory",
@@ -171,8 +171,7 @@ huddle_status huddle_csr_transpose(const huddle_csr *matrix, huddle_csr *transpo
     TRY(huddle_csr_fetch(matrix));
     int64_t nonzeros = matrix->offsets[matrix->rows];
     if (matrix->rows > INT32_MAX)
-        FAIL(HUDDLE_INVALID, "a transpose with %lld columns is impossible",
-             (long long)matrix->rows);
+        FAIL(HUDDLE_INVALID, "a transpose with %lld columns is invalid", (long long)matrix->rows);
     TRY(huddle_csr_new(matrix->cols, matrix->rows, nonzeros, transpose));
     int64_t *offsets = transpose->offsets;
     for (int64_t e = 0; e < nonzeros; e++)

@@ -125,7 +125,7 @@ huddle_status huddle_csr_check(const huddle_csr *matrix) {
     if (matrix->resident != NULL && matrix->offsets == NULL)
         return HUDDLE_OK; /* in the memory of the engine that made it */
     if (matrix->rows < 0 || matrix->cols < 0 || matrix->cols > INT32_MAX || matrix->offsets == NULL)
-        return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has impossible sizes",
+        return hd_fail(HUDDLE_INVALID, "the sparse matrix of %lld x %lld has invalid sizes",
                        (long long)matrix->rows, (long long)matrix->cols);
     huddle_status status =
         check_offsets(matrix->rows, matrix->offsets, matrix->columns, matrix->values);

@@ -114,7 +114,7 @@ static void assign_rows(assignment *s) {
 static huddle_status check_values(int64_t rows, int64_t cols, const double *value,
                                   const int32_t *column_of) {
     if (rows < 1 || cols < 1 || rows > INT32_MAX || cols > INT32_MAX)
-        return hd_fail(HUDDLE_INVALID, "an assignment of %lld rows to %lld columns is impossible",
+        return hd_fail(HUDDLE_INVALID, "an assignment of %lld rows to %lld columns is invalid",
                        (long long)rows, (long long)cols);
     if (value == NULL || column_of == NULL)
         return hd_fail(HUDDLE_INVALID, "the assignment has no values or no place for its result");

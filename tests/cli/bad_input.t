@@ -7,10 +7,10 @@ Files that do not exist or are not regular files.
   [1]
   $ mkdir empty
   $ huddle info empty
-  huddle: empty: the folder holds no PGM or PNG images, nor folders of them
+  huddle: empty: the folder contains no PGM or PNG images, nor folders of them
   [1]
   $ huddle cluster empty -m kmeans -c 2 -o labels.csv
-  huddle: empty: the folder holds no PGM or PNG images, nor folders of them
+  huddle: empty: the folder contains no PGM or PNG images, nor folders of them
   [1]
 
 Empty files.
@@ -29,7 +29,7 @@ Empty files.
   [1]
   $ printf 'a,b,c\n' > header.csv
   $ huddle info header.csv
-  huddle: header.csv: the file holds a header but no rows
+  huddle: header.csv: the file contains a header but no rows
   [1]
 
 A single row is a valid data set.
@@ -87,7 +87,7 @@ NaN and infinity, by row and column.
   huddle: nan.npy: row 4, column 2: the value is not a number
   [1]
   $ huddle info objects.npy
-  huddle: objects.npy: 'array' holds Python objects
+  huddle: objects.npy: 'array' contains Python objects
   [1]
 
 The content of a file determines its format, not its ending.

@@ -298,10 +298,10 @@ Encoded columns: labels do not depend on the other rows, and --encode need not b
   > open("far.csv", "w").write(lines + "9,P\n")'
   $ huddle cluster stamps.csv --encode -m kmeans -c 4 --prepare none --save stamps.h5 -q -o stamps.txt | grep feature
   stamps.csv: 200 points, 4 features
-    feature    place: encoded, 3 texts
+    feature    place: encoded, 3 categories
   $ huddle info stamps.csv --encode -q | grep feature
   features  4
-  feature   place: encoded, 3 texts
+  feature   place: encoded, 3 categories
   $ huddle predict stamps.h5 stamps.csv -q | cmp - stamps.txt
   $ huddle predict stamps.h5 far.csv -q | head -200 | cmp - stamps.txt
   $ huddle predict stamps.h5 far.csv -q --encode | head -200 | cmp - stamps.txt
@@ -316,7 +316,7 @@ Encoded columns: labels do not depend on the other rows, and --encode need not b
   [2]
   $ tail -n +2 stamps.csv > bare2.csv
   $ huddle predict stamps.h5 bare2.csv --encode
-  huddle: bare2.csv: the table has no header, so that its texts cannot be matched with the features that were encoded
+  huddle: bare2.csv: the table has no header, so its text cannot be matched with the features that were encoded
   [1]
   $ huddle cluster bare2.csv --encode -m kmeans -c 4 --prepare none --save bare2.h5 -q -o bare2.txt > /dev/null
   $ grep Q bare2.csv | huddle predict bare2.h5 /dev/stdin -q > only2.txt
@@ -357,8 +357,8 @@ The header of a table of texts.
   $ huddle info words.csv --encode -q | grep -E 'points|feature|names'
   points    20
   features  5
-  feature   colour: encoded, 3 texts
-  feature   shape: encoded, 2 texts
+  feature   colour: encoded, 3 categories
+  feature   shape: encoded, 2 categories
   names     colour, shape
   $ tail -n +2 words.csv | huddle info /dev/stdin --encode -q | grep -E 'points|names'
   points    20

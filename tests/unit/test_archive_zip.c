@@ -386,11 +386,11 @@ static void test_headers(void **state) {
     assert_refused(parse_header("{'descr': '<f1234567890', 'shape': ()}", &npy), HUDDLE_FORMAT,
                    "damaged type");
     assert_refused(parse_header("{'descr': '<U0', 'shape': (1,)}", &npy), HUDDLE_FORMAT,
-                   "texts of no length");
+                   "strings of length 0");
     assert_refused(parse_header("{'descr': '<f8', 'shape': (999999999999, 999999999999)}", &npy),
-                   HUDDLE_FORMAT, "impossible size");
+                   HUDDLE_FORMAT, "invalid size");
     assert_refused(parse_header("{'descr': '<f8', 'shape': (999999999999999999,)}", &npy),
-                   HUDDLE_FORMAT, "impossible size");
+                   HUDDLE_FORMAT, "invalid size");
     assert_refused(hd_npy_parse("\x93NUMPY\1\0\xff\0{}", 12, &npy), HUDDLE_FORMAT, "cut short");
 }
 

@@ -134,7 +134,7 @@ static void unsuitable_names_are_explained(void **state) {
     assert_refused(huddle_data_read(NULL, io_golden("io_v5.mat"), &options, &data), HUDDLE_INVALID,
                    "io_v5.mat: no variable named 'q'; the file contains fea, gnd");
     assert_refused(huddle_data_read(NULL, io_golden("io_v5_complex.mat"), NULL, &data),
-                   HUDDLE_UNSUPPORTED, "'X' holds complex numbers");
+                   HUDDLE_UNSUPPORTED, "'X' contains complex numbers");
     if (!io_has_library("io_images.h5"))
         skip();
     options = (huddle_read_options){.x = texts, .n_x = 1};
@@ -298,7 +298,7 @@ static void missing_files_and_other_content_are_refused(void **state) {
                    HUDDLE_UNSUPPORTED, "a single image is not a data set");
     mkdir(io_path("empty"), 0777);
     assert_refused(huddle_data_read(NULL, io_path("empty"), NULL, &data), HUDDLE_FORMAT,
-                   "empty: the folder holds no PGM or PNG images");
+                   "empty: the folder contains no PGM or PNG images");
     /* What a file holds decides, not its name. */
     assert_ok(huddle_data_read(NULL, io_write_text("table.npy", "1,2\n3,4\n"), NULL, &data));
     assert_string_equal(data.format, "csv");

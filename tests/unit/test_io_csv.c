@@ -113,8 +113,8 @@ static void faults_of_tables_are_named(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {"", "table.csv: the file is empty"},
-        {"\n \n", "table.csv: the file holds nothing but blank lines"},
-        {"a,b\n", "table.csv: the file holds a header but no rows"},
+        {"\n \n", "table.csv: the file contains only blank lines"},
+        {"a,b\n", "table.csv: the file contains a header but no rows"},
         {"a,age\n1,2\n3,\n", "table.csv: line 3, column 2 (age): the value is missing"},
         {"1,2\n3,NA\n5,6\n", "table.csv: line 2, column 2: the value is missing"},
         {"1\n\n2\n", "table.csv: line 2, column 1: the value is missing"},

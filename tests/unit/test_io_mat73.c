@@ -72,8 +72,8 @@ static void version_73_sparse_matrices_are_read(void **state) {
 static void version_73_what_is_not_read_is_explained(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"complex", "'complex' holds complex numbers"},
-        {"sparse_complex", "'sparse_complex' holds complex numbers"},
+        {"complex", "'complex' contains complex numbers"},
+        {"sparse_complex", "'sparse_complex' contains complex numbers"},
         {"struct", "'struct' is a struct; save its fields"},
         {"string", "'string' is a string array, which only MATLAB reads; save cellstr()"},
         {"four", "'four' has more than three dimensions"},
@@ -90,7 +90,7 @@ static void version_73_what_is_not_read_is_explained(void **state) {
             fail_msg("'%s' should say '%s'", huddle_last_error(), cases[k][1]);
     }
     assert_refused(read_named("io_v73_kinds.mat", "double", "numbers_in_cells", &data),
-                   HUDDLE_UNSUPPORTED, "'numbers_in_cells' has cells that are not texts");
+                   HUDDLE_UNSUPPORTED, "'numbers_in_cells' has cells that are not strings");
     assert_refused(read_named("io_v73_kinds.mat", "double", "empty_cells", &data), HUDDLE_INVALID,
                    "'empty_cells' is 0 x 0");
 }

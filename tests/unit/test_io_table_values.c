@@ -199,7 +199,7 @@ static void texts_are_encoded(void **state) {
     assert_string_equal(data.features[1], "city=R \"x\"");
     assert_string_equal(data.features[2], "a");
     assert_string_equal(data.features[5], "kind=w");
-    assert_string_equal(column_of(&data, 2)->reason, "encoded, 3 texts");
+    assert_string_equal(column_of(&data, 2)->reason, "encoded, 3 categories");
     assert_int_equal(data.n_classes, 2);
     huddle_data_free(&data);
     assert_refused(read_text("a,c\n1,u\n2,\n4,u\n", &(huddle_read_options){.encode = true}, &data),
@@ -224,7 +224,7 @@ static void encoded_texts_do_not_reveal_the_labels(void **state) {
     for (int i = 0; i < 300; i++)
         text = grow(text, "%d.5,c%d\n", i % 7, i % 101);
     assert_refused(read_text(text, &(huddle_read_options){.encode = true}, &data), HUDDLE_FORMAT,
-                   "column 2 (city) has 101 different texts");
+                   "column 2 (city) has 101 categories");
 }
 
 static void texts_have_a_header_if_it_comes_once(void **state) {

@@ -130,7 +130,7 @@ static void graphs_are_checked(void **state) {
     a.values = NULL;
     assert_refused(huddle_csr_check(&a), HUDDLE_INVALID, "no values");
     a.offsets = NULL;
-    assert_refused(huddle_csr_check(&a), HUDDLE_INVALID, "impossible sizes");
+    assert_refused(huddle_csr_check(&a), HUDDLE_INVALID, "invalid sizes");
 }
 
 /* ---- from double --------------------------------------------------------------------------- */
