@@ -32,7 +32,7 @@ static int run_convert(const cli_arguments *arguments) {
         char text[128];
         input_describe(&data, text, sizeof text);
         /* On stderr: stdout is for data. */
-        note("%s: %s", target, text);
+        print_note("%s: %s", target, text);
     }
     huddle_data_free(&data);
     session_end(context);

@@ -26,7 +26,7 @@ static huddle_status write_vector(const huddle_array *array, const char *path) {
     const uint16_t one = 1;
     /* The header is padded to 128 bytes. */
     size_t size = (size_t)array->rows * sizeof(double);
-    char *bytes = must(malloc(HEADER + size)), text[HEADER];
+    char *bytes = check_allocation(malloc(HEADER + size)), text[HEADER];
     int length =
         snprintf(text, sizeof text, "{'descr': '%cf8', 'fortran_order': False, 'shape': (%lld,), }",
                  *(const char *)&one == 1 ? '<' : '>', (long long)array->rows);

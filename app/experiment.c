@@ -18,7 +18,7 @@ static char *default_output(const char *file) {
     /* A dot at the beginning is part of a hidden file's name. */
     bool has_ending = dot != NULL && dot != base;
     size_t size = strlen(base) + sizeof "-results";
-    char *name = must(malloc(size));
+    char *name = check_allocation(malloc(size));
     snprintf(name, size, "%.*s%s", (int)(has_ending ? dot - base : (long)strlen(base)), base,
              has_ending ? "" : "-results");
     return name;
@@ -42,7 +42,7 @@ static void print_results(const experiment *e, bool json) {
         experiment_print(e, stdout);
         return;
     }
-    json_t *report = must(experiment_json(e));
+    json_t *report = check_allocation(experiment_json(e));
     print_json(report);
     json_decref(report);
 }

@@ -231,7 +231,7 @@ json_t *fitting_json(const fitting *fit) {
         (void)failed_call(status, fit->source);
         return NULL;
     }
-    json_t *info = must(json_loads(text, 0, NULL));
+    json_t *info = check_allocation(json_loads(text, 0, NULL));
     huddle_free(text);
     json_t *report = json_pack("{s:o}", "file", text_json(fit->source));
     json_object_update(report, info);

@@ -51,7 +51,7 @@ static int write_data(huddle_context *context, const huddle_data *data, const ch
         return failed_call(status, path);
     char text[128];
     input_describe(data, text, sizeof text);
-    note("%s: %s", path, text);
+    print_note("%s: %s", path, text);
     return EXIT_DONE;
 }
 

@@ -16,10 +16,10 @@ static int run_help(const cli_arguments *arguments) {
         return EXIT_DONE;
     }
     /* find_command() has printed a message, with a suggestion if there is a similar name. */
-    const cli_command *asked = find_command(arguments->operands[0]);
-    if (asked == NULL)
+    const cli_command *command = find_command(arguments->operands[0]);
+    if (command == NULL)
         return EXIT_USAGE;
-    print_command_help(asked);
+    print_command_help(command);
     return EXIT_DONE;
 }
 

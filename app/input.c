@@ -172,7 +172,7 @@ void input_add_json(const huddle_data *data, json_t *report) {
  * data->dropped is in ascending order. */
 int32_t *input_spread(const huddle_data *data, const int32_t *labels, int64_t n, int64_t *rows) {
     *rows = n + data->n_dropped;
-    int32_t *spread = must(calloc((size_t)*rows + 1, sizeof *spread));
+    int32_t *spread = check_allocation(calloc((size_t)*rows + 1, sizeof *spread));
     for (int64_t i = 0, from = 0, gone = 0; i < *rows; i++) {
         bool dropped = gone < data->n_dropped && data->dropped[gone] == i;
         gone += dropped;

@@ -88,5 +88,5 @@ json_t *scores_json(const huddle_scores *scores) {
 
 /* File names and labels may contain any bytes, but JSON must be UTF-8. */
 json_t *text_json(const char *text) {
-    return must(page_text(text));
+    return check_allocation(page_text(text));
 }

@@ -19,7 +19,7 @@ const cli_command *const commands[] = {
 
 /* Help that was asked for is printed to stdout and is a success; help after a mistake is
  * printed to stderr. */
-static int run(int count, char **words) {
+static int run_command(int count, char **words) {
     /* Without a command the help is an error message. */
     if (count < 2) {
         print_general_help(stderr);
@@ -51,7 +51,7 @@ static int run(int count, char **words) {
 
 /* Closing stdout is part of the result: output lost to a full disk must not exit with 0. */
 int main(int count, char **words) {
-    int result = run(count, words);
+    int result = run_command(count, words);
     catalogue_free();
     /* Lost output is a failure even if the command succeeded. */
     int closed = close_output();

@@ -13,7 +13,7 @@ static void print_notes(const paper_found *found) {
     json_t *notes = paper_notes(found), *text;
     size_t index;
     json_array_foreach(notes, index, text) {
-        note("%s", json_string_value(text));
+        print_note("%s", json_string_value(text));
     }
     json_decref(notes);
 }
@@ -36,7 +36,7 @@ static void print_results(const paper *p, bool json) {
         paper_print(p, stdout);
         return;
     }
-    json_t *report = must(experiment_json(&p->e));
+    json_t *report = check_allocation(experiment_json(&p->e));
     json_object_set_new(report, "notes", paper_notes(&p->found));
     print_json(report);
     json_decref(report);

@@ -87,7 +87,7 @@ static huddle_status solve_path(gamma_walk *walk) {
     status = huddle_shrink_path(walk->fit.context, &rows, &graph, &walk->options, &walk->path);
     if (status != HUDDLE_OK)
         return status;
-    walk->labels = must(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
+    walk->labels = check_allocation(calloc((size_t)walk->path.n + 1, sizeof *walk->labels));
     /* The scores of the fit are those of K-means on F; the path has labels of its own. */
     status = huddle_path_labels(walk->fit.context, &walk->path, &rows, walk->n_clusters,
                                 walk->labels, &walk->choice);
@@ -119,7 +119,7 @@ static const char *const tree_endings[] = {".csv", ".npy", NULL};
  * characters. */
 static huddle_status write_linkage_csv(const huddle_dense *linkage, const char *file) {
     enum { LINE = 96 };
-    char *text = must(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
+    char *text = check_allocation(malloc((size_t)(linkage->rows + 1) * LINE)), gamma[40];
     size_t size = (size_t)snprintf(text, LINE, "a,b,gamma,size\n");
     for (int64_t i = 0; i < linkage->rows; i++) {
         const double *row = linkage->values + i * linkage->stride;
@@ -177,7 +177,7 @@ static json_t *path_json(const gamma_walk *walk) {
         (void)failed_call(status, walk->fit.source);
         return NULL;
     }
-    json_t *path = must(json_loads(text, 0, NULL)), *fit = fitting_json(&walk->fit);
+    json_t *path = check_allocation(json_loads(text, 0, NULL)), *fit = fitting_json(&walk->fit);
     json_t *report = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept && fit != NULL; i++)
         if (json_object_get(fit, kept[i]) != NULL)

@@ -83,7 +83,7 @@ static int read_features(prediction *p, const char *source) {
                    ? result
                    : input_read(p->context, p->arguments, source, p->model, &p->data);
     }
-    const char **names = must(calloc((size_t)count + 1, sizeof *names));
+    const char **names = check_allocation(calloc((size_t)count + 1, sizeof *names));
     for (int64_t k = 0; k < count; k++)
         names[k] = json_string_value(json_array_get(features, (size_t)k));
     result = input_try_columns(p->context, p->arguments, source, names, count, p->model, &p->data,
@@ -99,7 +99,7 @@ static int read_features(prediction *p, const char *source) {
 /* ---- predicting --------------------------------------------------------------------------- */
 
 /* The seconds count the prediction only, without loading the model and reading the data. */
-static int predict(prediction *p) {
+static int predict_labels(prediction *p) {
     const char *model = p->arguments->operands[0], *source = p->arguments->operands[1];
     huddle_status status = huddle_model_load(model, &p->model);
     if (status != HUDDLE_OK)
@@ -109,7 +109,7 @@ static int predict(prediction *p) {
         return result;
     /* The time of the prediction alone, without reading. */
     double began = clock_seconds();
-    p->labels = must(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
+    p->labels = check_allocation(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
     status = huddle_model_predict(p->context, p->model, &p->data.points, p->labels);
     p->seconds = clock_seconds() - began;
     if (status != HUDDLE_OK)
@@ -181,7 +181,7 @@ static int run_predict(const cli_arguments *arguments) {
     if (result == EXIT_DONE)
         p.context = session_begin(arguments, &result);
     if (result == EXIT_DONE)
-        result = predict(&p);
+        result = predict_labels(&p);
     if (result == EXIT_DONE)
         result = write_labels(&p);
     free(p.labels);

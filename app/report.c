@@ -24,7 +24,7 @@ static void append_word(command_text *out, const char *dashes, const char *word)
                                 "-_./:=,+%@";
     size_t length = strlen(word), size = strlen(dashes);
     bool quoted = word[strspn(word, plain)] != '\0' || length == 0;
-    out->text = must(realloc(out->text, out->size + size + 4 * length + 5));
+    out->text = check_allocation(realloc(out->text, out->size + size + 4 * length + 5));
     char *at = out->text + out->size;
     if (out->size > 0)
         *at++ = ' ';
@@ -147,7 +147,7 @@ static int write_page(const fitting *fit, const huddle_report_walk *walk, const 
                       const char *file) {
     huddle_report_options options = data_options(fit);
     char *given = given_command(fit->arguments), *full = full_command(fit);
-    char *details = must(json_dumps(report, 0));
+    char *details = check_allocation(json_dumps(report, 0));
     const huddle_report_command lines[] = {{"As given", given}, {"With every option", full}};
     json_t *unused = json_array(); /* the fit has reported its warnings already */
     options.details = details;

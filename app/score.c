@@ -88,7 +88,8 @@ static json_t *confusion_json(const labelling *truth, const labelling *labels,
 /* Columns in the order of the classes they are matched to, the others last, so that the
  * matched counts are on the diagonal. */
 static int64_t *column_order(const huddle_confusion *table) {
-    int64_t *order = must(calloc((size_t)table->n_clusters + 1, sizeof *order)), filled = 0;
+    int64_t *order = check_allocation(calloc((size_t)table->n_clusters + 1, sizeof *order)),
+            filled = 0;
     for (int64_t i = 0; i < table->n_classes; i++)
         for (int64_t j = 0; j < table->n_clusters; j++)
             if (table->match[j] == i)
@@ -100,7 +101,7 @@ static int64_t *column_order(const huddle_confusion *table) {
 }
 
 /* In columns of the terminal: printf() would count bytes. */
-static int width_of(const labelling *l, int min_width) {
+static int class_width(const labelling *l, int min_width) {
     int width = min_width;
     for (int32_t i = 0; i < l->n_classes; i++)
         width = text_width(l->classes[i]) > width ? text_width(l->classes[i]) : width;
@@ -117,7 +118,7 @@ static void print_confusion(const labelling *truth, const labelling *labels,
         largest = table->counts[i] > largest ? table->counts[i] : largest;
     int digits = snprintf(count, sizeof count, "%lld", (long long)largest);
     /* 5: the width of "class". */
-    int left = width_of(truth, 5), width = width_of(labels, digits);
+    int left = class_width(truth, 5), width = class_width(labels, digits);
     int64_t *order = column_order(table);
     printf("\n%-*s  cluster\n%-*s", left, "", left, "class");
     for (int64_t j = 0; j < table->n_clusters; j++) {
@@ -148,8 +149,8 @@ static void print_scores(const huddle_scores *scores) {
 /* ---- the command -------------------------------------------------------------------------- */
 
 /* Scores and table come from the same labels; the context is not needed for either. */
-static int compare(const cli_arguments *arguments, const labelling *truth,
-                   const labelling *labels) {
+static int compare_labels(const cli_arguments *arguments, const labelling *truth,
+                          const labelling *labels) {
     const char *source = arguments->operands[1];
     huddle_scores scores;
     huddle_confusion table = {0};
@@ -190,7 +191,7 @@ static int run_score(const cli_arguments *arguments) {
         result = read_labelling(context, arguments->operands[1], &labels);
     clear_progress();
     if (result == EXIT_DONE)
-        result = compare(arguments, &truth, &labels);
+        result = compare_labels(arguments, &truth, &labels);
     labelling_free(&truth);
     labelling_free(&labels);
     session_end(context);

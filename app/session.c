@@ -25,7 +25,7 @@ static void on_log(void *user, huddle_log_level level, huddle_warning_code code,
     if (level == HUDDLE_LOG_WARNING && session.warnings != NULL)
         json_array_append_new(session.warnings, json_string(text));
     else
-        note("%s%s", level == HUDDLE_LOG_WARNING ? "warning: " : "", text);
+        print_note("%s%s", level == HUDDLE_LOG_WARNING ? "warning: " : "", text);
 }
 
 /* A result other than 0 cancels the computation. The library calls this from the thread that

@@ -16,7 +16,7 @@ static void print_label(const char *name) {
 }
 
 /* NaN for an absent member: comparisons with it are false, which omits the line. */
-static double number(const json_t *object, const char *name) {
+static double number_of(const json_t *object, const char *name) {
     const json_t *value = json_object_get(object, name);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
@@ -28,19 +28,19 @@ static const char *text_of(const json_t *object, const char *name) {
 
 /* d is 0 if only a graph or an embedding was given. */
 static void print_title(const json_t *report) {
-    double n = number(report, "n"), d = number(report, "d");
+    double n = number_of(report, "n"), d = number_of(report, "d");
     printf("%s: %.0f point%s", text_of(report, "file"), n, plural((int64_t)n));
     if (d > 0)
         printf(", %.0f feature%s", d, plural((int64_t)d));
     if (json_object_get(report, "n_classes") != NULL)
-        printf(", %.0f class%s", number(report, "n_classes"),
-               number(report, "n_classes") == 1 ? "" : "es");
+        printf(", %.0f class%s", number_of(report, "n_classes"),
+               number_of(report, "n_classes") == 1 ? "" : "es");
     printf("\n\n");
 }
 
 /* Points that were not prepared need no mention. */
 static void print_method(const json_t *report) {
-    double c = number(report, "n_clusters");
+    double c = number_of(report, "n_clusters");
     const char *rule = text_of(json_object_get(report, "prepare"), "rule");
     print_label("method");
     printf("%s, %.0f cluster%s", text_of(report, "method"), c, plural((int64_t)c));
@@ -60,17 +60,17 @@ static void print_choice(const json_t *report) {
     bool aligned = json_object_get(best, "alignment") != NULL;
     const char *score = aligned ? "alignment" : "relative_gap";
     int digits = aligned ? 4 : 2;
-    double small = number(best, "small_components");
-    snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number(best, "n_clusters"),
+    double small = number_of(best, "small_components");
+    snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number_of(best, "n_clusters"),
              aligned ? "alignment of the eigenvectors" : "relative eigengap", digits,
-             number(best, score));
+             number_of(best, score));
     if (small > 0)
         append_text(text, sizeof text, ", including %.0f small component%s", small,
                     plural((int64_t)small));
     for (size_t i = 1; i < json_array_size(choice); i++) {
         const json_t *other = json_array_get(choice, i);
         append_text(text, sizeof text, "%s %.0f (%.*f)", i == 1 ? "; next" : ",",
-                    number(other, "n_clusters"), digits, number(other, score));
+                    number_of(other, "n_clusters"), digits, number_of(other, score));
     }
     print_label("clusters");
     print_wrapped(stdout, text, INDENT, INDENT);
@@ -79,7 +79,7 @@ static void print_choice(const json_t *report) {
 /* Which column contains the labels and why: "species, ...; 3 classes (sets -c 3)". */
 static void print_label_column(const json_t *report, const json_t *column, const char *name) {
     char text[512];
-    double classes = number(report, "n_classes");
+    double classes = number_of(report, "n_classes");
     snprintf(text, sizeof text, "%.200s, %s", name, text_of(column, "reason"));
     if (strcmp(text_of(report, "n_clusters_from"), "classes") == 0)
         append_text(text, sizeof text, "; %.0f class%s (sets -c %.0f)", classes,
@@ -122,7 +122,7 @@ static void print_columns(const json_t *report, const char *role) {
 /* Labels that are not a column of a table, but of a container, of another file or of digits;
  * mentioned if they determined -c. */
 static void print_labels(const json_t *report) {
-    double classes = number(report, "n_classes");
+    double classes = number_of(report, "n_classes");
     if (json_object_get(report, "label_column") != NULL ||
         strcmp(text_of(report, "n_clusters_from"), "classes") != 0)
         return;
@@ -131,7 +131,7 @@ static void print_labels(const json_t *report) {
 }
 
 /* The separator before a member: none before the first. */
-static const char *separator(const json_t *object, const char *name) {
+static const char *separator_before(const json_t *object, const char *name) {
     void *first = json_object_iter((json_t *)(uintptr_t)object);
     return strcmp(json_object_iter_key(first), name) == 0 ? "" : "  ";
 }
@@ -144,7 +144,7 @@ static void print_scores(const json_t *scores) {
         return;
     print_label("scores");
     json_object_foreach((json_t *)(uintptr_t)scores, name, value)
-        printf("%s%s %.4f", separator(scores, name), name, json_number_value(value));
+        printf("%s%s %.4f", separator_before(scores, name), name, json_number_value(value));
     printf("\n");
 }
 
@@ -164,8 +164,8 @@ static void print_sizes(const json_t *sizes) {
 /* Printed only if some points are equal: the members are absent otherwise. Preparation
  * (rounding, projection) may make more of them equal. */
 static void print_distinct(const json_t *report) {
-    double n = number(report, "n"), distinct = number(report, "n_distinct");
-    double vertices = number(json_object_get(report, "graph"), "vertices");
+    double n = number_of(report, "n"), distinct = number_of(report, "n_distinct");
+    double vertices = number_of(json_object_get(report, "graph"), "vertices");
     if (isnan(distinct) && isnan(vertices))
         return;
     distinct = isnan(distinct) ? n : distinct;
@@ -181,10 +181,10 @@ static void print_distinct(const json_t *report) {
 static void print_graph(const json_t *graph) {
     if (graph == NULL)
         return;
-    double components = number(graph, "components"), bridges = number(graph, "bridges");
-    double recall = number(graph, "recall");
+    double components = number_of(graph, "components"), bridges = number_of(graph, "bridges");
+    double recall = number_of(graph, "recall");
     print_label("graph");
-    printf("%.0f edges, %.0f component%s", number(graph, "edges"), components,
+    printf("%.0f edges, %.0f component%s", number_of(graph, "edges"), components,
            plural((int64_t)components));
     if (bridges > 0)
         printf(" after adding %.0f bridge%s", bridges, plural((int64_t)bridges));
@@ -205,10 +205,10 @@ static void print_embedding(const json_t *embed) {
         printf("closed form");
     else
         printf("%s", text_of(embed, "stop"));
-    if (number(embed, "residual") > 0)
-        printf(", residual %.1e", number(embed, "residual"));
-    if (!isnan(number(embed, "gap")))
-        printf(", eigengap %.3g", number(embed, "gap"));
+    if (number_of(embed, "residual") > 0)
+        printf(", residual %.1e", number_of(embed, "residual"));
+    if (!isnan(number_of(embed, "gap")))
+        printf(", eigengap %.3g", number_of(embed, "gap"));
     printf("\n");
 }
 
@@ -224,7 +224,7 @@ static double percent_at_most(double share) {
  * how far its objective is from the optimum. If the guard has discarded the step, the labels
  * do not even come from it. */
 static void print_certificate(const json_t *shrink) {
-    double gap = number(shrink, "gap");
+    double gap = number_of(shrink, "gap");
     print_label("");
     if (gap <= 1e-12)
         printf("the shrink step is certified optimal\n");
@@ -243,10 +243,10 @@ static void print_certificate(const json_t *shrink) {
 static void print_shrink(const json_t *shrink) {
     if (shrink == NULL)
         return;
-    double groups = number(shrink, "groups");
+    double groups = number_of(shrink, "groups");
     print_label("shrink");
-    printf("gamma %.4g, %.0f group%s, objective %.6g\n", number(shrink, "gamma"), groups,
-           plural((int64_t)groups), number(shrink, "objective"));
+    printf("gamma %.4g, %.0f group%s, objective %.6g\n", number_of(shrink, "gamma"), groups,
+           plural((int64_t)groups), number_of(shrink, "objective"));
     print_certificate(shrink);
 }
 
@@ -256,7 +256,7 @@ static void print_seconds(const json_t *seconds) {
     json_t *value;
     print_label("seconds");
     json_object_foreach((json_t *)(uintptr_t)seconds, stage, value)
-        printf("%s%s %.2f", separator(seconds, stage), stage, json_number_value(value));
+        printf("%s%s %.2f", separator_before(seconds, stage), stage, json_number_value(value));
     printf("\n");
 }
 
@@ -272,13 +272,14 @@ static void print_range(const json_t *report) {
     for (size_t i = 0; i < n; i++) {
         static const char *const columns[] = {"inertia", "silhouette", "ncut", "relative_gap"};
         const json_t *trial = json_array_get(range, i);
-        printf("%c %9.0f", number(trial, "n_clusters") == number(report, "n_clusters") ? '*' : ' ',
-               number(trial, "n_clusters"));
+        printf("%c %9.0f",
+               number_of(trial, "n_clusters") == number_of(report, "n_clusters") ? '*' : ' ',
+               number_of(trial, "n_clusters"));
         for (size_t j = 0; j < 4; j++)
-            if (isnan(number(trial, columns[j])))
+            if (isnan(number_of(trial, columns[j])))
                 printf(" %12s", "-");
             else
-                printf(" %12.5g", number(trial, columns[j]));
+                printf(" %12.5g", number_of(trial, columns[j]));
         printf("\n");
     }
     if (json_object_get(report, "embed") != NULL)

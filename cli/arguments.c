@@ -228,8 +228,8 @@ int arguments_parse(const cli_command *command, int count, char **words, cli_arg
     for (int i = 0; i < count; i++)
         letters += strlen(words[i]);
     out->command = command;
-    out->operands = must(calloc((size_t)count + 1, sizeof *out->operands));
-    out->settings = must(calloc(letters, sizeof *out->settings));
+    out->operands = check_allocation(calloc((size_t)count + 1, sizeof *out->operands));
+    out->settings = check_allocation(calloc(letters, sizeof *out->settings));
     int result = read_words(&in, out);
     /* --help is accepted without operands. */
     if (result != EXIT_DONE || argument(out, "help") != NULL)
@@ -271,7 +271,7 @@ double argument_number(const cli_arguments *arguments, const char *name, double 
 
 /* For flags that may be repeated; for others argument() returns the last. */
 const char **argument_all(const cli_arguments *arguments, const char *name, int64_t *count) {
-    const char **all = must(calloc((size_t)arguments->n_settings + 1, sizeof *all));
+    const char **all = check_allocation(calloc((size_t)arguments->n_settings + 1, sizeof *all));
     *count = 0;
     for (int i = 0; i < arguments->n_settings; i++)
         if (is_named(&arguments->settings[i], name))

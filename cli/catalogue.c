@@ -41,9 +41,9 @@ static void load_methods(void) {
     while (made->methods[made->n_methods] != NULL)
         made->n_methods++;
     size_t n = (size_t)made->n_methods;
-    store.models = must(calloc(n + 1, sizeof *store.models));
-    made->tables = must(calloc(n + 1, sizeof *made->tables));
-    made->names = must(calloc(n + 1, sizeof *made->names));
+    store.models = check_allocation(calloc(n + 1, sizeof *store.models));
+    made->tables = check_allocation(calloc(n + 1, sizeof *made->tables));
+    made->names = check_allocation(calloc(n + 1, sizeof *made->names));
     for (int i = 0; i < made->n_methods; i++) {
         made->names[i] = made->methods[i]->name;
         huddle_status status = huddle_model_new(made->names[i], &store.models[i]);
@@ -111,7 +111,7 @@ const catalogue_of_methods *catalogue(void) {
     for (int i = 0; i < store.made.n_methods; i++)
         for (const huddle_option *row = store.made.tables[i]; row->type != HUDDLE_OPTION_END; row++)
             rows++;
-    store.made.options = must(calloc(rows, sizeof *store.made.options));
+    store.made.options = check_allocation(calloc(rows, sizeof *store.made.options));
     for (int i = 0; i < store.made.n_methods; i++)
         if (strcmp(store.made.names[i], huddle_default_method()) == 0)
             add_table(i);
@@ -157,7 +157,7 @@ const char *const *method_names(void) {
         return store.short_names;
     while (methods[n] != NULL)
         n++;
-    store.short_names = must(calloc(n + 1, sizeof *store.short_names));
+    store.short_names = check_allocation(calloc(n + 1, sizeof *store.short_names));
     for (size_t i = 0; i < n; i++)
         store.short_names[i] = methods[i]->name;
     return store.short_names;

@@ -103,7 +103,8 @@ static int count_entries(const cli_command *command) {
 /* Options of methods are listed after the command's first group of flags, which contains
  * --method, and before the input and output flags. */
 cli_entry *command_entries(const cli_command *command, int *count) {
-    cli_entry *entries = must(calloc((size_t)count_entries(command) + 1, sizeof *entries));
+    cli_entry *entries =
+        check_allocation(calloc((size_t)count_entries(command) + 1, sizeof *entries));
     int n = 0;
     for (const flag_group *group = command->groups; group->flags != NULL; group++) {
         for (const cli_flag *flag = group->flags; flag->kind != FLAG_END; flag++)

@@ -54,7 +54,7 @@ int usage_error(const char *format, ...) {
     return EXIT_USAGE;
 }
 
-void note(const char *format, ...) {
+void print_note(const char *format, ...) {
     va_list arguments;
     if (state.quiet)
         return;
@@ -64,7 +64,7 @@ void note(const char *format, ...) {
 }
 
 /* The tool has nothing to save if memory runs out, so it exits; the library never does. */
-void *must(void *pointer) {
+void *check_allocation(void *pointer) {
     if (pointer == NULL)
         exit(failed("no memory"));
     return pointer;
@@ -141,15 +141,15 @@ void show_progress(const char *stage, double done, double total) {
         state.began = now;
     }
     /* The remaining time assumes that the rest is as fast as what is done. */
-    double share = total > 0 && done < total ? done / total : 1, spent = now - state.began;
-    double remaining = share > 0 ? spent * (1 - share) / share : 0;
-    if (done <= 0 || spent <= 0)
+    double share = total > 0 && done < total ? done / total : 1, elapsed = now - state.began;
+    double remaining = share > 0 ? elapsed * (1 - share) / share : 0;
+    if (done <= 0 || elapsed <= 0)
         return;
     if (state.terminal && done >= total)
         clear_progress();
     else if (state.terminal)
-        draw_bar(share, done / spent, remaining);
-    else if (now >= state.not_till && spent >= line_interval && done < total) {
+        draw_bar(share, done / elapsed, remaining);
+    else if (now >= state.not_till && elapsed >= line_interval && done < total) {
         char duration[32];
         format_duration(remaining, duration, sizeof duration);
         fprintf(stderr, "huddle: %s %.0f %%, %s left\n", stage, 100 * share, duration);

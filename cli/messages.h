@@ -9,10 +9,10 @@ int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints "huddle: " and the message unless messages are off. */
-void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Returns the pointer; if it is NULL, prints a message and ends the program. */
-void *must(void *pointer);
+void *check_allocation(void *pointer);
 
 /* Switches notes and progress off (-q) or on. Errors are always printed. */
 void messages_set_quiet(bool quiet);

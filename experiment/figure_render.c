@@ -132,7 +132,7 @@ static cairo_status_t draw_file(const figure *f, figure_format format, FILE *out
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
 /* The title is the only text that is not drawn by cairo. */
-static void put_escaped(FILE *out, const char *text) {
+static void write_escaped(FILE *out, const char *text) {
     for (; *text != '\0'; text++)
         if (*text == '<')
             fputs("&lt;", out);
@@ -147,7 +147,7 @@ static void put_escaped(FILE *out, const char *text) {
  * before each id and each reference to one. The ids of groups, which nothing refers to, are
  * left out, because they would make the file depend on what was drawn before. The XML
  * declaration is dropped too, since the page embeds the element. */
-static void put_svg(FILE *out, const figure *f, const char *svg) {
+static void write_svg(FILE *out, const figure *f, const char *svg) {
     static const char *const marks[] = {" id=\"", "=\"#", "url(#"};
     const char *at = strstr(svg, "<svg");
     const char *end = at == NULL ? NULL : strchr(at, '>');
@@ -155,7 +155,7 @@ static void put_svg(FILE *out, const figure *f, const char *svg) {
     if (end == NULL)
         return;
     fprintf(out, "%.*s role=\"img\">\n<title>", (int)(end - at), at);
-    put_escaped(out, f->title);
+    write_escaped(out, f->title);
     fputs("</title>", out);
     for (at = end + 1; *at != '\0';) {
         if (strncmp(at, " id=\"surface", 12) == 0) {
@@ -175,13 +175,13 @@ static void put_svg(FILE *out, const figure *f, const char *svg) {
     }
 }
 
-/* open_memstream() ends the text with a zero byte, which put_svg() relies on. */
-static huddle_status finish_svg(const figure *f, char **bytes, size_t *size) {
+/* open_memstream() ends the text with a zero byte, which write_svg() relies on. */
+static huddle_status rewrite_svg(const figure *f, char **bytes, size_t *size) {
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
     if (out == NULL)
         return HUDDLE_NO_MEMORY;
-    put_svg(out, f, *bytes);
+    write_svg(out, f, *bytes);
     if (fclose(out) != 0) {
         free(text);
         return HUDDLE_NO_MEMORY;
@@ -207,7 +207,7 @@ huddle_status figure_render(const figure *f, figure_format format, char **bytes,
     else if (drawn != CAIRO_STATUS_SUCCESS)
         status = HUDDLE_INTERNAL;
     else if (format == FIGURE_SVG)
-        status = finish_svg(f, bytes, size);
+        status = rewrite_svg(f, bytes, size);
     if (status != HUDDLE_OK) {
         free(*bytes);
         *bytes = NULL;

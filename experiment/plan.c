@@ -17,7 +17,7 @@ static const char *const method_members[] = {"method", "label", "options", "grid
 static const char *const keep_names[] = {"trace", "ends", NULL};
 
 /* json_object_foreach() takes an object that could be changed; these loops only read it. */
-static json_t *readable(const json_t *object) {
+static json_t *without_const(const json_t *object) {
     return (json_t *)(uintptr_t)object;
 }
 
@@ -42,7 +42,7 @@ huddle_status plan_check_members(const char *file, const char *place, const json
     json_t *value;
     if (!json_is_object(object))
         return plan_fail(file, place, "must be an object");
-    json_object_foreach(readable(object), key, value) {
+    json_object_foreach(without_const(object), key, value) {
         const char *best = NULL;
         int distance = HUDDLE_SUGGEST_DISTANCE;
         bool found = false;
@@ -166,7 +166,7 @@ static huddle_status check_grid(const char *file, const char *place, huddle_mode
     json_t *values;
     if (grid != NULL && !json_is_object(grid))
         return plan_fail(file, place, "must be an object of lists");
-    json_object_foreach(readable(grid), name, values) {
+    json_object_foreach(without_const(grid), name, values) {
         TRY(check_axis(file, place, model, entry, name));
     }
 done:
@@ -181,7 +181,7 @@ static huddle_status check_options(const char *file, const char *place, huddle_m
     json_t *value;
     if (options != NULL && !json_is_object(options))
         return plan_fail(file, place, "must be an object");
-    json_object_foreach(readable(options), name, value) {
+    json_object_foreach(without_const(options), name, value) {
         char where[160];
         snprintf(where, sizeof where, "%s.%s", place, name);
         TRY(check_option(file, where, model, name));

@@ -225,17 +225,17 @@ static bool start_worker(work *w, worker *made) {
 
 /* The calling thread only watches, so that progress and cancellation work in the caller's thread.
  */
-static huddle_status run_workers(work *w, int wanted) {
+static huddle_status run_workers(work *w, int n_workers) {
     int n_started = 0;
-    worker *workers = calloc((size_t)wanted + 1, sizeof *workers);
+    worker *workers = calloc((size_t)n_workers + 1, sizeof *workers);
     if (workers == NULL)
         return experiment_no_memory();
-    w->n_running = wanted; /* before they start, since each subtracts itself at its end */
-    while (n_started < wanted && start_worker(w, &workers[n_started]))
+    w->n_running = n_workers; /* before they start, since each subtracts itself at its end */
+    while (n_started < n_workers && start_worker(w, &workers[n_started]))
         n_started++;
     pthread_mutex_lock(&w->lock);
     /* Fewer threads than wanted are enough; none at all is a failure. */
-    w->n_running -= wanted - n_started;
+    w->n_running -= n_workers - n_started;
     pthread_mutex_unlock(&w->lock);
     watch_workers(w, workers, n_started);
     for (int i = 0; i < n_started; i++) {

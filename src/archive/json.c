@@ -33,17 +33,17 @@ static huddle_status syntax_error(const parser *p, const char *what) {
 
 /* -1 at the end, which no comparison below mistakes for a character: the text need not be
  * terminated by a zero byte. */
-static int peek(const parser *p) {
+static int peek_byte(const parser *p) {
     return p->at < p->size ? (unsigned char)p->text[p->at] : -1;
 }
 
 static void skip_blanks(parser *p) {
-    for (int c = peek(p); c == ' ' || c == '\n' || c == '\r' || c == '\t'; c = peek(p))
+    for (int c = peek_byte(p); c == ' ' || c == '\n' || c == '\r' || c == '\t'; c = peek_byte(p))
         p->at++;
 }
 
 /* Compares with what is left, so that nothing beyond the end is read. */
-static bool accept(parser *p, const char *word) {
+static bool accept_word(parser *p, const char *word) {
     int64_t length = (int64_t)strlen(word);
     if (length > p->size - p->at || memcmp(p->text + p->at, word, (size_t)length) != 0)
         return false;
@@ -57,7 +57,7 @@ static bool accept(parser *p, const char *word) {
 static int32_t parse_hex(parser *p) {
     int32_t value = 0;
     for (int k = 0; k < 4; k++, p->at++) {
-        int c = peek(p);
+        int c = peek_byte(p);
         int digit = c >= '0' && c <= '9'   ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
@@ -89,7 +89,7 @@ static huddle_status parse_unicode(parser *p) {
     int32_t c = parse_hex(p);
     if (c >= 0xD800 && c <= 0xDBFF) {
         /* The second half must follow immediately. */
-        int32_t low = accept(p, "\\u") ? parse_hex(p) : -1;
+        int32_t low = accept_word(p, "\\u") ? parse_hex(p) : -1;
         if (low < 0xDC00 || low > 0xDFFF)
             return syntax_error(p, "half a surrogate pair");
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
@@ -105,7 +105,7 @@ static huddle_status parse_unicode(parser *p) {
 /* The eight escapes of RFC 8259 besides \u. */
 static huddle_status parse_escape(parser *p) {
     static const char letters[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
-    int c = peek(p);
+    int c = peek_byte(p);
     const char *known = c > 0 ? strchr(letters, c) : NULL;
     if (c == 'u') {
         p->at++;
@@ -121,11 +121,11 @@ static huddle_status parse_escape(parser *p) {
 /* Invalid UTF-8 is refused here, so that every text that is written again is valid JSON. */
 static huddle_status parse_string(parser *p, const char **text) {
     huddle_status status = HUDDLE_OK;
-    if (!accept(p, "\""))
+    if (!accept_word(p, "\""))
         return syntax_error(p, "a string was expected");
     *text = p->texts;
     for (;;) {
-        int c = peek(p);
+        int c = peek_byte(p);
         if (c < 32)
             return syntax_error(p, c < 0 ? "an unfinished string" : "a control character");
         p->at++;
@@ -147,7 +147,7 @@ done:
 
 static bool skip_digits(parser *p) {
     int64_t begin = p->at;
-    while (peek(p) >= '0' && peek(p) <= '9')
+    while (peek_byte(p) >= '0' && peek_byte(p) <= '9')
         p->at++;
     return p->at > begin;
 }
@@ -155,20 +155,20 @@ static bool skip_digits(parser *p) {
 /* Checks the grammar before strtod(), which would also accept "0x10", "inf" and ".5": no leading
  * zeros or plus signs, digits on both sides of the point. */
 static bool skip_number(parser *p, bool *real) {
-    (void)accept(p, "-");
-    int first = peek(p);
+    (void)accept_word(p, "-");
+    int first = peek_byte(p);
     int64_t begin = p->at;
     if (!skip_digits(p) || (first == '0' && p->at - begin > 1))
         return false;
-    if (accept(p, ".")) {
+    if (accept_word(p, ".")) {
         *real = true;
         if (!skip_digits(p))
             return false;
     }
-    if (accept(p, "e") || accept(p, "E")) {
+    if (accept_word(p, "e") || accept_word(p, "E")) {
         *real = true;
-        if (!accept(p, "+"))
-            (void)accept(p, "-");
+        if (!accept_word(p, "+"))
+            (void)accept_word(p, "-");
         if (!skip_digits(p))
             return false;
     }
@@ -217,7 +217,7 @@ static huddle_status parse_member(parser *p, hd_json_value *parent, hd_json_valu
         if (hd_json_get(parent, name) != NULL)
             return syntax_error(p, "a name that occurs twice ends");
         skip_blanks(p);
-        if (!accept(p, ":"))
+        if (!accept_word(p, ":"))
             return syntax_error(p, "':' was expected");
     }
     TRY(parse_value(p, member));
@@ -237,7 +237,7 @@ static huddle_status parse_members(parser *p, hd_json_value *parent) {
     if (++p->depth > HD_JSON_MAX_DEPTH)
         return syntax_error(p, "too many levels");
     skip_blanks(p);
-    if (accept(p, bracket))
+    if (accept_word(p, bracket))
         goto done;
     for (;;) {
         skip_blanks(p);
@@ -248,9 +248,9 @@ static huddle_status parse_members(parser *p, hd_json_value *parent) {
             last->next = member;
         last = member;
         skip_blanks(p);
-        if (accept(p, bracket))
+        if (accept_word(p, bracket))
             break;
-        if (!accept(p, ","))
+        if (!accept_word(p, ","))
             return syntax_error(p, "',' or a closing bracket was expected");
     }
 done:
@@ -265,23 +265,24 @@ static huddle_status parse_value(parser *p, hd_json_value **value) {
     hd_json_value *made = &p->values[p->n_values++];
     *made = (hd_json_value){0};
     *value = made;
-    switch (peek(p)) {
+    switch (peek_byte(p)) {
     case '{':
     case '[':
-        made->type = peek(p) == '{' ? HD_JSON_OBJECT : HD_JSON_ARRAY;
+        made->type = peek_byte(p) == '{' ? HD_JSON_OBJECT : HD_JSON_ARRAY;
         return parse_members(p, made);
     case '"':
         made->type = HD_JSON_STRING;
         return parse_string(p, &made->text);
     case 'n':
         made->type = HD_JSON_NULL;
-        return accept(p, "null") ? HUDDLE_OK : syntax_error(p, "an unknown word");
+        return accept_word(p, "null") ? HUDDLE_OK : syntax_error(p, "an unknown word");
     case 't':
     case 'f':
         made->type = HD_JSON_BOOL;
-        made->integer = peek(p) == 't';
-        return accept(p, "true") || accept(p, "false") ? HUDDLE_OK
-                                                       : syntax_error(p, "an unknown word");
+        made->integer = peek_byte(p) == 't';
+        return accept_word(p, "true") || accept_word(p, "false")
+                   ? HUDDLE_OK
+                   : syntax_error(p, "an unknown word");
     default:
         return parse_number(p, made);
     }

@@ -37,7 +37,7 @@ huddle_status hd_json_finish(hd_json_writer *json, char **text) {
 /* ---- buffer and layout -------------------------------------------------------------------- */
 
 /* Appends bytes; the text always ends with a zero byte. */
-static void append(hd_json_writer *json, const char *bytes, int64_t size) {
+static void append_bytes(hd_json_writer *json, const char *bytes, int64_t size) {
     if (json->failed || !hd_grow(&json->text, &json->capacity, json->length + size + 1, 1)) {
         json->failed = true;
         return;
@@ -48,13 +48,13 @@ static void append(hd_json_writer *json, const char *bytes, int64_t size) {
 }
 
 static void append_text(hd_json_writer *json, const char *text) {
-    append(json, text, (int64_t)strlen(text));
+    append_bytes(json, text, (int64_t)strlen(text));
 }
 
 static void append_line(hd_json_writer *json, int32_t depth) {
-    append(json, "\n", 1);
+    append_bytes(json, "\n", 1);
     for (int32_t k = 0; k < depth * json->style.indent; k++)
-        append(json, " ", 1);
+        append_bytes(json, " ", 1);
 }
 
 /* Writes comma and line break before a member. Whether an array is written on one line is decided
@@ -150,7 +150,7 @@ static void shorten_exponent(char *text) {
 }
 
 /* printf() uses the decimal point of the process's locale, JSON always a point. */
-static void use_point(char *text) {
+static void use_decimal_point(char *text) {
     char *foreign = strchr(text, localeconv()->decimal_point[0]);
     if (foreign != NULL)
         *foreign = '.';
@@ -169,7 +169,7 @@ void hd_json_real(hd_json_writer *json, double value) {
                  value);
     else
         huddle_format_real(value, text, sizeof text);
-    use_point(text);
+    use_decimal_point(text);
     shorten_exponent(text);
     begin_member(json, false);
     append_text(json, text);
@@ -212,22 +212,22 @@ bool hd_json_is_utf8(const char *text) {
 static void append_string(hd_json_writer *json, const char *text) {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     bool utf8 = hd_json_is_utf8(text);
-    append(json, "\"", 1);
+    append_bytes(json, "\"", 1);
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
         const char *special = strchr(plain, c);
         char escape[8] = {'\\', 0};
         if (special != NULL) {
             escape[1] = letters[special - plain];
-            append(json, escape, 2);
+            append_bytes(json, escape, 2);
         } else if (c < 32) {
             snprintf(escape, sizeof escape, "\\u%04X", c);
-            append(json, escape, 6);
+            append_bytes(json, escape, 6);
         } else {
-            append(json, c >= 0x80 && !utf8 ? "?" : text, 1);
+            append_bytes(json, c >= 0x80 && !utf8 ? "?" : text, 1);
         }
     }
-    append(json, "\"", 1);
+    append_bytes(json, "\"", 1);
 }
 
 void hd_json_string(hd_json_writer *json, const char *text) {

@@ -32,7 +32,7 @@ int64_t hd_npy_header_length(const char *text, int64_t size) {
 
 /* Finds where the value of 'key' begins in the dictionary of the header; NULL if it has no such
  * key. strspn() skips blanks and quotes, so that both '<f4' and "<f4" are read. */
-static const char *value_of(const char *header, const char *key) {
+static const char *find_value(const char *header, const char *key) {
     const char *at = strstr(header, key);
     if (at == NULL)
         return NULL;
@@ -129,12 +129,12 @@ huddle_status hd_npy_parse(const char *text, int64_t size, hd_npy *npy) {
     if (header == NULL)
         FAIL(HUDDLE_NO_MEMORY, "no memory for a header of %lld bytes", (long long)length);
     npy->offset = length;
-    TRY(parse_type(value_of(header, "'descr'"), npy));
+    TRY(parse_type(find_value(header, "'descr'"), npy));
     /* Records are not read, so their shape does not matter. */
     if (npy->kind == 'V')
         goto done;
-    TRY(parse_shape(value_of(header, "'shape'"), npy));
-    const char *order = value_of(header, "'fortran_order'");
+    TRY(parse_shape(find_value(header, "'shape'"), npy));
+    const char *order = find_value(header, "'fortran_order'");
     npy->fortran = order != NULL && *order == 'T';
     TRY(measure_elements(npy));
 done:

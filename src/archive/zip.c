@@ -306,7 +306,7 @@ const hd_zip_entry *hd_zip_find(const hd_zip *zip, const char *name) {
 
 /* ---- content ------------------------------------------------------------------------------ */
 
-static huddle_status damaged(const hd_zip_stream *stream) {
+static huddle_status report_damage(const hd_zip_stream *stream) {
     return hd_zip_locate(stream->zip, hd_fail(HUDDLE_FORMAT, "entry '%s' is damaged or cut short",
                                               stream->entry->name));
 }
@@ -321,7 +321,7 @@ huddle_status hd_zip_stream_open(const hd_zip *zip, const hd_zip_entry *entry,
     int64_t begin = entry->offset + HD_ZIP_LOCAL_SIZE + (int64_t)hd_zip_number(local + 26, 2) +
                     (int64_t)hd_zip_number(local + 28, 2);
     if (entry->packed > zip->file.size - begin)
-        TRY(damaged(stream));
+        TRY(report_damage(stream));
     stream->at = zip->file.text + begin;
     stream->left = entry->packed;
     if (entry->method == HD_ZIP_DEFLATED) {
@@ -355,12 +355,12 @@ static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
         z->next_out = (Bytef *)to;
         z->avail_out = out;
         int code = inflate(z, Z_NO_FLUSH);
-        int64_t eaten = (int64_t)in - z->avail_in, made = (int64_t)out - z->avail_out;
-        stream->at += eaten;
-        stream->left -= eaten;
+        int64_t consumed = (int64_t)in - z->avail_in, made = (int64_t)out - z->avail_out;
+        stream->at += consumed;
+        stream->left -= consumed;
         to += made;
         size -= made;
-        if ((code != Z_OK && code != Z_STREAM_END) || (made == 0 && eaten == 0))
+        if ((code != Z_OK && code != Z_STREAM_END) || (made == 0 && consumed == 0))
             return size == 0;
         if (code == Z_STREAM_END)
             return size == 0;
@@ -372,14 +372,14 @@ static bool inflate_exactly(hd_zip_stream *stream, char *to, int64_t size) {
 huddle_status hd_zip_stream_read(hd_zip_stream *stream, void *to, int64_t size) {
     /* Never beyond the size in the directory, whatever the packed data contain. */
     if (size > stream->unread)
-        return damaged(stream);
+        return report_damage(stream);
     if (size == 0)
         return HUDDLE_OK;
     if (stream->inflate == NULL) { /* stored */
         memcpy(to, stream->at, (size_t)size);
         stream->at += size;
     } else if (!inflate_exactly(stream, to, size)) {
-        return damaged(stream);
+        return report_damage(stream);
     }
     stream->crc = (uint32_t)crc32_z(stream->crc, to, (z_size_t)size);
     stream->unread -= size;

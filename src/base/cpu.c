@@ -7,7 +7,7 @@
 
 /* The AVX-512 kernels use the subsets of Skylake-X and later; FMA is not implied by AVX2 in
  * CPUID. */
-static hd_isa detect(void) {
+static hd_isa detect_isa(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
@@ -22,13 +22,13 @@ static hd_isa detect(void) {
 /* HUDDLE_ISA can only lower the choice: tests compare the kernels on one machine, and a higher
  * instruction set than the processor has would end in an illegal instruction. */
 hd_isa hd_cpu_isa(void) {
-    hd_isa best = detect();
-    const char *wanted = getenv("HUDDLE_ISA");
-    if (wanted == NULL)
+    hd_isa best = detect_isa();
+    const char *requested = getenv("HUDDLE_ISA");
+    if (requested == NULL)
         return best;
-    if (strcmp(wanted, "base") == 0)
+    if (strcmp(requested, "base") == 0)
         return HD_ISA_BASE;
-    if (strcmp(wanted, "avx2") == 0 && best > HD_ISA_AVX2)
+    if (strcmp(requested, "avx2") == 0 && best > HD_ISA_AVX2)
         return HD_ISA_AVX2;
     return best;
 }

@@ -59,19 +59,19 @@ int hd_grow(void *array, int64_t *capacity, int64_t needed, size_t size) {
     if (needed <= *capacity)
         return 1;
     /* hd_alloc() refuses what is too large. */
-    int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
-    if (wanted < needed)
-        wanted = needed;
-    if (wanted < MIN_CAPACITY)
-        wanted = MIN_CAPACITY;
-    larger = hd_alloc(wanted, size);
+    int64_t new_capacity = *capacity < INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
+    if (new_capacity < needed)
+        new_capacity = needed;
+    if (new_capacity < MIN_CAPACITY)
+        new_capacity = MIN_CAPACITY;
+    larger = hd_alloc(new_capacity, size);
     if (larger == NULL)
         return 0;
     if (old != NULL)
         memcpy(larger, old, (size_t)*capacity * size);
     free(old);
     memcpy(array, &larger, sizeof larger);
-    *capacity = wanted;
+    *capacity = new_capacity;
     return 1;
 }
 

@@ -57,7 +57,7 @@ int32_t hd_workers(const huddle_context *context) {
 /* Keeps the failure of the lowest chunk. Chunks are claimed in ascending order and a claimed chunk
  * is always run, so that all chunks below a failing one are run too, and the message does not
  * depend on the threads. */
-static void note_failure(job *loop, int64_t chunk, huddle_status status) {
+static void record_failure(job *loop, int64_t chunk, huddle_status status) {
     pthread_mutex_lock(&loop->lock);
     if (loop->failed_chunk < 0 || chunk < loop->failed_chunk) {
         loop->failed_chunk = chunk;
@@ -89,7 +89,7 @@ static void run_chunks(job *loop, int32_t worker, const char *stage) {
         if (status == HUDDLE_OK && stage != NULL && finished < loop->chunks)
             status = hd_progress(loop->context, stage, (double)finished, (double)loop->chunks);
         if (status != HUDDLE_OK)
-            note_failure(loop, chunk, status);
+            record_failure(loop, chunk, status);
     }
     inside = was_inside;
 }

@@ -21,8 +21,8 @@ huddle_status hd_slab_locate(huddle_context *context, int64_t n, hd_slab *slab) 
 }
 
 /* count is the same on all processes, so that all or none take part. */
-static huddle_status reduce(huddle_context *context, hd_reduction operation, int64_t count,
-                            double *values) {
+static huddle_status reduce_values(huddle_context *context, hd_reduction operation, int64_t count,
+                                   double *values) {
     const hd_engine_slabs *slabs = slabs_of(context);
     if (slabs == NULL || count == 0)
         return HUDDLE_OK;
@@ -30,21 +30,21 @@ static huddle_status reduce(huddle_context *context, hd_reduction operation, int
 }
 
 huddle_status hd_reduce_sum(huddle_context *context, int64_t count, double *values) {
-    return reduce(context, HD_REDUCE_SUM, count, values);
+    return reduce_values(context, HD_REDUCE_SUM, count, values);
 }
 
 huddle_status hd_reduce_min(huddle_context *context, int64_t count, double *values) {
-    return reduce(context, HD_REDUCE_MIN, count, values);
+    return reduce_values(context, HD_REDUCE_MIN, count, values);
 }
 
 huddle_status hd_reduce_max(huddle_context *context, int64_t count, double *values) {
-    return reduce(context, HD_REDUCE_MAX, count, values);
+    return reduce_values(context, HD_REDUCE_MAX, count, values);
 }
 
 /* Counts are reduced as doubles, which represent integers up to 2^53 exactly. */
 huddle_status hd_reduce_count(huddle_context *context, int64_t *count) {
     double value = (double)*count;
-    huddle_status status = reduce(context, HD_REDUCE_SUM, 1, &value);
+    huddle_status status = reduce_values(context, HD_REDUCE_SUM, 1, &value);
     *count = (int64_t)value;
     return status;
 }

@@ -46,7 +46,7 @@ void huddle_format_real(double number, char *text, size_t size) {
 /* Longer words are not compared: no option, method or command has a name of that length. */
 enum { MAX_WORD = 40 };
 
-static int smaller(int a, int b) {
+static int minimum(int a, int b) {
     return a < b ? a : b;
 }
 
@@ -66,10 +66,10 @@ static int edit_distance(const char *a, const char *b) {
                 continue;
             }
             int changed = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            int shifted = smaller(table[i - 1][j], table[i][j - 1]) + 1;
-            table[i][j] = smaller(changed, shifted);
+            int shifted = minimum(table[i - 1][j], table[i][j - 1]) + 1;
+            table[i][j] = minimum(changed, shifted);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                table[i][j] = smaller(table[i][j], table[i - 2][j - 2] + 1);
+                table[i][j] = minimum(table[i][j], table[i - 2][j - 2] + 1);
         }
     return table[n][m];
 }
@@ -81,7 +81,7 @@ void huddle_suggest_name(const char *word, const char *candidate, int *distance,
     /* A word that is the beginning of a name is taken for an abbreviation of it, whatever the
      * length of the rest. */
     if (strlen(word) >= HUDDLE_SUGGEST_DISTANCE && strncmp(word, candidate, strlen(word)) == 0)
-        found = smaller(found, HUDDLE_SUGGEST_DISTANCE - 1);
+        found = minimum(found, HUDDLE_SUGGEST_DISTANCE - 1);
     /* A short name all of whose letters would have to be replaced is not similar. */
     if (found < *distance && found < (int)strlen(candidate)) {
         *distance = found;

@@ -21,11 +21,11 @@ typedef struct lanczos {
 
 /* At least 20 vectors and twice the wanted number, as ARPACK's guide recommends, but no more than
  * the dimension of the space that the known vectors leave. */
-static huddle_status new_lanczos(const hd_embed_operator *op, int64_t wanted, lanczos *l) {
+static huddle_status new_lanczos(const hd_embed_operator *op, int64_t n_wanted, lanczos *l) {
     huddle_status status = HUDDLE_OK;
     int64_t n = op->n, limit = n - op->n_known;
     l->op = op;
-    l->basis = 2 * wanted + 1 < 20 ? 20 : 2 * wanted + 1;
+    l->basis = 2 * n_wanted + 1 < 20 ? 20 : 2 * n_wanted + 1;
     if (l->basis > limit)
         l->basis = limit;
     ALLOC(l->residual, n);
@@ -47,7 +47,7 @@ static void free_lanczos(lanczos *l) {
 
 /* Removes the known vectors from one vector. Their supports are disjoint: each row belongs to
  * one. */
-static void deflate(const lanczos *l, double *x) {
+static void remove_known(const lanczos *l, double *x) {
     const hd_embed_operator *op = l->op;
     if (op->n_known == 0)
         return;
@@ -60,7 +60,7 @@ static void deflate(const lanczos *l, double *x) {
 
 /* The product is deflated, not only the start: rounding errors would bring the known vectors back,
  * and they have the largest eigenvalue. */
-static void multiply(const lanczos *l, const double *x, double *y) {
+static void multiply_vector(const lanczos *l, const double *x, double *y) {
     const hd_embed_operator *op = l->op;
     for (int64_t i = 0; i < op->n; i++) {
         double sum = 0;
@@ -68,27 +68,27 @@ static void multiply(const lanczos *l, const double *x, double *y) {
             sum += op->values[e] * x[op->columns[e]];
         y[i] = sum;
     }
-    deflate(l, y);
+    remove_known(l, y);
 }
 
 /* ARPACK's reverse communication: it asks for products until it has converged. "LA" asks for the
  * largest algebraic eigenvalues of N, the smallest of the Laplacian (3). iparam[0] = 1 selects
  * exact shifts, iparam[2] limits the iterations, iparam[6] = 1 selects the ordinary
  * eigenproblem. */
-static huddle_status iterate(huddle_context *context, const hd_embed_problem *problem, lanczos *l,
-                             hd_embed_pairs *pairs) {
+static huddle_status run_arpack(huddle_context *context, const hd_embed_problem *problem,
+                                lanczos *l, hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
-    a_int ido = 0, answer = 1, n = (a_int)l->op->n, wanted = (a_int)problem->request->n_wanted;
+    a_int ido = 0, answer = 1, n = (a_int)l->op->n, n_wanted = (a_int)problem->request->n_wanted;
     a_int basis = (a_int)l->basis, lworkl = (a_int)(l->basis * (l->basis + 8));
     l->iparam[0] = 1;
     l->iparam[2] = problem->request->max_iter < 1 ? 1 : problem->request->max_iter;
     l->iparam[6] = 1;
     for (;;) {
-        dsaupd_c(&ido, "I", n, "LA", wanted, problem->request->tol, l->residual, basis, l->v, n,
+        dsaupd_c(&ido, "I", n, "LA", n_wanted, problem->request->tol, l->residual, basis, l->v, n,
                  l->iparam, l->ipntr, l->workd, l->workl, lworkl, &answer);
         if (ido != 1 && ido != -1)
             break;
-        multiply(l, l->workd + l->ipntr[0] - 1, l->workd + l->ipntr[1] - 1);
+        multiply_vector(l, l->workd + l->ipntr[0] - 1, l->workd + l->ipntr[1] - 1);
         /* The number of products is not known; the reported share only ever grows. */
         double done = (double)++pairs->n_products;
         TRY(hd_progress(context, "embed", done, done + (double)l->basis));
@@ -105,7 +105,7 @@ done:
 /* ARPACK's basis as a block. Whatever ARPACK reports of its own progress, the basis contains the
  * pairs, and a Rayleigh-Ritz step takes the best of them. A column that deflation reduces to
  * rounding errors stays zero; the Rayleigh-Ritz step drops it. */
-static huddle_status load_basis(const lanczos *l, hd_embed_block *block) {
+static huddle_status copy_basis(const lanczos *l, hd_embed_block *block) {
     huddle_status status = HUDDLE_OK;
     int64_t n = l->op->n;
     TRY(hd_embed_block_new(l->op, hd_embed_block_width(l->basis), true, block));
@@ -113,7 +113,7 @@ static huddle_status load_basis(const lanczos *l, hd_embed_block *block) {
         double *column = l->v + k * n, square = 0;
         /* Where Lanczos breaks down, ARPACK continues with a random vector, which may contain known
          * ones. */
-        deflate(l, column);
+        remove_known(l, column);
         for (int64_t i = 0; i < n; i++)
             square += column[i] * column[i];
         for (int64_t i = 0; i < n && square > 1e-16; i++)
@@ -137,9 +137,9 @@ huddle_status hd_embed_solve_arpack(huddle_context *context, const hd_embed_prob
     TRY(new_lanczos(problem->op, problem->request->n_wanted, &l));
     for (int64_t i = 0; i < problem->op->n; i++)
         l.residual[i] = hd_rng_uniform(&rng) - .5;
-    deflate(&l, l.residual);
-    TRY(iterate(context, problem, &l, pairs));
-    TRY(load_basis(&l, &basis));
+    remove_known(&l, l.residual);
+    TRY(run_arpack(context, problem, &l, pairs));
+    TRY(copy_basis(&l, &basis));
     TRY(hd_embed_take_span(context, problem, "ARPACK", &basis, pairs));
     pairs->solver = "arpack";
     TRY(hd_embed_verify(context, problem, pairs, NULL, &missed));

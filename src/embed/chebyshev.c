@@ -40,12 +40,12 @@ enum { START_DEGREE_LIMIT = 20, DEGREE_LIMIT = 160, MIN_DEGREE = 4 };
  * continued in double, and after which the iteration stops. */
 enum { FLOAT_PATIENCE = 3, PATIENCE = 20 };
 
-huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t wanted, hd_embed_run *run) {
+huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t n_wanted, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    int64_t width = hd_embed_chebyshev_width(wanted);
+    int64_t width = hd_embed_chebyshev_width(n_wanted);
     memset(run, 0, sizeof *run);
     run->op = op;
-    run->wanted = wanted;
+    run->n_wanted = n_wanted;
     TRY(hd_embed_block_new(op, width, false, &run->block));
     TRY(hd_embed_ritz_new(width, &run->ritz));
 done:
@@ -61,9 +61,9 @@ void hd_embed_run_free(hd_embed_run *run) {
 
 /* Guard vectors, and as many more as fill the vector registers: those cost little, and all columns
  * take part in the iteration. */
-int64_t hd_embed_chebyshev_width(int64_t wanted) {
-    int64_t guard = wanted / GUARD_SHARE < MIN_GUARD ? MIN_GUARD : wanted / GUARD_SHARE;
-    return hd_embed_block_width(wanted + guard);
+int64_t hd_embed_chebyshev_width(int64_t n_wanted) {
+    int64_t guard = n_wanted / GUARD_SHARE < MIN_GUARD ? MIN_GUARD : n_wanted / GUARD_SHARE;
+    return hd_embed_block_width(n_wanted + guard);
 }
 
 /* Maps [lower, a] to [-1, 1]; outside, T_k(t) = cosh(k acosh(t)) grows by a factor of about
@@ -75,7 +75,7 @@ double hd_embed_growth(const hd_embed_operator *op, double a, double theta) {
 }
 
 /* Removes the known vectors, and those that a probe shall not find again. */
-static huddle_status deflate(huddle_context *context, bool both, hd_embed_run *run) {
+static huddle_status deflate_block(huddle_context *context, bool both, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_embed_block_deflate(context, run->op, both, &run->block));
     if (run->found != NULL)
@@ -118,7 +118,7 @@ static int64_t deflation_interval(const hd_embed_run *run, double a) {
     bool random_start = run->ritz.rank == 0 && run->found == NULL;
     if (random_start)
         return DEFLATE_EVERY;
-    double last = run->ritz.rank == 0 ? a : run->ritz.theta[run->wanted - 1];
+    double last = run->ritz.rank == 0 ? a : run->ritz.theta[run->n_wanted - 1];
     double faster =
         hd_embed_growth(run->op, a, top_of_spectrum(run)) - hd_embed_growth(run->op, a, last);
     double every = (run->block.in_double ? 38 : 18) / fmax(faster, .1);
@@ -132,7 +132,8 @@ static int64_t deflation_interval(const hd_embed_run *run, double a) {
  * / (2 / sigma_1 - sigma_k), and the recurrence x_{k+1} = 2 sigma_{k+1} (op - middle) x_k / radius
  * - sigma_k sigma_{k+1} x_{k-1} keeps every term bounded by its value at s. One fused product per
  * degree computes it in place of x_{k-1}. On entry y = op x, which saves the first product. */
-static huddle_status filter(huddle_context *context, double a, int64_t degree, hd_embed_run *run) {
+static huddle_status filter_block(huddle_context *context, double a, int64_t degree,
+                                  hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     const hd_embed_operator *op = run->op;
     double middle = .5 * (a + op->lower), radius = .5 * (a - op->lower);
@@ -145,7 +146,7 @@ static huddle_status filter(huddle_context *context, double a, int64_t degree, h
                                    -sigma * next, true, &run->block));
         sigma = next;
         if (k % interval == 0)
-            TRY(deflate(context, true, run));
+            TRY(deflate_block(context, true, run));
     }
     run->n_products += degree - 1;
 done:
@@ -160,12 +161,12 @@ static huddle_status find_pairs(huddle_context *context, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     hd_embed_block *block = &run->block;
     for (int attempt = 0; attempt < 3; attempt++) {
-        TRY(deflate(context, false, run));
+        TRY(deflate_block(context, false, run));
         TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, block));
         run->n_products++;
         /* The random columns of the last attempt serve the next round only; enough Ritz pairs are
          * known. */
-        if (attempt > 0 && run->ritz.rank >= run->wanted)
+        if (attempt > 0 && run->ritz.rank >= run->n_wanted)
             break;
         TRY(hd_embed_rayleigh_ritz(context, block, &run->ritz));
         if (run->ritz.rank == block->width)
@@ -180,11 +181,11 @@ done:
 huddle_status hd_embed_run_begin(huddle_context *context, double a, int64_t degree,
                                  hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(deflate(context, false, run));
+    TRY(deflate_block(context, false, run));
     if (degree > 0) {
         TRY(hd_embed_block_product(context, run->op, 1, 0, 0, false, &run->block));
         run->n_products++;
-        TRY(filter(context, a, degree, run));
+        TRY(filter_block(context, a, degree, run));
     }
     TRY(find_pairs(context, run));
 done:
@@ -194,7 +195,7 @@ done:
 huddle_status hd_embed_run_filter(huddle_context *context, double a, int64_t degree,
                                   hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    TRY(filter(context, a, degree, run));
+    TRY(filter_block(context, a, degree, run));
     TRY(find_pairs(context, run));
 done:
     return status;
@@ -211,7 +212,7 @@ huddle_status hd_embed_run_begin_random(huddle_context *context, uint64_t seed, 
 
 static double worst_residual(const hd_embed_run *run) {
     double worst = 0;
-    for (int64_t k = 0; k < run->wanted; k++)
+    for (int64_t k = 0; k < run->n_wanted; k++)
         worst = fmax(worst, run->ritz.residual[k]);
     return worst;
 }
@@ -219,21 +220,21 @@ static double worst_residual(const hd_embed_run *run) {
 /* What the residuals must reach: small enough compared with the gap to separate the wanted vectors
  * from the next one (Davis and Kahan: the sine of the angle is at most residual / gap). If the gap
  * is below tol, c cuts through a cluster of eigenvalues, and a smaller residual would be wasted. */
-static double target(const hd_embed_run *run, double tol) {
-    if (run->ritz.rank <= run->wanted)
+static double residual_goal(const hd_embed_run *run, double tol) {
+    if (run->ritz.rank <= run->n_wanted)
         return tol;
-    double gap = run->ritz.theta[run->wanted - 1] - run->ritz.theta[run->wanted];
+    double gap = run->ritz.theta[run->n_wanted - 1] - run->ritz.theta[run->n_wanted];
     return gap > tol ? fmin(tol, .1 * gap) : tol;
 }
 
 /* The worst residual as a multiple of its goal; converged at 1. The first pair beyond the wanted
  * ones need only be good enough to measure the gap. */
-static double shortfall(const hd_embed_run *run, double goal) {
+static double goal_ratio(const hd_embed_run *run, double goal) {
     double ratio = worst_residual(run) / goal;
-    if (run->ritz.rank <= run->wanted)
+    if (run->ritz.rank <= run->n_wanted)
         return ratio;
-    double gap = run->ritz.theta[run->wanted - 1] - run->ritz.theta[run->wanted];
-    return fmax(ratio, run->ritz.residual[run->wanted] / fmax(10 * goal, .2 * gap));
+    double gap = run->ritz.theta[run->n_wanted - 1] - run->ritz.theta[run->n_wanted];
+    return fmax(ratio, run->ritz.residual[run->n_wanted] / fmax(10 * goal, .2 * gap));
 }
 
 /* The smallest Ritz value of the block approximates from below the eigenvalue with the number of
@@ -253,7 +254,7 @@ double hd_embed_run_edge(const hd_embed_run *run) {
  * of the arithmetic, the last would be lost in the rounding errors of the first. */
 static int64_t choose_degree(const hd_embed_run *run, double a, double missing) {
     int64_t round = run->n_iter, limit = round < 3 ? START_DEGREE_LIMIT << round : DEGREE_LIMIT;
-    double last = hd_embed_growth(run->op, a, run->ritz.theta[run->wanted - 1]);
+    double last = hd_embed_growth(run->op, a, run->ritz.theta[run->n_wanted - 1]);
     double first = hd_embed_growth(run->op, a, run->ritz.theta[0]);
     double range = log(run->block.in_double ? double_range : float_range);
     double degree = log(safety * missing) / fmax(last, 1e-6);
@@ -280,9 +281,9 @@ huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, d
                                    int32_t max_iter, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
     double farthest = 0, best = INFINITY; /* shortfalls: the largest as a logarithm, the smallest */
-    double least = float_floor * fmax(fabs(run->op->lower), fabs(run->op->upper));
+    double float_limit = float_floor * fmax(fabs(run->op->lower), fabs(run->op->upper));
     for (int idle = 0;; run->n_iter++) {
-        double goal = target(run, tol), missing = shortfall(run, goal);
+        double goal = residual_goal(run, tol), missing = goal_ratio(run, goal);
         run->stop = HUDDLE_STOP_CONVERGED;
         if (missing <= 1)
             break;
@@ -293,8 +294,8 @@ huddle_status hd_embed_run_iterate(huddle_context *context, const char *stage, d
         best = fmin(best, missing);
         /* Widening waits until float has done what it can: the goal is below its floor, and the
          * residual has reached twice the floor or stopped falling. */
-        if (!run->block.in_double && goal < least &&
-            (worst_residual(run) < 2 * least || idle > FLOAT_PATIENCE)) {
+        if (!run->block.in_double && goal < float_limit &&
+            (worst_residual(run) < 2 * float_limit || idle > FLOAT_PATIENCE)) {
             TRY(continue_in_double(context, run));
             best = INFINITY;
             continue;

@@ -15,7 +15,7 @@
 /* The state of an iteration. */
 typedef struct hd_embed_run {
     const hd_embed_operator *op;
-    int64_t wanted;
+    int64_t n_wanted;
     const float *found; /* n x n_found: vectors to deflate besides the known ones, or NULL */
     int64_t n_found;
     hd_embed_block block; /* x: Ritz vectors, y: op x */
@@ -26,7 +26,7 @@ typedef struct hd_embed_run {
 } hd_embed_run;
 
 /* Allocates; the caller fills in the block's x. */
-huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t wanted, hd_embed_run *run);
+huddle_status hd_embed_run_new(const hd_embed_operator *op, int64_t n_wanted, hd_embed_run *run);
 void hd_embed_run_free(hd_embed_run *run);
 
 /* First step: deflates x, damps [lower, a] by a filter of that degree (0: none), and finds the Ritz

@@ -14,8 +14,8 @@
  * result. Components are numbered by their first vertex. Columns of other processes are ignored.
  * Breadth-first order also places neighbours near each other, which makes the products of the
  * solvers faster on large graphs. */
-static int64_t traverse(const huddle_csr *graph, int64_t first, int32_t *component,
-                        int32_t *order) {
+static int64_t number_components(const huddle_csr *graph, int64_t first, int32_t *component,
+                                 int32_t *order) {
     int64_t found = 0, tail = 0, n = graph->rows;
     memset(component, -1, (size_t)n * sizeof *component);
     for (int64_t root = 0; root < n; root++) {
@@ -189,7 +189,7 @@ huddle_status hd_embed_find_components(huddle_context *context, const huddle_csr
         ALLOC(queue, graph->rows);
         order = queue;
     }
-    *count = traverse(graph, slab.first, component, order);
+    *count = number_components(graph, slab.first, component, order);
     if (hd_context_engine(context)->slabs != NULL)
         TRY(join_components(context, graph, slab, component, count));
     TRY(rank_components(context, graph->rows, *count, component));

@@ -52,8 +52,7 @@ static bool is_complete(int64_t found, int64_t count, const double *values) {
 
 /* All eigenpairs by divide and conquer, of which the last are copied. a holds the operator. Slower,
  * but it always returns all of them. */
-static huddle_status largest_of_all(int64_t n, int64_t count, double *a, double *values,
-                                    double *z) {
+static huddle_status solve_all(int64_t n, int64_t count, double *a, double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int size = (lapack_int)n;
     TRY(hd_embed_check_lapack(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', size, a, size, values),
@@ -71,8 +70,8 @@ done:
  * return too few where many eigenvalues are equal; then dsyevd is used, on a new copy, since dsyevr
  * destroys a. An answer at or below LAPACK_WORK_MEMORY_ERROR is a lack of memory, which dsyevd
  * would meet as well. values has n elements. */
-static huddle_status find_largest(const hd_embed_operator *op, int64_t count, double *a,
-                                  double *values, double *z) {
+static huddle_status solve_largest(const hd_embed_operator *op, int64_t count, double *a,
+                                   double *values, double *z) {
     huddle_status status = HUDDLE_OK;
     lapack_int found = 0, size = (lapack_int)op->n, *support = NULL;
     ALLOC(support, 2 * op->n);
@@ -84,7 +83,7 @@ static huddle_status find_largest(const hd_embed_operator *op, int64_t count, do
         TRY(hd_embed_check_lapack(answer, op->n));
     if (answer != 0 || !is_complete(found, count, values)) {
         fill_matrix(op, a);
-        TRY(largest_of_all(op->n, count, a, values, z));
+        TRY(solve_all(op->n, count, a, values, z));
     }
 done:
     huddle_free(support);
@@ -98,31 +97,31 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     huddle_status status = HUDDLE_OK;
     const hd_embed_operator *op = problem->op;
     double *a = NULL, *values = NULL, *z = NULL;
-    int64_t n = op->n, wanted = problem->request->n_wanted, limit = n - op->n_known;
-    int64_t count = wanted + EXTRA < limit ? wanted + EXTRA : limit;
+    int64_t n = op->n, n_wanted = problem->request->n_wanted, limit = n - op->n_known;
+    int64_t count = n_wanted + EXTRA < limit ? n_wanted + EXTRA : limit;
     hd_blas_enter();
     TRY(hd_progress(context, "embed", 0, 1));
     ALLOC(a, n * n);
     ALLOC(values, n);
     ALLOC(z, n * count);
     ALLOC(pairs->theta, count);
-    TRY(huddle_dense_new(n, wanted, &pairs->vectors));
-    TRY(find_largest(op, count, a, values, z));
+    TRY(huddle_dense_new(n, n_wanted, &pairs->vectors));
+    TRY(solve_largest(op, count, a, values, z));
     for (int64_t k = 0; k < count; k++)
         pairs->theta[k] = values[count - 1 - k];
     for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < wanted; k++)
-            pairs->vectors.values[i * wanted + k] = z[(count - 1 - k) * n + i];
+        for (int64_t k = 0; k < n_wanted; k++)
+            pairs->vectors.values[i * n_wanted + k] = z[(count - 1 - k) * n + i];
     TRY(hd_embed_largest_residual(context, op, &pairs->vectors, pairs->theta, &pairs->residual));
     pairs->count = count;
     pairs->stop = HUDDLE_STOP_CONVERGED;
     pairs->n_iter = 1;
     /* LAPACK separates eigenvalues to rounding error, so that only equal ones count as a
      * cluster. */
-    pairs->cuts_cluster = count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <
-                                                1e-10 * (op->upper - op->lower);
+    pairs->cuts_cluster = count > n_wanted && pairs->theta[n_wanted - 1] - pairs->theta[n_wanted] <
+                                                  1e-10 * (op->upper - op->lower);
     pairs->verified = "inertia";
-    pairs->proven = wanted;
+    pairs->proven = n_wanted;
     pairs->solver = "dense";
     TRY(hd_progress(context, "embed", 1, 1));
 done:

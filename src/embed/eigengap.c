@@ -31,8 +31,8 @@ static const double clear_gap = 0.8;
 static const double small_share = 0.3, small_size = 12;
 
 int32_t huddle_embed_max_clusters(int64_t n) {
-    int64_t most = n / POINTS_PER_CLUSTER;
-    return most < MAX_CLUSTERS ? (int32_t)most : MAX_CLUSTERS;
+    int64_t limit = n / POINTS_PER_CLUSTER;
+    return limit < MAX_CLUSTERS ? (int32_t)limit : MAX_CLUSTERS;
 }
 
 /* Equation (5), the inverse participation ratio: for a vector that is constant on s points and 0

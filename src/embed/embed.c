@@ -82,8 +82,8 @@ done:
 }
 
 /* The largest magnitude of each column, over all processes. */
-static huddle_status find_largest(huddle_context *context, const huddle_dense *vectors,
-                                  double *largest) {
+static huddle_status find_column_maxima(huddle_context *context, const huddle_dense *vectors,
+                                        double *largest) {
     int64_t c = vectors->cols;
     for (int64_t i = 0; i < vectors->rows; i++)
         for (int64_t k = 0; k < c; k++) {
@@ -128,7 +128,7 @@ static huddle_status set_signs(huddle_context *context, huddle_dense *vectors) {
     ALLOC_ZERO(largest, c);
     ALLOC(row, c);
     ALLOC(sign, c);
-    TRY(find_largest(context, vectors, largest));
+    TRY(find_column_maxima(context, vectors, largest));
     TRY(find_signs(context, vectors, slab.first, largest, row, sign));
     for (int64_t i = 0; i < vectors->rows; i++)
         for (int64_t k = 0; k < c; k++)
@@ -181,10 +181,10 @@ static void write_vectors(const hd_embed_problem *problem, const hd_embed_pairs 
  * Pairs of components count as proven: they follow from counting. */
 static void fill_info(huddle_context *context, const hd_embed_problem *problem,
                       const hd_embed_pairs *pairs, huddle_embed_info *info) {
-    int64_t wanted = problem->request->n_wanted;
+    int64_t n_wanted = problem->request->n_wanted;
     const double *theta = pairs->theta;
     info->gap =
-        pairs->count > wanted ? problem->op->unit * (theta[wanted - 1] - theta[wanted]) : NAN;
+        pairs->count > n_wanted ? problem->op->unit * (theta[n_wanted - 1] - theta[n_wanted]) : NAN;
     info->unit = problem->op->unit;
     info->stop = pairs->stop;
     info->residual = pairs->residual;
@@ -209,10 +209,10 @@ static void fill_info(huddle_context *context, const hd_embed_problem *problem,
  * the pairs (solver.c asks the engine), and writes them as the last columns, after those of the
  * components. Eigenvalues are those of the scaled matrix of the request; the caller converts
  * them. */
-static huddle_status answer_request(huddle_context *context, hd_eigen_request *request,
-                                    const hd_embed_laplacian *laplacian,
-                                    const huddle_embed_options *options, huddle_embedding *out,
-                                    huddle_embed_info *info) {
+static huddle_status solve_request(huddle_context *context, hd_eigen_request *request,
+                                   const hd_embed_laplacian *laplacian,
+                                   const huddle_embed_options *options, huddle_embedding *out,
+                                   huddle_embed_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_embed_operator op = {0};
     hd_embed_pairs pairs = {0};
@@ -277,7 +277,7 @@ static huddle_status embed_graph(huddle_context *context, const huddle_csr *grap
                                 .max_iter = options->embed_max_iter,
                                 .tol = options->tol,
                                 .seed = options->seed};
-    TRY(answer_request(context, &request, laplacian, options, out, info));
+    TRY(solve_request(context, &request, laplacian, options, out, info));
     for (int64_t k = q; k < out->n_eigenvalues; k++)
         out->eigenvalues[k] = fmax(0, 1 - out->eigenvalues[k]);
 done:
@@ -363,7 +363,7 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
     TRY(hd_embed_check_symmetric(matrix, slab));
     if (!(lower < upper))
         FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", lower, upper);
-    TRY(answer_request(context, &request, NULL, options, out, info));
+    TRY(solve_request(context, &request, NULL, options, out, info));
     TRY(set_rows(context, options, out));
     info->seconds = hd_seconds() - begun;
 done:

@@ -89,7 +89,7 @@ done:
  * matrix up to k. mark[] ends a path where an earlier one has passed, so that the work is
  * proportional to the entries of L. Returns the number of multiplications of the elimination, which
  * decides whether it is affordable before L is allocated. */
-static double analyse(const hd_embed_operator *op, factor *f) {
+static double analyse_pattern(const hd_embed_operator *op, factor *f) {
     double work = 0;
     for (int64_t k = 0; k < f->n; k++) {
         int64_t i = f->order[k], length = 0;
@@ -137,8 +137,8 @@ static int64_t begin_row(const hd_embed_operator *op, double shift, int64_t k, f
 /* Row k of L by a sparse triangular solve with the rows before it; its inner product with D
  * completes the pivot. A pivot of 0 ends the elimination: the shift is an eigenvalue of a leading
  * block, and the count is unknown. */
-static huddle_status eliminate(huddle_context *context, const hd_embed_operator *op, double shift,
-                               factor *f) {
+static huddle_status eliminate_rows(huddle_context *context, const hd_embed_operator *op,
+                                    double shift, factor *f) {
     memset(f->count, 0, (size_t)f->n * sizeof *f->count);
     memset(f->mark, -1, (size_t)f->n * sizeof *f->mark);
     for (int64_t k = 0; k < f->n; k++) {
@@ -201,11 +201,11 @@ huddle_status hd_embed_count_above(huddle_context *context, const hd_embed_opera
     *inertia = (hd_embed_inertia){0};
     TRY(new_factor(op->n, &f));
     TRY(find_order(op, &f));
-    if (analyse(op, &f) > max_work)
+    if (analyse_pattern(op, &f) > max_work)
         goto done;
     ALLOC(f.rows, f.offsets[f.n]);
     ALLOC(f.values, f.offsets[f.n]);
-    TRY(eliminate(context, op, shift, &f));
+    TRY(eliminate_rows(context, op, shift, &f));
     inertia->affordable = true;
     bool singular = false;
     for (int64_t k = 0; k < f.n && !singular; k++) {

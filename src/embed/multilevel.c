@@ -87,7 +87,7 @@ static void list_members(int64_t n, int64_t count, const int32_t *aggregate, int
 
 /* Row a of P' op P, appended at `end`; last[b] is the place of entry (a, b). Entries of earlier
  * rows lie before `begin`, so that `last` need not be cleared between rows. The factors 1 /
- * (known_a known_b) follow in coarsen(). */
+ * (known_a known_b) follow in coarsen_operator(). */
 static int64_t add_row(const hd_embed_operator *op, const int32_t *aggregate,
                        const int32_t *members, int64_t size, int64_t end, int64_t *last,
                        hd_embed_operator *coarse) {
@@ -131,8 +131,8 @@ done:
  * sqrt(sum known_i^2): P'P = I, and P maps the coarse known vector to the fine one, so that
  * deflation is exact on every level. An aggregate lies within one component, because it is
  * connected. Eigenvalues of P' op P lie within the bounds of op. */
-static huddle_status coarsen(const hd_embed_operator *op, const int32_t *aggregate, int64_t count,
-                             hd_embed_operator *coarse) {
+static huddle_status coarsen_operator(const hd_embed_operator *op, const int32_t *aggregate,
+                                      int64_t count, hd_embed_operator *coarse) {
     huddle_status status = HUDDLE_OK;
     int64_t *begin = NULL, *last = NULL, end = 0;
     int32_t *members = NULL;
@@ -166,8 +166,8 @@ done:
 
 /* x = P times the coarse x, with noise; columns that the coarse run could not fill remain noise.
  * The coarse block has the same width and is in float: its tolerance does not require double. */
-static void prolong(const hd_embed_run *coarse, const int32_t *aggregate, uint64_t seed,
-                    hd_embed_run *run) {
+static void prolong_vectors(const hd_embed_run *coarse, const int32_t *aggregate, uint64_t seed,
+                            hd_embed_run *run) {
     int64_t n = run->op->n, width = run->block.width;
     float *x = run->block.x;
     const float *from = coarse->block.x;
@@ -190,11 +190,11 @@ static huddle_status start_from_coarse(huddle_context *context, const int32_t *a
     huddle_status status = HUDDLE_OK;
     hd_embed_operator smaller = {0};
     hd_embed_run coarse = {0};
-    TRY(coarsen(run->op, aggregate, count, &smaller));
-    TRY(hd_embed_run_new(&smaller, run->wanted, &coarse));
+    TRY(coarsen_operator(run->op, aggregate, count, &smaller));
+    TRY(hd_embed_run_new(&smaller, run->n_wanted, &coarse));
     TRY(hd_embed_run_start(context, seed, &coarse));
     TRY(hd_embed_run_iterate(context, NULL, coarse_tolerance, COARSE_ROUNDS, &coarse));
-    prolong(&coarse, aggregate, seed, run);
+    prolong_vectors(&coarse, aggregate, seed, run);
     TRY(hd_embed_run_begin(context, hd_embed_run_edge(&coarse), START_DEGREE, run));
 done:
     hd_embed_run_free(&coarse);

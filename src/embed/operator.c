@@ -98,7 +98,7 @@ done:
 
 /* op becomes (op - middle I) / radius. The shift is subtracted in double: in the floats of the
  * filter, a narrow spectrum far from 0 would lose its digits. */
-static void normalise(double middle, double radius, hd_embed_operator *op) {
+static void scale_spectrum(double middle, double radius, hd_embed_operator *op) {
     for (int64_t i = 0; i < op->n; i++)
         for (int64_t e = op->offsets[i]; e < op->offsets[i + 1]; e++) {
             double value = op->columns[e] == i ? op->values[e] - middle : op->values[e];
@@ -110,8 +110,8 @@ static void normalise(double middle, double radius, hd_embed_operator *op) {
 
 /* N = D^-1/2 A D^-1/2, whose spectrum is known to lie in [-1, 1]. The columns are renumbered to the
  * order of the operator first; scaling then works on its own numbering. */
-static huddle_status fill_scaled(huddle_context *context, const hd_eigen_request *request,
-                                 const int32_t *order, hd_embed_operator *op) {
+static huddle_status build_normalised(huddle_context *context, const hd_eigen_request *request,
+                                      const int32_t *order, hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
     int32_t *place_of = NULL;
     if (order != NULL) {
@@ -134,8 +134,8 @@ done:
  * bounds that were found. The exponent is taken out first and returned at the end, so that no
  * intermediate result overflows. Ritz values are inside the true spectrum: if one lies beyond the
  * caller's bounds, those are wrong. */
-static huddle_status fill_any(huddle_context *context, hd_eigen_request *request,
-                              hd_embed_operator *op) {
+static huddle_status build_general(huddle_context *context, hd_eigen_request *request,
+                                   hd_embed_operator *op) {
     huddle_status status = HUDDLE_OK;
     hd_embed_spectrum s;
     int exponent = 0;
@@ -145,17 +145,17 @@ static huddle_status fill_any(huddle_context *context, hd_eigen_request *request
     TRY(hd_halo_open(context, op->n, op->offsets[op->n], op->columns, &op->halo));
     TRY(hd_embed_estimate_spectrum(context, op, ldexp(lower, -exponent), ldexp(upper, -exponent),
                                    &s));
-    double size = fmax(fabs(s.least), fabs(s.most)), slack = ldexp(1e-9 * size, exponent);
-    double least = ldexp(s.least, exponent), most = ldexp(s.most, exponent);
-    if (least < lower - slack || most > upper + slack)
+    double size = fmax(fabs(s.min_ritz), fabs(s.max_ritz)), slack = ldexp(1e-9 * size, exponent);
+    double min_ritz = ldexp(s.min_ritz, exponent), max_ritz = ldexp(s.max_ritz, exponent);
+    if (min_ritz < lower - slack || max_ritz > upper + slack)
         FAIL(HUDDLE_INVALID, "the spectrum extends from %g to %g, beyond the bounds [%g, %g]",
-             least, most, lower, upper);
+             min_ritz, max_ritz, lower, upper);
     double middle = .5 * (s.lower + s.upper), radius = .5 * (s.upper - s.lower);
     /* A multiple of the identity, up to rounding, has a spectrum without width, and nothing to
      * divide by. */
     if (radius <= 1e-13 * size)
         radius = size > 0 ? size : 1;
-    normalise(middle, radius, op);
+    scale_spectrum(middle, radius, op);
     op->lower = -1;
     op->upper = 1;
     op->shift = ldexp(middle, exponent);
@@ -200,9 +200,9 @@ huddle_status hd_embed_operator_new(huddle_context *context, hd_eigen_request *r
     ALLOC(op->columns, entries);
     ALLOC(op->values, entries);
     if (request->scale != NULL)
-        TRY(fill_scaled(context, request, order, op));
+        TRY(build_normalised(context, request, order, op));
     else
-        TRY(fill_any(context, request, op));
+        TRY(build_general(context, request, op));
     ALLOC(op->rounded, entries);
     for (int64_t e = 0; e < op->offsets[n]; e++)
         op->rounded[e] = (float)op->values[e];

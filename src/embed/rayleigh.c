@@ -83,7 +83,7 @@ static void free_step(step *s) {
 
 /* Adds up the chunks' parts in their order, which makes the sums independent of the number of
  * threads, and then those of all processes. */
-static huddle_status combine(huddle_context *context, const step *s, int64_t length) {
+static huddle_status add_chunks(huddle_context *context, const step *s, int64_t length) {
     int64_t chunks = hd_chunks(s->block->n, s->grain);
     int64_t stride = 2 * s->block->width * s->block->width;
     for (int64_t chunk = 1; chunk < chunks; chunk++)
@@ -141,7 +141,7 @@ static huddle_status add_grams(void *argument, hd_chunk chunk) {
 /* ---- the small eigenproblem ---------------------------------------------------------------- */
 
 /* Eigenvalues ascending; row k of a becomes the k-th eigenvector. */
-static huddle_status eigen(int64_t n, double *a, double *values) {
+static huddle_status solve_symmetric(int64_t n, double *a, double *values) {
     return hd_embed_check_lapack(
         LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, a, (lapack_int)n, values), n);
 }
@@ -160,7 +160,7 @@ static huddle_status orthonormal_basis(int64_t width, double *gram, double *scal
     for (int64_t i = 0; i < width; i++)
         for (int64_t j = 0; j < width; j++)
             gram[i * width + j] *= scale[i] * scale[j];
-    huddle_status status = eigen(width, gram, values);
+    huddle_status status = solve_symmetric(width, gram, values);
     *rank = 0;
     for (int64_t k = width - 1; k >= 0 && status == HUDDLE_OK && values[k] > dependent;
          k--, ++*rank)
@@ -197,7 +197,7 @@ static huddle_status solve_small(double *gram, double *product, hd_embed_ritz *r
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, r, r, b, 1, half, b, basis, b, 0, small,
                 r);
     /* LAPACK returns ascending eigenvalues; Ritz pairs are in descending order. */
-    TRY(eigen(rank, small, values));
+    TRY(solve_symmetric(rank, small, values));
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, r, b, r, 1, small, r, basis, b, 0, half,
                 b);
     for (int64_t k = 0; k < rank; k++) {
@@ -281,12 +281,12 @@ huddle_status hd_embed_rayleigh_ritz(huddle_context *context, hd_embed_block *bl
     hd_blas_enter();
     TRY(new_step(context, block, ritz, &s));
     TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
-    TRY(combine(context, &s, 2 * width * width));
+    TRY(add_chunks(context, &s, 2 * width * width));
     TRY(solve_small(s.partial, s.partial + width * width, ritz));
     for (int64_t i = 0; i < width * width; i++)
         s.rotation[i] = (float)ritz->rotation[i];
     TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_rows, &s));
-    TRY(combine(context, &s, width));
+    TRY(add_chunks(context, &s, width));
     for (int64_t k = 0; k < width; k++)
         ritz->residual[k] = k < ritz->rank ? sqrt(s.partial[k]) : INFINITY;
 done:
@@ -310,7 +310,7 @@ huddle_status hd_embed_ritz_exact(huddle_context *context, const hd_embed_operat
     s.op = op;
     TRY(hd_embed_block_fetch_ghosts(op, block));
     TRY(hd_parallel(context, NULL, block->n, s.grain, add_grams, &s));
-    TRY(combine(context, &s, 2 * width * width));
+    TRY(add_chunks(context, &s, 2 * width * width));
     TRY(solve_small(s.partial, s.partial + width * width, ritz));
 done:
     free_step(&s);
@@ -319,7 +319,7 @@ done:
 }
 
 /* Rows of the Ritz vectors in double, without changing the block. */
-static huddle_status rotate_out(void *argument, hd_chunk chunk) {
+static huddle_status write_ritz_rows(void *argument, hd_chunk chunk) {
     const step *s = argument;
     blasint b = (blasint)s->block->width;
     double *rows = s->scratch + chunk.worker * 2 * STRIP * s->block->width;
@@ -366,7 +366,7 @@ huddle_status hd_embed_ritz_vectors(huddle_context *context, const hd_embed_oper
     TRY(huddle_dense_new(block->n, count, vectors));
     TRY(new_step(context, block, ritz, &s));
     s.out = vectors;
-    TRY(hd_parallel(context, NULL, block->n, s.grain, rotate_out, &s));
+    TRY(hd_parallel(context, NULL, block->n, s.grain, write_ritz_rows, &s));
     TRY(deflate_vectors(context, op, vectors));
 done:
     free_step(&s);

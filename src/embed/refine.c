@@ -23,22 +23,22 @@ static const double extra_tolerance = 10;
 static huddle_status take_pairs(huddle_context *context, double tol, hd_embed_run *run,
                                 hd_embed_pairs *pairs) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = run->wanted;
+    int64_t count = run->n_wanted;
     const double *residual = run->ritz.residual;
     while (count < run->ritz.rank &&
-           (count == run->wanted || residual[count] < extra_tolerance * tol))
+           (count == run->n_wanted || residual[count] < extra_tolerance * tol))
         count++;
     /* The edge is taken before the exact step changes the Ritz values: it belongs to the block as
      * it was filtered. */
     pairs->edge = hd_embed_run_edge(run);
     TRY(hd_embed_ritz_exact(context, run->op, &run->block, &run->ritz));
-    TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, run->wanted,
+    TRY(hd_embed_ritz_vectors(context, run->op, &run->block, &run->ritz, run->n_wanted,
                               &pairs->vectors));
     ALLOC(pairs->theta, count);
     memcpy(pairs->theta, run->ritz.theta, (size_t)count * sizeof *pairs->theta);
     pairs->count = count;
-    pairs->cuts_cluster =
-        count > run->wanted && pairs->theta[run->wanted - 1] - pairs->theta[run->wanted] <= tol;
+    pairs->cuts_cluster = count > run->n_wanted &&
+                          pairs->theta[run->n_wanted - 1] - pairs->theta[run->n_wanted] <= tol;
     TRY(hd_embed_largest_residual(context, run->op, &pairs->vectors, pairs->theta,
                                   &pairs->residual));
     pairs->stop = run->stop;
@@ -54,14 +54,14 @@ done:
 static huddle_status continue_with(huddle_context *context, const hd_embed_problem *problem,
                                    const hd_embed_block *probe, hd_embed_run *run) {
     huddle_status status = HUDDLE_OK;
-    int64_t spare = run->block.width - run->wanted;
+    int64_t spare = run->block.width - run->n_wanted;
     int64_t count = probe->width < spare ? probe->width : spare;
     if (probe->x != NULL) {
         hd_embed_block_replace(probe, count, run->block.width - count, &run->block);
         TRY(hd_embed_run_begin(context, 0, 0, run));
     } else {
         double edge = hd_embed_run_edge(run);
-        hd_embed_block_randomise(run->op, run->wanted, 1,
+        hd_embed_block_randomise(run->op, run->n_wanted, 1,
                                  problem->request->seed ^ (uint64_t)run->n_products, &run->block);
         TRY(hd_embed_run_begin(context, edge, RETRY_DEGREE, run));
     }

@@ -84,14 +84,14 @@ huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem
     huddle_status status = HUDDLE_OK;
     hd_embed_ritz ritz = {0};
     const hd_embed_operator *op = problem->op;
-    int64_t wanted = problem->request->n_wanted;
+    int64_t n_wanted = problem->request->n_wanted;
     TRY(hd_embed_ritz_new(span->width, &ritz));
     TRY(hd_embed_ritz_exact(context, op, span, &ritz));
-    if (ritz.rank < wanted)
+    if (ritz.rank < n_wanted)
         FAIL(HUDDLE_NUMERIC, "%s found %lld independent vectors where %lld were wanted", origin,
-             (long long)ritz.rank, (long long)wanted);
-    TRY(hd_embed_ritz_vectors(context, op, span, &ritz, wanted, &pairs->vectors));
-    pairs->count = wanted + (ritz.rank > wanted);
+             (long long)ritz.rank, (long long)n_wanted);
+    TRY(hd_embed_ritz_vectors(context, op, span, &ritz, n_wanted, &pairs->vectors));
+    pairs->count = n_wanted + (ritz.rank > n_wanted);
     ALLOC(pairs->theta, pairs->count);
     memcpy(pairs->theta, ritz.theta, (size_t)pairs->count * sizeof *pairs->theta);
     TRY(hd_embed_largest_residual(context, op, &pairs->vectors, pairs->theta, &pairs->residual));
@@ -102,7 +102,7 @@ done:
 }
 
 /* The engine's vectors as a block in the operator's order. */
-static huddle_status load_span(const hd_embed_problem *problem, const huddle_dense *vectors,
+static huddle_status copy_span(const hd_embed_problem *problem, const huddle_dense *vectors,
                                hd_embed_block *span) {
     huddle_status status = HUDDLE_OK;
     int64_t n = problem->op->n, width = hd_embed_block_width(vectors->cols);
@@ -141,14 +141,14 @@ static huddle_status solve_by_engine(huddle_context *context, const hd_embed_pro
     TRY(engine->find_eigenpairs(context, problem->request, &result));
     TRY(huddle_dense_fetch(&vectors));
     TRY(check_result(problem, &result));
-    TRY(load_span(problem, &vectors, &span));
+    TRY(copy_span(problem, &vectors, &span));
     TRY(hd_embed_take_span(context, problem, engine->text.name, &span, pairs));
     double tol = problem->request->tol;
-    int64_t wanted = problem->request->n_wanted;
+    int64_t n_wanted = problem->request->n_wanted;
     /* The same criterion as for the CPU (refine.c). The residual is measured again: an engine that
      * reports convergence without reaching tol has stalled. */
     pairs->cuts_cluster =
-        pairs->count > wanted && pairs->theta[wanted - 1] - pairs->theta[wanted] <= tol;
+        pairs->count > n_wanted && pairs->theta[n_wanted - 1] - pairs->theta[n_wanted] <= tol;
     pairs->stop = result.stop;
     if (result.stop == HUDDLE_STOP_CONVERGED && pairs->residual > tol)
         pairs->stop = HUDDLE_STOP_STALLED;

@@ -60,6 +60,6 @@ huddle_status hd_embed_take_span(huddle_context *context, const hd_embed_problem
 huddle_status hd_embed_check_lapack(int answer, int64_t n);
 
 /* Columns of the block that the Chebyshev solver would use. */
-int64_t hd_embed_chebyshev_width(int64_t wanted);
+int64_t hd_embed_chebyshev_width(int64_t n_wanted);
 
 #endif

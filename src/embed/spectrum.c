@@ -35,8 +35,8 @@ typedef struct recurrence {
 } recurrence;
 
 /* y = op x; *product = x'y. */
-static huddle_status multiply(huddle_context *context, const hd_embed_operator *op, double *x,
-                              double *y, double *product) {
+static huddle_status multiply_vector(huddle_context *context, const hd_embed_operator *op,
+                                     double *x, double *y, double *product) {
     huddle_status status = HUDDLE_OK;
     *product = 0;
     TRY(hd_halo_fetch(&op->halo, x, sizeof *x));
@@ -74,12 +74,12 @@ done:
 /* One step: extends the tridiagonal matrix; *beside is the norm of the next vector, which becomes
  * x. beta_k q_{k+1} = A q_k - alpha_k q_k - beta_{k-1} q_{k-1}. The three arrays change places
  * instead of being copied. */
-static huddle_status extend(huddle_context *context, const hd_embed_operator *op, recurrence *r,
-                            tridiagonal *t, double *beside) {
+static huddle_status extend_lanczos(huddle_context *context, const hd_embed_operator *op,
+                                    recurrence *r, tridiagonal *t, double *beside) {
     huddle_status status = HUDDLE_OK;
     int k = (int)t->size;
     double diagonal, last = k > 0 ? t->beside[k - 1] : 0, square = 0, *swap = r->before;
-    TRY(multiply(context, op, r->x, r->y, &diagonal));
+    TRY(multiply_vector(context, op, r->x, r->y, &diagonal));
     for (int64_t i = 0; i < op->n; i++) {
         r->y[i] -= diagonal * r->x[i] + last * r->before[i];
         square += r->y[i] * r->y[i];
@@ -109,7 +109,7 @@ static huddle_status run_lanczos(huddle_context *context, const hd_embed_operato
     ALLOC_ZERO(r.before, length);
     TRY(draw_start(context, op, r.x));
     while (t->size < STEPS && t->size < op->slab.total) {
-        TRY(extend(context, op, &r, t, &beside));
+        TRY(extend_lanczos(context, op, &r, t, &beside));
         largest = fmax(largest, fabs(t->diagonal[t->size - 1]) + beside);
         if (beside <= exhausted * largest) /* an invariant subspace: both ends are exact */
             break;
@@ -157,18 +157,18 @@ huddle_status hd_embed_estimate_spectrum(huddle_context *context, const hd_embed
     double rest = t.beside[k - 1];
     TRY(hd_embed_check_lapack(
         LAPACKE_dstev(LAPACK_COL_MAJOR, 'V', k, t.diagonal, t.beside, vectors, k), k));
-    spectrum->least = t.diagonal[0];
-    spectrum->most = t.diagonal[k - 1];
-    double width = spectrum->most - spectrum->least;
+    spectrum->min_ritz = t.diagonal[0];
+    spectrum->max_ritz = t.diagonal[k - 1];
+    double width = spectrum->max_ritz - spectrum->min_ritz;
     double below = rest * fabs(vectors[k - 1]), above = rest * fabs(vectors[k * k - 1]);
     /* An eigenvalue lies within the residual of a Ritz value, which is the last component of its
      * vector times the next off-diagonal entry. */
     TRY(bound_rows(context, op, &first, &last));
     spectrum->lower =
-        fmax(fmax(lower, first), spectrum->least - fmin(rest, below + margin * width));
-    spectrum->upper = fmin(fmin(upper, last), spectrum->most + above);
-    spectrum->lower = fmin(spectrum->lower, spectrum->least);
-    spectrum->upper = fmax(spectrum->upper, spectrum->most);
+        fmax(fmax(lower, first), spectrum->min_ritz - fmin(rest, below + margin * width));
+    spectrum->upper = fmin(fmin(upper, last), spectrum->max_ritz + above);
+    spectrum->lower = fmin(spectrum->lower, spectrum->min_ritz);
+    spectrum->upper = fmax(spectrum->upper, spectrum->max_ritz);
 done:
     return status;
 }

@@ -5,8 +5,8 @@
 #include "embed/operator.h"
 
 typedef struct hd_embed_spectrum {
-    double least, most;  /* Ritz values: the spectrum extends at least this far */
-    double lower, upper; /* estimated ends: upper is close, lower is on the safe side */
+    double min_ritz, max_ritz; /* Ritz values: the spectrum extends at least this far */
+    double lower, upper;       /* estimated ends: upper is close, lower is on the safe side */
 } hd_embed_spectrum;
 
 /* Estimates the ends of the spectrum by a few steps of Lanczos, within Gershgorin's bounds and

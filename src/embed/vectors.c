@@ -85,7 +85,7 @@ void hd_embed_block_replace(const hd_embed_block *from, int64_t count, int64_t f
 }
 
 /* x[place] += term, in the block's precision. */
-static void add_to(hd_embed_block *block, int64_t place, double term) {
+static void add_to_entry(hd_embed_block *block, int64_t place, double term) {
     if (block->in_double)
         ((double *)block->x)[place] += term;
     else
@@ -107,7 +107,7 @@ void hd_embed_block_randomise(const hd_embed_operator *op, int64_t first, double
             for (int64_t k = 0; k < 8; k++) {
                 double number = (double)(words[k / 2] >> (k % 2 * 16) & 0xffff) - 32767.5;
                 if (j + k >= first)
-                    add_to(block, i * block->width + j + k, number * scale);
+                    add_to_entry(block, i * block->width + j + k, number * scale);
             }
         }
 }

@@ -23,12 +23,12 @@ enum { MAX_PROBE_DEGREE = 2000 };
 /* ---- inertia ------------------------------------------------------------------------------- */
 
 /* The statement that one count of eigenvalues is to prove. */
-typedef struct claim {
+typedef struct hypothesis {
     int64_t expected; /* pairs above the shift */
     int64_t covered;  /* pairs that are proven if no more eigenvalues are above it */
     double shift;
     double room; /* the count must be right for a shift within this */
-} claim;
+} hypothesis;
 
 /* k Ritz values of orthonormal vectors lie within sqrt(k) times the largest residual of k different
  * eigenvalues (Kahan, 1967; Parlett, The Symmetric Eigenvalue Problem, 11.5). */
@@ -37,29 +37,32 @@ static double pair_error(const hd_embed_problem *problem, const hd_embed_pairs *
     return fmax(error, 1e-9 * (problem->op->upper - problem->op->lower));
 }
 
-/* The claim that the wanted pairs are all above a number a little under the last of them. False if
- * the next pair is too close for that. With an error of `error` in the Ritz values, at least
- * `wanted` eigenvalues lie above theta - error; the shift is half an error lower, which is the room
- * for the rounding of the factorisation. */
-static bool claim_all(const hd_embed_problem *problem, const hd_embed_pairs *pairs, claim *c) {
-    int64_t wanted = problem->request->n_wanted;
+/* The hypothesis that the wanted pairs are all above a number a little under the last of them.
+ * False if the next pair is too close for that. With an error of `error` in the Ritz values, at
+ * least `n_wanted` eigenvalues lie above theta - error; the shift is half an error lower, which is
+ * the room for the rounding of the factorisation. */
+static bool hypothesise_all(const hd_embed_problem *problem, const hd_embed_pairs *pairs,
+                            hypothesis *c) {
+    int64_t n_wanted = problem->request->n_wanted;
     double error = pair_error(problem, pairs);
-    double next = wanted < pairs->count ? pairs->theta[wanted] : -INFINITY;
-    *c = (claim){wanted, wanted, pairs->theta[wanted - 1] - 1.5 * error, .5 * error};
-    return pairs->theta[wanted - 1] - next > 3 * error;
+    double next = n_wanted < pairs->count ? pairs->theta[n_wanted] : -INFINITY;
+    *c = (hypothesis){n_wanted, n_wanted, pairs->theta[n_wanted - 1] - 1.5 * error, .5 * error};
+    return pairs->theta[n_wanted - 1] - next > 3 * error;
 }
 
-/* If c cuts a cluster of eigenvalues: the claim that only the pairs before the cluster are above a
- * number a little over its first. That leaves nothing to be missed above the cluster; if it is no
- * wider than the error, the pairs in it are as good as any, and all are proven. */
-static claim claim_before_cluster(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
+/* If c cuts a cluster of eigenvalues: the hypothesis that only the pairs before the cluster are
+ * above a number a little over its first. That leaves nothing to be missed above the cluster; if it
+ * is no wider than the error, the pairs in it are as good as any, and all are proven. */
+static hypothesis hypothesise_before_cluster(const hd_embed_problem *problem,
+                                             const hd_embed_pairs *pairs) {
     double error = pair_error(problem, pairs);
     const double *theta = pairs->theta;
     int64_t j = problem->request->n_wanted - 1;
     while (j > 0 && theta[j - 1] - theta[j] <= 3 * error)
         j--;
     bool narrow = theta[j] - theta[problem->request->n_wanted - 1] <= error;
-    return (claim){j, narrow ? problem->request->n_wanted : j, theta[j] + 1.5 * error, .5 * error};
+    return (hypothesis){j, narrow ? problem->request->n_wanted : j, theta[j] + 1.5 * error,
+                        .5 * error};
 }
 
 typedef enum answer { UNKNOWN, PROVEN, MORE } answer;
@@ -67,8 +70,8 @@ typedef enum answer { UNKNOWN, PROVEN, MORE } answer;
 /* Counts the eigenvalues above the shift without the known ones, which are the largest. The count
  * proves nothing if the factorisation is too inaccurate, nor if it is smaller than the pairs
  * allow. */
-static huddle_status check_claim(huddle_context *context, const hd_embed_problem *problem,
-                                 double work, const claim *c, answer *found) {
+static huddle_status check_hypothesis(huddle_context *context, const hd_embed_problem *problem,
+                                      double work, const hypothesis *c, answer *found) {
     huddle_status status = HUDDLE_OK;
     hd_embed_inertia inertia;
     *found = UNKNOWN;
@@ -86,13 +89,13 @@ done:
 static huddle_status count_pairs(huddle_context *context, const hd_embed_problem *problem,
                                  double work, hd_embed_pairs *pairs, bool *missed) {
     huddle_status status = HUDDLE_OK;
-    claim c;
+    hypothesis c;
     answer found = MORE;
-    if (claim_all(problem, pairs, &c))
-        TRY(check_claim(context, problem, work, &c, &found));
+    if (hypothesise_all(problem, pairs, &c))
+        TRY(check_hypothesis(context, problem, work, &c, &found));
     if (found == MORE) {
-        c = claim_before_cluster(problem, pairs);
-        TRY(check_claim(context, problem, work, &c, &found));
+        c = hypothesise_before_cluster(problem, pairs);
+        TRY(check_hypothesis(context, problem, work, &c, &found));
         *missed = found == MORE;
     }
     if (found == PROVEN)
@@ -135,8 +138,8 @@ static huddle_status filter_probe(huddle_context *context, const hd_embed_proble
                                   double edge, int64_t degree, hd_embed_run *run) {
     static const double range = 50; /* as a logarithm */
     huddle_status status = HUDDLE_OK;
-    double most = floor(range / hd_embed_growth(problem->op, edge, problem->op->upper));
-    int64_t step = most < 4 ? 4 : most < (double)degree ? (int64_t)most : degree;
+    double max_step = floor(range / hd_embed_growth(problem->op, edge, problem->op->upper));
+    int64_t step = max_step < 4 ? 4 : max_step < (double)degree ? (int64_t)max_step : degree;
     TRY(hd_embed_run_begin(context, edge, step, run));
     for (int64_t done = step; done < degree; done += step)
         TRY(hd_embed_run_filter(context, edge, degree - done < step ? degree - done : step, run));
@@ -146,16 +149,16 @@ done:
 
 /* Whether the next pair is so close to the last wanted one that c cuts a cluster. */
 static bool cuts_cluster(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
-    claim c;
-    return pairs->cuts_cluster || !claim_all(problem, pairs, &c);
+    hypothesis c;
+    return pairs->cuts_cluster || !hypothesise_all(problem, pairs, &c);
 }
 
 /* Sends new random vectors through the filter, orthogonal to the pairs that were found. One pass
  * separates what lies well above the last pair from what lies below. In a cluster the two are
  * close, so there the first pair of the probe must converge. Without an edge (pairs of another
  * solver), the probe finds its interval by iterating itself. */
-static huddle_status send_probe(huddle_context *context, const hd_embed_problem *problem,
-                                hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
+static huddle_status run_probe(huddle_context *context, const hd_embed_problem *problem,
+                               hd_embed_pairs *pairs, hd_embed_block *probe, bool *missed) {
     huddle_status status = HUDDLE_OK;
     hd_embed_run run = {0};
     float *found = NULL;
@@ -219,7 +222,7 @@ huddle_status hd_embed_verify(huddle_context *context, const hd_embed_problem *p
     if (pairs->proven == problem->request->n_wanted)
         pairs->verified = "inertia";
     else
-        TRY(send_probe(context, problem, pairs, probe, missed));
+        TRY(run_probe(context, problem, pairs, probe, missed));
 done:
     return status;
 }

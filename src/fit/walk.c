@@ -34,11 +34,11 @@ const char *hd_walk_join(char name[HD_WALK_NAME], const char *prefix, const char
 }
 
 /* Whether this member is to be written or read. */
-static bool saves(const hd_walk *walk, const char *name) {
+static bool is_saving(const hd_walk *walk, const char *name) {
     return walk->mode == HD_WALK_SAVE && walk->status == HUDDLE_OK && name != NULL;
 }
 
-static bool loads(const hd_walk *walk, const char *name) {
+static bool is_loading(const hd_walk *walk, const char *name) {
     return walk->mode == HD_WALK_LOAD && walk->status == HUDDLE_OK && name != NULL;
 }
 
@@ -56,9 +56,9 @@ static const hd_json_value *find_value(hd_walk *walk, const char *name, hd_json_
 
 /* Null is refused, unlike for reals: no count is unknown. */
 void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
-    if (saves(walk, name))
+    if (is_saving(walk, name))
         hd_json_set_integer(walk->json, name, *value);
-    if (!loads(walk, name))
+    if (!is_loading(walk, name))
         return;
     const hd_json_value *stored = find_value(walk, name, HD_JSON_INTEGER);
     if (stored != NULL && stored->type == HD_JSON_INTEGER)
@@ -79,9 +79,9 @@ void hd_walk_int32(hd_walk *walk, const char *name, int32_t *value) {
 }
 
 void hd_walk_bool(hd_walk *walk, const char *name, bool *value) {
-    if (saves(walk, name))
+    if (is_saving(walk, name))
         hd_json_set_bool(walk->json, name, *value);
-    if (!loads(walk, name))
+    if (!is_loading(walk, name))
         return;
     const hd_json_value *stored = find_value(walk, name, HD_JSON_BOOL);
     if (stored != NULL)
@@ -91,9 +91,9 @@ void hd_walk_bool(hd_walk *walk, const char *name, bool *value) {
 /* JSON has no NaN, which is stored as null. A real without a fraction may be stored as an
  * integer. */
 void hd_walk_real(hd_walk *walk, const char *name, double *value) {
-    if (saves(walk, name))
+    if (is_saving(walk, name))
         hd_json_set_real(walk->json, name, *value);
-    if (!loads(walk, name))
+    if (!is_loading(walk, name))
         return;
     const hd_json_value *stored = hd_json_get(walk->values, name);
     if (stored != NULL && (stored->type == HD_JSON_REAL || stored->type == HD_JSON_INTEGER))
@@ -106,9 +106,9 @@ void hd_walk_real(hd_walk *walk, const char *name, double *value) {
 
 /* Stored by name, so that files do not depend on the order of the enum. */
 void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
-    if (saves(walk, name))
+    if (is_saving(walk, name))
         hd_json_set_string(walk->json, name, huddle_stop_name(*value));
-    if (!loads(walk, name))
+    if (!is_loading(walk, name))
         return;
     const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
     for (int stop = HUDDLE_STOP_CONVERGED; stop <= HUDDLE_STOP_ROUNDING; stop++)
@@ -123,9 +123,9 @@ void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
 /* Info structs point to static texts elsewhere, so that nobody frees them; those of a loaded model
  * belong to the fit's list of texts. */
 void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
-    if (saves(walk, name))
+    if (is_saving(walk, name))
         hd_json_set_string(walk->json, name, *value);
-    if (!loads(walk, name))
+    if (!is_loading(walk, name))
         return;
     const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
     *value = NULL;
@@ -148,9 +148,9 @@ void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
  * other text is refused. */
 void hd_walk_choice(hd_walk *walk, const char *name, const huddle_option *option,
                     const char **value) {
-    if (saves(walk, name))
+    if (is_saving(walk, name))
         hd_json_set_string(walk->json, name, *value);
-    if (!loads(walk, name))
+    if (!is_loading(walk, name))
         return;
     const hd_json_value *stored = find_value(walk, name, HD_JSON_STRING);
     *value = NULL;
@@ -238,9 +238,9 @@ static void walk_array(hd_walk *walk, const char *name, const element *e, int32_
         *values = NULL;
     } else if (walk->mode == HD_WALK_COPY) {
         copy_array(walk, dims[0] * (rank > 1 ? dims[1] : 1), e->size, values);
-    } else if (saves(walk, name) && *values != NULL) {
+    } else if (is_saving(walk, name) && *values != NULL) {
         save_array(walk, name, e, rank, dims, *values);
-    } else if (loads(walk, name)) {
+    } else if (is_loading(walk, name)) {
         load_array(walk, name, e, rank, found, values);
         if (*values != NULL && (found[0] != dims[0] || (rank > 1 && found[1] != dims[1])))
             hd_walk_fail(walk, name);
@@ -321,9 +321,9 @@ void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix) {
         walk->status = huddle_dense_fetch(matrix);
         if (walk->status == HUDDLE_OK)
             hd_resident_drop(&matrix->resident);
-    } else if (saves(walk, name) && there) {
+    } else if (is_saving(walk, name) && there) {
         save_dense(walk, name, matrix);
-    } else if (loads(walk, name)) {
+    } else if (is_loading(walk, name)) {
         int64_t dims[2] = {0, 0};
         void *values = NULL;
         load_array(walk, name, &reals, 2, dims, &values);
@@ -436,9 +436,9 @@ void hd_walk_points(hd_walk *walk, const char *name, huddle_points *points) {
         walk->status = huddle_points_fetch(points);
         if (walk->status == HUDDLE_OK)
             hd_resident_drop(&points->resident);
-    } else if (saves(walk, name)) {
+    } else if (is_saving(walk, name)) {
         save_points(walk, name, points);
-    } else if (loads(walk, name)) {
+    } else if (is_loading(walk, name)) {
         walk_point_arrays(walk, name, points);
     }
 }

@@ -38,24 +38,24 @@ typedef struct brute {
 /* tau is the last value of the list. It only decreases, so that a pair that the kernel dropped
  * against an earlier tau could not enter the list now either. Lists are sorted by (value, index):
  * their final content does not depend on the order of the offers. */
-static void offer(brute *b, int64_t i, float value, int64_t j) {
-    b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
+static void insert_candidate(brute *b, int64_t i, float value, int64_t j) {
+    b->tiles.tau[i] = hd_graph_candidates_insert(&b->near, i, value, j);
 }
 
 /* Both lists of a pair. A hit is within the larger tau of the two; the list with the smaller one
  * rejects it. Neither list needs a lock, because a block of points takes part in one comparison per
  * round. */
-static void offer_pair(void *argument, int64_t i, int64_t j, float value) {
-    offer(argument, i, value, j);
-    offer(argument, j, value, i);
+static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
+    insert_candidate(argument, i, value, j);
+    insert_candidate(argument, j, value, i);
 }
 
 /* Queries that are other points. Pairs that must be skipped are dropped here: the kernel does not
  * know of groups. */
-static void offer_query(void *argument, int64_t i, int64_t j, float value) {
+static void insert_for_query(void *argument, int64_t i, int64_t j, float value) {
     const brute *b = argument;
     if (!hd_graph_search_skips(b->search, i, j))
-        offer(argument, i, value, j);
+        insert_candidate(argument, i, value, j);
 }
 
 static huddle_status compare_queries(void *argument, hd_chunk chunk) {
@@ -156,7 +156,7 @@ static huddle_status prepare_search(huddle_context *context, brute *b) {
     b->tiles.columns = &b->train;
     b->tiles.kernel = hd_graph_tiles_kernel(&b->packing);
     b->tiles.argument = b;
-    b->tiles.hit = s->self ? offer_pair : offer_query;
+    b->tiles.hit = s->self ? insert_pair : insert_for_query;
     int64_t k = (int64_t)s->k + SPARE, padded = b->query->padded;
     TRY(hd_graph_candidates_new(b->query->n, (int32_t)(k < s->train->n ? k : s->train->n),
                                 &b->near));

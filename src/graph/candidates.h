@@ -35,8 +35,8 @@ static inline void hd_graph_candidates_free(hd_graph_candidates *lists) {
 
 /* Inserts j into list i if it belongs there; returns the last value of the list, above which
  * nothing can enter it any more. */
-static inline float hd_graph_candidates_offer(const hd_graph_candidates *lists, int64_t i,
-                                              float value, int64_t j) {
+static inline float hd_graph_candidates_insert(const hd_graph_candidates *lists, int64_t i,
+                                               float value, int64_t j) {
     float *values = lists->value + i * lists->k;
     int32_t *index = lists->index + i * lists->k, at = lists->k - 1, name = (int32_t)j;
     if (value > values[at] || (value == values[at] && name >= index[at]))

@@ -46,7 +46,7 @@ typedef struct bridge {
 typedef struct parts parts;
 
 /* Finds for each of `count` vertices the nearest vertex of another part, and its distance. */
-typedef huddle_status (*nearest_function)(parts *j, const int32_t *names, int64_t count,
+typedef huddle_status (*nearest_function)(parts *j, const int32_t *vertices, int64_t count,
                                           int32_t *nearest, double *distance);
 
 /* The parts of the graph while they are being joined. The arrays of a round are kept from one round
@@ -63,7 +63,7 @@ struct parts {
     int32_t *part;         /* of each vertex */
     int32_t count;         /* of the parts */
     int64_t *sizes;        /* of each part, in points */
-    int32_t *names;        /* vertices that search in this round */
+    int32_t *vertices;     /* vertices that search in this round */
     int32_t *group;        /* their parts */
     int32_t *nearest;      /* what they found */
     double *distance;
@@ -91,14 +91,14 @@ done:
 
 /* The search of the CPU for dense points: the asking vertices are a selection of the rows, and the
  * groups exclude their own part. */
-static huddle_status find_among_dense(parts *j, const int32_t *names, int64_t count,
+static huddle_status find_among_dense(parts *j, const int32_t *vertices, int64_t count,
                                       int32_t *nearest, double *distance) {
     huddle_status status = HUDDLE_OK;
     const char *used;
     hd_graph_rows asking = hd_graph_rows_of_points(j->points);
     TRY(prepare_rows(j));
     asking.n = count;
-    asking.pick = names;
+    asking.pick = vertices;
     asking.shift = j->rows.shift;
     hd_graph_search s = {.train = &j->rows,
                          .query = &asking,
@@ -119,7 +119,7 @@ done:
 
 /* The same for sparse points. The search has no selection of rows, so that the asking rows are
  * copied. */
-static huddle_status find_among_sparse(parts *j, const int32_t *names, int64_t count,
+static huddle_status find_among_sparse(parts *j, const int32_t *vertices, int64_t count,
                                        int32_t *nearest, double *distance) {
     huddle_status status = HUDDLE_OK;
     huddle_points asking = {0};
@@ -131,7 +131,7 @@ static huddle_status find_among_sparse(parts *j, const int32_t *names, int64_t c
                          .distance2 = distance};
     ALLOC(rows, count);
     for (int64_t i = 0; i < count; i++)
-        rows[i] = names[i];
+        rows[i] = vertices[i];
     TRY(huddle_points_take(j->points, rows, count, &asking));
     TRY(hd_graph_search_sparse(j->context, j->points, &asking, j->cosine, &s));
 done:
@@ -140,10 +140,10 @@ done:
     return status;
 }
 
-/* Asks the engine for the nearest vertex outside of every vertex, of which `names` are used. The
+/* Asks the engine for the nearest vertex outside of every vertex, of which `vertices` are used. The
  * request has no selection of queries, so that the largest part is searched for too. */
-static huddle_status ask_engine(parts *j, const int32_t *names, int64_t count, int32_t *nearest,
-                                double *distance, bool *answered) {
+static huddle_status try_engine(parts *j, const int32_t *vertices, int64_t count, int32_t *nearest,
+                                double *distance, bool *handled) {
     huddle_status status = HUDDLE_OK;
     huddle_neighbors lists = {0};
     huddle_knn_info info = {0};
@@ -151,13 +151,13 @@ static huddle_status ask_engine(parts *j, const int32_t *names, int64_t count, i
     options.n_neighbors = 1;
     options.metric = j->cosine ? "cosine" : "euclidean";
     hd_neighbor_request request = {.train = j->points, .options = &options, .part = j->part};
-    TRY(hd_graph_ask_engine(j->context, &request, &lists, &info, answered));
-    if (!*answered)
+    TRY(hd_graph_try_engine(j->context, &request, &lists, &info, handled));
+    if (!*handled)
         goto done;
     TRY(huddle_neighbors_fetch(&lists));
     for (int64_t i = 0; i < count; i++) {
-        nearest[i] = lists.index[names[i]];
-        distance[i] = lists.distance[names[i]];
+        nearest[i] = lists.index[vertices[i]];
+        distance[i] = lists.distance[vertices[i]];
     }
 done:
     huddle_neighbors_free(&lists);
@@ -165,26 +165,26 @@ done:
 }
 
 /* The engine first; what it declines, the CPU does. */
-static huddle_status find_among_points(parts *j, const int32_t *names, int64_t count,
+static huddle_status find_among_points(parts *j, const int32_t *vertices, int64_t count,
                                        int32_t *nearest, double *distance) {
     huddle_status status = HUDDLE_OK;
-    bool answered = false;
-    TRY(ask_engine(j, names, count, nearest, distance, &answered));
-    j->squared = !answered;
-    if (answered)
+    bool handled = false;
+    TRY(try_engine(j, vertices, count, nearest, distance, &handled));
+    j->squared = !handled;
+    if (handled)
         goto done;
     TRY(huddle_points_fetch(j->points));
-    TRY(j->points->offsets == NULL ? find_among_dense(j, names, count, nearest, distance)
-                                   : find_among_sparse(j, names, count, nearest, distance));
+    TRY(j->points->offsets == NULL ? find_among_dense(j, vertices, count, nearest, distance)
+                                   : find_among_sparse(j, vertices, count, nearest, distance));
 done:
     return status;
 }
 
 /* The first of several nearest vertices is kept, as ties by the smaller index require. */
-static huddle_status find_in_matrix(parts *j, const int32_t *names, int64_t count, int32_t *nearest,
-                                    double *distance) {
+static huddle_status find_in_matrix(parts *j, const int32_t *vertices, int64_t count,
+                                    int32_t *nearest, double *distance) {
     for (int64_t i = 0; i < count; i++) {
-        const double *row = j->distances->values + names[i] * j->distances->stride;
+        const double *row = j->distances->values + vertices[i] * j->distances->stride;
         nearest[i] = -1;
         for (int32_t v = 0; v < j->n; v++)
             if (j->part[v] != j->group[i] && (nearest[i] < 0 || row[v] < row[nearest[i]]))
@@ -197,7 +197,7 @@ static huddle_status find_in_matrix(parts *j, const int32_t *names, int64_t coun
 /* ---- one round ----------------------------------------------------------------------------- */
 
 /* The order of edges that makes the spanning tree unique. */
-static bool shorter(bridge a, bridge b) {
+static bool is_shorter(bridge a, bridge b) {
     if (a.distance != b.distance)
         return a.distance < b.distance;
     return a.low != b.low ? a.low < b.low : a.high < b.high;
@@ -210,10 +210,10 @@ static void count_sizes(parts *j) {
         j->sizes[j->part[v]] += j->copies != NULL ? j->copies[v] : 1;
 }
 
-/* Finds the best bridge of every part that searches: those of fewer than `least` points, or all
+/* Finds the best bridge of every part that searches: those of fewer than `min_size` points, or all
  * except the largest if least is 0. The others have best.low = -1. Every vertex of such a part is
  * searched for its nearest vertex outside; the part takes the shortest of these edges. */
-static huddle_status find_best_bridges(parts *j, double least) {
+static huddle_status find_best_bridges(parts *j, double min_size) {
     huddle_status status = HUDDLE_OK;
     int64_t count = 0;
     int32_t largest = 0;
@@ -221,18 +221,18 @@ static huddle_status find_best_bridges(parts *j, double least) {
         largest = j->sizes[p] > j->sizes[largest] ? p : largest;
     for (int64_t v = 0; v < j->n; v++) {
         int32_t p = j->part[v];
-        if (least > 0 ? (double)j->sizes[p] >= least : p == largest)
+        if (min_size > 0 ? (double)j->sizes[p] >= min_size : p == largest)
             continue;
-        j->names[count] = (int32_t)v;
+        j->vertices[count] = (int32_t)v;
         j->group[count++] = p;
     }
     for (int32_t p = 0; p < j->count; p++)
         j->best[p] = (bridge){-1, -1, INFINITY};
-    TRY(j->find_nearest(j, j->names, count, j->nearest, j->distance));
+    TRY(j->find_nearest(j, j->vertices, count, j->nearest, j->distance));
     for (int64_t i = 0; i < count; i++) {
-        int32_t a = j->names[i], b = j->nearest[i];
+        int32_t a = j->vertices[i], b = j->nearest[i];
         bridge found = {a < b ? a : b, a < b ? b : a, j->distance[i]};
-        if (j->best[j->group[i]].low < 0 || shorter(found, j->best[j->group[i]]))
+        if (j->best[j->group[i]].low < 0 || is_shorter(found, j->best[j->group[i]]))
             j->best[j->group[i]] = found;
     }
 done:
@@ -242,7 +242,7 @@ done:
 /* The bridge with its distance as the metric has it: rows of norm 1 have |x - y|^2 = 2 (1 - cos).
  * Squares are compared as they are; the root is taken only here, because it could make a tie of
  * two different distances. */
-static bridge with_true_distance(const parts *j, bridge b) {
+static bridge convert_distance(const parts *j, bridge b) {
     if (j->squared)
         b.distance = j->cosine ? b.distance / 2 : sqrt(b.distance);
     return b;
@@ -261,7 +261,7 @@ static void join_parts(parts *j) {
         if (hd_find_root(j->merged, one) == hd_find_root(j->merged, other))
             continue;
         hd_unite(j->merged, one, other);
-        j->bridges[j->n_bridges++] = with_true_distance(j, b);
+        j->bridges[j->n_bridges++] = convert_distance(j, b);
     }
     j->count = hd_graph_number_roots(j->merged, j->count);
     for (int64_t v = 0; v < j->n; v++)
@@ -270,9 +270,9 @@ static void join_parts(parts *j) {
 }
 
 /* Whether another round for small components is needed. */
-static bool has_small_part(const parts *j, double least) {
+static bool has_small_part(const parts *j, double min_size) {
     for (int32_t p = 0; p < j->count; p++)
-        if ((double)j->sizes[p] < least)
+        if ((double)j->sizes[p] < min_size)
             return true;
     return false;
 }
@@ -286,10 +286,10 @@ static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clust
     int64_t total = 0;
     for (int32_t p = 0; p < j->count; p++)
         total += j->sizes[p];
-    double least = small_share * (double)total / n_clusters;
+    double min_size = small_share * (double)total / n_clusters;
     bool small = strcmp(connect, "small") == 0;
-    while (small && j->count > 1 && has_small_part(j, least)) {
-        TRY(find_best_bridges(j, least));
+    while (small && j->count > 1 && has_small_part(j, min_size)) {
+        TRY(find_best_bridges(j, min_size));
         join_parts(j);
     }
     /* "true" connects everything; the others only if there are more components than clusters. */
@@ -376,7 +376,7 @@ static huddle_status allocate_parts(parts *j) {
     ALLOC(j->best, j->count);
     ALLOC(j->merged, j->count);
     ALLOC(j->bridges, j->count);
-    ALLOC(j->names, j->n);
+    ALLOC(j->vertices, j->n);
     ALLOC(j->nearest, j->n);
     ALLOC(j->distance, j->n);
     ALLOC(j->group, j->n);
@@ -391,7 +391,7 @@ static void free_parts(parts *j) {
     huddle_free(j->best);
     huddle_free(j->merged);
     huddle_free(j->bridges);
-    huddle_free(j->names);
+    huddle_free(j->vertices);
     huddle_free(j->nearest);
     huddle_free(j->distance);
     huddle_free(j->group);

@@ -98,7 +98,7 @@ static int64_t offset_of(const hd_graph_rows *rows, int64_t i) {
 }
 
 /* Coordinate j of the row at that offset, without its scale. */
-static double value(const hd_graph_rows *rows, int64_t at, int64_t j) {
+static double coordinate_at(const hd_graph_rows *rows, int64_t at, int64_t j) {
     double v = rows->singles != NULL ? (double)rows->singles[at + j] : rows->doubles[at + j];
     return rows->shift != NULL ? v + rows->shift[j] : v;
 }
@@ -111,9 +111,9 @@ static huddle_status scale_rows(void *argument, hd_chunk chunk) {
         int64_t at = offset_of(rows, i);
         double largest = 0, sum = 0;
         for (int64_t j = 0; j < rows->d; j++)
-            largest = fmax(largest, fabs(value(rows, at, j)));
+            largest = fmax(largest, fabs(coordinate_at(rows, at, j)));
         for (int64_t j = 0; j < rows->d && largest > 0; j++) {
-            double v = value(rows, at, j) / largest;
+            double v = coordinate_at(rows, at, j) / largest;
             sum += v * v;
         }
         rows->scale[i] = largest > 0 ? 1 / (largest * sqrt(sum)) : 0;
@@ -135,8 +135,8 @@ int64_t hd_graph_rows_width(const hd_graph_rows *rows) {
     return rows->d + rows->zeros;
 }
 
-/* Shift before scale, as in value(): solvers that read coordinates and those that compute distances
- * directly must see the same numbers. */
+/* Shift before scale, as in coordinate_at(): solvers that read coordinates and those that compute
+ * distances directly must see the same numbers. */
 void hd_graph_rows_read(const hd_graph_rows *rows, int64_t i, double *coordinates) {
     int64_t at = offset_of(rows, i);
     if (rows->singles != NULL)
@@ -220,7 +220,7 @@ double hd_graph_rows_distance2(const hd_graph_rows *a, int64_t i, const hd_graph
         return s == t ? 0 : 2;
     double sum = 0;
     for (int64_t f = 0; f < a->d; f++) {
-        double difference = value(a, p, f) * s - value(b, q, f) * t;
+        double difference = coordinate_at(a, p, f) * s - coordinate_at(b, q, f) * t;
         sum += difference * difference;
     }
     return sum;

@@ -68,7 +68,7 @@ static double coordinate(const tree *t, int32_t place, int64_t f) {
     return t->points[t->order[place] * t->d + f];
 }
 
-static void swap(int32_t *order, int64_t a, int64_t b) {
+static void swap_places(int32_t *order, int64_t a, int64_t b) {
     int32_t name = order[a];
     order[a] = order[b];
     order[b] = name;
@@ -90,7 +90,7 @@ static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, 
             while (coordinate(t, (int32_t)j, f) > pivot)
                 j--;
             if (i <= j)
-                swap(t->order, i++, j--);
+                swap_places(t->order, i++, j--);
         }
         if (middle <= j)
             high = j;
@@ -104,13 +104,13 @@ static double select_value(tree *t, int32_t begin, int32_t end, int32_t middle, 
 
 /* Moves points below value (or, if `including`, not above it) to the front; returns their number.
  */
-static int32_t partition(tree *t, int32_t begin, int32_t end, int64_t f, double value,
-                         bool including) {
+static int32_t partition_points(tree *t, int32_t begin, int32_t end, int64_t f, double value,
+                                bool including) {
     int32_t front = begin;
     for (int32_t place = begin; place < end; place++) {
         double x = coordinate(t, place, f);
         if (x < value || (including && x == value))
-            swap(t->order, front++, place);
+            swap_places(t->order, front++, place);
     }
     return front - begin;
 }
@@ -118,7 +118,7 @@ static int32_t partition(tree *t, int32_t begin, int32_t end, int64_t f, double 
 /* Splits by value near the middle, so that both halves are as even as equal values allow. The
  * median value itself belongs to the upper half, or to the lower one if that makes the smaller half
  * larger. Both halves are non-empty because the node has an extent in f. */
-static int32_t split(tree *t, int32_t begin, int32_t end, int64_t f) {
+static int32_t split_points(tree *t, int32_t begin, int32_t end, int64_t f) {
     int32_t size = end - begin;
     double value = select_value(t, begin, end, begin + size / 2, f);
     int32_t below = 0, equal = 0;
@@ -128,7 +128,7 @@ static int32_t split(tree *t, int32_t begin, int32_t end, int64_t f) {
         equal += x == value;
     }
     bool including = below == 0 || (below + equal < size && size - below - equal > below);
-    return begin + partition(t, begin, end, f, value, including);
+    return begin + partition_points(t, begin, end, f, value, including);
 }
 
 /* The box of a node; returns its widest dimension, or -1 if it has no extent. A tight box around
@@ -166,23 +166,23 @@ static int32_t common_group(const tree *t, int32_t begin, int32_t end) {
 }
 
 /* Heap sort: needs no memory, has no bad case, and leaves are short. */
-static void sort_names(int32_t *names, int64_t count) {
+static void sort_rows(int32_t *rows, int64_t count) {
     for (int64_t start = count / 2, end = count; end > 1;) {
         if (start > 0)
             start--;
         else
-            swap(names, 0, --end);
+            swap_places(rows, 0, --end);
         for (int64_t parent = start, child; (child = 2 * parent + 1) < end; parent = child) {
-            if (child + 1 < end && names[child + 1] > names[child])
+            if (child + 1 < end && rows[child + 1] > rows[child])
                 child++;
-            if (names[parent] >= names[child])
+            if (rows[parent] >= rows[child])
                 break;
-            swap(names, parent, child);
+            swap_places(rows, parent, child);
         }
     }
 }
 
-/* Adds a node of points begin .. end - 1 with its box; grow() makes it a leaf or splits it. */
+/* Adds a node of points begin .. end - 1 with its box; grow_tree() makes it a leaf or splits it. */
 static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *widest) {
     int64_t at = t->n_nodes;
     if (!hd_grow(&t->nodes, &t->node_capacity, at + 1, sizeof *t->nodes) ||
@@ -202,7 +202,7 @@ static huddle_status add_node(tree *t, int32_t begin, int32_t end, int64_t *wide
 /* Sorts the points of a leaf by number and reserves its panels. A flat leaf stores one point, since
  * all are equal; sorting makes its first points the ones that ties prefer. */
 static void make_leaf(tree *t, node *leaf) {
-    sort_names(t->order + leaf->begin, leaf->end - leaf->begin);
+    sort_rows(t->order + leaf->begin, leaf->end - leaf->begin);
     leaf->panel = t->n_panels;
     int64_t size = leaf->flat ? 1 : leaf->end - leaf->begin;
     t->n_panels += hd_chunks(size, HD_GRAPH_LEAF_LANES);
@@ -212,7 +212,7 @@ static void make_leaf(tree *t, node *leaf) {
  * could become deep where many values are equal. Panels are numbered from left to right like the
  * points in `order`, so that neighbouring leaves are adjacent in memory. `here` is not used after
  * add_node(), which may move the nodes. */
-static huddle_status grow(tree *t) {
+static huddle_status grow_tree(tree *t) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0, waiting = 0, *widest = NULL, widest_capacity = 0;
     int32_t *stack = NULL;
@@ -228,7 +228,8 @@ static huddle_status grow(tree *t) {
             dimension = widest[waiting];
             continue;
         }
-        int32_t begin = here->begin, end = here->end, middle = split(t, begin, end, dimension);
+        int32_t begin = here->begin, end = here->end,
+                middle = split_points(t, begin, end, dimension);
         int32_t left = (int32_t)t->n_nodes;
         here->left = left;
         here->right = left + 1;
@@ -287,7 +288,7 @@ static huddle_status build_tree(huddle_context *context, tree *t) {
         t->order[i] = (int32_t)i;
     reading r = {s->train, t->points};
     TRY(hd_parallel(context, NULL, t->n, POINTS_PER_CHUNK, read_rows, &r));
-    TRY(grow(t));
+    TRY(grow_tree(t));
     ALLOC(t->panels, t->n_panels * HD_GRAPH_LEAF_LANES * t->d);
     for (int64_t i = 0; i < t->n_nodes; i++)
         if (t->nodes[i].left < 0)
@@ -335,7 +336,7 @@ static double exact_distance2(const visit *v, const double *column, int32_t name
 /* Inserts a point into the list of the query if it belongs there; `value` is its squared distance
  * by the kernel. It is excluded only if it is farther than the k-th neighbour by more than
  * rounding: a tie may still enter by its smaller index. */
-static void offer(visit *v, double value, const double *column, int32_t name) {
+static void insert_candidate(visit *v, double value, const double *column, int32_t name) {
     hd_graph_search *s = v->t->search;
     double last = v->distance2[s->k - 1];
     if (v->t->factor * value > last || hd_graph_search_skips(s, v->i, name))
@@ -356,7 +357,7 @@ static void scan_leaf(visit *v, const node *leaf) {
         const double *panel = t->panels + leaf->panel * HD_GRAPH_LEAF_LANES * t->d;
         t->leaf(v->q, panel, t->d, values);
         for (int64_t c = 0; c < size && c < enough; c++)
-            offer(v, values[0], panel, t->order[leaf->begin + c]);
+            insert_candidate(v, values[0], panel, t->order[leaf->begin + c]);
         v->n_distances++;
         return;
     }
@@ -365,7 +366,7 @@ static void scan_leaf(visit *v, const node *leaf) {
         t->leaf(v->q, panel, t->d, values);
         for (int64_t e = c; e < size && e < c + HD_GRAPH_LEAF_LANES; e++)
             if (t->factor * values[e - c] <= v->distance2[t->search->k - 1])
-                offer(v, values[e - c], panel + (e - c), t->order[leaf->begin + e]);
+                insert_candidate(v, values[e - c], panel + (e - c), t->order[leaf->begin + e]);
     }
     v->n_distances += size;
 }
@@ -380,7 +381,7 @@ static double box_distance(const visit *v, int32_t at) {
 /* Visits the subtree of node `at`, the nearer child first: it makes the k-th distance small, which
  * then excludes the other child. A node is skipped only if its bound is strictly larger, because of
  * ties. The far child is handled by the loop, so that the recursion is as deep as the tree. */
-static void descend(visit *v, int32_t at) {
+static void visit_subtree(visit *v, int32_t at) {
     const tree *t = v->t;
     for (;;) {
         const node *here = &t->nodes[at];
@@ -404,7 +405,7 @@ static void descend(visit *v, int32_t at) {
         }
         if (near_bound > v->distance2[t->search->k - 1])
             return;
-        descend(v, near);
+        visit_subtree(v, near);
         if (far_bound > v->distance2[t->search->k - 1])
             return;
         at = far;
@@ -412,7 +413,7 @@ static void descend(visit *v, int32_t at) {
 }
 
 /* Answers the query at a position of the sequence; returns the number of distances computed. */
-static int64_t visit_one(const tree *t, int64_t place) {
+static int64_t search_query(const tree *t, int64_t place) {
     hd_graph_search *s = t->search;
     int64_t i = t->sequence != NULL ? t->sequence[place] : place;
     visit v = {.t = t,
@@ -421,15 +422,15 @@ static int64_t visit_one(const tree *t, int64_t place) {
                .distance2 = s->distance2 + i * s->k,
                .index = s->index + i * s->k};
     hd_graph_search_clear(s, i, i + 1);
-    descend(&v, 0);
+    visit_subtree(&v, 0);
     return v.n_distances;
 }
 
-static huddle_status visit_queries(void *argument, hd_chunk chunk) {
+static huddle_status search_queries(void *argument, hd_chunk chunk) {
     const tree *t = argument;
     int64_t n_distances = 0;
     for (int64_t place = chunk.begin; place < chunk.end; place++)
-        n_distances += visit_one(t, place);
+        n_distances += search_query(t, place);
     atomic_fetch_add(&t->search->n_distances, n_distances);
     return HUDDLE_OK;
 }
@@ -438,10 +439,10 @@ static huddle_status visit_queries(void *argument, hd_chunk chunk) {
  * queries need, with four leaves for the descent. In high dimensions a query visits most leaves,
  * and nothing but trying shows from where on. The lists of the probes are computed again by the
  * search. */
-static bool tree_pays(const tree *t) {
+static bool is_tree_worthwhile(const tree *t) {
     int64_t n = t->search->query->n, probes = n < MAX_PROBES ? n : MAX_PROBES, n_distances = 0;
     for (int64_t p = 0; p < probes; p++)
-        n_distances += visit_one(t, p * n / probes);
+        n_distances += search_query(t, p * n / probes);
     return n_distances < probes * (t->n / BRUTE_RATIO + LEAF * 4);
 }
 
@@ -453,10 +454,10 @@ huddle_status hd_graph_search_kdtree(huddle_context *context, hd_graph_search *s
               .leaf = leaf_kernels[search->train->isa],
               .box = box_kernels[search->train->isa]};
     TRY(build_tree(context, &t));
-    if (gave_up != NULL && !tree_pays(&t))
+    if (gave_up != NULL && !is_tree_worthwhile(&t))
         *gave_up = true;
     else
-        TRY(hd_parallel(context, "graph", search->query->n, QUERIES_PER_CHUNK, visit_queries, &t));
+        TRY(hd_parallel(context, "graph", search->query->n, QUERIES_PER_CHUNK, search_queries, &t));
 done:
     if (t.queries != t.points)
         huddle_free(t.queries);

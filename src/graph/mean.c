@@ -28,7 +28,7 @@ typedef struct mean {
     double *sums; /* one per chunk */
 } mean;
 
-static double distance(const mean *m, int64_t i, int64_t j) {
+static double row_distance(const mean *m, int64_t i, int64_t j) {
     double distance2 = m->sparse.x != NULL
                            ? hd_graph_sparse_distance2(&m->sparse, i, &m->sparse, j)
                            : hd_graph_rows_distance2(&m->rows, i, &m->rows, j, INFINITY);
@@ -42,7 +42,7 @@ static huddle_status add_rows(void *argument, hd_chunk chunk) {
     double sum = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
         for (int64_t j = 0; j < i; j++)
-            sum += distance(m, i, j);
+            sum += row_distance(m, i, j);
     m->sums[chunk.index] = sum;
     return HUDDLE_OK;
 }
@@ -54,7 +54,7 @@ static huddle_status add_pairs(void *argument, hd_chunk chunk) {
     double sum = 0;
     for (int64_t pair = chunk.begin; pair < chunk.end; pair++) {
         int64_t i = hd_rng_below(&rng, m->n), j = hd_rng_below(&rng, m->n - 1);
-        sum += distance(m, i, j + (j >= i));
+        sum += row_distance(m, i, j + (j >= i));
     }
     m->sums[chunk.index] = sum;
     return HUDDLE_OK;

@@ -80,11 +80,11 @@ done:
 /* Asks the engine first. An engine may decline with HUDDLE_UNSUPPORTED, which is not an error: the
  * CPU takes over. An answer of the wrong size would make later stages read beyond its arrays, so it
  * is an error of the engine. */
-huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_request *request,
-                                  huddle_neighbors *out, huddle_knn_info *info, bool *answered) {
+huddle_status hd_graph_try_engine(huddle_context *context, const hd_neighbor_request *request,
+                                  huddle_neighbors *out, huddle_knn_info *info, bool *handled) {
     const hd_engine *engine = hd_context_engine(context);
     int32_t k = request->options->n_neighbors;
-    *answered = false;
+    *handled = false;
     if (engine->find_neighbors == NULL)
         return HUDDLE_OK;
     info->solver = engine->text.name;
@@ -100,7 +100,7 @@ huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_req
                          "the engine %s returned %lld lists of %d neighbours instead of %lld of %d",
                          engine->text.name, (long long)out->n, out->k,
                          (long long)count_queries(request), k);
-    *answered = status == HUDDLE_OK;
+    *handled = status == HUDDLE_OK;
     return status;
 }
 
@@ -253,7 +253,7 @@ huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor
                                       huddle_neighbors *out, huddle_knn_info *info) {
     huddle_status status = HUDDLE_OK;
     double start = hd_seconds();
-    bool answered = false;
+    bool handled = false;
     hd_neighbor_request r = *request;
     huddle_knn_info result = {.solver = "brute", .recall = 1};
     huddle_knn_options options = r.options != NULL ? *r.options : huddle_knn_defaults();
@@ -268,8 +268,8 @@ huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor
                              : check_points(context, r.train, r.query));
     TRY(limit_neighbors(context, &r, &options));
     if (options.n_neighbors > 0)
-        TRY(hd_graph_ask_engine(context, &r, out, &result, &answered));
-    if (!answered) {
+        TRY(hd_graph_try_engine(context, &r, out, &result, &handled));
+    if (!handled) {
         TRY(hd_slabs_refuse(context, "the CPU's neighbour search"));
         result.solver = "brute";
         TRY(r.train_rows != NULL ? search_dense(&h) : search_points(&h));

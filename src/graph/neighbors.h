@@ -11,9 +11,9 @@
 huddle_status hd_graph_find_neighbors(huddle_context *context, const hd_neighbor_request *request,
                                       huddle_neighbors *out, huddle_knn_info *info);
 
-/* Asks the engine alone. *answered is false if it has no neighbour search or declines this one.
+/* Asks the engine alone. *handled is false if it has no neighbour search or declines this one.
  * The request's options are complete, n_neighbors at most what there is. */
-huddle_status hd_graph_ask_engine(huddle_context *context, const hd_neighbor_request *request,
-                                  huddle_neighbors *out, huddle_knn_info *info, bool *answered);
+huddle_status hd_graph_try_engine(huddle_context *context, const hd_neighbor_request *request,
+                                  huddle_neighbors *out, huddle_knn_info *info, bool *handled);
 
 #endif

@@ -55,7 +55,7 @@ static huddle_status survey_rows(void *argument, hd_chunk chunk) {
 
 /* Combines the chunks in the place of the first, in their order: the mean has the same bits for any
  * number of threads. */
-static void combine(survey *s, int64_t chunks) {
+static void combine_chunks(survey *s, int64_t chunks) {
     for (int64_t c = 1; c < chunks; c++) {
         for (int64_t j = 0; j < s->width; j++) {
             int64_t e = c * s->width + j;
@@ -83,7 +83,7 @@ static huddle_status survey_one(huddle_context *context, const hd_graph_rows *ro
     ALLOC(s.row, chunks * s.width);
     ALLOC(s.whole, chunks);
     TRY(hd_parallel(context, NULL, rows->n, grain, survey_rows, &s));
-    combine(&s, chunks);
+    combine_chunks(&s, chunks);
     p->whole = p->whole && s.whole[0];
     for (int64_t j = 0; j < s.width; j++) {
         if (first) {
@@ -213,8 +213,8 @@ bool hd_graph_panels_exact(const hd_graph_packing *packing, const hd_graph_panel
 double hd_graph_packing_limit(const hd_graph_packing *packing, double norm, double distance2) {
     double r = sqrt(distance2) * packing->scale, d = (double)packing->d;
     /* The other point is at most r away, and packing moved both. */
-    double other = (norm + r + 2 * packing->blur) * (1 + 4 * u);
-    double packed = r + u * (norm + other) + 2 * packing->blur;
+    double other = (norm + r + 2 * packing->position_error) * (1 + 4 * u);
+    double packed = r + u * (norm + other) + 2 * packing->position_error;
     double limit = packed * packed;
     if (packing->differences)
         limit *= 1 + (d + 4) * u;

@@ -17,13 +17,13 @@
 
 /* How points that are compared with each other are packed. */
 typedef struct hd_graph_packing {
-    int64_t d;        /* features */
-    double *centre;   /* d */
-    double scale;     /* packed = scale * (coordinate - centre) */
-    bool whole;       /* coordinates and centre are whole numbers */
-    bool differences; /* which kernel: differences for few features, products for more */
-    hd_isa isa;       /* of the kernels */
-    double blur;      /* error of the coordinates before packing, in packed units; usually 0 */
+    int64_t d;             /* features */
+    double *centre;        /* d */
+    double scale;          /* packed = scale * (coordinate - centre) */
+    bool whole;            /* coordinates and centre are whole numbers */
+    bool differences;      /* which kernel: differences for few features, products for more */
+    hd_isa isa;            /* of the kernels */
+    double position_error; /* error of the coordinates before packing, in packed units; usually 0 */
 } hd_graph_packing;
 
 typedef struct hd_graph_panels {

@@ -43,7 +43,7 @@ typedef struct bound {
     double *keys;             /* of the points being split */
     hd_graph_candidates near; /* by bounds, for the first pass */
     int64_t n;
-    int32_t *looks; /* full distances computed, by the first point of the pair */
+    int32_t *n_full_distances; /* full distances computed, by the first point of the pair */
 } bound;
 
 /* ---- lists --------------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ typedef struct bound {
 /* Whether point j could enter the list of i. It cannot if it is there already, which the first pass
  * makes possible, nor if k points at distance 0 have smaller indices. The test is cheap next to a
  * full distance. */
-static bool wants(const bound *b, int32_t i, int32_t j) {
+static bool may_insert(const bound *b, int32_t i, int32_t j) {
     const hd_graph_search *s = b->search;
     const int32_t *index = s->index + (int64_t)i * s->k;
     if (s->distance2[(int64_t)i * s->k + s->k - 1] == 0 && j > index[s->k - 1])
@@ -63,11 +63,11 @@ static bool wants(const bound *b, int32_t i, int32_t j) {
 }
 
 /* The k-th squared distance in the list of i. */
-static double last(const bound *b, int32_t i) {
+static double kth_distance2(const bound *b, int32_t i) {
     return b->search->distance2[(int64_t)i * b->search->k + b->search->k - 1];
 }
 
-static bool enter(const bound *b, int32_t i, double distance2, int32_t j) {
+static bool insert_neighbor(const bound *b, int32_t i, double distance2, int32_t j) {
     const hd_graph_search *s = b->search;
     return hd_graph_list_insert(s->distance2 + (int64_t)i * s->k, s->index + (int64_t)i * s->k,
                                 s->k, distance2, j);
@@ -75,10 +75,10 @@ static bool enter(const bound *b, int32_t i, double distance2, int32_t j) {
 
 /* Sets tau, above which bounds exclude a pair, from the k-th distance of the list.
  * hd_graph_packing_limit() converts it into the largest kernel value that a pair at this distance
- * can have, including the errors of projection (blur), packing and kernel; the conversion to float
- * rounds up. A list that is not full excludes nothing. */
+ * can have, including the errors of projection (position_error), packing and kernel; the conversion
+ * to float rounds up. A list that is not full excludes nothing. */
 static void lower_tau(const bound *b, int64_t place) {
-    double distance2 = last(b, b->order[place]), limit = FLT_MAX;
+    double distance2 = kth_distance2(b, b->order[place]), limit = FLT_MAX;
     if (isfinite(distance2))
         limit = hd_graph_packing_limit(&b->packing, b->panels.norm[place], distance2);
     b->tiles.tau[place] = limit < (double)FLT_MAX ? nextafterf((float)limit, INFINITY) : FLT_MAX;
@@ -91,17 +91,17 @@ static void lower_tau(const bound *b, int64_t place) {
 static void compare_in_full(void *argument, int64_t place, int64_t other, float value) {
     bound *b = argument;
     int32_t i = b->order[place], j = b->order[other];
-    bool for_i = value <= b->tiles.tau[place] && wants(b, i, j);
-    bool for_j = value <= b->tiles.tau[other] && wants(b, j, i);
+    bool for_i = value <= b->tiles.tau[place] && may_insert(b, i, j);
+    bool for_j = value <= b->tiles.tau[other] && may_insert(b, j, i);
     if (!for_i && !for_j)
         return;
-    double limit = fmax(for_i ? last(b, i) : 0, for_j ? last(b, j) : 0);
+    double limit = fmax(for_i ? kth_distance2(b, i) : 0, for_j ? kth_distance2(b, j) : 0);
     double distance2 = hd_graph_rows_distance2(b->search->query, i, b->search->train, j, limit);
-    if (for_i && enter(b, i, distance2, j))
+    if (for_i && insert_neighbor(b, i, distance2, j))
         lower_tau(b, place);
-    if (for_j && enter(b, j, distance2, i))
+    if (for_j && insert_neighbor(b, j, distance2, i))
         lower_tau(b, other);
-    b->looks[place]++;
+    b->n_full_distances[place]++;
 }
 
 /* Rows are scattered in memory: each is requested while other hits of its tile are processed. The
@@ -114,11 +114,11 @@ static void prefetch_row(void *argument, int64_t place) {
 /* ---- the order ---------------------------------------------------------------------------------
  */
 
-static const double *row(const bound *b, int32_t i) {
+static const double *projected_row(const bound *b, int32_t i) {
     return b->projection.y.values + i * b->projection.y.stride;
 }
 
-static bool before(double key, int32_t name, double other_key, int32_t other_name) {
+static bool is_before(double key, int32_t name, double other_key, int32_t other_name) {
     return key < other_key || (key == other_key && name < other_name);
 }
 
@@ -141,9 +141,9 @@ static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
         int32_t name = b->order[centre];
         int64_t p = low, q = high;
         while (p <= q) {
-            while (before(b->keys[p], b->order[p], key, name))
+            while (is_before(b->keys[p], b->order[p], key, name))
                 p++;
-            while (before(key, name, b->keys[q], b->order[q]))
+            while (is_before(key, name, b->keys[q], b->order[q]))
                 q--;
             if (p <= q)
                 swap_places(b, p++, q--);
@@ -162,10 +162,10 @@ static void split_at(bound *b, int64_t begin, int64_t end, int64_t middle) {
  * compiler use vector registers. */
 static void compute_keys(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
     int64_t width = b->projection.y.cols;
-    const double *one = row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
-    const double *two = row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
+    const double *one = projected_row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
+    const double *two = projected_row(b, b->order[begin + hd_rng_below(rng, end - begin)]);
     for (int64_t place = begin; place < end; place++) {
-        const double *x = row(b, b->order[place]);
+        const double *x = projected_row(b, b->order[place]);
         double sums[4] = {0};
         int64_t f = 0;
         for (; f + 4 <= width; f += 4)
@@ -192,10 +192,10 @@ static void order_points(bound *b, int64_t begin, int64_t end, hd_rng *rng) {
 /* ---- the first pass ------------------------------------------------------------------------ */
 
 /* The first pass keeps the k candidates of smallest lower bound for both points of a pair. */
-static void offer(void *argument, int64_t i, int64_t j, float value) {
+static void insert_pair(void *argument, int64_t i, int64_t j, float value) {
     const bound *b = argument;
-    b->tiles.tau[i] = hd_graph_candidates_offer(&b->near, i, value, j);
-    b->tiles.tau[j] = hd_graph_candidates_offer(&b->near, j, value, i);
+    b->tiles.tau[i] = hd_graph_candidates_insert(&b->near, i, value, j);
+    b->tiles.tau[j] = hd_graph_candidates_insert(&b->near, j, value, i);
 }
 
 /* Computes the full distances of the candidates. The k-th of them is an upper bound of the k-th
@@ -208,8 +208,9 @@ static huddle_status compare_candidates(void *argument, hd_chunk chunk) {
         int32_t i = b->order[place];
         for (int32_t c = 0; c < b->near.k && near[c] != INT32_MAX; c++) {
             int32_t j = b->order[near[c]];
-            enter(b, i, hd_graph_rows_distance2(s->query, i, s->train, j, last(b, i)), j);
-            b->looks[place]++;
+            insert_neighbor(
+                b, i, hd_graph_rows_distance2(s->query, i, s->train, j, kth_distance2(b, i)), j);
+            b->n_full_distances[place]++;
         }
         lower_tau(b, place);
     }
@@ -223,7 +224,7 @@ static huddle_status begin_lists(huddle_context *context, bound *b) {
     TRY(hd_graph_candidates_new(b->n, b->search->k, &b->near));
     for (int64_t place = 0; place < b->panels.padded; place++)
         b->tiles.tau[place] = place < b->n ? FLT_MAX : -INFINITY;
-    b->tiles.hit = offer;
+    b->tiles.hit = insert_pair;
     TRY(hd_graph_tiles_blocks(context, &b->tiles, FIRST_BLOCK));
     hd_graph_search_clear(b->search, 0, b->n);
     TRY(hd_parallel(context, NULL, b->n, PLACES_PER_CHUNK, compare_candidates, b));
@@ -242,8 +243,8 @@ static int64_t count_directions(int64_t n, int64_t width) {
 }
 
 /* Projects, orders and packs. The projections are packed in product form whatever their number,
- * with the error of the projection as blur. Product form is the faster kernel for the dozens of
- * coordinates used here, and its rounding error only weakens the bound a little. */
+ * with the error of the projection as position_error. Product form is the faster kernel for the
+ * dozens of coordinates used here, and its rounding error only weakens the bound a little. */
 static huddle_status prepare_search(huddle_context *context, bound *b) {
     huddle_status status = HUDDLE_OK;
     hd_graph_search *s = b->search;
@@ -253,7 +254,7 @@ static huddle_status prepare_search(huddle_context *context, bound *b) {
                                 &b->projection));
     ALLOC(b->order, b->n);
     ALLOC(b->keys, b->n);
-    ALLOC_ZERO(b->looks, b->n);
+    ALLOC_ZERO(b->n_full_distances, b->n);
     for (int64_t i = 0; i < b->n; i++)
         b->order[i] = (int32_t)i;
     order_points(b, 0, b->n, &rng);
@@ -261,7 +262,7 @@ static huddle_status prepare_search(huddle_context *context, bound *b) {
     y.pick = b->order;
     TRY(hd_graph_packing_new(context, &y, NULL, &b->packing));
     b->packing.differences = false;
-    b->packing.blur = b->projection.blur * b->packing.scale;
+    b->packing.position_error = b->projection.position_error * b->packing.scale;
     TRY(hd_graph_panels_new(context, &y, &b->packing, &b->panels));
     /* The panels contain all that is needed of the projection. */
     hd_graph_projection_free(&b->projection);
@@ -273,19 +274,19 @@ done:
     return status;
 }
 
-static int64_t count_looks(const bound *b) {
-    int64_t looks = 0;
+static int64_t count_full_distances(const bound *b) {
+    int64_t n_full_distances = 0;
     for (int64_t i = 0; i < b->n; i++)
-        looks += b->looks[i];
-    return looks;
+        n_full_distances += b->n_full_distances[i];
+    return n_full_distances;
 }
 
 /* Continues while full distances cost less than the tiles of brute force. `pairs` is the number of
  * pairs compared so far, which brute force would have compared in full. */
-static bool bound_pays(void *argument, double pairs) {
+static bool is_bound_worthwhile(void *argument, double pairs) {
     const bound *b = argument;
-    double looks = (double)count_looks(b) - free_distances * (double)b->n;
-    return looks * full_cost < pairs;
+    double n_full_distances = (double)count_full_distances(b) - free_distances * (double)b->n;
+    return n_full_distances * full_cost < pairs;
 }
 
 static void free_search(bound *b) {
@@ -295,7 +296,7 @@ static void free_search(bound *b) {
     huddle_free(b->tiles.tau);
     huddle_free(b->order);
     huddle_free(b->keys);
-    huddle_free(b->looks);
+    huddle_free(b->n_full_distances);
 }
 
 /* Gives up at once if there are few coordinates to save or if lists are so long that tau excludes
@@ -311,8 +312,8 @@ huddle_status hd_graph_search_pcabound(huddle_context *context, hd_graph_search 
     TRY(begin_lists(context, &b));
     b.tiles.hit = compare_in_full;
     b.tiles.fetch = prefetch_row;
-    TRY(hd_graph_tiles_tournament(context, &b.tiles, bound_pays, gave_up));
-    atomic_fetch_add(&search->n_distances, count_looks(&b));
+    TRY(hd_graph_tiles_tournament(context, &b.tiles, is_bound_worthwhile, gave_up));
+    atomic_fetch_add(&search->n_distances, count_full_distances(&b));
 done:
     free_search(&b);
     return status;

@@ -137,7 +137,7 @@ static huddle_status open_lists(int64_t n, int64_t total, int32_t n_neighbors,
 }
 
 /* Lists of length 0 occur where there is only one point. */
-static void offer(huddle_neighbors *out, int64_t i, int64_t j, double distance) {
+static void insert_neighbor(huddle_neighbors *out, int64_t i, int64_t j, double distance) {
     if (out->k > 0)
         hd_graph_list_insert(out->distance + i * out->k, out->index + i * out->k, out->k, distance,
                              (int32_t)j);
@@ -155,7 +155,7 @@ static huddle_status lists_from_stored(huddle_context *context, const huddle_csr
     for (int64_t i = 0; i < distances->rows; i++)
         for (int64_t e = distances->offsets[i]; e < distances->offsets[i + 1]; e++)
             if (distances->columns[e] != slab.first + i)
-                offer(out, i, distances->columns[e], distances->values[e]);
+                insert_neighbor(out, i, distances->columns[e], distances->values[e]);
     /* Lists of the caller end with -1; INT32_MAX is needed only while they are sorted. */
     for (int64_t e = 0; e < out->n * out->k; e++)
         if (out->index[e] == INT32_MAX)
@@ -183,7 +183,7 @@ huddle_status hd_graph_lists_from_distances(huddle_context *context, const huddl
     for (int64_t i = 0; i < distances->rows; i++)
         for (int64_t j = 0; j < distances->cols; j++)
             if (j != slab.first + i)
-                offer(out, i, j, distances->values[i * distances->stride + j]);
+                insert_neighbor(out, i, j, distances->values[i * distances->stride + j]);
 done:
     if (status != HUDDLE_OK)
         huddle_neighbors_free(out);

@@ -68,7 +68,7 @@ static void take_sample(finder *f) {
 
 /* An inner product with independent partial sums, which the compiler can keep in registers. The
  * order of the additions is fixed by the code, not by the instruction set. */
-static double dot(const double *a, const double *b, int64_t d) {
+static double dot_product(const double *a, const double *b, int64_t d) {
     enum { LANES = 8 };
     double sums[LANES] = {0}, sum = 0;
     int64_t j = 0;
@@ -88,14 +88,14 @@ static double dot(const double *a, const double *b, int64_t d) {
 static void orthonormalise(finder *f, int64_t r, hd_rng *rng) {
     double *row = f->v + r * f->d;
     for (;;) {
-        double before = sqrt(dot(row, row, f->d));
+        double before = sqrt(dot_product(row, row, f->d));
         for (int pass = 0; pass < 2; pass++)
             for (int64_t q = 0; q < r; q++) {
-                double share = dot(row, f->v + q * f->d, f->d);
+                double share = dot_product(row, f->v + q * f->d, f->d);
                 for (int64_t j = 0; j < f->d; j++)
                     row[j] -= share * f->v[q * f->d + j];
             }
-        double after = sqrt(dot(row, row, f->d));
+        double after = sqrt(dot_product(row, row, f->d));
         if (after > min_share * before) {
             for (int64_t j = 0; j < f->d; j++)
                 row[j] /= after;
@@ -148,8 +148,8 @@ static huddle_status project_rows(void *argument, hd_chunk chunk) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)f->p, (int)f->d, 1, x,
                 (int)f->d, f->v, (int)f->d, 0, y, (int)width);
     for (int64_t i = 0; i < count; i++) {
-        double norm2 = dot(x + i * f->d, x + i * f->d, f->d);
-        double seen2 = dot(y + i * width, y + i * width, f->p);
+        double norm2 = dot_product(x + i * f->d, x + i * f->d, f->d);
+        double seen2 = dot_product(y + i * width, y + i * width, f->p);
         y[i * width + f->p] = sqrt(fmax(0, norm2 - seen2));
         largest = fmax(largest, norm2);
     }
@@ -160,7 +160,7 @@ static huddle_status project_rows(void *argument, hd_chunk chunk) {
 /* The error of y is at most a few d eps |x|, with eps that of double. The error of rho^2 is of the
  * same size relative to |x|^2, and where rho is near 0 the root turns it into sqrt(d eps) |x|. That
  * root dominates, and one bound for all rows is sufficient. */
-static double bound_blur(const finder *f, int64_t chunks) {
+static double bound_position_error(const finder *f, int64_t chunks) {
     double norm2 = 0, terms = 4 * (double)(f->d + f->p + 16);
     for (int64_t c = 0; c < chunks; c++)
         norm2 = fmax(norm2, f->largest[c]);
@@ -189,7 +189,7 @@ huddle_status hd_graph_projection_new(huddle_context *context, const hd_graph_ro
     find_directions(&f, seed);
     status = hd_parallel(context, NULL, rows->n, ROWS_PER_CHUNK, project_rows, &f);
     hd_blas_leave();
-    projection->blur = bound_blur(&f, chunks);
+    projection->position_error = bound_position_error(&f, chunks);
 done:
     huddle_free(f.centre);
     huddle_free(f.sample);

@@ -14,8 +14,8 @@
 #include "graph/dense_rows.h"
 
 typedef struct hd_graph_projection {
-    huddle_dense y; /* n x (p + 1) */
-    double blur;    /* bound on the distance of a row from its exact position */
+    huddle_dense y;        /* n x (p + 1) */
+    double position_error; /* bound on the distance of a row from its exact position */
 } hd_graph_projection;
 
 /* Projects to p directions found from a sample; p must be less than the width of the rows. */

@@ -18,7 +18,7 @@ enum {
 
 /* Rows of doubles are embeddings: most of them lie in tight clusters, where boxes exclude well in
  * any dimension. Points of few coordinates need many rows before the tree is worth building. */
-static bool tree_may_pay(const hd_graph_search *s) {
+static bool is_tree_suitable(const hd_graph_search *s) {
     int64_t n = s->train->n, d = hd_graph_rows_width(s->train);
     if (s->train->doubles != NULL)
         return n > TREE_MIN_DOUBLE_ROWS;
@@ -27,11 +27,11 @@ static bool tree_may_pay(const hd_graph_search *s) {
 }
 
 /* Fewer rows or coordinates leave too little work to save. */
-static bool bound_may_pay(const hd_graph_search *s) {
+static bool is_bound_suitable(const hd_graph_search *s) {
     return s->train->n >= BOUND_MIN_ROWS && hd_graph_rows_width(s->train) >= BOUND_MIN_WIDTH;
 }
 
-static bool always(const hd_graph_search *s) {
+static bool is_always_suitable(const hd_graph_search *s) {
     (void)s;
     return true;
 }
@@ -39,7 +39,7 @@ static bool always(const hd_graph_search *s) {
 typedef struct solver {
     const char *name;
     huddle_status (*run)(huddle_context *context, hd_graph_search *search, bool *gave_up);
-    bool (*may_pay)(const hd_graph_search *search); /* whether "auto" tries it */
+    bool (*is_suitable)(const hd_graph_search *search); /* whether "auto" tries it */
     bool self_only;       /* only for points among themselves; otherwise brute force takes over */
     bool always_finishes; /* does not give up when it was chosen by name */
 } solver;
@@ -47,13 +47,13 @@ typedef struct solver {
 /* The one list of solvers: the table and the choices of option knn_solver are made from it. "auto"
  * tries them from the last to the first; the first never gives up. */
 #define SOLVERS(X)                                                                                 \
-    X("brute", hd_graph_search_brute, always, false, true)                                         \
-    X("pcabound", hd_graph_search_pcabound, bound_may_pay, true, false)                            \
-    X("kdtree", hd_graph_search_kdtree, tree_may_pay, false, true)
+    X("brute", hd_graph_search_brute, is_always_suitable, false, true)                             \
+    X("pcabound", hd_graph_search_pcabound, is_bound_suitable, true, false)                        \
+    X("kdtree", hd_graph_search_kdtree, is_tree_suitable, false, true)
 
-#define ROW(NAME, RUN, MAY_PAY, SELF_ONLY, ALWAYS_FINISHES)                                        \
-    {NAME, RUN, MAY_PAY, SELF_ONLY, ALWAYS_FINISHES},
-#define NAME_ONLY(NAME, RUN, MAY_PAY, SELF_ONLY, ALWAYS_FINISHES) NAME,
+#define ROW(NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES)                                    \
+    {NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES},
+#define NAME_ONLY(NAME, RUN, IS_SUITABLE, SELF_ONLY, ALWAYS_FINISHES) NAME,
 
 static const solver solvers[] = {SOLVERS(ROW)};
 const char *const hd_graph_solver_names[] = {"auto", SOLVERS(NAME_ONLY) NULL};
@@ -71,7 +71,7 @@ huddle_status hd_graph_search_run(huddle_context *context, const char *name,
     for (int k = (int)(sizeof solvers / sizeof *solvers) - 1; k >= 0; k--) {
         const solver *s = &solvers[k];
         bool gave_up = false, chosen = k == 0 || strcmp(name, s->name) == 0;
-        if ((!chosen && !(automatic && s->may_pay(search))) || (s->self_only && !search->self))
+        if ((!chosen && !(automatic && s->is_suitable(search))) || (s->self_only && !search->self))
             continue;
         TRY(s->run(context, search, automatic || !s->always_finishes ? &gave_up : NULL));
         *used = s->name;

@@ -29,7 +29,7 @@ typedef struct index {
     float *values;
     double *products; /* workers x n */
     double *near;     /* workers x spare k */
-    int32_t *near_names;
+    int32_t *near_rows;
     int32_t k;
     double longest; /* number of values of the longest training row */
 } index;
@@ -67,7 +67,7 @@ done:
 /* The inner products of query i with all training points, without the scale of the cosine. The work
  * is proportional to the products that are not 0. Columns are added in ascending order for every
  * pair, hence the sums do not depend on the number of threads. */
-static void multiply(const index *t, int64_t i, double *products) {
+static void multiply_query(const index *t, int64_t i, double *products) {
     const huddle_points *x = t->query->x;
     memset(products, 0, (size_t)t->train.x->n * sizeof *products);
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++) {
@@ -80,7 +80,7 @@ static void multiply(const index *t, int64_t i, double *products) {
 
 /* The squared distance from the inner product. Rows of zeros under cosine have no inner product
  * that would give it (sparse_rows.c). */
-static double rough(const index *t, int64_t i, int64_t j, const double *products) {
+static double approximate_distance2(const index *t, int64_t i, int64_t j, const double *products) {
     double s = t->query->scale[i], r = t->train.scale[j];
     if (s == 0 || r == 0)
         return s == r ? 0 : 2;
@@ -89,39 +89,43 @@ static double rough(const index *t, int64_t i, int64_t j, const double *products
 
 /* Inserts the named points into the list with their distances by differences; returns their
  * number. */
-static int64_t insert_exactly(const index *t, int64_t i, const int32_t *names, int64_t count) {
+static int64_t insert_exact_distances(const index *t, int64_t i, const int32_t *candidates,
+                                      int64_t count) {
     hd_graph_search *s = t->search;
     for (int64_t c = 0; c < count; c++)
         hd_graph_list_insert(s->distance2 + i * s->k, s->index + i * s->k, s->k,
-                             hd_graph_sparse_distance2(t->query, i, &t->train, names[c]), names[c]);
+                             hd_graph_sparse_distance2(t->query, i, &t->train, candidates[c]),
+                             candidates[c]);
     return count;
 }
 
-/* A bound on the difference between rough() and the distance by differences. With u = 2^-53 and
- * rows of p and q values and of norms X and Y, the error of the norms is at most p u X^2 and q u
- * Y^2, of the product 2 min(p, q) u X Y, of the sums 2 u (X^2 + Y^2), of the scales of the cosine a
- * few u more, and of the distance by differences (p + q + 3) u times itself, which is at most 2
- * (X^2 + Y^2): in total less than (p + q + 16) 4 u (X^2 + Y^2). */
-static double doubt(double terms, double norm2, double other2) {
+/* A bound on the difference between approximate_distance2() and the distance by differences. With u
+ * = 2^-53 and rows of p and q values and of norms X and Y, the error of the norms is at most p u
+ * X^2 and q u Y^2, of the product 2 min(p, q) u X Y, of the sums 2 u (X^2 + Y^2), of the scales of
+ * the cosine a few u more, and of the distance by differences (p + q + 3) u times itself, which is
+ * at most 2 (X^2 + Y^2): in total less than (p + q + 16) 4 u (X^2 + Y^2). */
+static double rounding_error(double terms, double norm2, double other2) {
     return (terms + 16) * 0x1p-51 * (norm2 + other2);
 }
 
-static double length(const hd_graph_sparse_rows *rows, int64_t i) {
+static double row_length(const hd_graph_sparse_rows *rows, int64_t i) {
     return (double)(rows->x->offsets[i + 1] - rows->x->offsets[i]);
 }
 
-/* The largest value of rough() for a training row j whose squared distance is at most within2. */
-static double max_rough(const index *t, int64_t i, int64_t j, double within2) {
-    return within2 +
-           doubt(length(t->query, i) + length(&t->train, j), t->query->norm2[i], t->train.norm2[j]);
+/* The largest value of approximate_distance2() for a training row j whose squared distance is at
+ * most within2. */
+static double max_approximate(const index *t, int64_t i, int64_t j, double within2) {
+    return within2 + rounding_error(row_length(t->query, i) + row_length(&t->train, j),
+                                    t->query->norm2[i], t->train.norm2[j]);
 }
 
 /* The same for any row: it has at most as many values as the longest, and its norm is at most that
  * of the query plus the distance. By the triangle inequality, a row within that distance cannot
  * have a larger norm. */
-static double max_rough_of_all(const index *t, int64_t i, double within2) {
+static double max_approximate_of_all(const index *t, int64_t i, double within2) {
     double other = sqrt(t->query->norm2[i]) + sqrt(within2);
-    return within2 + doubt(length(t->query, i) + t->longest, t->query->norm2[i], other * other);
+    return within2 +
+           rounding_error(row_length(t->query, i) + t->longest, t->query->norm2[i], other * other);
 }
 
 /* Searches the neighbours of query i; returns the number of distances by differences. As in
@@ -129,30 +133,30 @@ static double max_rough_of_all(const index *t, int64_t i, double within2) {
  * within the bound is compared by differences. `within2`, the k-th distance among the candidates,
  * is an upper bound of the k-th distance of all points; the second pass may therefore discard
  * whatever is certainly beyond it. */
-static int64_t search_one(const index *t, int64_t i, double *products, double *near,
-                          int32_t *names) {
+static int64_t search_query(const index *t, int64_t i, double *products, double *near,
+                            int32_t *candidates) {
     hd_graph_search *s = t->search;
     int64_t compared = 0;
     int32_t found = 0;
     for (int32_t c = 0; c < t->k; c++) {
         near[c] = INFINITY;
-        names[c] = INT32_MAX;
+        candidates[c] = INT32_MAX;
     }
-    multiply(t, i, products);
+    multiply_query(t, i, products);
     for (int64_t j = 0; j < t->train.x->n; j++) {
-        double value = rough(t, i, j, products);
+        double value = approximate_distance2(t, i, j, products);
         if (value <= near[t->k - 1] && !hd_graph_search_skips(s, i, j))
-            hd_graph_list_insert(near, names, t->k, value, (int32_t)j);
+            hd_graph_list_insert(near, candidates, t->k, value, (int32_t)j);
     }
     hd_graph_search_clear(s, i, i + 1);
     /* Fewer candidates than places: all points that are not skipped are candidates, and the list is
      * final. */
-    while (found < t->k && names[found] != INT32_MAX)
+    while (found < t->k && candidates[found] != INT32_MAX)
         found++;
-    compared += insert_exactly(t, i, names, found);
+    compared += insert_exact_distances(t, i, candidates, found);
     double *last = &s->distance2[i * s->k + s->k - 1];
     double within2 = *last;
-    if (found < t->k || near[t->k - 1] > max_rough_of_all(t, i, within2))
+    if (found < t->k || near[t->k - 1] > max_approximate_of_all(t, i, within2))
         return compared;
     atomic_fetch_add(&s->n_repeated, 1);
     hd_graph_search_clear(s, i, i + 1);
@@ -161,9 +165,9 @@ static int64_t search_one(const index *t, int64_t i, double *products, double *n
         /* Points come by ascending index, so that nothing can enter a list of zeros any more. */
         if (*last == 0)
             break;
-        if (rough(t, i, j, products) <= max_rough(t, i, j, within2) &&
+        if (approximate_distance2(t, i, j, products) <= max_approximate(t, i, j, within2) &&
             !hd_graph_search_skips(s, i, j))
-            compared += insert_exactly(t, i, &name, 1);
+            compared += insert_exact_distances(t, i, &name, 1);
     }
     return compared;
 }
@@ -172,15 +176,16 @@ static huddle_status search_queries(void *argument, hd_chunk chunk) {
     const index *t = argument;
     double *products = t->products + chunk.worker * t->train.x->n;
     double *near = t->near + (int64_t)chunk.worker * t->k;
-    int32_t *names = t->near_names + (int64_t)chunk.worker * t->k;
+    int32_t *candidates = t->near_rows + (int64_t)chunk.worker * t->k;
     int64_t compared = 0;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
-        compared += search_one(t, i, products, near, names);
+        compared += search_query(t, i, products, near, candidates);
     atomic_fetch_add(&t->search->n_distances, compared);
     return HUDDLE_OK;
 }
 
-/* The index is built once; every worker has one array of inner products with all training points. */
+/* The index is built once; every worker has one array of inner products with all training points.
+ */
 huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_points *train,
                                      const huddle_points *query, bool cosine,
                                      hd_graph_search *search) {
@@ -197,10 +202,10 @@ huddle_status hd_graph_search_sparse(huddle_context *context, const huddle_point
     }
     TRY(invert_points(&t));
     for (int64_t j = 0; j < train->n; j++)
-        t.longest = fmax(t.longest, length(&t.train, j));
+        t.longest = fmax(t.longest, row_length(&t.train, j));
     ALLOC(t.products, workers * train->n);
     ALLOC(t.near, workers * t.k);
-    ALLOC(t.near_names, workers * t.k);
+    ALLOC(t.near_rows, workers * t.k);
     TRY(hd_parallel(context, "graph", query->n, QUERIES_PER_CHUNK, search_queries, &t));
 done:
     hd_graph_sparse_rows_free(&t.train);
@@ -210,6 +215,6 @@ done:
     huddle_free(t.values);
     huddle_free(t.products);
     huddle_free(t.near);
-    huddle_free(t.near_names);
+    huddle_free(t.near_rows);
     return status;
 }

@@ -29,9 +29,9 @@ typedef struct tie_search {
     huddle_neighbors around; /* the longer lists of those rows */
 } tie_search;
 
-static huddle_status search(const tie_search *t, const huddle_points *query,
-                            const huddle_knn_options *options, huddle_neighbors *lists,
-                            huddle_knn_info *info) {
+static huddle_status search_neighbors(const tie_search *t, const huddle_points *query,
+                                      const huddle_knn_options *options, huddle_neighbors *lists,
+                                      huddle_knn_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_neighbor_request request = {.train = t->train, .query = query, .options = options};
     TRY(hd_graph_find_neighbors(t->context, &request, lists, info));
@@ -63,7 +63,7 @@ done:
 }
 
 /* Removes row `own` from a list of k, which ends with an empty place then. */
-static void remove_own(int64_t own, int32_t k, int32_t *index, double *distance) {
+static void remove_own_row(int64_t own, int32_t k, int32_t *index, double *distance) {
     int32_t kept = 0;
     for (int32_t c = 0; c < k; c++)
         if (index[c] != own && kept < k - 1) {
@@ -90,10 +90,10 @@ static huddle_status search_tied(tie_search *t) {
     TRY(hd_slab_locate(t->context, t->train->n, &slab));
     TRY(huddle_points_take(among ? t->train : t->query, t->n_tied > 0 ? t->tied : &none,
                            t->n_tied > 0 ? t->n_tied : 1, &rows));
-    TRY(search(t, &rows, &wide, &t->around, NULL));
+    TRY(search_neighbors(t, &rows, &wide, &t->around, NULL));
     for (int64_t i = 0; i < t->n_tied && among; i++)
-        remove_own(slab.first + t->tied[i], t->around.k, t->around.index + i * t->around.k,
-                   t->around.distance + i * t->around.k);
+        remove_own_row(slab.first + t->tied[i], t->around.k, t->around.index + i * t->around.k,
+                       t->around.distance + i * t->around.k);
 done:
     huddle_points_free(&rows);
     return status;
@@ -138,7 +138,7 @@ static huddle_status search_with_ties(tie_search *t, huddle_neighbors *out, hudd
         t->options = &defaults;
     one_more = *t->options;
     one_more.n_neighbors += one_more.n_neighbors >= 1 && one_more.n_neighbors < INT32_MAX;
-    TRY(search(t, t->query, &one_more, &t->near, info));
+    TRY(search_neighbors(t, t->query, &one_more, &t->near, info));
     if (t->near.k <= t->options->n_neighbors) { /* every other row is in the list already */
         *out = t->near;
         t->near = (huddle_neighbors){0};

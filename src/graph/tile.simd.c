@@ -19,7 +19,7 @@
 typedef float lanes __attribute__((vector_size(HD_LANES * sizeof(float))));
 typedef int32_t mask __attribute__((vector_size(HD_LANES * sizeof(float))));
 
-static inline lanes load(const float *p) {
+static inline lanes load_lanes(const float *p) {
     lanes v;
     memcpy(&v, p, sizeof v);
     return v;
@@ -27,7 +27,7 @@ static inline lanes load(const float *p) {
 
 /* The larger value of each lane, by one instruction where the instruction set has it: comparing and
  * masking would take several. */
-static inline lanes larger(lanes a, lanes b) {
+static inline lanes max_lanes(lanes a, lanes b) {
 #if defined(__AVX512DQ__)
     return (lanes)_mm512_max_ps((__m512)a, (__m512)b);
 #elif defined(__AVX__)
@@ -41,7 +41,7 @@ static inline lanes larger(lanes a, lanes b) {
 }
 
 /* Whether any lane is set, by 64-bit words: generic vectors have no reduction. */
-static inline int any(mask m) {
+static inline int any_lane(mask m) {
     uint64_t words[HD_LANES / 2], all = 0;
     memcpy(words, &m, sizeof words);
     for (int i = 0; i < HD_LANES / 2; i++)
@@ -50,7 +50,7 @@ static inline int any(mask m) {
 }
 
 /* Bit l of the result is set if lane l is. */
-static inline uint64_t bits(mask m) {
+static inline uint64_t lane_bits(mask m) {
 #if defined(__AVX512DQ__)
     return (uint64_t)_mm512_movepi32_mask((__m512i)m);
 #elif defined(__AVX__)
@@ -81,7 +81,7 @@ static inline uint64_t bits(mask m) {
     for (int64_t f = 0; f < t->d; f++) {                                                           \
         lanes b[VECTORS];                                                                          \
         for (int v = 0; v < VECTORS; v++)                                                          \
-            b[v] = load(column[v] + f * HD_GRAPH_PANEL);                                           \
+            b[v] = load_lanes(column[v] + f * HD_GRAPH_PANEL);                                     \
         for (int r = 0; r < BLOCK; r++) {                                                          \
             lanes a = row[f * HD_GRAPH_PANEL + r] - (lanes){0};                                    \
             for (int v = 0; v < VECTORS; v++)                                                      \
@@ -105,31 +105,31 @@ static inline uint64_t bits(mask m) {
     lanes tau[VECTORS], base[VECTORS];                                                             \
     mask all = {0};                                                                                \
     for (int v = 0; v < VECTORS; v++) {                                                            \
-        tau[v] = load(t->column_tau + c0 + v * HD_LANES);                                          \
-        base[v] = load(t->column_base + c0 + v * HD_LANES);                                        \
+        tau[v] = load_lanes(t->column_tau + c0 + v * HD_LANES);                                    \
+        base[v] = load_lanes(t->column_base + c0 + v * HD_LANES);                                  \
     }                                                                                              \
     for (int r = 0; r < BLOCK; r++)                                                                \
         for (int v = 0; v < VECTORS; v++) {                                                        \
             acc[r][v] = (t->row_base[r0 + r] + base[v]) + (FACTOR)*acc[r][v];                      \
-            all |= acc[r][v] <= larger(t->row_tau[r0 + r] - (lanes){0}, tau[v]);                   \
+            all |= acc[r][v] <= max_lanes(t->row_tau[r0 + r] - (lanes){0}, tau[v]);                \
         }                                                                                          \
-    if (!any(all))                                                                                 \
+    if (!any_lane(all))                                                                            \
         return 0;                                                                                  \
     for (int r = 0; r < BLOCK; r++)                                                                \
         for (int v = 0; v < VECTORS; v++) {                                                        \
             int c = c0 + v * HD_LANES;                                                             \
-            mask hit = acc[r][v] <= larger(t->row_tau[r0 + r] - (lanes){0}, tau[v]);               \
-            t->hits[r0 + r] |= bits(hit) << c;                                                     \
+            mask hit = acc[r][v] <= max_lanes(t->row_tau[r0 + r] - (lanes){0}, tau[v]);            \
+            t->hits[r0 + r] |= lane_bits(hit) << c;                                                \
             memcpy(t->out + (r0 + r) * HD_GRAPH_TILE_COLUMNS + c, &acc[r][v], sizeof(lanes));      \
         }                                                                                          \
     return 1
 
-static inline int products(const hd_graph_tile *t, int r0, int c0) {
+static inline int compare_products(const hd_graph_tile *t, int r0, int c0) {
     ACCUMULATE(PRODUCT)
     FINISH(-2.0f);
 }
 
-static inline int differences(const hd_graph_tile *t, int r0, int c0) {
+static inline int compare_differences(const hd_graph_tile *t, int r0, int c0) {
     ACCUMULATE(DIFFERENCE)
     FINISH(1.0f);
 }
@@ -145,9 +145,9 @@ static inline int differences(const hd_graph_tile *t, int r0, int c0) {
     return found
 
 int HD_SIMD(hd_graph_tile_products)(const hd_graph_tile *tile) {
-    COVER(products);
+    COVER(compare_products);
 }
 
 int HD_SIMD(hd_graph_tile_differences)(const hd_graph_tile *tile) {
-    COVER(differences);
+    COVER(compare_differences);
 }

@@ -19,7 +19,7 @@ hd_graph_tile_function hd_graph_tiles_kernel(const hd_graph_packing *packing) {
 }
 
 /* Where point i is in its panel. */
-static const float *point(const hd_graph_panels *x, int64_t i) {
+static const float *panel_point(const hd_graph_panels *x, int64_t i) {
     return x->values + i / HD_GRAPH_PANEL * HD_GRAPH_PANEL * x->d + i % HD_GRAPH_PANEL;
 }
 
@@ -31,10 +31,10 @@ static hd_graph_tile new_tile(const hd_graph_tiles *tiles, float *out, uint64_t 
 /* Computes the tile at (row, column); returns whether it has hits. */
 static int compute_tile(const hd_graph_tiles *tiles, hd_graph_tile *t, int64_t row,
                         int64_t column) {
-    t->rows = point(tiles->rows, row);
+    t->rows = panel_point(tiles->rows, row);
     t->row_base = tiles->rows->base + row;
     t->row_tau = tiles->tau + row;
-    t->columns = point(tiles->columns, column);
+    t->columns = panel_point(tiles->columns, column);
     t->column_base = tiles->columns->base + column;
     return tiles->kernel(t);
 }
@@ -138,14 +138,14 @@ static void compare_blocks(const tournament *m, int64_t one, int64_t other) {
  * blocks rounded up to an even number; the block that is paired with the added one pauses. Two
  * rotating blocks a and b meet in the round r with 2 r = a + b modulo `turn`; since turn is odd,
  * there is exactly one such round, and every pair of blocks is compared once. */
-static huddle_status play_round(void *argument, hd_chunk chunk) {
+static huddle_status compare_round(void *argument, hd_chunk chunk) {
     const tournament *m = argument;
     int64_t even = m->blocks + m->blocks % 2, turn = even - 1;
-    for (int64_t table = chunk.begin; table < chunk.end; table++) {
-        int64_t one = table, other = table;
+    for (int64_t pair = chunk.begin; pair < chunk.end; pair++) {
+        int64_t one = pair, other = pair;
         if (m->round > 0) {
-            one = table == 0 ? even - 1 : (m->round + table) % turn;
-            other = table == 0 ? m->round % turn : (m->round - table + turn) % turn;
+            one = pair == 0 ? even - 1 : (m->round + pair) % turn;
+            other = pair == 0 ? m->round % turn : (m->round - pair + turn) % turn;
         }
         if (one >= m->blocks || other >= m->blocks)
             continue;
@@ -169,7 +169,7 @@ huddle_status hd_graph_tiles_blocks(huddle_context *context, const hd_graph_tile
                                     int64_t block) {
     tournament m = {.tiles = tiles, .padded = tiles->rows->padded, .block = block};
     m.blocks = hd_chunks(m.padded, block);
-    return hd_parallel(context, NULL, m.blocks, 4, play_round, &m);
+    return hd_parallel(context, NULL, m.blocks, 4, compare_round, &m);
 }
 
 /* A barrier after every round, where progress is reported and the caller may end the comparison.
@@ -184,10 +184,10 @@ huddle_status hd_graph_tiles_tournament(huddle_context *context, const hd_graph_
     int64_t even = m.blocks + m.blocks % 2;
     double pairs = 0, size = (double)m.block;
     for (m.round = 0; m.round < even; m.round++) {
-        int64_t tables = m.round == 0 ? m.blocks : even / 2;
-        TRY(hd_parallel(context, NULL, tables, 1, play_round, &m));
+        int64_t n_pairs = m.round == 0 ? m.blocks : even / 2;
+        TRY(hd_parallel(context, NULL, n_pairs, 1, compare_round, &m));
         TRY(hd_progress(context, "graph", (double)m.round + 1, (double)even));
-        pairs += (double)tables * size * size * (m.round == 0 ? 0.5 : 1);
+        pairs += (double)n_pairs * size * size * (m.round == 0 ? 0.5 : 1);
         if (may_continue != NULL && !may_continue(tiles->argument, pairs)) {
             *stopped = true;
             break;

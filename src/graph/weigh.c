@@ -40,8 +40,8 @@ static bool has_rule(const huddle_scale *scale, const char *rule) {
  * have empty places at the end. Zeros, of points with many duplicates, are replaced by the smallest
  * s that is not 0: a scale of 0 would give the smallest possible weight to every neighbour at a
  * positive distance. */
-static huddle_status measure_local(huddle_context *context, const huddle_neighbors *x,
-                                   huddle_scale *scale) {
+static huddle_status set_local_scales(huddle_context *context, const huddle_neighbors *x,
+                                      huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
     double smallest = INFINITY;
     ALLOC_ZERO(scale->local, x->n);
@@ -63,8 +63,8 @@ done:
 
 /* Rules mean and knn: one delta for all edges, from all entries of the lists. delta is the mean
  * distance, or delta^2 the mean squared distance. */
-static huddle_status measure_lists(huddle_context *context, const huddle_neighbors *x,
-                                   huddle_scale *scale) {
+static huddle_status set_common_scale(huddle_context *context, const huddle_neighbors *x,
+                                      huddle_scale *scale) {
     huddle_status status = HUDDLE_OK;
     double sums[2] = {0}; /* of distances and of their squares */
     int64_t count = 0;
@@ -95,9 +95,9 @@ huddle_status hd_graph_measure_scale(huddle_context *context, const huddle_neigh
         if (strcmp(*rule, options->scale) == 0)
             scale->rule = *rule;
     if (has_rule(scale, "selftune"))
-        return measure_local(context, neighbors, scale);
+        return set_local_scales(context, neighbors, scale);
     if (has_rule(scale, "mean") || has_rule(scale, "knn"))
-        return measure_lists(context, neighbors, scale);
+        return set_common_scale(context, neighbors, scale);
     if (has_rule(scale, "global")) {
         if (!(options->mean_distance >= 0) || !isfinite(options->mean_distance))
             return hd_fail(HUDDLE_INVALID, "mean_distance = %g is not a mean of distances",
@@ -170,16 +170,16 @@ static int64_t write_row(const huddle_neighbors *x, const huddle_scale *scale, i
     return end;
 }
 
-/* Asks the engine. *answered is false if it has no such function or declines. */
-static huddle_status ask_engine(huddle_context *context, const huddle_neighbors *neighbors,
+/* Asks the engine. *handled is false if it has no such function or declines. */
+static huddle_status try_engine(huddle_context *context, const huddle_neighbors *neighbors,
                                 const huddle_weight_options *options, huddle_csr *graph,
-                                huddle_scale *scale, bool *answered) {
+                                huddle_scale *scale, bool *handled) {
     const hd_engine *engine = hd_context_engine(context);
-    *answered = false;
+    *handled = false;
     if (engine->weigh == NULL)
         return HUDDLE_OK;
     huddle_status status = engine->weigh(context, neighbors, options, graph, scale);
-    *answered = status == HUDDLE_OK;
+    *handled = status == HUDDLE_OK;
     if (status != HUDDLE_UNSUPPORTED)
         return status;
     hd_log(context, "graph: the engine %s declines to compute these weights (%s)",
@@ -217,14 +217,14 @@ huddle_status huddle_graph_weigh(huddle_context *context, const huddle_neighbors
     huddle_status status = HUDDLE_OK;
     huddle_weight_options chosen = options != NULL ? *options : huddle_weight_defaults();
     huddle_scale measured = {0};
-    bool answered = false;
+    bool handled = false;
     *graph = (huddle_csr){0};
     if (scale != NULL)
         *scale = (huddle_scale){0};
     TRY(huddle_options_check(table, &chosen));
     TRY(check_sizes(neighbors));
-    TRY(ask_engine(context, neighbors, &chosen, graph, &measured, &answered));
-    if (!answered)
+    TRY(try_engine(context, neighbors, &chosen, graph, &measured, &handled));
+    if (!handled)
         TRY(weigh_lists(context, neighbors, &chosen, graph, &measured));
     if (scale != NULL) {
         *scale = measured;

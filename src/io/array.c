@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 
 /* A tile of 2^15 doubles (256 kB) stays in a core's second-level cache between being decoded
- * and being rounded to float. LEAST_ROWS keeps a chunk worth scheduling when a sample has very
+ * and being rounded to float. MIN_ROWS keeps a chunk worth scheduling when a sample has very
  * many features. */
-enum { TILE = 1 << 15, LEAST_ROWS = 16 };
+enum { TILE = 1 << 15, MIN_ROWS = 16 };
 
 /* In the order of hd_io_element. */
 int64_t hd_io_element_size(hd_io_element element) {
@@ -40,8 +40,8 @@ void hd_io_array_pack(hd_io_array *array, bool first_fastest) {
 /* The dimensions come straight from a file's header, so their product may overflow. Each
  * factor is checked by division against what `most` bytes could hold. A dimension of 0 does
  * not end the check early: it must not hide another one that is negative or absurdly large. */
-int64_t hd_io_array_count(const hd_io_array *array, int64_t most) {
-    int64_t room = most / hd_io_element_size(array->element), count = 1;
+int64_t hd_io_array_count(const hd_io_array *array, int64_t limit) {
+    int64_t room = limit / hd_io_element_size(array->element), count = 1;
     bool empty = false;
     for (int32_t k = 0; k < array->rank; k++) {
         int64_t length = array->dims[k];
@@ -101,7 +101,7 @@ static double from_half(uint16_t bits) {
 }
 
 /* In place; elements have at most eight bytes. */
-static void reverse(char *bytes, size_t size) {
+static void reverse_bytes(char *bytes, size_t size) {
     for (size_t i = 0; i < size / 2; i++) {
         char c = bytes[i];
         bytes[i] = bytes[size - 1 - i];
@@ -126,7 +126,7 @@ static void reverse(char *bytes, size_t size) {
         for (int64_t i = 0; i < count; i++) {                                                      \
             memcpy(&v, from + i * step * (int64_t)sizeof v, sizeof v);                             \
             if (swapped)                                                                           \
-                reverse((char *)&v, sizeof v);                                                     \
+                reverse_bytes((char *)&v, sizeof v);                                               \
             to[i * gap] = convert(v);                                                              \
         }                                                                                          \
     }
@@ -192,7 +192,7 @@ bool hd_io_array_whole(const hd_io_array *array, int64_t i, int64_t *value, doub
     if (array->element == HD_IO_I8 || array->element == HD_IO_U8) {
         memcpy(value, from, sizeof *value);
         if (array->swapped)
-            reverse((char *)value, sizeof *value);
+            reverse_bytes((char *)value, sizeof *value);
         return array->element == HD_IO_I8 || *value >= 0;
     }
     /* Above 2^53 doubles skip whole numbers, and two different labels could become equal. The
@@ -263,14 +263,14 @@ done:
 }
 
 /* The value as it will be rounded: float keeps more of it once the shift is subtracted. */
-static double shifted(const huddle_points *x, const double *values, int64_t j) {
+static double shifted_value(const huddle_points *x, const double *values, int64_t j) {
     return x->shift != NULL ? values[j] - x->shift[j] : values[j];
 }
 
 /* Finds the value because of which hd_io_intake_row() refused a row. */
 static huddle_status refuse_row(const huddle_points *x, int64_t row, const double *values) {
     for (int64_t j = 0; j < x->d; j++)
-        if (!(fabs(shifted(x, values, j)) <= (double)FLT_MAX)) {
+        if (!(fabs(shifted_value(x, values, j)) <= (double)FLT_MAX)) {
             if (isfinite(values[j]))
                 return hd_fail(HUDDLE_INVALID,
                                "row %lld, column %lld: %g is beyond single precision",
@@ -291,7 +291,7 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
      * later, and only if one was. NaN fails the comparison too. */
     int good = 1;
     for (int64_t j = 0; j < d; j++) {
-        double v = shifted(x, values, j);
+        double v = shifted_value(x, values, j);
         good &= fabs(v) <= (double)FLT_MAX;
         to[j] = (float)v;
     }
@@ -312,7 +312,7 @@ huddle_status hd_io_intake_row(hd_io_intake *intake, int32_t worker, int64_t row
  * 2^-14 of their magnitude, such as times in seconds since 1970, would keep fewer than ten
  * bits of what distinguishes its rows, and must be shifted before it is rounded. */
 bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
-    static const double least_spread = 0x1p-14; /* as in huddle_points_from_double() */
+    static const double min_spread = 0x1p-14; /* as in huddle_points_from_double() */
     int64_t d = intake->points->d, workers = hd_workers(context);
     for (int64_t j = 0; j < d && intake->low != NULL; j++) {
         double low = DBL_MAX, high = -DBL_MAX;
@@ -320,7 +320,7 @@ bool hd_io_intake_shifts(huddle_context *context, const hd_io_intake *intake) {
             low = fmin(low, intake->low[w * d + j]);
             high = fmax(high, intake->high[w * d + j]);
         }
-        if (high > low && high - low < least_spread * fmax(fabs(low), fabs(high)))
+        if (high > low && high - low < min_spread * fmax(fabs(low), fabs(high)))
             return true;
     }
     return false;
@@ -343,7 +343,7 @@ typedef struct filling {
 /* Rows per chunk. The number must not depend on the number of threads: see base/parallel.h. */
 static int64_t tile_rows(int64_t d) {
     int64_t rows = TILE / (d > 0 ? d : 1);
-    return rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    return rows < MIN_ROWS ? MIN_ROWS : rows;
 }
 
 /* One tile of rows. hd_parallel() reports progress and asks whether to stop between two

@@ -77,7 +77,7 @@ void hd_io_container_close(hd_io_container *container) {
  * loaded. */
 huddle_status hd_io_variable_load(hd_io_container *container, hd_io_variable *variable) {
     if (variable->kind == HD_IO_OTHER)
-        return hd_fail(HUDDLE_UNSUPPORTED, "'%s' %s", variable->name, variable->trouble);
+        return hd_fail(HUDDLE_UNSUPPORTED, "'%s' %s", variable->name, variable->refusal);
     if (container->load == NULL || variable->array.bytes != NULL ||
         variable->sparse.offsets != NULL || variable->texts.texts != NULL)
         return HUDDLE_OK;
@@ -127,7 +127,7 @@ static int64_t folder_length(const char *name) {
 }
 
 /* The number of folders (HDF5 groups) around a name. */
-static int64_t depth(const char *name) {
+static int64_t folder_depth(const char *name) {
     int64_t slashes = 0;
     for (; *name != '\0'; name++)
         slashes += *name == '/';
@@ -175,10 +175,10 @@ static hd_io_variable *find_conventional(const hd_io_container *container, const
         if (!(may_be_points(v) || v->kind == HD_IO_OTHER) ||
             !(any_case ? hd_same_word(last, name) : strcmp(last, name) == 0))
             continue;
-        if (best == NULL || depth(v->name) < depth(best->name)) {
+        if (best == NULL || folder_depth(v->name) < folder_depth(best->name)) {
             best = v;
             *rival = NULL;
-        } else if (depth(v->name) == depth(best->name)) {
+        } else if (folder_depth(v->name) == folder_depth(best->name)) {
             *rival = v;
         }
     }
@@ -229,7 +229,7 @@ static huddle_status find_points(const hd_io_container *container, bool hints_as
         return HUDDLE_OK;
     if (container->count == 1 && container->variables[0].kind == HD_IO_OTHER)
         return hd_fail(HUDDLE_UNSUPPORTED, "'%s' %s", container->variables[0].name,
-                       container->variables[0].trouble);
+                       container->variables[0].refusal);
     if (container->count == 1 && container->variables[0].kind == HD_IO_TEXTS)
         return hd_fail(HUDDLE_INVALID, "'%s' contains text, not numbers",
                        container->variables[0].name);

@@ -18,7 +18,7 @@ typedef enum hd_io_kind {
 typedef struct hd_io_variable {
     char *name;
     hd_io_kind kind;
-    const char *trouble; /* HD_IO_OTHER: "holds complex numbers"; static text */
+    const char *refusal; /* HD_IO_OTHER: "holds complex numbers"; static text */
     bool part;           /* of another variable: not listed, and not found by its name */
     hd_io_array array;   /* HD_IO_ARRAY; for the others only rank and dims count */
     huddle_csr sparse;   /* HD_IO_SPARSE, when loaded */

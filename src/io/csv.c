@@ -103,8 +103,8 @@ static void forget_labels(huddle_data *data) {
 static huddle_status drop_identifiers(const huddle_read_options *options, hd_io_plan *plan,
                                       huddle_data *data) {
     int64_t n = data->points.n, distinct = data->n_classes;
-    bool asked = plan->asked || options->classes != NULL || options->per_class > 0;
-    if (asked || !hd_io_tell_rows_apart(distinct, n))
+    bool label_given = plan->label_given || options->classes != NULL || options->per_class > 0;
+    if (label_given || !hd_io_identifies_rows(distinct, n))
         return HUDDLE_OK;
     forget_labels(data);
     return hd_io_plan_reject_label(plan, plan->label, distinct, n);
@@ -167,7 +167,7 @@ static int by_value(const void *a, const void *b) {
 /* True if feature j has one value for each class and no two classes share it: it is then the
  * labels in another coding (a class number beside the class name), and clustering would only
  * reproduce it. Most features fail within a few rows. */
-static bool tells_labels(const huddle_data *data, int64_t j, float *values, bool *seen) {
+static bool determines_labels(const huddle_data *data, int64_t j, float *values, bool *seen) {
     const huddle_points *x = &data->points;
     memset(seen, 0, (size_t)data->n_classes * sizeof *seen);
     for (int64_t i = 0; i < x->n; i++) {
@@ -233,7 +233,7 @@ static huddle_status drop_leaks(hd_io_plan *plan, const int64_t *sources, huddle
     ALLOC(seen, data->n_classes);
     ALLOC(values, data->n_classes);
     for (int64_t j = 0; j < d; j++) {
-        gone[j] = count + 1 < d && tells_labels(data, j, values, seen);
+        gone[j] = count + 1 < d && determines_labels(data, j, values, seen);
         if (!gone[j])
             continue;
         count++;
@@ -297,7 +297,7 @@ static void report_ignored_columns(const hd_io_request *request, const hd_io_pla
 
 /* The examples of a column are read again here as the column was, so that the warning shows
  * the value in use. */
-static double value_of(const char *text, char decimal) {
+static double styled_value(const char *text, char decimal) {
     hd_io_marks marks;
     double value = NAN;
     return hd_io_styled_number(text, text + strlen(text), decimal, &value, &marks) ? value : NAN;
@@ -305,28 +305,29 @@ static double value_of(const char *text, char decimal) {
 
 /* A column in which 1,234 may be 1234 or 1.234 and no other column decides: the warning shows
  * the reading that was chosen. */
-static void tell_doubt(huddle_context *context, const char *place, const hd_io_column *kind) {
+static void warn_ambiguous(huddle_context *context, const char *place, const hd_io_column *kind) {
     char sign = strchr(kind->example, ',') != NULL ? ',' : '.';
     hd_warn(context, HUDDLE_WARNING_INPUT, "%s: %s is read as %.15g, the %s %s", place,
-            kind->example, value_of(kind->example, kind->decimal), sign == ',' ? "comma" : "point",
+            kind->example, styled_value(kind->example, kind->decimal),
+            sign == ',' ? "comma" : "point",
             sign == kind->decimal ? "being the decimal sign" : "separating thousands");
 }
 
 /* Only features: the style of a column that is not used does not matter. */
-static void tell_styles(huddle_context *context, const hd_io_plan *plan) {
+static void report_styles(huddle_context *context, const hd_io_plan *plan) {
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         char place[160];
         const hd_io_column *kind = &plan->layout->kinds[plan->chosen[k]];
         hd_io_layout_place(plan->layout, plan->chosen[k], place, sizeof place);
         if (plan->roles[plan->chosen[k]] < 0)
             continue;
-        if (kind->doubtful)
-            tell_doubt(context, place, kind);
+        if (kind->ambiguous)
+            warn_ambiguous(context, place, kind);
         if (kind->mixed)
             hd_warn(context, HUDDLE_WARNING_INPUT,
                     "%s mixes values such as %s, read as %.15g, with %s, read as %.15g", place,
-                    kind->mixes[0], value_of(kind->mixes[0], kind->decimal), kind->mixes[1],
-                    value_of(kind->mixes[1], kind->decimal));
+                    kind->mixes[0], styled_value(kind->mixes[0], kind->decimal), kind->mixes[1],
+                    styled_value(kind->mixes[1], kind->decimal));
     }
 }
 
@@ -357,7 +358,7 @@ static huddle_status read_table(hd_io_request *request, const hd_io_layout *layo
     TRY(set_labels(request, &plan, &labels, data));
     TRY(drop_leaks(&plan, sources, data));
     report_ignored_columns(request, &plan);
-    tell_styles(request->context, &plan);
+    report_styles(request->context, &plan);
     /* Ownership moves to the caller. */
     data->columns = plan.columns;
     data->n_columns = layout->columns;
@@ -372,7 +373,7 @@ done:
 /* True if the first records leave something open that the others decide: a column empty so
  * far, or one whose decimal sign or units are uncertain. A plain table of numbers is not
  * scanned twice. */
-static bool needs_all(const hd_io_layout *layout) {
+static bool needs_all_records(const hd_io_layout *layout) {
     for (int64_t c = 0; c < layout->columns; c++) {
         const hd_io_column *kind = &layout->kinds[c];
         if (kind->kind == HD_IO_EMPTY || kind->decimal != '.' || kind->open || kind->mixed)
@@ -393,7 +394,7 @@ huddle_status hd_io_csv_read(hd_io_request *request, const hd_file *file, huddle
     data->format = layout.separator == '\t' ? "tsv" : "csv";
     if (request->options->transpose)
         FAIL(HUDDLE_UNSUPPORTED, "a table has its samples in rows; transpose is for arrays");
-    if (needs_all(&layout))
+    if (needs_all_records(&layout))
         TRY(hd_io_layout_examine(&layout, INT64_MAX));
     TRY(hd_io_table_cut(request->context, &layout, &pieces));
     status = read_table(request, &layout, &pieces, &misread, data);
@@ -452,7 +453,7 @@ huddle_status hd_io_csv_dense(huddle_context *context, const hd_file *file, hudd
     hd_io_plan plan = {0};
     memset(matrix, 0, sizeof *matrix);
     TRY(hd_io_layout_find(file, &layout));
-    if (needs_all(&layout))
+    if (needs_all_records(&layout))
         TRY(hd_io_layout_examine(&layout, INT64_MAX));
     plan.layout = &layout;
     plan.label = -1;

@@ -69,7 +69,7 @@ typedef struct hd_io_column {
     bool counts;            /* the values are 0, 1, 2, ... or 1, 2, 3, ... from the first row on */
     char decimal;           /* '.' or ',' */
     bool open;              /* its values, such as 1,234, do not determine the decimal sign */
-    bool doubtful;          /* nor do the other columns */
+    bool ambiguous;         /* nor do the other columns */
     bool mixed;        /* some values have a per cent or currency sign, others none or another */
     bool times;        /* the dates are times of day */
     char example[24];  /* a doubtful value */
@@ -94,7 +94,7 @@ huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout);
 void hd_io_layout_free(hd_io_layout *layout);
 
 /* Examines the columns in the first `most` records. */
-huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most);
+huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records);
 
 /* The column of that name or 1-based position, or -1. */
 int64_t hd_io_layout_column(const hd_io_layout *layout, const char *name);
@@ -138,7 +138,7 @@ typedef struct hd_io_plan {
     int64_t looks_like_labels; /* a column that is none because labels are not wanted; or -1 */
     int64_t rejected;          /* a column that was taken for labels and has too many; or -1 */
     bool guessed;              /* the label is the only column of texts and nobody asked for it */
-    bool asked;                /* the caller named the label */
+    bool label_given;          /* the caller named the label */
     bool from_files;           /* the labels are in other files */
     bool automatic;            /* features were not named */
     bool styled;               /* a feature has decimal commas */
@@ -161,7 +161,7 @@ huddle_status hd_io_plan_leave_out(hd_io_plan *plan, int64_t column, const char 
 huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column);
 
 /* True if so many different values in so many rows identify the rows rather than group them. */
-bool hd_io_tell_rows_apart(int64_t distinct, int64_t rows);
+bool hd_io_identifies_rows(int64_t distinct, int64_t rows);
 
 /* Leaves out a column that was taken for labels: its values identify the rows. */
 huddle_status hd_io_plan_reject_label(hd_io_plan *plan, int64_t column, int64_t distinct,

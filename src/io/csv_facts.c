@@ -9,7 +9,7 @@
 
 /* The texts of one column. Numbers that count from 0 or 1 in steps of 1 are row numbers; the
  * distinct values come from the mapping that labels use. */
-static huddle_status judge_column(const hd_io_labels *texts, hd_io_facts *facts) {
+static huddle_status analyse_column(const hd_io_labels *texts, hd_io_facts *facts) {
     huddle_status status = HUDDLE_OK;
     char **classes = NULL;
     int32_t n_classes = 0;
@@ -54,7 +54,7 @@ huddle_status hd_io_facts_find(huddle_context *context, const hd_io_layout *layo
             continue;
         /* The number of a text is -2 - role: see hd_io_text_role(). */
         texts.texts = reading.texts + (-2 - plan.roles[c]) * pieces->rows;
-        TRY(judge_column(&texts, &facts[c]));
+        TRY(analyse_column(&texts, &facts[c]));
     }
 done:
     huddle_free(reading.texts);

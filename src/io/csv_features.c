@@ -120,13 +120,13 @@ typedef struct unknown_texts {
     int64_t rows;
 } unknown_texts;
 
-static bool is_same(hd_io_span text, const char *other) {
+static bool equals_text(hd_io_span text, const char *other) {
     return (size_t)text.length == strlen(other) &&
            memcmp(text.begin, other, (size_t)text.length) == 0;
 }
 
 /* The first few different texts are kept as examples; the number of rows counts all. */
-static void note_unknown(unknown_texts *unknown, hd_io_span text) {
+static void record_unknown(unknown_texts *unknown, hd_io_span text) {
     unknown->rows++;
     for (int k = 0; k < unknown->count; k++)
         if (unknown->texts[k].length == text.length &&
@@ -139,7 +139,7 @@ static void note_unknown(unknown_texts *unknown, hd_io_span text) {
 }
 
 /* Four texts of 60 bytes with their quotes fit the list. */
-static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_t column,
+static void warn_unknown(huddle_context *context, const hd_io_plan *plan, int64_t column,
                          const unknown_texts *unknown) {
     char place[160], list[300] = "";
     size_t used = 0;
@@ -162,9 +162,9 @@ static void tell_unknown(huddle_context *context, const hd_io_plan *plan, int64_
  * put_category() in csv_values.c: sqrt(1/2) for the row's own text, so that two rows with
  * different texts are at distance 1. A text that the training table did not have is 0 in all
  * features: it is equally far from every known one. */
-static huddle_status put_texts(huddle_context *context, const hd_io_plan *plan, int64_t column,
-                               const int64_t *js, int64_t count, const hd_io_span *texts, int64_t n,
-                               double *wide, int64_t d) {
+static huddle_status encode_texts(huddle_context *context, const hd_io_plan *plan, int64_t column,
+                                  const int64_t *js, int64_t count, const hd_io_span *texts,
+                                  int64_t n, double *wide, int64_t d) {
     huddle_status status = HUDDLE_OK;
     hd_io_labels rows = {.n = n};
     unknown_texts unknown = {.count = 0};
@@ -176,14 +176,14 @@ static huddle_status put_texts(huddle_context *context, const hd_io_plan *plan, 
     for (int64_t i = 0; i < n; i++) {
         bool known = false, missing = rows.texts[i].length == 0;
         for (int64_t k = 0; k < count; k++) {
-            bool same = is_same(rows.texts[i], plan->expected[js[k]].text);
+            bool same = equals_text(rows.texts[i], plan->expected[js[k]].text);
             wide[i * d + js[k]] = missing ? NAN : same ? present : 0;
             known = known || same;
         }
         if (!known && !missing)
-            note_unknown(&unknown, rows.texts[i]);
+            record_unknown(&unknown, rows.texts[i]);
     }
-    tell_unknown(context, plan, column, &unknown);
+    warn_unknown(context, plan, column, &unknown);
 done:
     hd_io_labels_free(&rows);
     return status;
@@ -211,8 +211,9 @@ huddle_status hd_io_features_arrange(huddle_context *context, const hd_io_plan *
         for (int64_t j = 0; j < n_features; j++)
             if (plan->expected[j].column == column)
                 js[count++] = j;
-        TRY(put_texts(context, plan, column, js, count,
-                      reading->texts + (-2 - role) * reading->pieces->rows, n, wide, n_features));
+        TRY(encode_texts(context, plan, column, js, count,
+                         reading->texts + (-2 - role) * reading->pieces->rows, n, wide,
+                         n_features));
     }
 done:
     huddle_free(js);

@@ -28,19 +28,19 @@ static void add_text(line *to, const char *text) {
 }
 
 /* Characters that no shell treats specially; a leading '-' would be taken for an option. */
-static bool is_tame(const char *name) {
-    static const char tame[] =
+static bool is_shell_safe(const char *name) {
+    static const char safe[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/@%+-";
-    return name[0] != '\0' && name[0] != '-' && name[strspn(name, tame)] == '\0';
+    return name[0] != '\0' && name[0] != '-' && name[strspn(name, safe)] == '\0';
 }
 
 /* Quoted for a shell, or in double quotes. A single quote cannot be escaped inside single
  * quotes in a shell: the quoting is closed, '\'' added, and opened again. Eight bytes are kept
  * for the longest of these and the closing quote. */
-static void quote(const char *name, bool shell, char *text, size_t size) {
+static void quote_name(const char *name, bool shell, char *text, size_t size) {
     size_t used = 0;
     char mark = shell ? '\'' : '"';
-    if (shell && is_tame(name)) {
+    if (shell && is_shell_safe(name)) {
         snprintf(text, size, "%s", name);
         return;
     }
@@ -58,7 +58,7 @@ static void quote(const char *name, bool shell, char *text, size_t size) {
 /* On the command line --x is repeated for each column; in a program the columns are a list. */
 static void add_choice(line *to, const huddle_read_options *options, const char *name, bool first) {
     char quoted[256];
-    quote(name, options->hints_as_flags, quoted, sizeof quoted);
+    quote_name(name, options->hints_as_flags, quoted, sizeof quoted);
     if (options->hints_as_flags)
         add_text(to, first ? "--x " : " --x ");
     else if (!first)
@@ -124,8 +124,8 @@ void hd_io_hint_column(const huddle_read_options *options, const char *option,
     char quoted[256], position[24];
     snprintf(position, sizeof position, "%lld", (long long)column + 1);
     bool named = has_good_names(layout, &column, 1);
-    quote(named ? hd_io_layout_name(layout, column) : position, options->hints_as_flags, quoted,
-          sizeof quoted);
+    quote_name(named ? hd_io_layout_name(layout, column) : position, options->hints_as_flags,
+               quoted, sizeof quoted);
     snprintf(text, size, options->hints_as_flags ? "--%s %s" : "%s = %s", option, quoted);
 }
 

@@ -11,11 +11,11 @@
 typedef struct tally {
     int64_t values; /* that are not missing */
     int64_t texts, dates, times;
-    int64_t compact;        /* dates in eight digits */
-    int64_t points, commas; /* numbers that can only have a decimal point, a decimal comma */
-    int64_t doubt_point;    /* 1.234: thousands or a fraction */
-    int64_t doubt_comma;    /* 1,234 */
-    int64_t bare;           /* without a sign of currency or per cent */
+    int64_t compact;         /* dates in eight digits */
+    int64_t points, commas;  /* numbers that can only have a decimal point, a decimal comma */
+    int64_t ambiguous_point; /* 1.234: thousands or a fraction */
+    int64_t ambiguous_comma; /* 1,234 */
+    int64_t bare;            /* without a sign of currency or per cent */
     int64_t per_cent, currencies;
     int32_t currency; /* the first one */
     bool other_currency;
@@ -67,9 +67,9 @@ static void count_signs(tally *t, const hd_io_field *field, bool point, double w
         return;
     bool has_comma = memchr(field->begin, ',', (size_t)(field->end - field->begin)) != NULL;
     if (has_comma)
-        t->doubt_comma++;
+        t->ambiguous_comma++;
     else
-        t->doubt_point++;
+        t->ambiguous_point++;
     keep_example(t->example, field);
 }
 
@@ -120,7 +120,7 @@ static bool is_date_name(const char *name) {
 }
 
 /* A typing error among numbers must not make a column textual: the majority decides. */
-static void judge_kind(const tally *t, const char *name, hd_io_column *column) {
+static void classify_column(const tally *t, const char *name, hd_io_column *column) {
     column->times = t->times == t->dates;
     if (t->values == 0)
         column->kind = HD_IO_EMPTY;
@@ -136,7 +136,7 @@ static void judge_kind(const tally *t, const char *name, hd_io_column *column) {
 }
 
 /* The decimal sign that the column's own values require; '\0' if they leave it open. */
-static char demanded(const tally *t) {
+static char sign_of(const tally *t) {
     if (t->points == 0 && t->commas == 0)
         return '\0';
     return t->commas > t->points ? ',' : '.';
@@ -145,26 +145,27 @@ static char demanded(const tally *t) {
 /* Where a column leaves the decimal sign open, the other columns decide. If they do too, a
  * comma is decimal in a file with semicolons, which is what spreadsheets write where the comma
  * is the decimal sign, and separates thousands elsewhere; a point is decimal. */
-static void judge_signs(hd_io_layout *layout, const tally *tallies) {
+static void choose_decimal_signs(hd_io_layout *layout, const tally *tallies) {
     int64_t points = 0, commas = 0;
     for (int64_t c = 0; c < layout->columns; c++) {
-        points += demanded(&tallies[c]) == '.';
-        commas += demanded(&tallies[c]) == ',';
+        points += sign_of(&tallies[c]) == '.';
+        commas += sign_of(&tallies[c]) == ',';
     }
     char others = commas > points ? ',' : points > 0 ? '.' : '\0';
     for (int64_t c = 0; c < layout->columns; c++) {
         const tally *t = &tallies[c];
         hd_io_column *column = &layout->kinds[c];
-        char own = demanded(t), rule = others;
+        char own = sign_of(t), rule = others;
         if (rule == '\0')
-            rule =
-                layout->separator == ';' && t->doubt_comma > 0 && t->doubt_point == 0 ? ',' : '.';
+            rule = layout->separator == ';' && t->ambiguous_comma > 0 && t->ambiguous_point == 0
+                       ? ','
+                       : '.';
         column->decimal = own != '\0' ? own : rule;
         /* A point and three digits are an ordinary fraction unless something contradicts it. */
-        bool ordinary = t->doubt_comma == 0 && column->decimal == '.' &&
+        bool ordinary = t->ambiguous_comma == 0 && column->decimal == '.' &&
                         (others == '.' || layout->separator != ';');
-        column->open = own == '\0' && t->doubt_comma + t->doubt_point > 0 && !ordinary;
-        column->doubtful = column->open && others == '\0';
+        column->open = own == '\0' && t->ambiguous_comma + t->ambiguous_point > 0 && !ordinary;
+        column->ambiguous = column->open && others == '\0';
         column->whole = t->whole[column->decimal == ','];
         memcpy(column->example, t->example, sizeof column->example);
         memcpy(column->mixes, t->mixes, sizeof column->mixes);
@@ -173,7 +174,7 @@ static void judge_signs(hd_io_layout *layout, const tally *tallies) {
 
 /* Called with the first records, and with all of them where those do not suffice. Rows with
  * too many or too few fields are tolerated here: the reader reports them with their line. */
-huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most) {
+huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t max_records) {
     huddle_status status = HUDDLE_OK;
     hd_io_fields fields = {0};
     tally *tallies = NULL;
@@ -184,7 +185,7 @@ huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most) {
         ALLOC_ZERO(layout->kinds, layout->columns);
     for (int64_t c = 0; c < layout->columns; c++)
         tallies[c] = (tally){.whole = {true, true}, .from_zero = true, .from_one = true};
-    while (p < layout->end && records < most) {
+    while (p < layout->end && records < max_records) {
         const char *begin = p;
         p = hd_io_fields_split(p, layout->end, layout->separator, &fields);
         if (p == NULL)
@@ -197,8 +198,8 @@ huddle_status hd_io_layout_examine(hd_io_layout *layout, int64_t most) {
     }
     layout->all_examined = p == layout->end;
     for (int64_t c = 0; c < layout->columns; c++)
-        judge_kind(&tallies[c], hd_io_layout_name(layout, c), &layout->kinds[c]);
-    judge_signs(layout, tallies);
+        classify_column(&tallies[c], hd_io_layout_name(layout, c), &layout->kinds[c]);
+    choose_decimal_signs(layout, tallies);
 done:
     huddle_free(tallies);
     huddle_free(fields.items);

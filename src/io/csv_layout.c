@@ -126,18 +126,18 @@ done:
 static huddle_status find_separator(hd_io_layout *layout) {
     static const char separators[] = {'\t', ';', ',', ' '};
     huddle_status status = HUDDLE_OK;
-    int64_t most = 1;
+    int64_t max_count = 1;
     layout->separator = ',';
     for (size_t k = 0; k < sizeof separators; k++) {
         int64_t count;
         bool same;
         TRY(try_separator(layout, separators[k], &count, &same));
         /* Blanks inside texts are not separators if another separator was found. */
-        if (count < 2 || (separators[k] == ' ' && most > 1))
+        if (count < 2 || (separators[k] == ' ' && max_count > 1))
             continue;
-        if (count > most)
+        if (count > max_count)
             layout->separator = separators[k];
-        most = count > most ? count : most;
+        max_count = count > max_count ? count : max_count;
         if (same) {
             layout->separator = separators[k];
             break;
@@ -221,7 +221,7 @@ static bool are_names(const hd_io_fields *first) {
 
 /* Sorts the fields of a column; true if each occurs twice on average. *seen: the name is one
  * of them. */
-static bool repeats(hd_io_field *fields, int64_t count, const hd_io_field *name, bool *seen) {
+static bool has_repeats(hd_io_field *fields, int64_t count, const hd_io_field *name, bool *seen) {
     int64_t distinct = 1;
     qsort(fields, (size_t)count, sizeof *fields, by_text);
     for (int64_t i = 1; i < count; i++)
@@ -260,7 +260,7 @@ static huddle_status is_header_of_texts(const hd_io_layout *layout, const hd_io_
         goto done;
     for (int64_t c = 0; c < first->count; c++) {
         bool seen;
-        repeating += repeats(columns + c * SAMPLE, rows, &first->items[c], &seen);
+        repeating += has_repeats(columns + c * SAMPLE, rows, &first->items[c], &seen);
         if (seen)
             goto done;
     }
@@ -358,7 +358,7 @@ done:
 
 /* Removes what is not part of the table: the byte order mark that Windows programs put before
  * UTF-8, blank lines at both ends and, at the beginning, comment lines. */
-static void trim(const hd_file *file, hd_io_layout *layout) {
+static void trim_text(const hd_file *file, hd_io_layout *layout) {
     layout->begin = file->text;
     layout->end = file->text + file->size;
     layout->first_line = 1;
@@ -387,7 +387,7 @@ static void trim(const hd_file *file, hd_io_layout *layout) {
 huddle_status hd_io_layout_find(const hd_file *file, hd_io_layout *layout) {
     huddle_status status = HUDDLE_OK;
     memset(layout, 0, sizeof *layout);
-    trim(file, layout);
+    trim_text(file, layout);
     if (layout->begin == layout->end)
         FAIL(HUDDLE_FORMAT, "the file contains only blank lines and comments");
     layout->quoted = memchr(layout->begin, '"', (size_t)(layout->end - layout->begin)) != NULL;

@@ -200,12 +200,13 @@ bool hd_io_field_number(const hd_io_field *field, char decimal, double *value) {
 
 /* Reads between `least` and `most` digits at p as a number; NULL if there are fewer or more:
  * the first four digits of 20200131 are not a year. */
-static const char *count_digits(const char *p, const char *end, int least, int most, int *value) {
+static const char *count_digits(const char *p, const char *end, int min_digits, int max_digits,
+                                int *value) {
     int count = 0;
     *value = 0;
-    for (; p < end && hd_io_is_digit(*p) && count < most; count++)
+    for (; p < end && hd_io_is_digit(*p) && count < max_digits; count++)
         *value = 10 * *value + (*p++ - '0');
-    return count < least || (p < end && hd_io_is_digit(*p)) ? NULL : p;
+    return count < min_digits || (p < end && hd_io_is_digit(*p)) ? NULL : p;
 }
 
 /* "Jan", "january", "Jan.": one past the name, or NULL. Only the first three letters are

@@ -16,7 +16,7 @@ enum { FEW_NAMES = 20, FEW_NUMBERS = 3 };
 
 /* ---- names of columns ----------------------------------------------------------------------- */
 
-static bool is_in(const char *name, const char *const *words) {
+static bool is_listed(const char *name, const char *const *words) {
     for (; *words != NULL; words++)
         if (hd_same_word(name, *words))
             return true;
@@ -32,7 +32,7 @@ static bool is_id_name(const char *name) {
         "number",     "#",       "obs",    "record",  "row.names", "rownames",
         "row_names",  "uid",     "uuid",   "guid",    "key",       NULL};
     size_t length = strlen(name);
-    if (is_in(name, words))
+    if (is_listed(name, words))
         return true;
     if (length < 4 || !hd_same_word(name + length - 2, "id"))
         return false;
@@ -142,7 +142,7 @@ static huddle_status choose_label(hd_io_plan *plan, const huddle_read_options *o
     if (column >= 0) {
         plan->label = column;
         plan->guessed = false;
-        plan->asked = true;
+        plan->label_given = true;
         plan->y_reason = options->hints_as_flags ? "chosen by --y" : "chosen by y";
         return HUDDLE_OK;
     }
@@ -289,7 +289,7 @@ static bool are_row_names(const hd_io_plan *plan, const hd_io_facts *facts, int6
         is_id_name(hd_io_layout_name(plan->layout, column)) || is_unnamed(plan->layout, column);
     if (!f->known || plan->layout->kinds[column].kind != HD_IO_WORDS || rows < 2)
         return false;
-    return (id && f->distinct == rows) || hd_io_tell_rows_apart(f->distinct, rows);
+    return (id && f->distinct == rows) || hd_io_identifies_rows(f->distinct, rows);
 }
 
 /* Without a better candidate, the labels are the only texts that group the rows. A candidate
@@ -297,8 +297,8 @@ static bool are_row_names(const hd_io_plan *plan, const hd_io_facts *facts, int6
 static huddle_status guess_label(hd_io_plan *plan, const huddle_read_options *options,
                                  const hd_io_facts *facts, int64_t rows) {
     int64_t groups = 0, found = -1, names = 0;
-    if (plan->label >= 0 && !plan->asked && facts[plan->label].known &&
-        hd_io_tell_rows_apart(facts[plan->label].distinct, rows)) {
+    if (plan->label >= 0 && !plan->label_given && facts[plan->label].known &&
+        hd_io_identifies_rows(facts[plan->label].distinct, rows)) {
         int64_t column = plan->label;
         plan->label = -1;
         plan->guessed = false;
@@ -327,8 +327,8 @@ static huddle_status guess_label(hd_io_plan *plan, const huddle_read_options *op
     return HUDDLE_OK;
 }
 
-static huddle_status one_to_one(const hd_io_plan *plan, const hd_io_facts *facts, int64_t column,
-                                int64_t rows, bool *same) {
+static huddle_status compare_with_labels(const hd_io_plan *plan, const hd_io_facts *facts,
+                                         int64_t column, int64_t rows, bool *same) {
     huddle_status status = HUDDLE_OK;
     int32_t *map = NULL;
     *same = false;
@@ -347,8 +347,8 @@ done:
 
 /* Leaves out a column that determines the labels, or what would be the labels if they were
  * wanted. */
-static huddle_status leave_out_twin(hd_io_plan *plan, const huddle_read_options *options,
-                                    int64_t column) {
+static huddle_status leave_out_label_copy(hd_io_plan *plan, const huddle_read_options *options,
+                                          int64_t column) {
     char place[160];
     if (!plan->from_files && !hd_io_labels_unwanted(options))
         return hd_io_plan_leave_out_leak(plan, column);
@@ -358,9 +358,9 @@ static huddle_status leave_out_twin(hd_io_plan *plan, const huddle_read_options 
 }
 
 /* Leaves a column out if there is a reason. */
-static huddle_status judge_column(hd_io_plan *plan, const huddle_read_options *options,
-                                  const hd_io_facts *facts, int64_t column, int64_t rows,
-                                  bool *left_out) {
+static huddle_status examine_column(hd_io_plan *plan, const huddle_read_options *options,
+                                    const hd_io_facts *facts, int64_t column, int64_t rows,
+                                    bool *left_out) {
     huddle_status status = HUDDLE_OK;
     const hd_io_facts *f = &facts[column];
     const hd_io_column *kind = &plan->layout->kinds[column];
@@ -385,10 +385,10 @@ static huddle_status judge_column(hd_io_plan *plan, const huddle_read_options *o
     else {
         *left_out = false;
         if (kind->kind == HD_IO_WORDS && !options->encode)
-            TRY(one_to_one(plan, facts, column, rows, &same));
+            TRY(compare_with_labels(plan, facts, column, rows, &same));
         if (same) {
             *left_out = true;
-            TRY(leave_out_twin(plan, options, column));
+            TRY(leave_out_label_copy(plan, options, column));
         }
     }
 done:
@@ -448,7 +448,7 @@ static huddle_status take_usable(hd_io_plan *plan, const huddle_read_options *op
         bool left_out = false;
         if (c == plan->label)
             continue;
-        TRY(judge_column(plan, options, facts, c, rows, &left_out));
+        TRY(examine_column(plan, options, facts, c, rows, &left_out));
         usable[c] = !left_out;
         count += usable[c];
         texts += usable[c] && plan->layout->kinds[c].kind == HD_IO_WORDS;
@@ -514,7 +514,7 @@ huddle_status hd_io_plan_leave_out_leak(hd_io_plan *plan, int64_t column) {
 
 /* More than one distinct value for every two rows: classes would have fewer than two members
  * on average. */
-bool hd_io_tell_rows_apart(int64_t distinct, int64_t rows) {
+bool hd_io_identifies_rows(int64_t distinct, int64_t rows) {
     return rows > FEW_NAMES && 2 * distinct > rows;
 }
 

@@ -90,11 +90,11 @@ static inline bool may_be_missing(const char *begin, const char *end) {
 }
 
 /* The fast path: a record without quotes and without faults, in one pass; NULL if it is not
- * one, and read_careful() then reads it again. No bound is checked: every piece ends with a
+ * one, and read_any_record() then reads it again. No bound is checked: every piece ends with a
  * line feed, and the file is followed by padding, so that the scan stops by itself. Ends one
  * past the line feed. */
-static const char *read_plain(const hd_io_plan *plan, const char *p, double *values,
-                              hd_io_span *texts) {
+static const char *read_plain_record(const hd_io_plan *plan, const char *p, double *values,
+                                     hd_io_span *texts) {
     const char separator = plan->layout->separator;
     const int64_t columns = plan->layout->columns;
     for (int64_t c = 0; c < columns; c++) {
@@ -173,9 +173,9 @@ static huddle_status take_fields(hd_io_reading *r, int64_t line, const hd_io_fie
 /* Any record. A record ends where hd_io_record_end() found its line feed outside quotes:
  * fields that end elsewhere, or a field left open, mean that a quote is missing, perhaps many
  * lines up. */
-static huddle_status read_careful(hd_io_reading *r, const char **p, const char *end, int64_t line,
-                                  hd_io_fields *fields, double *values, hd_io_span *texts,
-                                  bool *incomplete) {
+static huddle_status read_any_record(hd_io_reading *r, const char **p, const char *end,
+                                     int64_t line, hd_io_fields *fields, double *values,
+                                     hd_io_span *texts, bool *incomplete) {
     const hd_io_layout *layout = r->plan->layout;
     *p = hd_io_fields_split(*p, end, layout->separator, fields);
     if (*p == NULL)
@@ -228,14 +228,14 @@ static huddle_status read_piece(hd_io_reading *r, const hd_io_piece *piece, int3
          * counted row the scratch memory is used, until the error below is raised. */
         double *to = r->values != NULL && row < rows ? r->values + row * d : s->values;
         if (!r->plan->styled)
-            next = read_plain(r->plan, p, to, s->texts);
+            next = read_plain_record(r->plan, p, to, s->texts);
         if (next == NULL) {
             const char *record = hd_io_record_end(p, piece->end, layout->separator, layout->quoted);
             if (layout->columns > 1 && hd_io_is_blank_line(p, record)) {
                 p = record;
                 continue;
             }
-            TRY(read_careful(r, &p, record, line, &s->fields, to, s->texts, &incomplete));
+            TRY(read_any_record(r, &p, record, line, &s->fields, to, s->texts, &incomplete));
             next = record;
             /* A quoted record may contain line feeds; the last one is counted by the loop. */
             for (; begin < next - 1; begin++)

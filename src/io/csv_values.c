@@ -34,17 +34,17 @@ huddle_status hd_io_missing_policy(const huddle_read_options *options, hd_io_mis
 
 /* Names the column that is missing most often, because leaving that one out may be all that is
  * needed. */
-static huddle_status refuse_all(const hd_io_reading *r) {
+static huddle_status refuse_all_rows(const hd_io_reading *r) {
     char place[160];
-    int64_t rows = r->pieces->rows, worst = 0, most = -1;
+    int64_t rows = r->pieces->rows, worst = 0, max_missing = -1;
     /* Only numeric columns are counted: a missing text is empty, not NaN. */
     for (int64_t k = 0; k < r->plan->n_chosen; k++) {
         int64_t column = r->plan->chosen[k], count = 0;
         int32_t role = r->plan->roles[column];
         for (int64_t i = 0; role >= 0 && i < rows; i++)
             count += isnan(r->values[i * r->plan->d + role]) != 0;
-        if (count > most) {
-            most = count;
+        if (count > max_missing) {
+            max_missing = count;
             worst = column;
         }
     }
@@ -52,7 +52,7 @@ static huddle_status refuse_all(const hd_io_reading *r) {
     return hd_fail(HUDDLE_FORMAT,
                    "every row lacks a value, %s in %lld of %lld rows; leave that column out, or "
                    "fill missing values by mean or median",
-                   place, (long long)most, (long long)rows);
+                   place, (long long)max_missing, (long long)rows);
 }
 
 /* Removes incomplete rows in place. Texts of column k are then at k * pieces->rows as before,
@@ -68,7 +68,7 @@ static huddle_status drop_rows(const hd_io_reading *r, huddle_data *data, int64_
         goto done;
     /* Nothing would be left to cluster. */
     if (*n == 0)
-        TRY(refuse_all(r));
+        TRY(refuse_all_rows(r));
     ALLOC(data->dropped, count);
     for (int64_t i = 0; i < rows; i++) {
         if (r->incomplete[i]) {
@@ -113,8 +113,8 @@ static double typical_value(const double *values, int64_t n, int64_t d, int64_t 
 
 /* Works on the features after encoding: a missing category, NaN in all features of its column,
  * is filled by the mean of each, which is its share among the rows. */
-static huddle_status fill(const hd_io_plan *plan, double *values, int64_t n, int64_t d,
-                          const int64_t *sources, bool median, int64_t *filled) {
+static huddle_status fill_missing(const hd_io_plan *plan, double *values, int64_t n, int64_t d,
+                                  const int64_t *sources, bool median, int64_t *filled) {
     huddle_status status = HUDDLE_OK;
     double *room = NULL;
     ALLOC(room, n);
@@ -191,7 +191,7 @@ done:
 /* Two rows whose texts differ are at distance 1, as two numbers that differ by 1 are: each has
  * sqrt(1/2) where the other has 0. The missing category has no feature; its rows are NaN in
  * the others until they are filled or dropped. */
-static void put_category(const category *c, int64_t row, double *to) {
+static void write_category(const category *c, int64_t row, double *to) {
     const double present = sqrt(0.5);
     for (int32_t k = 0, at = 0; k < c->count; k++) {
         if (k == c->missing)
@@ -201,7 +201,7 @@ static void put_category(const category *c, int64_t row, double *to) {
 }
 
 /* Features that a chosen column becomes. */
-static int64_t width_of(const hd_io_plan *plan, const category *categories, int64_t chosen) {
+static int64_t encoded_width(const hd_io_plan *plan, const category *categories, int64_t chosen) {
     int32_t role = plan->roles[plan->chosen[chosen]];
     const category *c = &categories[chosen];
     return role >= 0 ? 1 : c->count - (c->missing >= 0);
@@ -247,8 +247,8 @@ done:
 }
 
 /* The values with each chosen column of texts replaced by its features. */
-static huddle_status widen(const hd_io_plan *plan, const category *categories, int64_t n,
-                           const double *values, int64_t d, double **wide) {
+static huddle_status expand_categories(const hd_io_plan *plan, const category *categories,
+                                       int64_t n, const double *values, int64_t d, double **wide) {
     huddle_status status = HUDDLE_OK;
     ALLOC(*wide, n * d);
     for (int64_t i = 0; i < n; i++) {
@@ -258,8 +258,8 @@ static huddle_status widen(const hd_io_plan *plan, const category *categories, i
             if (role >= 0)
                 *to = values[i * plan->d + role];
             else
-                put_category(&categories[k], i, to);
-            to += width_of(plan, categories, k);
+                write_category(&categories[k], i, to);
+            to += encoded_width(plan, categories, k);
         }
     }
 done:
@@ -267,8 +267,8 @@ done:
 }
 
 /* Finds the texts of each column to encode; their number is shown in the column's reason. */
-static huddle_status encode(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
-                            category *categories) {
+static huddle_status find_encoded_texts(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
+                                        category *categories) {
     huddle_status status = HUDDLE_OK;
     for (int64_t k = 0; k < plan->n_chosen; k++) {
         int64_t column = plan->chosen[k];
@@ -279,7 +279,7 @@ static huddle_status encode(hd_io_plan *plan, const hd_io_reading *r, int64_t n,
         TRY(find_categories(plan, column, r->texts + (-2 - role) * r->pieces->rows, n,
                             &categories[k]));
         snprintf(reason, sizeof reason, "encoded, %lld categories",
-                 (long long)width_of(plan, categories, k));
+                 (long long)encoded_width(plan, categories, k));
         huddle_free(plan->columns[column].reason);
         plan->columns[column].reason = hd_copy_text(reason);
         if (plan->columns[column].reason == NULL)
@@ -351,8 +351,8 @@ done:
 }
 
 /* Dropped rows are listed because their numbers are needed to match the result with the table. */
-static void tell_missing(huddle_context *context, const hd_io_reading *r, hd_io_missing policy,
-                         int64_t filled, const huddle_data *data) {
+static void report_missing(huddle_context *context, const hd_io_reading *r, hd_io_missing policy,
+                           int64_t filled, const huddle_data *data) {
     char list[120] = "";
     size_t used = 0;
     if (filled > 0)
@@ -378,16 +378,16 @@ static huddle_status take_features(hd_io_plan *plan, const hd_io_reading *r, int
     category *categories = NULL;
     int64_t room = plan->n_chosen;
     ALLOC_ZERO(categories, room);
-    TRY(encode(plan, r, n, categories));
+    TRY(find_encoded_texts(plan, r, n, categories));
     TRY(drop_leaks(plan, r, n, categories));
     /* d is the number of features after encoding. */
     for (int64_t k = 0; k < plan->n_chosen; k++)
-        *d += width_of(plan, categories, k);
+        *d += encoded_width(plan, categories, k);
     if (*d == 0)
         FAIL(HUDDLE_FORMAT, "no column is left for the features");
     bool encoded = plan->n_texts > (plan->label >= 0);
     TRY(list_features(plan, categories, *d, plan->layout->names != NULL || encoded, data, sources));
-    TRY(widen(plan, categories, n, r->values, *d, wide));
+    TRY(expand_categories(plan, categories, n, r->values, *d, wide));
 done:
     categories_free(categories, room);
     return status;
@@ -440,7 +440,7 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
     else
         TRY(take_features(plan, &r, n, &d, data, sources, &wide));
     if (policy == HD_IO_MEAN || policy == HD_IO_MEDIAN)
-        TRY(fill(plan, wide, n, d, *sources, policy == HD_IO_MEDIAN, &filled));
+        TRY(fill_missing(plan, wide, n, d, *sources, policy == HD_IO_MEDIAN, &filled));
     /* The number of features is set with the points; until then data->features is freed below. */
     data->points.d = 0;
     if (request->options->n_shift == d)
@@ -448,7 +448,7 @@ huddle_status hd_io_table_values(hd_io_request *request, hd_io_plan *plan,
                                               request->options->shift, &data->points));
     else
         TRY(huddle_points_from_double(request->context, n, d, wide, d, 1, &data->points));
-    tell_missing(request->context, &r, policy, filled, data);
+    report_missing(request->context, &r, policy, filled, data);
 done:
     if (status != HUDDLE_OK && data->features != NULL) { /* freed by d, which is not known yet */
         hd_io_classes_free(data->features, d);

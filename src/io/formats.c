@@ -146,7 +146,7 @@ static bool is_image(const hd_file *file) {
 /* Content decides, because endings are often wrong: a .txt may be LIBSVM, a .mat either of two
  * formats. The ending is used for text, where several formats fit, and to word the failure. */
 huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
-    const hd_io_format *claimed = NULL;
+    const hd_io_format *by_ending = NULL;
     for (int k = 0; k < N_FORMATS; k++) {
         const hd_io_format *candidate = &handlers[k];
         if (candidate->is == NULL)
@@ -156,19 +156,19 @@ huddle_status hd_io_detect(const hd_file *file, const hd_io_format **format) {
             return HUDDLE_OK;
         }
         if (has_ending(file->path, candidate->about->endings, ".gz"))
-            claimed = candidate;
+            by_ending = candidate;
     }
     if (is_image(file))
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "a single image is not a data set; give the folder of its class folders");
     if (is_text(file)) {
         /* A line with nothing but a label is LIBSVM only if the file has its ending. */
-        *format = claimed == &handlers[LIBSVM] ? claimed : &handlers[CSV];
+        *format = by_ending == &handlers[LIBSVM] ? by_ending : &handlers[CSV];
         return HUDDLE_OK;
     }
-    if (claimed != NULL)
+    if (by_ending != NULL)
         return hd_fail(HUDDLE_FORMAT, "the content is not %s, nor any other format Huddle reads",
-                       claimed->about->name);
+                       by_ending->about->name);
     return hd_fail(HUDDLE_FORMAT, "the content is of no format Huddle reads");
 }
 

@@ -29,23 +29,23 @@ static int64_t likely_size(const hd_file *file) {
  * of each member is checked by zlib. */
 static huddle_status inflate_all(const hd_file *file, z_stream *stream, char **bytes,
                                  int64_t *capacity, int64_t *size) {
-    int64_t eaten = 0;
+    int64_t consumed = 0;
     for (;;) {
         /* One byte of room at least, so that inflate() can always make progress or report the
          * end. */
         if (!hd_grow(bytes, capacity, *size + 1 + HD_FILE_PADDING, 1))
             return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack more than %lld bytes",
                            (long long)*size);
-        int64_t in = file->size - eaten, out = *capacity - HD_FILE_PADDING - *size;
-        stream->next_in = (unsigned char *)(uintptr_t)(file->text + eaten);
+        int64_t in = file->size - consumed, out = *capacity - HD_FILE_PADDING - *size;
+        stream->next_in = (unsigned char *)(uintptr_t)(file->text + consumed);
         stream->avail_in = (unsigned)(in < STEP ? in : STEP);
         stream->next_out = (unsigned char *)*bytes + *size;
         stream->avail_out = (unsigned)(out < STEP ? out : STEP);
         unsigned offered = stream->avail_in, room = stream->avail_out;
         int code = inflate(stream, Z_NO_FLUSH);
-        eaten += offered - stream->avail_in;
+        consumed += offered - stream->avail_in;
         *size += room - stream->avail_out;
-        if (code == Z_STREAM_END && !is_packed(file->text + eaten, file->size - eaten))
+        if (code == Z_STREAM_END && !is_packed(file->text + consumed, file->size - consumed))
             return HUDDLE_OK;
         if (code == Z_STREAM_END)
             code = inflateReset(stream);
@@ -56,7 +56,7 @@ static huddle_status inflate_all(const hd_file *file, z_stream *stream, char **b
             return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack");
         if (code != Z_OK)
             return hd_fail(HUDDLE_FORMAT, "what gzip packed is %s",
-                           eaten == file->size ? "cut short" : "damaged");
+                           consumed == file->size ? "cut short" : "damaged");
     }
 }
 

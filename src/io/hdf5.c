@@ -69,7 +69,7 @@ static void describe_type(hid_t set, hd_io_variable *variable) {
         variable->kind = HD_IO_TEXTS;
     } else if (!element_of(base >= 0 ? base : type, &variable->array.element)) {
         variable->kind = HD_IO_OTHER;
-        variable->trouble = class == H5T_COMPOUND ? "contains records or complex numbers"
+        variable->refusal = class == H5T_COMPOUND ? "contains records or complex numbers"
                                                   : "contains neither numbers nor strings";
     }
     if (variable->kind == HD_IO_ARRAY && variable->array.element == HD_IO_F2)
@@ -90,7 +90,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
      * elements. */
     if (rank > 3 || rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) {
         variable->kind = HD_IO_OTHER;
-        variable->trouble = rank > 3 ? "has more than three dimensions" : "is empty";
+        variable->refusal = rank > 3 ? "has more than three dimensions" : "is empty";
     } else {
         H5Sget_simple_extent_dims(space, dims, NULL);
         variable->array.rank = rank;
@@ -100,7 +100,7 @@ static void describe_shape(hid_t set, int64_t file_size, hd_io_variable *variabl
         int64_t room = stored > (hsize_t)file_size ? -1 : (int64_t)stored * MAX_RATIO + SMALL;
         if (hd_io_array_count(&variable->array, room) < 0) {
             variable->kind = HD_IO_OTHER;
-            variable->trouble = "claims more elements than the file can hold";
+            variable->refusal = "claims more elements than the file can hold";
             variable->array.rank = 0;
         }
         /* Steps are needed even for arrays that are only listed. */
@@ -140,12 +140,12 @@ static herr_t add_dataset(hid_t root, const char *name, const H5L_info_t *link, 
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static huddle_status damaged(const hd_io_variable *variable) {
+static huddle_status report_damage(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
 
 /* Cannot overflow: describe_shape() has checked the product. */
-static int64_t count_of(const hd_io_variable *variable) {
+static int64_t count_elements(const hd_io_variable *variable) {
     int64_t count = 1;
     for (int32_t k = 0; k < variable->array.rank; k++)
         count *= variable->array.dims[k];
@@ -158,7 +158,7 @@ static int64_t count_of(const hd_io_variable *variable) {
 static huddle_status collect_texts(hd_io_variable *variable, const char *block,
                                    char *const *pointers, int64_t width, bool pad_spaces) {
     huddle_status status = HUDDLE_OK;
-    int64_t count = count_of(variable), bytes = 0;
+    int64_t count = count_elements(variable), bytes = 0;
     hd_io_labels *texts = &variable->texts;
     /* One byte more for each, the line feed. */
     for (int64_t i = 0; i < count; i++)
@@ -192,7 +192,7 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     char **pointers = NULL, *block = NULL;
-    int64_t count = count_of(variable), width = (int64_t)H5Tget_size(type);
+    int64_t count = count_elements(variable), width = (int64_t)H5Tget_size(type);
     bool read = false, variable_length = H5Tis_variable_str(type) > 0;
     if (variable_length) {
         ALLOC_ZERO(pointers, count);
@@ -201,12 +201,12 @@ static huddle_status load_texts(hid_t set, hd_io_variable *variable) {
         /* Both factors come from the file. */
         if (width < 1 || count > INT64_MAX / 2 / width ||
             (hsize_t)(count * width) / MAX_RATIO > H5Dget_storage_size(set) + SMALL)
-            TRY(damaged(variable));
+            TRY(report_damage(variable));
         ALLOC_ZERO(block, count * width);
         read = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, block) >= 0;
     }
     if (!read)
-        TRY(damaged(variable));
+        TRY(report_damage(variable));
     TRY(collect_texts(variable, block, pointers, width, H5Tget_strpad(type) == H5T_STR_SPACEPAD));
 done:
     /* What HDF5 allocated for texts of variable length, it has to free. */
@@ -223,10 +223,10 @@ done:
 static huddle_status load_array(hid_t set, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *bytes = NULL;
-    ALLOC(bytes, count_of(variable) * hd_io_element_size(variable->array.element));
+    ALLOC(bytes, count_elements(variable) * hd_io_element_size(variable->array.element));
     if (H5Dread(set, memory_type(variable->array.element), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) <
         0)
-        TRY(damaged(variable));
+        TRY(report_damage(variable));
     variable->owned = bytes;
     variable->array.bytes = bytes;
     bytes = NULL;
@@ -244,13 +244,13 @@ typedef struct state {
 } state;
 
 /* Opened by name for each access: no identifier of an object outlives a call. */
-static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
+static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     const state *s = container->state;
     hd_io_hdf5_lock();
     hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
     if (set < 0)
-        TRY(damaged(variable));
+        TRY(report_damage(variable));
     TRY(hd_io_hdf5_load(set, variable));
 done:
     if (set >= 0)
@@ -272,7 +272,7 @@ huddle_status hd_io_hdf5_read_floats(hd_io_request *request, hd_io_container *co
     hd_io_hdf5_lock();
     hid_t set = H5Dopen2(s->file, variable->name, H5P_DEFAULT);
     if (set < 0 || H5Dread(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
-        status = damaged(variable);
+        status = report_damage(variable);
     if (set >= 0)
         H5Dclose(set);
     hd_io_hdf5_unlock();
@@ -325,7 +325,7 @@ static bool list_datasets(hd_io_container *container) {
 }
 
 static huddle_status open_file(const hd_file *file, hd_io_container *container) {
-    container->load = load;
+    container->load = load_variable;
     container->read_floats = hd_io_hdf5_read_floats;
     return hd_io_hdf5_open_file(file, list_datasets, container);
 }

@@ -26,10 +26,10 @@ typedef struct driver_file {
 } driver_file;
 
 /* The output's temporary file is already open; its name is not used. */
-static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t most) {
+static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t max_address) {
     (void)name;
     (void)flags;
-    (void)most;
+    (void)max_address;
     const target *given = H5Pget_driver_info(access);
     driver_file *file = NULL;
     if (given == NULL)
@@ -50,7 +50,7 @@ static herr_t close_file(H5FD_t *common) {
 }
 
 /* The same features as HDF5's own POSIX driver: small writes are collected into larger ones. */
-static herr_t query(const H5FD_t *common, unsigned long *flags) {
+static herr_t query_features(const H5FD_t *common, unsigned long *flags) {
     (void)common;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
              H5FD_FEAT_AGGREGATE_SMALLDATA;
@@ -140,7 +140,7 @@ static const H5FD_class_t driver = {.name = "huddle",
                                     .fapl_size = sizeof(target),
                                     .open = open_file,
                                     .close = close_file,
-                                    .query = query,
+                                    .query = query_features,
                                     .get_eoa = get_eoa,
                                     .set_eoa = set_eoa,
                                     .get_eof = get_eof,

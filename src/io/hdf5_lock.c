@@ -11,7 +11,7 @@ static void *callers_stream;
 static bool failed; /* a call inside HDF5 has failed; guarded by library */
 
 /* Called by HDF5 for every error; nothing is printed, but end_quietly() has to know. */
-static herr_t note_failure(hid_t stack, void *unused) {
+static herr_t record_failure(hid_t stack, void *unused) {
     (void)stack;
     (void)unused;
     failed = true;
@@ -32,7 +32,7 @@ void hd_io_hdf5_lock(void) {
     static bool registered;
     pthread_mutex_lock(&library);
     H5Eget_auto2(H5E_DEFAULT, &callers_printer, &callers_stream);
-    H5Eset_auto2(H5E_DEFAULT, note_failure, NULL);
+    H5Eset_auto2(H5E_DEFAULT, record_failure, NULL);
     if (!registered)
         registered = atexit(end_quietly) == 0;
 }

@@ -22,7 +22,7 @@ enum { SMALL = 1 << 17, MAX_SECONDS = 20, MAX_BYTES = 1 << 30 };
  * that the calling program installed (Python's faulthandler, a debugger's) must not run in the
  * child. The memory limit counts from the data size of the process, field 6 of
  * /proc/self/statm, because the child inherits all of it. */
-static void confine(void) {
+static void confine_process(void) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
         (void)signal(signals[k], SIG_DFL);
@@ -36,8 +36,8 @@ static void confine(void) {
     if (file == NULL)
         return;
     if (fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) == 1) {
-        rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MAX_BYTES;
-        (void)setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+        rlim_t max_bytes = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MAX_BYTES;
+        (void)setrlimit(RLIMIT_DATA, &(struct rlimit){max_bytes, max_bytes});
     }
     fclose(file);
 }
@@ -52,8 +52,8 @@ static bool is_small(const hd_io_variable *variable) {
 
 /* Small variables are read as well: a damaged file often opens and lists, and fails in its
  * data. */
-static bool attempt(const hd_file *file,
-                    huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
+static bool try_to_read(const hd_file *file,
+                        huddle_status (*open_it)(const hd_file *file, hd_io_container *container)) {
     hd_io_container container = {.file = file};
     bool good = open_it(file, &container) == HUDDLE_OK;
     for (int64_t k = 0; good && k < container.count; k++) {
@@ -76,10 +76,10 @@ bool hd_io_hdf5_try(const hd_file *file,
     pid_t child = fork();
     hd_io_hdf5_unlock();
     if (child == 0) {
-        confine();
+        confine_process();
         /* Tests that make allocations fail count those of the parent only. */
         (void)hd_memory_fail_at(0);
-        _exit(attempt(file, open_it) ? 0 : 1);
+        _exit(try_to_read(file, open_it) ? 0 : 1);
     }
     if (child < 0)
         return true; /* no process to spare: take the risk */

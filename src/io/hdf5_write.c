@@ -11,8 +11,8 @@
 /* Creates a data set with one call each for space, set and values. The stored type is
  * little-endian whatever the machine, so that files are the same everywhere; HDF5 converts
  * from the native type. */
-static huddle_status put(hid_t file, const char *name, hid_t stored, hid_t type, int rank,
-                         const hsize_t *dims, const void *values) {
+static huddle_status write_dataset(hid_t file, const char *name, hid_t stored, hid_t type, int rank,
+                                   const hsize_t *dims, const void *values) {
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
     hid_t set = H5Dcreate2(file, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     herr_t written = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
@@ -26,7 +26,7 @@ static huddle_status put(hid_t file, const char *name, hid_t stored, hid_t type,
 }
 
 /* Texts of variable length in UTF-8, as h5py writes and reads them. */
-static huddle_status put_texts(hid_t file, const huddle_data *data) {
+static huddle_status write_texts(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const char **texts = NULL;
     hsize_t n = (hsize_t)data->points.n;
@@ -36,7 +36,7 @@ static huddle_status put_texts(hid_t file, const huddle_data *data) {
     ALLOC(texts, data->points.n);
     for (int64_t i = 0; i < data->points.n; i++)
         texts[i] = data->classes[data->labels[i]];
-    TRY(put(file, "y", type, type, 1, &n, texts));
+    TRY(write_dataset(file, "y", type, type, 1, &n, texts));
 done:
     H5Tclose(type);
     huddle_free(texts);
@@ -45,7 +45,7 @@ done:
 
 /* The reader finds X and y by their conventional names, and the image size by the names that
  * MATLAB files of image sets use. */
-static huddle_status put_all(hid_t file, const huddle_data *data) {
+static huddle_status write_data(hid_t file, const huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = &data->points;
     hd_io_block block = {0};
@@ -53,19 +53,21 @@ static huddle_status put_all(hid_t file, const huddle_data *data) {
     int32_t order = data->column_major ? 2 : 1;
     hsize_t dims[] = {(hsize_t)x->n, (hsize_t)x->d};
     TRY(hd_io_block_make(x, false, &block));
-    TRY(put(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
-            block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
+    TRY(write_dataset(file, "X", block.wide ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
+                      block.wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, 2, dims, block.values));
     TRY(hd_io_label_numbers(data, &numbers));
     /* Labels are numbers if the classes are, and texts otherwise. */
     if (numbers != NULL)
-        TRY(put(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
+        TRY(write_dataset(file, "y", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, dims, numbers));
     else if (data->labels != NULL)
-        TRY(put_texts(file, data));
+        TRY(write_texts(file, data));
     /* Scalars; the image size is 0 if the points are no images. */
     if (data->height > 0) {
-        TRY(put(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->height));
-        TRY(put(file, "im_width", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &data->width));
-        TRY(put(file, "im_order", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &order));
+        TRY(write_dataset(file, "im_height", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL,
+                          &data->height));
+        TRY(write_dataset(file, "im_width", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL,
+                          &data->width));
+        TRY(write_dataset(file, "im_order", H5T_STD_I32LE, H5T_NATIVE_INT32, 0, NULL, &order));
     }
 done:
     huddle_free(block.owned);
@@ -86,7 +88,7 @@ huddle_status hd_io_hdf5_write(huddle_context *context, const huddle_data *data,
     int error = 0;
     hid_t file = hd_io_hdf5_create(&output, &error);
     if (file >= 0)
-        status = put_all(file, data);
+        status = write_data(file, data);
     status = hd_io_hdf5_close(file, &error, status);
     if (status != HUDDLE_OK)
         status = hd_fail_at(status, "%s", path);

@@ -26,23 +26,24 @@ static bool is_header(const unsigned char *b) {
 /* Unpacks at most `size` bytes from the beginning; *got is how many there were. A damaged
  * stream just ends early: the caller compares *got with what the header claims. zlib counts in
  * 32 bits, so input and output are passed in parts of STEP bytes. */
-static huddle_status unpack(const hd_file *file, char *to, int64_t size, int64_t *got) {
+static huddle_status unpack_prefix(const hd_file *file, char *to, int64_t size,
+                                   int64_t *n_unpacked) {
     enum { STEP = 1 << 30 };
     z_stream stream = {0};
-    int64_t eaten = 0, code = Z_OK;
-    *got = 0;
+    int64_t consumed = 0, code = Z_OK;
+    *n_unpacked = 0;
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory to unpack");
-    while (*got < size && code == Z_OK) {
-        int64_t in = file->size - eaten, out = size - *got;
-        stream.next_in = (unsigned char *)(uintptr_t)(file->text + eaten);
+    while (*n_unpacked < size && code == Z_OK) {
+        int64_t in = file->size - consumed, out = size - *n_unpacked;
+        stream.next_in = (unsigned char *)(uintptr_t)(file->text + consumed);
         stream.avail_in = (unsigned)(in < STEP ? in : STEP);
-        stream.next_out = (unsigned char *)to + *got;
+        stream.next_out = (unsigned char *)to + *n_unpacked;
         stream.avail_out = (unsigned)(out < STEP ? out : STEP);
         unsigned offered = stream.avail_in, room = stream.avail_out;
         code = inflate(&stream, Z_NO_FLUSH);
-        eaten += offered - stream.avail_in;
-        *got += room - stream.avail_out;
+        consumed += offered - stream.avail_in;
+        *n_unpacked += room - stream.avail_out;
         /* No progress: the stream is damaged or at its end. */
         if (offered == stream.avail_in && room == stream.avail_out)
             break;
@@ -58,7 +59,7 @@ bool hd_io_idx_is(const hd_file *file) {
     unsigned char head[4] = {1};
     int64_t got = file->size < 4 ? 0 : 4;
     if (is_packed(file)) {
-        if (unpack(file, (char *)head, 4, &got) != HUDDLE_OK)
+        if (unpack_prefix(file, (char *)head, 4, &got) != HUDDLE_OK)
             return false;
     } else if (got == 4) {
         memcpy(head, file->text, 4);
@@ -90,7 +91,7 @@ static huddle_status parse_header(const unsigned char *head, int64_t size, hd_io
     return HUDDLE_OK;
 }
 
-static huddle_status too_short(int64_t count, int64_t there) {
+static huddle_status report_short_file(int64_t count, int64_t there) {
     return hd_fail(HUDDLE_FORMAT, "the IDX header claims %lld bytes, but there are %lld",
                    (long long)count, (long long)there);
 }
@@ -106,7 +107,7 @@ static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     int64_t there = file->size < 20 ? file->size : 20, length;
     bool packed = is_packed(file);
     if (packed)
-        TRY(unpack(file, (char *)head, sizeof head, &there));
+        TRY(unpack_prefix(file, (char *)head, sizeof head, &there));
     else
         memcpy(head, file->text, (size_t)there);
     TRY(parse_header(head, there, &variable->array, &length));
@@ -121,9 +122,9 @@ static huddle_status read_array(const hd_file *file, hd_io_variable *variable) {
     variable->array.bytes = file->text + length;
     if (packed) {
         ALLOC(bytes, size + length);
-        TRY(unpack(file, bytes, size + length, &there));
+        TRY(unpack_prefix(file, bytes, size + length, &there));
         if (there < size + length)
-            TRY(too_short(size + length, there));
+            TRY(report_short_file(size + length, there));
         variable->owned = bytes;
         variable->array.bytes = bytes + length;
         bytes = NULL;

@@ -47,8 +47,8 @@ static huddle_status read_pgm(const hd_file *file, hd_io_image *image) {
     const char *p = file->text + 2, *end = file->text + file->size;
     bool plain = file->text[1] == '2';
     int64_t width = next_number(&p, end), height = next_number(&p, end);
-    int64_t most = next_number(&p, end), bytes = most > 255 ? 2 : 1;
-    if (most < 1 || most > 65535)
+    int64_t max_value = next_number(&p, end), bytes = max_value > 255 ? 2 : 1;
+    if (max_value < 1 || max_value > 65535)
         FAIL(HUDDLE_FORMAT, "the PGM header is damaged");
     p += !plain; /* exactly one white-space character precedes the pixels */
     if (height < 1 || width < 1 || width > HD_IO_MAX_SIDE || height > HD_IO_MAX_SIDE ||
@@ -61,12 +61,12 @@ static huddle_status read_pgm(const hd_file *file, hd_io_image *image) {
         int64_t value = plain        ? next_number(&p, end)
                         : bytes == 1 ? b[0]
                                      : 256 * (int64_t)b[0] + b[1];
-        if (value < 0 || value > most)
+        if (value < 0 || value > max_value)
             FAIL(HUDDLE_FORMAT, "pixel %lld is missing or above %lld", (long long)k + 1,
-                 (long long)most);
+                 (long long)max_value);
         /* All depths are scaled to 0 .. 255, so that folders of mixed depth can be compared. */
         image->pixels[k] =
-            most == 255 ? (float)value : (float)((double)value * 255.0 / (double)most);
+            max_value == 255 ? (float)value : (float)((double)value * 255.0 / (double)max_value);
     }
 done:
     return status;

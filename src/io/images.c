@@ -29,7 +29,7 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* Takes the name over, also if it fails. */
-static huddle_status add(list *names, char *name) {
+static huddle_status append_name(list *names, char *name) {
     if (name == NULL ||
         !hd_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items)) {
         huddle_free(name);
@@ -69,9 +69,9 @@ static huddle_status list_folder(const char *folder, list *images, list *folders
             FAIL(HUDDLE_NO_MEMORY, "no memory for a file's name");
         bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
         if (is_folder && folders != NULL)
-            TRY(add(folders, path));
+            TRY(append_name(folders, path));
         else if (!is_folder && (hd_has_extension(path, "pgm") || hd_has_extension(path, "png")))
-            TRY(add(images, path));
+            TRY(append_name(images, path));
         else
             huddle_free(path);
     }
@@ -99,7 +99,7 @@ static huddle_status list_classes(const list *folders, list *images, int64_t **c
         for (int64_t i = 0; i < found.count; i++) {
             char *path = found.items[i];
             found.items[i] = NULL;
-            TRY(add(images, path));
+            TRY(append_name(images, path));
             if (!hd_grow(class_of, &capacity, images->count, sizeof **class_of))
                 FAIL(HUDDLE_NO_MEMORY, "no memory for %lld labels", (long long)images->count);
             (*class_of)[images->count - 1] = k;
@@ -111,7 +111,7 @@ done:
     return status;
 }
 
-/* The argument of read_some(). */
+/* The argument of read_chunk(). */
 typedef struct reading {
     const list *images;
     huddle_data *data;
@@ -119,7 +119,7 @@ typedef struct reading {
 
 /* Images are decoded in parallel, each into its own row. All must have the size of the first,
  * or their pixels would not correspond. */
-static huddle_status read_some(void *argument, hd_chunk chunk) {
+static huddle_status read_chunk(void *argument, hd_chunk chunk) {
     const reading *r = argument;
     huddle_status status = HUDDLE_OK;
     hd_io_image image = {0};
@@ -153,7 +153,7 @@ static huddle_status read_pixels(hd_io_request *request, const list *images, hud
     data->height = first.height;
     data->width = first.width;
     TRY(hd_io_points_reserve(images->count, (int64_t)first.height * first.width, &data->points));
-    TRY(hd_parallel(request->context, "read", images->count, 8, read_some, &r));
+    TRY(hd_parallel(request->context, "read", images->count, 8, read_chunk, &r));
     request->failing_path = failing_path;
 done:
     huddle_free(first.pixels);

@@ -160,7 +160,7 @@ static hd_io_span key_of(const hd_io_labels *labels, int64_t i) {
 
 /* FNV-1a. Its low bits, which select the slot, mix poorly for short keys, so higher ones are
  * added. */
-static uint64_t hash(hd_io_span key) {
+static uint64_t hash_key(hd_io_span key) {
     uint64_t h = 0xcbf29ce484222325;
     for (int64_t i = 0; i < key.length; i++)
         h = (h ^ (unsigned char)key.begin[i]) * 0x100000001b3;
@@ -168,9 +168,9 @@ static uint64_t hash(hd_io_span key) {
 }
 
 /* The slot of the key, or the free one where it belongs. */
-static int64_t *slot_of(const distinct *set, hd_io_span key) {
+static int64_t *find_slot(const distinct *set, hd_io_span key) {
     /* The table is never full, so the search ends. */
-    for (int64_t at = (int64_t)hash(key) & set->mask;; at = (at + 1) & set->mask) {
+    for (int64_t at = (int64_t)hash_key(key) & set->mask;; at = (at + 1) & set->mask) {
         int64_t *slot = &set->slots[at];
         if (*slot == 0 || set->first == NULL) /* the second only with the first */
             return slot;
@@ -190,7 +190,7 @@ static huddle_status make_room(distinct *set) {
     set->slots = larger;
     set->mask = size - 1;
     for (int64_t k = 0; k < set->count; k++)
-        *slot_of(set, key_of(set->labels, set->first[k])) = k + 1;
+        *find_slot(set, key_of(set->labels, set->first[k])) = k + 1;
 done:
     return status;
 }
@@ -200,7 +200,7 @@ static huddle_status find_distinct(distinct *set, int32_t *numbers) {
     huddle_status status = HUDDLE_OK;
     TRY(make_room(set));
     for (int64_t i = 0; i < set->labels->n; i++) {
-        int64_t *slot = slot_of(set, key_of(set->labels, i));
+        int64_t *slot = find_slot(set, key_of(set->labels, i));
         if (*slot == 0) {
             if (!hd_grow(&set->first, &set->capacity, set->count + 1, sizeof *set->first))
                 FAIL(HUDDLE_NO_MEMORY, "no memory for %lld classes", (long long)set->count + 1);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* " 12:0.5", indices from 1 */
-static huddle_status put(hd_output *output, int64_t column, double value, bool wide) {
+static huddle_status write_pair(hd_output *output, int64_t column, double value, bool wide) {
     char text[64];
     int length = snprintf(text, sizeof text, " %lld:", (long long)column + 1);
     length += hd_io_number_write(value, wide, text + length);
@@ -16,7 +16,7 @@ static huddle_status put(hd_output *output, int64_t column, double value, bool w
 
 /* Zeros are left out. The first line contains the last feature even if it is zero: readers
  * derive the number of features from the largest index. */
-static huddle_status put_row(hd_output *output, const huddle_points *x, int64_t i) {
+static huddle_status write_row(hd_output *output, const huddle_points *x, int64_t i) {
     huddle_status status = HUDDLE_OK;
     int64_t begin = x->offsets != NULL ? x->offsets[i] : 0;
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : x->d, last = -1;
@@ -28,11 +28,11 @@ static huddle_status put_row(hd_output *output, const huddle_points *x, int64_t 
         /* A value that is zero only after its shift is added is left out, too. */
         if (value == 0)
             continue;
-        TRY(put(output, column, value, x->shift != NULL));
+        TRY(write_pair(output, column, value, x->shift != NULL));
         last = column;
     }
     if (i == 0 && last < x->d - 1)
-        TRY(put(output, x->d - 1, 0, false));
+        TRY(write_pair(output, x->d - 1, 0, false));
     TRY(hd_output_write(output, "\n", 1));
 done:
     return status;
@@ -56,7 +56,7 @@ huddle_status hd_io_libsvm_write(huddle_context *context, const huddle_data *dat
         int64_t number = numbers != NULL ? numbers[i] : data->labels != NULL ? data->labels[i] : 0;
         TRY(hd_output_write(&output, label,
                             snprintf(label, sizeof label, "%lld", (long long)number)));
-        TRY(put_row(&output, &data->points, i));
+        TRY(write_row(&output, &data->points, i));
         if (i % 256 == 0)
             TRY(hd_progress(context, "write", (double)i, (double)data->points.n));
     }

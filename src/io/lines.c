@@ -84,8 +84,8 @@ static huddle_status add_piece(hd_io_pieces *pieces, const char *begin, const ch
 /* Where quoted fields may contain line feeds, whether a line feed ends a record is known only
  * by following the text from the beginning. Otherwise pieces are cut at the first line feed
  * after every PIECE bytes, without looking at what is between. */
-static huddle_status cut(hd_io_pieces *pieces, const char *begin, const char *end, char separator,
-                         bool quoted) {
+static huddle_status cut_pieces(hd_io_pieces *pieces, const char *begin, const char *end,
+                                char separator, bool quoted) {
     huddle_status status = HUDDLE_OK;
     for (const char *p = begin; p < end;) {
         const char *stop = p;
@@ -161,7 +161,7 @@ huddle_status hd_io_pieces_cut(huddle_context *context, const char *begin, const
     huddle_status status = HUDDLE_OK;
     counting c = {pieces, records};
     memset(pieces, 0, sizeof *pieces);
-    TRY(cut(pieces, begin, end, records->separator, records->quoted));
+    TRY(cut_pieces(pieces, begin, end, records->separator, records->quoted));
     if (pieces->count == 0)
         goto done;
     TRY(complete_last(pieces, records->separator, records->quoted));

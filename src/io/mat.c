@@ -38,25 +38,25 @@ huddle_status hd_io_mat_check(const hd_io_container *container) {
 
 /* The variable stays in the list, so that `info` shows it and a request for it reports the
  * reason. */
-void hd_io_mat_refuse(hd_io_variable *variable, const char *trouble) {
+void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal) {
     variable->kind = HD_IO_OTHER;
-    variable->trouble = trouble;
+    variable->refusal = refusal;
     variable->array.rank = 0;
 }
 
 /* MATLAB's newer classes are stored in an undocumented form. The message names the conversion
  * to apply before saving. */
-const char *hd_io_mat_class_trouble(const char *class) {
-    static const char *const troubles[][2] = {
+const char *hd_io_mat_class_refusal(const char *class) {
+    static const char *const refusals[][2] = {
         {"struct", "is a struct; save its fields as variables of their own"},
         {"string", "is a string array, which only MATLAB reads; save cellstr() of it"},
         {"categorical", "is a categorical array, which only MATLAB reads; save cellstr() of it"},
         {"table", "is a table, which only MATLAB reads; save table2array() of it"},
         {"function_handle", "is a function"},
     };
-    for (size_t k = 0; k < sizeof troubles / sizeof *troubles; k++)
-        if (strcmp(class, troubles[k][0]) == 0)
-            return troubles[k][1];
+    for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++)
+        if (strcmp(class, refusals[k][0]) == 0)
+            return refusals[k][1];
     return "is neither an array nor a list of strings";
 }
 

@@ -8,12 +8,12 @@
 /* HUDDLE_FORMAT if no variables were found. */
 huddle_status hd_io_mat_check(const hd_io_container *container);
 
-/* Marks a variable as one that is not read; `trouble` continues a sentence that begins with its
+/* Marks a variable as one that is not read; `refusal` continues a sentence that begins with its
  * name, and is static text. */
-void hd_io_mat_refuse(hd_io_variable *variable, const char *trouble);
+void hd_io_mat_refuse(hd_io_variable *variable, const char *refusal);
 
 /* Why a variable of that MATLAB class ("string", "struct", ...) is not read; static text. */
-const char *hd_io_mat_class_trouble(const char *class);
+const char *hd_io_mat_class_refusal(const char *class);
 
 /* A matrix of characters, one column after the other. */
 typedef struct hd_io_characters {

@@ -80,20 +80,20 @@ static bool next_part(const span *s, int64_t *at, part *p) {
 }
 
 /* A part may be claimed correctly without having been unpacked yet. */
-static bool at_hand(const span *s, const part *p) {
+static bool is_buffered(const span *s, const part *p) {
     return p->begin + p->length <= s->there;
 }
 
-static bool next_at_hand(const span *s, int64_t *at, part *p) {
-    return next_part(s, at, p) && at_hand(s, p);
+static bool next_buffered(const span *s, int64_t *at, part *p) {
+    return next_part(s, at, p) && is_buffered(s, p);
 }
 
 /* An object has the name of its class system (MCOS) and of its class in the place of
  * dimensions. */
 static bool parse_object(const span *s, int64_t at, head *h) {
     part system;
-    return next_at_hand(s, &at, &h->name) && next_at_hand(s, &at, &system) &&
-           next_at_hand(s, &at, &h->object);
+    return next_buffered(s, &at, &h->name) && next_buffered(s, &at, &system) &&
+           next_buffered(s, &at, &h->object);
 }
 
 /* The array flags are two words, of which the first contains the class in its lowest byte and
@@ -104,15 +104,15 @@ static bool parse_head(const span *s, head *h) {
     int64_t at = 0;
     memset(h, 0, sizeof *h);
     /* Eight bytes are expected, but the second word is not used here. */
-    if (!next_at_hand(s, &at, &flags) || flags.length < 4)
+    if (!next_buffered(s, &at, &flags) || flags.length < 4)
         return false;
     uint32_t word = word_at(s, flags.begin);
     h->class = word & 0xFF;
     h->flags = word & 0xFF00;
     if (h->class == CLASS_OPAQUE)
         return parse_object(s, at, h);
-    if (!next_at_hand(s, &at, &dims) || (dims.type != MI_INT32 && dims.type != MI_UINT32) ||
-        !next_at_hand(s, &at, &h->name))
+    if (!next_buffered(s, &at, &dims) || (dims.type != MI_INT32 && dims.type != MI_UINT32) ||
+        !next_buffered(s, &at, &h->name))
         return false;
     h->array.rank = dims.length / 4 > 3 ? 4 : (int32_t)(dims.length / 4);
     for (int32_t k = 0; k < h->array.rank && k < 3; k++)
@@ -142,7 +142,7 @@ static bool element_of(uint32_t type, hd_io_element *element) {
 static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
     part p;
     *vector = (hd_io_array){.rank = 1, .swapped = s->swapped};
-    if (!next_at_hand(s, at, &p) || !element_of(p.type, &vector->element))
+    if (!next_buffered(s, at, &p) || !element_of(p.type, &vector->element))
         return false;
     /* A length that is no multiple of the element size is cut. */
     vector->dims[0] = p.length / hd_io_element_size(vector->element);
@@ -155,26 +155,26 @@ static bool vector_at(const span *s, int64_t *at, hd_io_array *vector) {
 
 /* Up to `size` bytes of a compressed element; returns how many there were, so that a damaged
  * stream shows as a short count. */
-static int64_t unpack(const char *packed, int64_t length, char *to, int64_t size) {
+static int64_t unpack_element(const char *packed, int64_t length, char *to, int64_t size) {
     enum { STEP = 1 << 30 };
     z_stream stream = {0};
-    int64_t got = 0;
+    int64_t n_unpacked = 0;
     int code = Z_OK;
     if (inflateInit(&stream) != Z_OK)
         return 0;
     stream.next_in = (unsigned char *)(uintptr_t)packed;
     stream.avail_in = (unsigned)length; /* a tag counts in 32 bits */
-    while (got < size && code == Z_OK) {
-        stream.next_out = (unsigned char *)to + got;
-        stream.avail_out = (unsigned)(size - got < STEP ? size - got : STEP);
+    while (n_unpacked < size && code == Z_OK) {
+        stream.next_out = (unsigned char *)to + n_unpacked;
+        stream.avail_out = (unsigned)(size - n_unpacked < STEP ? size - n_unpacked : STEP);
         unsigned room = stream.avail_out;
         code = inflate(&stream, Z_NO_FLUSH);
-        got += room - stream.avail_out;
+        n_unpacked += room - stream.avail_out;
         if (room == stream.avail_out)
             break;
     }
     inflateEnd(&stream);
-    return got;
+    return n_unpacked;
 }
 
 /* The matrix in the top-level element whose tag is at `place`: all of it, or at least its
@@ -193,22 +193,23 @@ static huddle_status open_element(const hd_file *file, int64_t place, bool whole
     *matrix = (span){file->text + element.begin, element.length, element.length, all.swapped};
     if (element.type != MI_COMPRESSED)
         goto done;
-    int64_t wanted = HEAD;
+    int64_t n_bytes = HEAD;
     char tag[8];
     span inner = {tag, 8, INT64_MAX, all.swapped};
-    if (unpack(matrix->bytes, element.length, tag, 8) < 8 || word_at(&inner, 0) != MI_MATRIX)
+    if (unpack_element(matrix->bytes, element.length, tag, 8) < 8 ||
+        word_at(&inner, 0) != MI_MATRIX)
         FAIL(HUDDLE_FORMAT, "a packed variable is damaged");
     int64_t size = word_at(&inner, 4);
     if (size / MAX_RATIO > element.length)
         FAIL(HUDDLE_FORMAT, "a compressed variable has an invalid size of %lld bytes",
              (long long)size);
-    if (whole || size < wanted)
-        wanted = size;
-    ALLOC(*room, wanted + 8);
-    int64_t got = unpack(matrix->bytes, element.length, *room, wanted + 8);
-    if (got < wanted + 8)
+    if (whole || size < n_bytes)
+        n_bytes = size;
+    ALLOC(*room, n_bytes + 8);
+    int64_t got = unpack_element(matrix->bytes, element.length, *room, n_bytes + 8);
+    if (got < n_bytes + 8)
         FAIL(HUDDLE_FORMAT, "a packed variable is cut short or damaged");
-    *matrix = (span){*room + 8, wanted, size, all.swapped};
+    *matrix = (span){*room + 8, n_bytes, size, all.swapped};
 done:
     return status;
 }
@@ -267,7 +268,7 @@ static huddle_status load_chars(const span *s, const head *h, hd_io_variable *va
     part p = {0};
     uint32_t *decoded = NULL;
     int64_t at = h->rest, rows = h->array.dims[0], length = h->array.dims[1];
-    if (!next_at_hand(s, &at, &p) || !is_text(h, &p) || rows < 0 || length < 0 ||
+    if (!next_buffered(s, &at, &p) || !is_text(h, &p) || rows < 0 || length < 0 ||
         rows > (length > 0 ? p.length / length : s->size))
         FAIL(HUDDLE_FORMAT, "'%s' is a damaged text", variable->name);
     int64_t units = p.length / unit_width(&p);
@@ -297,14 +298,14 @@ done:
 static bool text_in_cell(const span *s, int64_t *at, hd_io_characters *text) {
     part element, p = {0};
     head h;
-    if (!next_at_hand(s, at, &element) || element.type != MI_MATRIX)
+    if (!next_buffered(s, at, &element) || element.type != MI_MATRIX)
         return false;
     span cell = {s->bytes + element.begin, element.length, element.length, s->swapped};
     if (!parse_head(&cell, &h))
         return false;
     int64_t rest = h.rest;
     /* An empty cell. */
-    if (!next_at_hand(&cell, &rest, &p))
+    if (!next_buffered(&cell, &rest, &p))
         p = (part){0};
     *text = characters_of(&cell, &p, 1, p.length / unit_width(&p));
     return is_text(&h, &p) && (h.array.dims[0] == 1 || p.length == 0);
@@ -346,7 +347,7 @@ static void correct_logical(const span *s, int64_t at, const hd_io_array *offset
     part p;
     int64_t count = 0;
     double ignored;
-    if (offsets->dims[0] > 0 && next_at_hand(s, &at, &p) && values->element == HD_IO_F8 &&
+    if (offsets->dims[0] > 0 && next_buffered(s, &at, &p) && values->element == HD_IO_F8 &&
         hd_io_array_whole(offsets, offsets->dims[0] - 1, &count, &ignored) &&
         count > values->dims[0] && count <= p.length) {
         values->element = HD_IO_U1;
@@ -369,7 +370,7 @@ static huddle_status load_sparse(const span *s, const head *h, hd_io_variable *v
 }
 
 /* Arrays stay in the map, or in the unpacked room, which the variable then owns. */
-static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
+static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     char *room = NULL;
     span s;
@@ -385,7 +386,7 @@ static huddle_status load(hd_io_container *container, hd_io_variable *variable) 
         part p;
         int64_t at = h.rest;
         /* The sizes were checked when the variable was listed, from the same bytes. */
-        if (!next_at_hand(&s, &at, &p))
+        if (!next_buffered(&s, &at, &p))
             FAIL(HUDDLE_FORMAT, "'%s' is cut short", variable->name);
         variable->array.bytes = s.bytes + p.begin;
         variable->owned = room;
@@ -399,11 +400,11 @@ done:
 /* ---- listing -------------------------------------------------------------------------------- */
 
 /* Why a matrix that is neither numbers nor texts is not read. */
-static const char *trouble_of(const span *s, const head *h) {
+static const char *refusal_of(const span *s, const head *h) {
     char class[32] = "";
     if (h->class == CLASS_OPAQUE && h->object.length < (int64_t)sizeof class)
         memcpy(class, s->bytes + h->object.begin, (size_t)h->object.length);
-    return hd_io_mat_class_trouble(h->class == CLASS_STRUCT     ? "struct"
+    return hd_io_mat_class_refusal(h->class == CLASS_STRUCT     ? "struct"
                                    : h->class == CLASS_FUNCTION ? "function_handle"
                                                                 : class);
 }
@@ -429,12 +430,12 @@ static void describe_array(const span *s, const head *h, hd_io_variable *variabl
 
 /* Decides the kind of a variable from its head. The order puts what invalidates the dimensions
  * first, since the later tests use them. */
-static void describe(const span *s, const head *h, hd_io_variable *variable) {
+static void describe_variable(const span *s, const head *h, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     array->rank = h->array.rank;
     memcpy(array->dims, h->array.dims, sizeof array->dims);
     if (h->class == CLASS_OPAQUE) {
-        hd_io_mat_refuse(variable, trouble_of(s, h));
+        hd_io_mat_refuse(variable, refusal_of(s, h));
         return;
     }
     if (array->rank > 3 || array->rank < 2) {
@@ -455,7 +456,7 @@ static void describe(const span *s, const head *h, hd_io_variable *variable) {
     else if (array->rank == 2 && (h->class == CLASS_CELL || h->class == CLASS_CHAR))
         variable->kind = HD_IO_TEXTS;
     else
-        hd_io_mat_refuse(variable, trouble_of(s, h));
+        hd_io_mat_refuse(variable, refusal_of(s, h));
     if (h->class == CLASS_CHAR && variable->kind == HD_IO_TEXTS)
         array->rank = 1; /* one text per row */
 }
@@ -472,7 +473,7 @@ static huddle_status add_variable(hd_io_container *container, const span *s, con
     if (variable == NULL)
         return hd_fail(HUDDLE_NO_MEMORY, "no memory for a name");
     variable->place = place;
-    describe(s, h, variable);
+    describe_variable(s, h, variable);
     return HUDDLE_OK;
 }
 
@@ -484,7 +485,7 @@ huddle_status hd_io_mat5_open(hd_io_request *request, const hd_file *file,
     char *room = NULL;
     span all = {file->text, file->size, file->size, file->text[126] == 'M'};
     (void)request;
-    container->load = load;
+    container->load = load_variable;
     container->down_columns = true;
     if (is_big_endian())
         FAIL(HUDDLE_UNSUPPORTED, "MAT files are read on little-endian machines only");

@@ -16,12 +16,12 @@ enum { CLASS_SIZE = 64 };
 typedef enum form { FORM_NUMBERS, FORM_EMPTY, FORM_CHARACTERS, FORM_CELLS, FORM_SPARSE } form;
 
 /* HDF5's own messages are about its internals and are not shown. */
-static huddle_status damaged(const hd_io_variable *variable) {
+static huddle_status report_damage(const hd_io_variable *variable) {
     return hd_fail(HUDDLE_FORMAT, "'%s' cannot be read: HDF5 finds it damaged", variable->name);
 }
 
 /* Cannot overflow: hd_io_hdf5_describe() has checked the product. */
-static int64_t count_of(const hd_io_array *array) {
+static int64_t count_elements(const hd_io_array *array) {
     int64_t count = 1;
     for (int32_t k = 0; k < array->rank; k++)
         count *= array->dims[k];
@@ -132,7 +132,7 @@ static H5T_class_t type_class(hid_t set) {
  * dims, which has room for three, is read into. */
 static void describe_empty(hid_t set, hd_io_variable *variable) {
     hd_io_array array = {.element = HD_IO_F8};
-    int64_t rank = count_of(&variable->array);
+    int64_t rank = count_elements(&variable->array);
     if (variable->kind != HD_IO_ARRAY || rank > 3 ||
         H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.dims) < 0) {
         hd_io_mat_refuse(variable, rank > 3 ? "has more than three dimensions" : "is damaged");
@@ -157,7 +157,7 @@ static void describe_characters(hd_io_variable *variable) {
     }
     if (array->rank <
         2) { /* another program's text without MATLAB's two dimensions: a single text */
-        array->dims[1] = count_of(array);
+        array->dims[1] = count_elements(array);
         array->dims[0] = 1;
         array->rank = 2;
         hd_io_array_pack(array, true);
@@ -178,7 +178,7 @@ static void describe_dataset(hid_t set, int64_t file_size, hd_io_variable *varia
     bool empty = read_number(set, "MATLAB_empty", 0) != 0;
     H5T_class_t type = type_class(set);
     if (!is_array_class(class)) {
-        hd_io_mat_refuse(variable, hd_io_mat_class_trouble(class));
+        hd_io_mat_refuse(variable, hd_io_mat_class_refusal(class));
         return;
     }
     if (empty)
@@ -209,7 +209,7 @@ static bool describe_member(hid_t group, const char *name, int64_t file_size, hi
         return false;
     *vector = (hd_io_variable){0};
     hd_io_hdf5_describe(*set, file_size, vector);
-    vector->array.dims[0] = count_of(&vector->array);
+    vector->array.dims[0] = count_elements(&vector->array);
     vector->array.rank = 1;
     hd_io_array_pack(&vector->array, true);
     return vector->kind == HD_IO_ARRAY;
@@ -224,7 +224,7 @@ static void describe_group(hid_t group, int64_t file_size, hd_io_variable *varia
     int64_t rows = read_number(group, "MATLAB_sparse", -1);
     read_class(group, class);
     if (H5Aexists(group, "MATLAB_sparse") <= 0) {
-        hd_io_mat_refuse(variable, hd_io_mat_class_trouble(class[0] == '\0' ? "struct" : class));
+        hd_io_mat_refuse(variable, hd_io_mat_class_refusal(class[0] == '\0' ? "struct" : class));
         return;
     }
     /* `data` is described only to recognise complex numbers, which are records; `offsets` is
@@ -261,8 +261,8 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
     if (object < 0)
         return 0;
     H5I_type_t type = H5Iget_type(object);
-    bool wanted = type == H5I_DATASET || type == H5I_GROUP;
-    if (wanted)
+    bool is_variable = type == H5I_DATASET || type == H5I_GROUP;
+    if (is_variable)
         variable = hd_io_container_add(container, name, (int64_t)strlen(name));
     if (variable != NULL && type == H5I_DATASET)
         describe_dataset(object, container->file->size, variable);
@@ -271,7 +271,7 @@ static herr_t add_variable(hid_t root, const char *name, const H5L_info_t *link,
     if (variable != NULL && variable->place == FORM_CHARACTERS)
         variable->array.rank = 1; /* one text per row */
     H5Oclose(object);
-    return wanted && variable == NULL ? -1 : 0;
+    return is_variable && variable == NULL ? -1 : 0;
 }
 
 static bool list_variables(hd_io_container *container) {
@@ -294,7 +294,7 @@ static huddle_status read_characters(hid_t set, int64_t file_size, const hd_io_v
     *characters = (hd_io_characters){.width = (int32_t)hd_io_element_size(text.array.element),
                                      .rows = text.array.dims[0],
                                      .length = text.array.dims[1]};
-    if (count_of(&text.array) == 0)
+    if (count_elements(&text.array) == 0)
         goto done;
     text.kind = HD_IO_ARRAY;
     TRY(hd_io_hdf5_load(set, &text));
@@ -338,7 +338,7 @@ static huddle_status read_cell(hid_t set, const hobj_ref_t *reference, int64_t f
     /* A reference is an address in the file; HDF5 checks that there is an object. */
     hid_t cell = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, reference);
     if (cell < 0)
-        TRY(damaged(variable));
+        TRY(report_damage(variable));
     if (H5Iget_type(cell) != H5I_DATASET)
         FAIL(HUDDLE_UNSUPPORTED, "'%s' has cells that are not strings", variable->name);
     TRY(read_characters(cell, file_size, variable, &characters, &units));
@@ -366,11 +366,11 @@ static huddle_status load_cells(hid_t set, int64_t file_size, hd_io_variable *va
     huddle_status status = HUDDLE_OK;
     hd_io_labels *texts = &variable->texts;
     hobj_ref_t *references = NULL;
-    int64_t count = count_of(&variable->array), capacity = 0, used = 0;
+    int64_t count = count_elements(&variable->array), capacity = 0, used = 0;
     ALLOC(references, count);
     ALLOC_ZERO(texts->texts, count);
     if (count > 0 && H5Dread(set, H5T_STD_REF_OBJ, H5S_ALL, H5S_ALL, H5P_DEFAULT, references) < 0)
-        TRY(damaged(variable));
+        TRY(report_damage(variable));
     for (int64_t i = 0; i < count; i++)
         TRY(read_cell(set, &references[i], file_size, variable, &capacity, &used));
     const char *begin = texts->arena; /* it does not grow any more */
@@ -431,13 +431,13 @@ done:
     return status;
 }
 
-static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
+static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
     int64_t file_size = container->file->size;
     hd_io_hdf5_lock();
     hid_t object = H5Oopen(hd_io_hdf5_file(container), variable->name, H5P_DEFAULT);
     if (object < 0)
-        status = damaged(variable);
+        status = report_damage(variable);
     else if (variable->place == FORM_EMPTY)
         status = load_empty(variable);
     else if (variable->place == FORM_CHARACTERS)
@@ -466,7 +466,7 @@ static huddle_status read_floats(hd_io_request *request, hd_io_container *contai
 }
 
 static huddle_status open_file(const hd_file *file, hd_io_container *container) {
-    container->load = load;
+    container->load = load_variable;
     container->read_floats = read_floats;
     return hd_io_hdf5_open_file(file, list_variables, container);
 }

@@ -16,7 +16,7 @@ enum { CLASS_CELL = 1, CLASS_CHAR = 4, CLASS_SPARSE, CLASS_DOUBLE, CLASS_SINGLE 
 enum { CLASS_INT64 = 14 };
 
 /* MATLAB reads variables of less than 2^31 bytes, although the tag could count up to 2^32. */
-static const int64_t most_bytes = INT32_MAX;
+static const int64_t max_bytes = INT32_MAX;
 
 /* The beginning of a matrix, and the bytes of the parts that follow it. */
 typedef struct head {
@@ -25,7 +25,7 @@ typedef struct head {
     int64_t rows, cols, bytes;
 } head;
 
-/* What is written, in the form in which it is written. Made by prepare(). */
+/* What is written, in the form in which it is written. Made by prepare_content(). */
 typedef struct content {
     const huddle_data *data;
     int64_t *numbers; /* labels that are numbers */
@@ -43,7 +43,7 @@ static int64_t part_size(int64_t bytes) {
 
 /* Tag, bytes and zeros up to a multiple of eight. The tag of a small part is one word with its
  * length in the upper half. */
-static huddle_status put_part(hd_output *output, uint32_t type, const void *bytes, int64_t size) {
+static huddle_status write_part(hd_output *output, uint32_t type, const void *bytes, int64_t size) {
     static const char zeros[8] = {0};
     huddle_status status = HUDDLE_OK;
     bool small = size > 0 && size <= 4;
@@ -63,14 +63,14 @@ static int64_t matrix_size(const head *h) {
 
 /* For a sparse matrix the second flag word is nzmax, the number of entries for which there is
  * room. */
-static huddle_status put_head(hd_output *output, const head *h) {
+static huddle_status write_head(hd_output *output, const head *h) {
     huddle_status status = HUDDLE_OK;
     uint32_t tag[] = {MI_MATRIX, (uint32_t)matrix_size(h)}, flags[] = {h->class, h->capacity};
     int32_t dims[] = {(int32_t)h->rows, (int32_t)h->cols};
     TRY(hd_output_write(output, tag, sizeof tag));
-    TRY(put_part(output, MI_UINT32, flags, sizeof flags));
-    TRY(put_part(output, MI_INT32, dims, sizeof dims));
-    TRY(put_part(output, MI_INT8, h->name, (int64_t)strlen(h->name)));
+    TRY(write_part(output, MI_UINT32, flags, sizeof flags));
+    TRY(write_part(output, MI_INT32, dims, sizeof dims));
+    TRY(write_part(output, MI_INT8, h->name, (int64_t)strlen(h->name)));
 done:
     return status;
 }
@@ -129,8 +129,8 @@ static head cells_head(const content *c) {
 }
 
 /* Dimensions are int32 in the format. */
-static bool fits(const head *h) {
-    return h->rows <= INT32_MAX && h->cols <= INT32_MAX && matrix_size(h) <= most_bytes;
+static bool fits_format(const head *h) {
+    return h->rows <= INT32_MAX && h->cols <= INT32_MAX && matrix_size(h) <= max_bytes;
 }
 
 /* Refusing before the file exists leaves an older file of that name untouched. The message
@@ -138,10 +138,10 @@ static bool fits(const head *h) {
 static huddle_status check_sizes(const content *c, const char *path) {
     const huddle_points *x = &c->data->points;
     head points = x->offsets != NULL ? sparse_head(x) : dense_head(x), labels = {.name = "y"};
-    if (!fits(&points) && x->offsets != NULL)
+    if (!fits_format(&points) && x->offsets != NULL)
         return hd_fail(HUDDLE_UNSUPPORTED, "%s: %lld non-zeros are too many for MAT v5; write .npz",
                        path, (long long)x->offsets[x->n]);
-    if (!fits(&points))
+    if (!fits_format(&points))
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "%s: %lld x %lld is too large for MAT v5; write .h5 or .npz", path,
                        (long long)x->n, (long long)x->d);
@@ -149,7 +149,7 @@ static huddle_status check_sizes(const content *c, const char *path) {
         labels = cells_head(c);
     else if (c->numbers != NULL)
         labels = numbers_head(c);
-    if (!fits(&labels))
+    if (!fits_format(&labels))
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "%s: %lld labels are too many for MAT v5; write .h5 or .npz", path,
                        (long long)x->n);
@@ -158,11 +158,11 @@ static huddle_status check_sizes(const content *c, const char *path) {
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* The character at *text, which is advanced past it; -1 if it is not UTF-8. `least` refuses
+/* The character at *text, which is advanced past it; -1 if it is not UTF-8. `min_code` refuses
  * overlong forms, and surrogates are no characters. The zero that ends the text is no
  * continuation byte, so that a cut character does not read beyond it. */
 static int32_t next_character(const char **text) {
-    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
+    static const int32_t min_code[] = {0, 0x80, 0x800, 0x10000};
     const unsigned char *at = (const unsigned char *)*text;
     int32_t c = *at++;
     int more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : -1;
@@ -175,12 +175,12 @@ static int32_t next_character(const char **text) {
         c = c << 6 | (*at & 0x3F);
     }
     *text = (const char *)at;
-    return c < least[more] || c > 0x10FFFF || c >> 11 == 0xD800 >> 11 ? -1 : c;
+    return c < min_code[more] || c > 0x10FFFF || c >> 11 == 0xD800 >> 11 ? -1 : c;
 }
 
 /* MATLAB's characters are UTF-16. Returns where the units end, or NULL if text is not UTF-8.
  * Characters beyond U+FFFF become a pair of surrogates. */
-static uint16_t *put_utf16(const char *text, uint16_t *to, bool *pairs) {
+static uint16_t *encode_utf16(const char *text, uint16_t *to, bool *pairs) {
     while (*text != '\0') {
         int32_t c = next_character(&text);
         if (c < 0)
@@ -207,7 +207,7 @@ static huddle_status encode_texts(huddle_context *context, content *c, const cha
     ALLOC(c->units, bytes); /* there are no more units than bytes */
     ALLOC_ZERO(c->starts, data->n_classes + 1);
     for (int32_t k = 0; k < data->n_classes; k++) {
-        const uint16_t *end = put_utf16(data->classes[k], c->units + c->starts[k], &pairs);
+        const uint16_t *end = encode_utf16(data->classes[k], c->units + c->starts[k], &pairs);
         if (end == NULL)
             FAIL(HUDDLE_UNSUPPORTED,
                  "%s: the name of class %d is not UTF-8, which MAT v5 cannot hold", path, k + 1);
@@ -223,7 +223,7 @@ done:
 }
 
 /* Everything that can fail, or decides sizes, precedes the output file. */
-static huddle_status prepare(huddle_context *context, content *c, const char *path) {
+static huddle_status prepare_content(huddle_context *context, content *c, const char *path) {
     huddle_status status = HUDDLE_OK;
     TRY(hd_io_label_numbers(c->data, &c->numbers));
     for (int64_t i = 0; c->numbers != NULL && i < c->data->points.n; i++)
@@ -238,23 +238,23 @@ done:
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* Scalars are 1 x 1 matrices. */
-static huddle_status put_number(hd_output *output, const char *name, double value) {
+static huddle_status write_number(hd_output *output, const char *name, double value) {
     huddle_status status = HUDDLE_OK;
-    TRY(put_head(output, &(head){name, CLASS_DOUBLE, 0, 1, 1, part_size(8)}));
-    TRY(put_part(output, MI_DOUBLE, &value, sizeof value));
+    TRY(write_head(output, &(head){name, CLASS_DOUBLE, 0, 1, 1, part_size(8)}));
+    TRY(write_part(output, MI_DOUBLE, &value, sizeof value));
 done:
     return status;
 }
 
 /* MATLAB stores columns, so the points are transposed first. */
-static huddle_status put_dense(hd_output *output, const huddle_points *x) {
+static huddle_status write_dense(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     hd_io_block block = {0};
     head h = dense_head(x);
     TRY(hd_io_block_make(x, true, &block));
-    TRY(put_head(output, &h));
-    TRY(put_part(output, block.wide ? MI_DOUBLE : MI_SINGLE, block.values,
-                 x->n * x->d * (block.wide ? 8 : 4)));
+    TRY(write_head(output, &h));
+    TRY(write_part(output, block.wide ? MI_DOUBLE : MI_SINGLE, block.values,
+                   x->n * x->d * (block.wide ? 8 : 4)));
 done:
     huddle_free(block.owned);
     return status;
@@ -262,7 +262,7 @@ done:
 
 /* MATLAB stores sparse matrices by columns, in double: the transpose of the rows is the
  * columns. The structure of the points is borrowed, only the values are copied. */
-static huddle_status put_sparse(hd_output *output, const huddle_points *x) {
+static huddle_status write_sparse(hd_output *output, const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     huddle_csr rows = {.rows = x->n, .cols = x->d, .offsets = x->offsets, .columns = x->columns};
     huddle_csr columns = {0};
@@ -278,10 +278,10 @@ static huddle_status put_sparse(hd_output *output, const huddle_points *x) {
     ALLOC(offsets, x->d + 1);
     for (int64_t j = 0; j <= x->d; j++)
         offsets[j] = (int32_t)columns.offsets[j];
-    TRY(put_head(output, &h));
-    TRY(put_part(output, MI_INT32, columns.columns, 4 * count));
-    TRY(put_part(output, MI_INT32, offsets, 4 * (x->d + 1)));
-    TRY(put_part(output, MI_DOUBLE, columns.values, 8 * count));
+    TRY(write_head(output, &h));
+    TRY(write_part(output, MI_INT32, columns.columns, 4 * count));
+    TRY(write_part(output, MI_INT32, offsets, 4 * (x->d + 1)));
+    TRY(write_part(output, MI_DOUBLE, columns.values, 8 * count));
 done:
     huddle_free(values);
     huddle_free(offsets);
@@ -290,19 +290,19 @@ done:
 }
 
 /* Doubles, MATLAB's default type, unless they would change: beyond 2^53 int64 is used. */
-static huddle_status put_numbers(hd_output *output, const content *c) {
+static huddle_status write_numbers(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     double *values = NULL;
     int64_t n = c->data->points.n;
     head h = numbers_head(c);
-    TRY(put_head(output, &h));
+    TRY(write_head(output, &h));
     if (c->wide) {
-        TRY(put_part(output, MI_INT64, c->numbers, 8 * n));
+        TRY(write_part(output, MI_INT64, c->numbers, 8 * n));
     } else {
         ALLOC(values, n);
         for (int64_t i = 0; i < n; i++)
             values[i] = (double)c->numbers[i];
-        TRY(put_part(output, MI_DOUBLE, values, 8 * n));
+        TRY(write_part(output, MI_DOUBLE, values, 8 * n));
     }
 done:
     huddle_free(values);
@@ -310,15 +310,15 @@ done:
 }
 
 /* A cell array of texts, each cell a matrix without a name. */
-static huddle_status put_texts(hd_output *output, const content *c) {
+static huddle_status write_texts(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     head cells = cells_head(c);
-    TRY(put_head(output, &cells));
+    TRY(write_head(output, &cells));
     for (int64_t i = 0; i < cells.rows; i++) {
         int32_t k = c->data->labels[i];
         head text = text_head(c, k);
-        TRY(put_head(output, &text));
-        TRY(put_part(output, MI_UTF16, c->units + c->starts[k], 2 * text.cols));
+        TRY(write_head(output, &text));
+        TRY(write_part(output, MI_UTF16, c->units + c->starts[k], 2 * text.cols));
     }
 done:
     return status;
@@ -326,7 +326,7 @@ done:
 
 /* 116 bytes of text, 8 zero bytes (no subsystem data), the version, and the mark of the byte
  * order, which is that of this machine: both are written as 16-bit numbers. */
-static huddle_status put_header(hd_output *output) {
+static huddle_status write_header(hd_output *output) {
     static const char text[] = "MATLAB 5.0 MAT-file, written by Huddle";
     const uint16_t marks[] = {0x0100, 'M' << 8 | 'I'};
     char header[128];
@@ -337,20 +337,20 @@ static huddle_status put_header(hd_output *output) {
     return hd_output_write(output, header, sizeof header);
 }
 
-static huddle_status put_all(hd_output *output, const content *c) {
+static huddle_status write_data(hd_output *output, const content *c) {
     huddle_status status = HUDDLE_OK;
     const huddle_data *data = c->data;
-    TRY(put_header(output));
-    TRY(data->points.offsets != NULL ? put_sparse(output, &data->points)
-                                     : put_dense(output, &data->points));
+    TRY(write_header(output));
+    TRY(data->points.offsets != NULL ? write_sparse(output, &data->points)
+                                     : write_dense(output, &data->points));
     if (c->numbers != NULL)
-        TRY(put_numbers(output, c));
+        TRY(write_numbers(output, c));
     else if (c->units != NULL)
-        TRY(put_texts(output, c));
+        TRY(write_texts(output, c));
     if (data->height > 0) {
-        TRY(put_number(output, "im_height", data->height));
-        TRY(put_number(output, "im_width", data->width));
-        TRY(put_number(output, "im_order", data->column_major ? 2 : 1));
+        TRY(write_number(output, "im_height", data->height));
+        TRY(write_number(output, "im_width", data->width));
+        TRY(write_number(output, "im_order", data->column_major ? 2 : 1));
     }
 done:
     return status;
@@ -362,12 +362,12 @@ huddle_status hd_io_mat_write(huddle_context *context, const huddle_data *data, 
     huddle_status status = HUDDLE_OK;
     content c = {.data = data};
     TRY(hd_check_cancel(context));
-    TRY(prepare(context, &c, path));
+    TRY(prepare_content(context, &c, path));
     TRY(check_sizes(&c, path));
     hd_output output;
     status = hd_output_begin(path, false, &output);
     if (status == HUDDLE_OK)
-        status = put_all(&output, &c);
+        status = write_data(&output, &c);
     status = hd_output_end(&output, status);
 done:
     huddle_free(c.numbers);

@@ -51,7 +51,7 @@ static huddle_status parse_banner(const hd_file *file, market *m) {
 /* Up to `most` numbers of the next line that is neither blank nor a comment; -1 at the end,
  * and `most` + 1 for a line with more numbers or with something else. Every line ends with a
  * line feed, so that the scan needs no bound. */
-static int next_line(market *m, double *numbers, int most) {
+static int next_line(market *m, double *numbers, int max_count) {
     while (m->p < m->end) {
         const char *p = m->p, *stop = hd_io_record_end(p, m->end, ' ', false);
         m->p = stop;
@@ -62,11 +62,11 @@ static int next_line(market *m, double *numbers, int most) {
         for (;;) {
             while (*p == ' ' || *p == '\t' || *p == '\r')
                 p++;
-            if (*p == '\n' || count == most)
-                return *p == '\n' ? count : most + 1;
+            if (*p == '\n' || count == max_count)
+                return *p == '\n' ? count : max_count + 1;
             const char *next = hd_io_number(p, &numbers[count]);
             if (next == p)
-                return most + 1;
+                return max_count + 1;
             count++;
             p = next;
         }
@@ -85,8 +85,8 @@ static bool is_size(double v) {
  * without the diagonal if skew. */
 static huddle_status parse_sizes(market *m) {
     double sizes[3] = {0};
-    int wanted = m->coordinate ? 3 : 2;
-    if (next_line(m, sizes, wanted) != wanted || !is_size(sizes[0]) || !is_size(sizes[1]) ||
+    int n_expected = m->coordinate ? 3 : 2;
+    if (next_line(m, sizes, n_expected) != n_expected || !is_size(sizes[0]) || !is_size(sizes[1]) ||
         !(sizes[2] >= 0 && sizes[2] <= 0x1p53))
         return hd_fail(HUDDLE_FORMAT, "line %lld: the sizes of the matrix are damaged",
                        (long long)m->line);
@@ -117,18 +117,18 @@ static huddle_status bad_line(const market *m, int got) {
  * sign if skew. A pattern has no values; its entries are 1. */
 static huddle_status read_coordinates(market *m, hd_io_variable *variable) {
     huddle_status status = HUDDLE_OK;
-    int64_t *rows = NULL, *columns = NULL, most = m->symmetric ? 2 * m->entries : m->entries;
+    int64_t *rows = NULL, *columns = NULL, capacity = m->symmetric ? 2 * m->entries : m->entries;
     double *values = NULL;
     int64_t count = 0;
-    int wanted = m->pattern ? 2 : 3;
-    ALLOC(rows, most);
-    ALLOC(columns, most);
-    ALLOC(values, most);
+    int n_expected = m->pattern ? 2 : 3;
+    ALLOC(rows, capacity);
+    ALLOC(columns, capacity);
+    ALLOC(values, capacity);
     for (int64_t e = 0; e < m->entries; e++) {
         /* The third number stays 1 for a pattern. */
         double numbers[3] = {0, 0, 1};
-        int got = next_line(m, numbers, wanted);
-        if (got != wanted || !is_size(numbers[0]) || !is_size(numbers[1]))
+        int got = next_line(m, numbers, n_expected);
+        if (got != n_expected || !is_size(numbers[0]) || !is_size(numbers[1]))
             TRY(bad_line(m, got));
         rows[count] = (int64_t)numbers[0] - 1;
         columns[count] = (int64_t)numbers[1] - 1;

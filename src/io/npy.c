@@ -41,10 +41,10 @@ void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
     hd_io_array *array = &variable->array;
     variable->kind = npy->kind == 'S' || npy->kind == 'U' ? HD_IO_TEXTS : HD_IO_ARRAY;
     if (variable->kind == HD_IO_ARRAY)
-        variable->trouble = find_element(npy, &array->element);
-    if (variable->trouble == NULL && npy->rank > MAX_RANK)
-        variable->trouble = "has more than three dimensions";
-    if (variable->trouble != NULL) {
+        variable->refusal = find_element(npy, &array->element);
+    if (variable->refusal == NULL && npy->rank > MAX_RANK)
+        variable->refusal = "has more than three dimensions";
+    if (variable->refusal != NULL) {
         variable->kind = HD_IO_OTHER;
         return;
     }
@@ -58,7 +58,7 @@ void hd_io_npy_describe(const hd_npy *npy, hd_io_variable *variable) {
 /* ---- texts ---------------------------------------------------------------------------------- */
 
 /* 'S' are bytes, 'U' is UCS-4 in the byte order of the array. */
-static uint32_t character(const hd_npy *npy, const char *at) {
+static uint32_t character_at(const hd_npy *npy, const char *at) {
     unsigned char b[4];
     if (npy->kind == 'S')
         return (unsigned char)*at;
@@ -83,7 +83,7 @@ huddle_status hd_io_npy_texts(const hd_npy *npy, const char *elements, hd_io_lab
         const char *from = elements + i * npy->width * step;
         char *begin = to;
         for (int64_t k = 0; k < npy->width; k++) {
-            uint32_t c = character(npy, from + k * step);
+            uint32_t c = character_at(npy, from + k * step);
             if (c == 0)
                 break;
             if (npy->kind == 'U')

@@ -89,7 +89,7 @@ done:
  * ----------------------------------------------------------------- */
 
 /* Like hd_io_container_find(), but without the treatment of slashes. */
-static hd_io_variable *member(hd_io_container *container, const char *name) {
+static hd_io_variable *find_member(hd_io_container *container, const char *name) {
     for (int64_t k = 0; k < container->count; k++)
         if (strcmp(container->variables[k].name, name) == 0)
             return &container->variables[k];
@@ -101,7 +101,7 @@ static hd_io_variable *member(hd_io_container *container, const char *name) {
 static huddle_status load_vector(hd_io_container *container, const char *name, int64_t **wholes,
                                  double **reals, int64_t *count) {
     huddle_status status = HUDDLE_OK;
-    hd_io_variable *v = member(container, name);
+    hd_io_variable *v = find_member(container, name);
     double value;
     if (v == NULL || v->kind != HD_IO_ARRAY || v->array.rank != 1)
         FAIL(HUDDLE_FORMAT, "the sparse matrix has no vector '%s'", name);
@@ -161,7 +161,7 @@ done:
     return status;
 }
 
-static huddle_status load(hd_io_container *container, hd_io_variable *variable) {
+static huddle_status load_variable(hd_io_container *container, hd_io_variable *variable) {
     return variable->kind == HD_IO_SPARSE ? load_sparse(container, variable)
                                           : load_member(container, variable);
 }
@@ -171,10 +171,10 @@ static huddle_status load(hd_io_container *container, hd_io_variable *variable) 
  * does not. */
 static huddle_status sparse_format(hd_io_container *container, char format[4]) {
     huddle_status status = HUDDLE_OK;
-    hd_io_variable *v = member(container, "format");
+    hd_io_variable *v = find_member(container, "format");
     format[0] = '\0';
     if (v == NULL || v->kind != HD_IO_TEXTS || v->array.rank != 0 ||
-        member(container, "shape") == NULL || member(container, "data") == NULL)
+        find_member(container, "shape") == NULL || find_member(container, "data") == NULL)
         goto done;
     TRY(hd_io_variable_load(container, v));
     if (v->texts.n == 1 && v->texts.texts[0].length == 3) {
@@ -210,14 +210,14 @@ static huddle_status find_sparse(hd_io_container *container) {
     variable->array.dims[1] = shape[1];
     if (strcmp(format, "csr") != 0 && strcmp(format, "csc") != 0 && strcmp(format, "coo") != 0) {
         variable->kind = HD_IO_OTHER;
-        variable->trouble = "is a sparse matrix neither csr, csc nor coo";
+        variable->refusal = "is a sparse matrix neither csr, csc nor coo";
     }
     variable->place = format[1] == 'o' ? 'o' : format[2];
     static const char *const names[] = {"data",  "indices", "indptr",  "row",      "col",
                                         "shape", "format",  "offsets", "blocksize"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (member(container, names[k]) != NULL)
-            member(container, names[k])->part = true;
+        if (find_member(container, names[k]) != NULL)
+            find_member(container, names[k])->part = true;
     /* The new variable was added at the end; it is moved to the front. */
     hd_io_variable first = *variable;
     memmove(container->variables + 1, container->variables,
@@ -235,7 +235,7 @@ huddle_status hd_io_npz_open(hd_io_request *request, const hd_file *file,
     huddle_status status = HUDDLE_OK;
     hd_zip *zip = NULL;
     (void)request;
-    container->load = load;
+    container->load = load_variable;
     container->read_floats = read_floats;
     container->close = close_archive;
     ALLOC_ZERO(zip, 1);

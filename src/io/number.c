@@ -28,7 +28,7 @@ static int leading_zeros(wide x) {
 
 /* x * 2^exponent to the nearest double, ties to even; `more`: a small remainder was cut off,
  * so that what looks like a tie is above it. The result must be a normal number. */
-static double nearest(wide x, bool more, int64_t exponent) {
+static double round_to_double(wide x, bool more, int64_t exponent) {
     int zeros = leading_zeros(x);
     x <<= zeros;
     exponent -= zeros;
@@ -43,14 +43,14 @@ static double nearest(wide x, bool more, int64_t exponent) {
  * bits. The quotient has 64 bits or more, because the dividend was shifted up to bit 126 and
  * the divisor is below 2^63; with whether there is a remainder, this is all that rounding
  * needs. */
-static double scale(uint64_t mantissa, int64_t exponent) {
+static double scale_decimal(uint64_t mantissa, int64_t exponent) {
     if (exponent >= 0)
-        return nearest((wide)mantissa * power_of_five(exponent), false, exponent);
+        return round_to_double((wide)mantissa * power_of_five(exponent), false, exponent);
     uint64_t divisor = power_of_five(-exponent);
     int zeros = __builtin_clzll(mantissa);
     wide dividend = (wide)(mantissa << zeros) << 63;
     wide quotient = dividend / divisor;
-    return nearest(quotient, quotient * divisor != dividend, exponent - 63 - zeros);
+    return round_to_double(quotient, quotient * divisor != dividend, exponent - 63 - zeros);
 }
 
 /* The rare rest: very many digits or large exponents. strtod() depends on the locale's decimal
@@ -82,7 +82,7 @@ double hd_io_number_hard(const char *begin, const char *end, bool exact, uint64_
     if (exact && mantissa == 0)
         return 0;
     if (exact && exponent >= -MAX_FIVES && exponent <= MAX_FIVES)
-        return scale(mantissa, exponent);
+        return scale_decimal(mantissa, exponent);
     return read_any(begin, end);
 }
 

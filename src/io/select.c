@@ -9,7 +9,7 @@
 
 /* Marks the class of that text or, if the classes are numbers, those in the range
  * "first-last". The text comes first: a class may be called "1-2". */
-static int64_t mark(const huddle_data *data, const char *text, bool *kept) {
+static int64_t mark_class(const huddle_data *data, const char *text, bool *kept) {
     int64_t marked = 0;
     /* Several classes cannot have the same text, but the loop does not rely on it. */
     for (int32_t k = 0; k < data->n_classes; k++)
@@ -52,7 +52,7 @@ static huddle_status mark_classes(const huddle_data *data, const char *text, boo
             *next++ = '\0';
         while (*part == ' ')
             part++;
-        if (mark(data, part, kept) == 0)
+        if (mark_class(data, part, kept) == 0)
             FAIL(HUDDLE_INVALID, "classes = '%.100s': no class %.100s; they run from %s to %s",
                  text, part, data->classes[0], data->classes[data->n_classes - 1]);
     }
@@ -63,8 +63,8 @@ done:
 
 /* Samples to keep, in their order; counts[k] of class k. The first ones of each class are
  * kept, not a random choice, so that the selection is reproducible without a seed. */
-static int64_t choose(const huddle_data *data, const bool *kept, int64_t per_class, int64_t *counts,
-                      int64_t *index) {
+static int64_t choose_rows(const huddle_data *data, const bool *kept, int64_t per_class,
+                           int64_t *counts, int64_t *index) {
     int64_t count = 0;
     for (int64_t i = 0; i < data->points.n; i++) {
         int32_t k = data->labels[i];
@@ -78,7 +78,7 @@ static int64_t choose(const huddle_data *data, const bool *kept, int64_t per_cla
 
 /* Removes the names of classes that were left out and closes the gaps; rank[k] is the new
  * number of class k. */
-static void renumber(huddle_data *data, const bool *kept, int32_t *rank) {
+static void renumber_classes(huddle_data *data, const bool *kept, int32_t *rank) {
     int32_t left = 0;
     for (int32_t k = 0; k < data->n_classes; k++) {
         if (!kept[k]) {
@@ -118,7 +118,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     if (data->labels == NULL)
         FAIL(HUDDLE_INVALID, "there are no labels to choose classes by");
     ALLOC_ZERO(kept, data->n_classes);
-    /* counts is filled by choose() and only used for the warning. */
+    /* counts is filled by choose_rows() and only used for the warning. */
     ALLOC_ZERO(counts, data->n_classes);
     ALLOC_ZERO(rank, data->n_classes);
     ALLOC(index, data->points.n);
@@ -126,7 +126,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
         memset(kept, 1, (size_t)data->n_classes * sizeof *kept);
     else
         TRY(mark_classes(data, options->classes, kept));
-    int64_t count = choose(data, kept, options->per_class, counts, index);
+    int64_t count = choose_rows(data, kept, options->per_class, counts, index);
     warn_of_few(context, data, kept, counts, options->per_class);
     /* The points are copied before the old ones are freed. */
     TRY(huddle_points_take(&data->points, index, count, &points));
@@ -136,7 +136,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     huddle_free(data->dropped); /* rows of the file can no longer be identified */
     data->dropped = NULL;
     data->n_dropped = 0;
-    renumber(data, kept, rank);
+    renumber_classes(data, kept, rank);
     /* In place: index[i] >= i, so that labels still needed are not overwritten. */
     for (int64_t i = 0; i < count; i++)
         data->labels[i] = rank[data->labels[index[i]]];

@@ -12,11 +12,10 @@
 enum { LARGE = 1 << 21, EMPTY_FOR_EACH = 64 };
 
 static huddle_status check_sizes(int64_t rows, int64_t cols, int64_t count) {
-    int64_t most = LARGE + EMPTY_FOR_EACH * count;
-    if (rows <= most && cols <= most)
+    int64_t max_size = LARGE + EMPTY_FOR_EACH * count;
+    if (rows <= max_size && cols <= max_size)
         return HUDDLE_OK;
-    return hd_fail(HUDDLE_FORMAT,
-                   "a matrix of %lld x %lld with only %lld entries is implausible",
+    return hd_fail(HUDDLE_FORMAT, "a matrix of %lld x %lld with only %lld entries is implausible",
                    (long long)rows, (long long)cols, (long long)count);
 }
 

@@ -44,8 +44,8 @@ static inline void pack_quads(const float *const *rows, int64_t j, float scale, 
 /* Packs a block into a panel. Rows are read four columns at a time, so that each cache line of a
  * row is used while it is in the cache. The next block of rows is prefetched if it is near
  * (score_block() in compare.c decides). */
-static void pack(const float *const *rows, const float *ahead, int64_t width, float scale,
-                 const float *origin, float *panel) {
+static void pack_rows(const float *const *rows, const float *ahead, int64_t width, float scale,
+                      const float *origin, float *panel) {
     int64_t j = 0;
     if (width < 4) {
         for (; j < width; j++)
@@ -118,8 +118,8 @@ static inline __attribute__((always_inline)) void score_tile(const float *panel,
 }
 
 /* Tile after tile over the panel, which stays in the first-level cache. */
-static void products(const float *panel, int64_t first, int64_t width, int64_t d,
-                     const float *tiles, int32_t c, float *scores) {
+static void compute_products(const float *panel, int64_t first, int64_t width, int64_t d,
+                             const float *tiles, int32_t c, float *scores) {
     int32_t size = hd_kmeans_tile(c);
     for (int32_t k = 0; k < c; k += size) {
         int32_t K = c - k < size ? c - k : size;
@@ -130,8 +130,8 @@ static void products(const float *panel, int64_t first, int64_t width, int64_t d
 
 /* Differences are squared directly, without the expansion into norms and products: the distance
  * between equal rows is exactly 0, which k-means++ relies on. */
-static void distances(const float *panel, int64_t first, int64_t width, int64_t d,
-                      const float *tiles, int32_t c, float *scores) {
+static void compute_distances(const float *panel, int64_t first, int64_t width, int64_t d,
+                              const float *tiles, int32_t c, float *scores) {
     int32_t size = hd_kmeans_tile(c);
     for (int32_t k = 0; k < c; k += size) {
         int32_t K = c - k < size ? c - k : size;
@@ -148,7 +148,7 @@ enum { ROWS = 4, FEW = HD_LANES == 16 ? 5 : 2 };
 
 /* The sums over the lanes of four vectors at once: each is folded to a quad, and the four quads are
  * transposed and added, instead of four separate horizontal sums. */
-static inline quad fold(const lanes *v) {
+static inline quad fold_lanes(const lanes *v) {
     quad part[4];
     for (int r = 0; r < 4; r++) {
         part[r] = ((const quad *)&v[r])[0];
@@ -207,13 +207,13 @@ multiply_rows(const float *const *rows, const float *const *ahead, int64_t d, fl
         multiply_step(x, scale, origin + j, centres + j, stride, sum, K);
     }
     for (int k = 0; k < K; k++)
-        *(quad *)(scores + k * HD_KMEANS_BLOCK) = fold(sum[k]);
+        *(quad *)(scores + k * HD_KMEANS_BLOCK) = fold_lanes(sum[k]);
 }
 
 /* All rows of a block against all centres. Only the first group of centres prefetches; for the
  * others the rows are in the cache already. */
-static void multiply(const float *const *rows, int64_t d, float scale, const float *origin,
-                     const float *centres, int64_t stride, int32_t c, float *scores) {
+static void multiply_block(const float *const *rows, int64_t d, float scale, const float *origin,
+                           const float *centres, int64_t stride, int32_t c, float *scores) {
     for (int r = 0; r < HD_KMEANS_BLOCK; r += ROWS)
         for (int32_t k = 0; k < c;) {
             int32_t left = c - k;
@@ -230,8 +230,9 @@ static void multiply(const float *const *rows, int64_t d, float scale, const flo
         }
 }
 
-/* Must use the same scaled and centred values as the products, for the bounds in choose(). */
-static float norm(const float *row, int64_t d, float scale, const float *origin) {
+/* Must use the same scaled and centred values as the products, for the bounds in choose_nearest().
+ */
+static float row_norm(const float *row, int64_t d, float scale, const float *origin) {
     lanes sum = {0};
     float total = 0;
     int64_t j = 0;
@@ -250,7 +251,7 @@ static float norm(const float *row, int64_t d, float scale, const float *origin)
 /* ---- choice ------------------------------------------------------------------------------- */
 
 /* Lane-wise mask ? yes : no. Compilers turn it into a blend. */
-static inline lanes pick(ints mask, lanes yes, lanes no) {
+static inline lanes select_lanes(ints mask, lanes yes, lanes no) {
     return (lanes)(((ints)yes & mask) | ((ints)no & ~mask));
 }
 
@@ -263,9 +264,9 @@ static inline void two_smallest(const float *scores, const float *half, int32_t 
     for (int32_t k = 1; k < c; k++) {
         lanes score = half[k] - *(const lanes *)(scores + (int64_t)k * HD_KMEANS_BLOCK);
         ints closer = score < best;
-        lanes other = pick(closer, best, score);
-        second = pick(other < second, other, second);
-        best = pick(closer, score, best);
+        lanes other = select_lanes(closer, best, score);
+        second = select_lanes(other < second, other, second);
+        best = select_lanes(closer, score, best);
         index = (index & ~closer) | (k & closer);
     }
     *(lanes *)smallest = best;
@@ -278,16 +279,17 @@ static inline void two_smallest(const float *scores, const float *half, int32_t 
  * is unsure. The same error bounds widen the distances: `upper` is never below the true distance to
  * the nearest centre, `lower` never above that to any other. The factors 1 +- 2^-21 cover the
  * rounding of the last additions and of the square root. */
-static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_error error,
-                   hd_kmeans_near *near) {
+static void choose_nearest(const float *scores, const float *half, int32_t c, hd_kmeans_error error,
+                           hd_kmeans_near *near) {
     _Alignas(64) float best[HD_KMEANS_BLOCK], second[HD_KMEANS_BLOCK];
     for (int r = 0; r < HD_KMEANS_BLOCK; r += HD_LANES)
         two_smallest(scores + r, half, c, best + r, second + r, near->label + r);
     for (int r = 0; r < HD_KMEANS_BLOCK; r++) {
         float norm = near->norm[r];
         float slack = sqrtf(norm) * error.dot + error.score;
-        float doubt = slack + norm * error.norm;
-        float nearest = norm + 2 * best[r] + doubt, next = norm + 2 * second[r] - doubt;
+        float rounding_error = slack + norm * error.norm;
+        float nearest = norm + 2 * best[r] + rounding_error,
+              next = norm + 2 * second[r] - rounding_error;
         near->unsure[r] = !(second[r] - best[r] > slack); /* true for NaN too */
         near->upper[r] = sqrtf(nearest > 0 ? nearest : 0) * (1 + 0x1p-21f);
         near->lower[r] = sqrtf(next > 0 ? next : 0) * (1 - 0x1p-21f);
@@ -300,8 +302,8 @@ static void choose(const float *scores, const float *half, int32_t c, hd_kmeans_
  * move of that centre, and the distance to any other shrinks by at most the largest move among the
  * others. `mover` is the centre that moved farthest; for its own rows the second largest move
  * applies. Written without branches, so that it vectorises. */
-static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_moves *moves,
-                      float *restrict upper, float *restrict lower, int32_t *restrict open) {
+static int32_t loosen_bounds(int32_t n, const int32_t *restrict label, const hd_kmeans_moves *moves,
+                             float *restrict upper, float *restrict lower, int32_t *restrict open) {
     const float *restrict move = moves->move, *restrict gap = moves->gap;
     const float largest = moves->largest, second = moves->second;
     const int32_t mover = moves->mover;
@@ -324,22 +326,23 @@ static int32_t loosen(int32_t n, const int32_t *restrict label, const hd_kmeans_
 /* If the squared distance between a chosen row m and every candidate is at least 4 D_i, where D_i
  * is that of row i to m, no candidate is nearer to i than m: |i - t| >= |m - t| - |i - m| >= |i -
  * m|. */
-static int32_t reach(int32_t n, const int32_t *restrict label, const float *restrict least,
-                     const float *restrict square, int32_t *restrict open) {
+static int32_t find_reachable(int32_t n, const int32_t *restrict label,
+                              const float *restrict min_distance2, const float *restrict square,
+                              int32_t *restrict open) {
     int32_t count = 0;
     for (int32_t r = 0; r < n; r++) {
-        open[r] = least[label[r]] < 4.01f * square[r];
+        open[r] = min_distance2[label[r]] < 4.01f * square[r];
         count += open[r];
     }
     return count;
 }
 
 /* The sum is taken by halving, in the same order for all instruction sets. */
-static float gain(const float *distance, const float *before, const float *weight) {
+static float sum_gain(const float *distance, const float *before, const float *weight) {
     _Alignas(64) float terms[HD_KMEANS_BLOCK];
     for (int r = 0; r < HD_KMEANS_BLOCK; r += HD_LANES) {
         lanes less = *(const lanes *)(before + r) - *(const lanes *)(distance + r);
-        less = pick(less > 0, less, (lanes){0});
+        less = select_lanes(less > 0, less, (lanes){0});
         *(lanes *)(terms + r) = less * *(const lanes *)(weight + r);
     }
     for (int half = HD_KMEANS_BLOCK / 2; half >= 1; half /= 2)
@@ -368,8 +371,8 @@ static inline __attribute__((always_inline)) void sparse_tile(const float *value
 
 /* Three registers of centres at a time share the loads of the row; the last ones one by one. Sums
  * beyond the last centre are products with 0 and are ignored. */
-static void sparse(const float *values, const int32_t *index, int64_t count, const double *columns,
-                   int64_t stride, double *sums) {
+static void multiply_sparse(const float *values, const int32_t *index, int64_t count,
+                            const double *columns, int64_t stride, double *sums) {
     int64_t k = 0;
     for (; k + 3 * HD_KMEANS_DOUBLES <= stride; k += 3 * HD_KMEANS_DOUBLES)
         sparse_tile(values, index, count, columns + k, stride, sums + k, 3);
@@ -378,15 +381,15 @@ static void sparse(const float *values, const int32_t *index, int64_t count, con
 }
 
 /* In double, because a cluster can contain millions of rows. */
-static void add(const float *restrict row, int64_t d, double weight, double *restrict sum) {
+static void add_row(const float *restrict row, int64_t d, double weight, double *restrict sum) {
     for (int64_t j = 0; j < d; j++)
         sum[j] += weight * (double)row[j];
 }
 
 /* In double and relative to a pivot, so that sum and square do not cancel where the mean is
  * large. */
-static void moments(const float *restrict row, const float *restrict pivot, int64_t d,
-                    double *restrict sum, double *restrict square, float *restrict largest) {
+static void add_moments(const float *restrict row, const float *restrict pivot, int64_t d,
+                        double *restrict sum, double *restrict square, float *restrict largest) {
     for (int64_t j = 0; j < d; j++) {
         double t = (double)row[j] - (double)pivot[j];
         float size = fabsf((float)t);
@@ -397,16 +400,16 @@ static void moments(const float *restrict row, const float *restrict pivot, int6
 }
 
 const hd_kmeans_kernels HD_SIMD(hd_kmeans_kernels) = {
-    .pack = pack,
-    .products = products,
-    .distances = distances,
-    .multiply = multiply,
-    .norm = norm,
-    .choose = choose,
-    .loosen = loosen,
-    .reach = reach,
-    .gain = gain,
-    .sparse = sparse,
-    .add = add,
-    .moments = moments,
+    .pack = pack_rows,
+    .products = compute_products,
+    .distances = compute_distances,
+    .multiply = multiply_block,
+    .norm = row_norm,
+    .choose = choose_nearest,
+    .loosen = loosen_bounds,
+    .reach = find_reachable,
+    .gain = sum_gain,
+    .sparse = multiply_sparse,
+    .add = add_row,
+    .moments = add_moments,
 };

@@ -71,7 +71,7 @@ static float choose_scale(float largest) {
 
 /* Adds up the results of the chunks, in their order, into the first, and then over all
  * processes. */
-static huddle_status combine(huddle_context *context, const survey *s, double *largest) {
+static huddle_status combine_chunks(huddle_context *context, const survey *s, double *largest) {
     huddle_status status = HUDDLE_OK;
     int64_t d = s->data->x->d;
     *largest = 0;
@@ -134,7 +134,7 @@ static huddle_status find_weight_scale(hd_kmeans_data *data) {
 
 /* Squared norms of the rows as the kernels see them, scaled and centred; computed once for all
  * restarts. */
-static huddle_status measure_norms(void *argument, hd_chunk chunk) {
+static huddle_status compute_norms(void *argument, hd_chunk chunk) {
     const hd_kmeans_data *data = argument;
     const huddle_points *x = data->x;
     for (int64_t i = chunk.begin; i < chunk.end; i++)
@@ -187,11 +187,11 @@ huddle_status hd_kmeans_data_new(huddle_context *context, const huddle_points *x
         s.pivot = pivot;
     }
     TRY(hd_parallel(context, NULL, x->n, grain, survey_rows, &s));
-    TRY(combine(context, &s, &largest));
+    TRY(combine_chunks(context, &s, &largest));
     set_moments(&s, largest, data);
     if (x->offsets == NULL) {
         ALLOC(data->norms, x->n);
-        TRY(hd_parallel(context, NULL, x->n, grain, measure_norms, data));
+        TRY(hd_parallel(context, NULL, x->n, grain, compute_norms, data));
     }
 done:
     huddle_free(pivot);
@@ -408,7 +408,8 @@ static void score_block(const hd_kmeans_data *data, const hd_kmeans_centres *cen
 /* The addresses of the rows of a block. A short block repeats its last row, so that kernels need no
  * special case; the additional results are ignored. The rows that probably come next follow the
  * block, for prefetching. */
-static void locate(const huddle_points *x, const int32_t *rows, int32_t count, const float **at) {
+static void locate_rows(const huddle_points *x, const int32_t *rows, int32_t count,
+                        const float **at) {
     for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         at[r] = x->values + rows[r < count ? r : count - 1] * x->stride;
     for (int32_t r = HD_KMEANS_BLOCK; r < HD_KMEANS_BLOCK + HD_KMEANS_AHEAD; r++) {
@@ -417,14 +418,14 @@ static void locate(const huddle_points *x, const int32_t *rows, int32_t count, c
     }
 }
 
-/* Sets lane r from the two smallest squared distances in double. `doubt` is their error, and the
- * factors cover the rounding to float. */
+/* Sets lane r from the two smallest squared distances in double. `rounding_error` is their error,
+ * and the factors cover the rounding to float. */
 static void set_near(const hd_kmeans_data *data, int32_t label, double best, double second,
-                     double doubt, hd_kmeans_near *near, int32_t r) {
+                     double rounding_error, hd_kmeans_near *near, int32_t r) {
     double scale = (double)data->scale;
     near->label[r] = label;
-    near->upper[r] = (float)(sqrt(best + doubt) * scale * (1 + 1e-6));
-    near->lower[r] = (float)(sqrt(fmax(0, second - doubt)) * scale * (1 - 1e-6));
+    near->upper[r] = (float)(sqrt(best + rounding_error) * scale * (1 + 1e-6));
+    near->lower[r] = (float)(sqrt(fmax(0, second - rounding_error)) * scale * (1 - 1e-6));
 }
 
 /* The nearest centre in double; the first of equal ones, since only a smaller distance replaces
@@ -448,7 +449,7 @@ static void decide_dense(const hd_kmeans_data *data, const hd_kmeans_centres *ce
 
 /* Squared distances of row i to all centres, into scratch->sums; returns the row's squared norm.
  */
-static double measure_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
+static double compute_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
                              int64_t i, hd_kmeans_scratch *scratch) {
     const huddle_points *x = data->x;
     double square = sparse_square(x, i), *sums = scratch->sums;
@@ -493,11 +494,11 @@ static int32_t nearest_of(const hd_kmeans_data *data, const hd_kmeans_centres *c
     return label;
 }
 
-/* A bound on the rounding error of the squared distances of measure_sparse(): sums of as many terms
+/* A bound on the rounding error of the squared distances of compute_sparse(): sums of as many terms
  * as the row has values, and of as many as there are columns, of numbers of the size of the squared
  * norms. 2^-51 is four times the unit roundoff of double. */
-static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
-                           double square) {
+static double bound_sparse_error(const hd_kmeans_data *data, const hd_kmeans_centres *centres,
+                                 int64_t i, double square) {
     const huddle_points *x = data->x;
     double terms = (double)(x->offsets[i + 1] - x->offsets[i]) + (double)x->d + 16;
     return terms * 0x1p-51 * (square + centres->largest);
@@ -508,8 +509,8 @@ static double doubt_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *
  * bound. */
 static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *centres, int64_t i,
                           hd_kmeans_scratch *scratch, hd_kmeans_near *near, int32_t r) {
-    double square = measure_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;
-    double doubt = doubt_sparse(data, centres, i, square);
+    double square = compute_sparse(data, centres, i, scratch), best = INFINITY, second = INFINITY;
+    double rounding_error = bound_sparse_error(data, centres, i, square);
     int32_t label = 0;
     for (int32_t k = 0; k < centres->k; k++) {
         double distance = scratch->sums[k];
@@ -521,11 +522,11 @@ static void decide_sparse(const hd_kmeans_data *data, const hd_kmeans_centres *c
             second = distance;
         }
     }
-    if (second <= best + 2 * doubt) {
+    if (second <= best + 2 * rounding_error) {
         second = best;
-        label = nearest_of(data, centres, i, scratch->sums, best + 2 * doubt, &best);
+        label = nearest_of(data, centres, i, scratch->sums, best + 2 * rounding_error, &best);
     }
-    set_near(data, label, best, second, doubt, near, r);
+    set_near(data, label, best, second, rounding_error, near, r);
 }
 
 /* Dense rows in float, block by block, and again in double where float is unsure: few rows, unless
@@ -539,7 +540,7 @@ void hd_kmeans_nearest(const hd_kmeans_data *data, const hd_kmeans_centres *cent
         return;
     }
     const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
-    locate(data->x, rows, count, at);
+    locate_rows(data->x, rows, count, at);
     for (int32_t r = 0; r < HD_KMEANS_BLOCK; r++)
         near->norm[r] = data->norms[rows[r < count ? r : count - 1]];
     score_block(data, centres, at, data->scale, data->origin, false, scratch);
@@ -556,13 +557,13 @@ void hd_kmeans_distances(const hd_kmeans_data *data, const hd_kmeans_centres *ce
     const huddle_points *x = data->x;
     if (x->offsets == NULL) {
         const float *at[HD_KMEANS_BLOCK + HD_KMEANS_AHEAD];
-        locate(x, rows, count, at);
+        locate_rows(x, rows, count, at);
         score_block(data, centres, at, data->scale, data->origin, true, scratch);
         return;
     }
     double scale = (double)data->scale * (double)data->scale;
     for (int32_t r = 0; r < count; r++) {
-        measure_sparse(data, centres, rows[r], scratch);
+        compute_sparse(data, centres, rows[r], scratch);
         for (int32_t k = 0; k < centres->k; k++)
             scratch->scores[(int64_t)k * HD_KMEANS_BLOCK + r] = (float)(scratch->sums[k] * scale);
     }

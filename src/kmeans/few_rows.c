@@ -133,10 +133,10 @@ static huddle_status join_distinct(huddle_context *context, const huddle_points 
                                    double **values) {
     huddle_status status = HUDDLE_OK;
     int32_t *number = NULL;
-    double most = *count;
+    double max_count = *count;
     hd_slab slab;
-    TRY(hd_reduce_max(context, 1, &most));
-    if (most >= c) {
+    TRY(hd_reduce_max(context, 1, &max_count));
+    if (max_count >= c) {
         *count = c;
         goto done;
     }

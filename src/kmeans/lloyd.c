@@ -41,7 +41,7 @@ typedef struct lloyd {
 
 /* The sums of cluster k in the changes of this chunk, cleared at first use: most chunks change few
  * clusters, and clearing all c x d numbers would dominate late iterations. */
-static double *touch(hd_kmeans_run *run, int64_t chunk, int32_t k) {
+static double *touched_sum(hd_kmeans_run *run, int64_t chunk, int32_t k) {
     int64_t cell = chunk * run->data->c + k, d = run->data->x->d;
     double *sum = run->changes.sums + cell * d;
     if (!run->changes.touched[cell]) {
@@ -56,7 +56,7 @@ static double *touch(hd_kmeans_run *run, int64_t chunk, int32_t k) {
 /* Adds row i to the changes of cluster k (sign 1), or subtracts it (-1). */
 static void shift_row(hd_kmeans_run *run, int64_t chunk, int64_t i, int32_t k, int sign) {
     double weight = sign * hd_kmeans_weight(run->data, i);
-    hd_kmeans_add_row(run->data, i, weight, touch(run, chunk, k));
+    hd_kmeans_add_row(run->data, i, weight, touched_sum(run, chunk, k));
     run->changes.mass[chunk * run->data->c + k] += weight;
     run->changes.counts[chunk * run->data->c + k] += sign;
 }
@@ -146,7 +146,7 @@ static huddle_status assign_rows(void *argument, hd_chunk chunk) {
 
 /* Labels all rows by the current centres. Rows given to empty clusters after the last assignment
  * count as changed, so that the iteration does not stop with them. */
-static huddle_status assign(lloyd *state) {
+static huddle_status assign_labels(lloyd *state) {
     huddle_status status = HUDDLE_OK;
     hd_kmeans_run *run = state->run;
     const hd_kmeans_data *data = run->data;
@@ -262,7 +262,7 @@ static huddle_status find_farthest(void *argument, hd_chunk chunk) {
 
 /* Gives row i of this process to the empty cluster k. Bounds of 0 make sure that the row is
  * compared with all centres in the next assignment. */
-static void give_row(lloyd *state, int64_t i, int32_t k) {
+static void move_row(lloyd *state, int64_t i, int32_t k) {
     hd_kmeans_run *run = state->run;
     int64_t d = run->data->x->d;
     int32_t from = run->labels[i];
@@ -315,7 +315,7 @@ static huddle_status fill_empty(lloyd *state) {
             break;
         int64_t own = row - data->slab.first;
         if (own >= 0 && own < data->x->n)
-            give_row(state, own, k);
+            move_row(state, own, k);
         state->filled[k] = 1;
         state->reseeded++;
         TRY(reduce_sums(run));
@@ -394,7 +394,7 @@ static huddle_status compute_outcome(lloyd *state) {
     run->centres = run->next;
     run->next = last;
     move_centres(state);
-    TRY(assign(state));
+    TRY(assign_labels(state));
     TRY(hd_parallel(data->context, NULL, data->x->n, data->grain, add_inertia, state));
     run->outcome.inertia = 0;
     for (int64_t chunk = 0; chunk < data->chunks; chunk++)
@@ -420,7 +420,7 @@ huddle_status hd_kmeans_lloyd(hd_kmeans_run *run, int32_t max_iter, double tol) 
     run->outcome.stop = HUDDLE_STOP_MAX_ITER;
     for (run->outcome.n_iter = 0;
          run->outcome.n_iter < max_iter && run->outcome.stop == HUDDLE_STOP_MAX_ITER;) {
-        TRY(assign(&state));
+        TRY(assign_labels(&state));
         TRY(update_sums(&state));
         TRY(fill_empty(&state));
         move_centres(&state);

@@ -73,7 +73,7 @@ done:
 
 /* Each restart has a random stream of its own, determined by the seed and its number: results do
  * not depend on which worker runs it. */
-static huddle_status try_restart(const restarts *all, best_restart *best, int32_t restart) {
+static huddle_status run_restart(const restarts *all, best_restart *best, int32_t restart) {
     huddle_status status = HUDDLE_OK;
     const huddle_kmeans_options *options = all->options;
     const huddle_dense *start = options->start;
@@ -103,14 +103,14 @@ static huddle_status try_chunk(void *argument, hd_chunk chunk) {
     const restarts *all = argument;
     huddle_status status = HUDDLE_OK;
     for (int64_t r = chunk.begin; r < chunk.end && status == HUDDLE_OK; r++)
-        status = try_restart(all, &all->best[chunk.worker], (int32_t)r);
+        status = run_restart(all, &all->best[chunk.worker], (int32_t)r);
     return status;
 }
 
 /* Runs all restarts. With few rows they run in parallel, with many they share the rows. The chunks
  * of rows are the same in both cases, and so are the bits. With several processes, all of them must
  * take part in the same restart at the same time, so restarts are sequential. */
-static huddle_status try_all(restarts *all) {
+static huddle_status run_restarts(restarts *all) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = all->data->context;
     all->side_by_side = all->count > 1 && all->data->whole && all->data->x->n <= FEW_ROWS;
@@ -163,7 +163,7 @@ huddle_status hd_kmeans_try_restarts(huddle_context *context, const huddle_point
     ALLOC(all.inertias, all.count);
     if (options->keep_starts)
         ALLOC(all.start_labels, all.count * x->n);
-    TRY(try_all(&all));
+    TRY(run_restarts(&all));
     best_restart *best = find_best(&all);
     /* The best arrays change owner, without a copy. */
     result->labels = best->labels;

@@ -216,10 +216,10 @@ static void measure_reach(hd_kmeans_run *run, int32_t n_chosen, float *reach) {
         int32_t count = n_chosen - first < HD_KMEANS_BLOCK ? n_chosen - first : HD_KMEANS_BLOCK;
         hd_kmeans_distances(run->data, &run->ready, run->chosen + first, count, run->scratch);
         for (int32_t r = 0; r < count; r++) {
-            float least = FLT_MAX;
+            float smallest = FLT_MAX;
             for (int32_t k = 0; k < run->ready.k; k++)
-                least = fminf(least, run->scratch->scores[(int64_t)k * HD_KMEANS_BLOCK + r]);
-            reach[first + r] = least;
+                smallest = fminf(smallest, run->scratch->scores[(int64_t)k * HD_KMEANS_BLOCK + r]);
+            reach[first + r] = smallest;
         }
     }
 }
@@ -230,16 +230,16 @@ static void measure_reach_of_centres(hd_kmeans_run *run, int32_t n_chosen, float
     int64_t d = run->data->x->d;
     double scale = (double)run->data->scale;
     for (int32_t m = 0; m < n_chosen; m++) {
-        double least = FLT_MAX;
+        double smallest = FLT_MAX;
         for (int32_t k = 0; k < run->ready.k; k++) {
             double square = 0;
             for (int64_t j = 0; j < d; j++) {
                 double t = run->centres[m * d + j] - run->ready.exact[k * d + j];
                 square += t * t;
             }
-            least = fmin(least, square * scale * scale * (1 - 1e-6));
+            smallest = fmin(smallest, square * scale * scale * (1 - 1e-6));
         }
-        reach[m] = (float)least;
+        reach[m] = (float)smallest;
     }
 }
 
@@ -254,7 +254,7 @@ static void set_candidates(hd_kmeans_run *run, const double *vectors, int32_t co
 }
 
 /* Visits all rows and adds the results of the chunks in their order. */
-static huddle_status visit(seeding *s, int32_t count, double *totals) {
+static huddle_status visit_all(seeding *s, int32_t count, double *totals) {
     huddle_status status = HUDDLE_OK;
     const hd_kmeans_run *run = s->run;
     const hd_kmeans_data *data = run->data;
@@ -282,7 +282,7 @@ static huddle_status choose_best(hd_kmeans_run *run, const int64_t *rows, int32_
     run->gap[0] = 0;
     set_candidates(run, vectors, count, number);
     if (count > 1) {
-        TRY(visit(&s, count, gains));
+        TRY(visit_all(&s, count, gains));
         for (int32_t t = 1; t < count; t++)
             s.best = gains[t] > gains[s.best] ? t : s.best;
         /* Distances were not kept: only those to the chosen candidate are computed again. */
@@ -293,7 +293,7 @@ static huddle_status choose_best(hd_kmeans_run *run, const int64_t *rows, int32_
     run->chosen[number] = (int32_t)(rows[s.best] - run->data->slab.first);
     memcpy(run->centres + number * d, vectors + s.best * d, (size_t)d * sizeof *vectors);
     s.keep = true;
-    TRY(visit(&s, 1, total));
+    TRY(visit_all(&s, 1, total));
 done:
     return status;
 }
@@ -344,15 +344,15 @@ static huddle_status choose_sample(hd_kmeans_run *run, hd_rng *rng) {
     int64_t n = run->data->slab.total, c = run->data->c, *rows = NULL;
     unsigned char *drawn = NULL;
     bool inverse = c > n / 2;
-    int64_t wanted = inverse ? n - c : c, count = 0;
+    int64_t n_left = inverse ? n - c : c, count = 0;
     ALLOC_ZERO(drawn, n);
     ALLOC(rows, c);
-    while (wanted > 0) {
+    while (n_left > 0) {
         int64_t i = hd_rng_below(rng, n);
         if (drawn[i])
             continue;
         drawn[i] = 1;
-        wanted--;
+        n_left--;
         if (!inverse)
             rows[count++] = i;
     }

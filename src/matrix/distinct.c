@@ -23,7 +23,7 @@ typedef struct rows {
 
 /* Multiplication by the golden ratio in 64 bits (Fibonacci hashing: Knuth, The Art of Computer
  * Programming, 6.4) moves every bit upwards; the shift brings the high bits down again. */
-static uint64_t mix(uint64_t hash, uint64_t bits) {
+static uint64_t mix_bits(uint64_t hash, uint64_t bits) {
     hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 29;
 }
@@ -51,17 +51,17 @@ static uint64_t hash_floats(const float *values, int64_t d) {
     int64_t j = 0;
     for (; j + 2 * LANES <= d; j += 2 * LANES)
         for (int k = 0; k < LANES; k++)
-            lanes[k] = mix(lanes[k],
-                           float_bits(values[j + 2 * k]) | float_bits(values[j + 2 * k + 1]) << 32);
+            lanes[k] = mix_bits(lanes[k], float_bits(values[j + 2 * k]) |
+                                              float_bits(values[j + 2 * k + 1]) << 32);
     for (; j < d; j++)
-        lanes[0] = mix(lanes[0], float_bits(values[j]));
-    return mix(mix(lanes[0], lanes[1]), mix(lanes[2], lanes[3]));
+        lanes[0] = mix_bits(lanes[0], float_bits(values[j]));
+    return mix_bits(mix_bits(lanes[0], lanes[1]), mix_bits(lanes[2], lanes[3]));
 }
 
 static uint64_t hash_doubles(const double *values, int64_t d) {
     uint64_t hash = 1;
     for (int64_t j = 0; j < d; j++)
-        hash = mix(hash, double_bits(values[j]));
+        hash = mix_bits(hash, double_bits(values[j]));
     return hash;
 }
 
@@ -71,7 +71,7 @@ static uint64_t hash_sparse(const huddle_points *x, int64_t i) {
     uint64_t hash = 1;
     for (int64_t e = x->offsets[i]; e < x->offsets[i + 1]; e++)
         if (x->values[e] != 0)
-            hash = mix(hash, (uint64_t)x->columns[e] << 32 | float_bits(x->values[e]));
+            hash = mix_bits(hash, (uint64_t)x->columns[e] << 32 | float_bits(x->values[e]));
     return hash;
 }
 

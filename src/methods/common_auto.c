@@ -52,17 +52,17 @@ static bool is_projection(const huddle_rule *rule) {
 }
 
 /* All points, or a random sample of `most` of them. owned is to be freed, view never. */
-static huddle_status sample_points(const huddle_points *x, int64_t most, uint64_t seed,
+static huddle_status sample_points(const huddle_points *x, int64_t limit, uint64_t seed,
                                    huddle_points *owned, huddle_points *view) {
     huddle_status status = HUDDLE_OK;
     int64_t *index = NULL;
     *view = *x;
-    if (x->n <= most)
+    if (x->n <= limit)
         return status;
     hd_rng rng = hd_rng_stream(seed, 0);
-    ALLOC(index, most);
-    hd_rng_sample(&rng, x->n, most, index);
-    TRY(huddle_points_take(x, index, most, owned));
+    ALLOC(index, limit);
+    hd_rng_sample(&rng, x->n, limit, index);
+    TRY(huddle_points_take(x, index, limit, owned));
     *view = *owned;
 done:
     huddle_free(index);
@@ -215,7 +215,7 @@ done:
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
-static int32_t limited_to(int64_t number, int64_t limit) {
+static int32_t clamp_to(int64_t number, int64_t limit) {
     return (int32_t)(number < limit ? number : limit);
 }
 
@@ -311,8 +311,8 @@ done:
  * HUDDLE_AUTO is negative and remains unchanged. */
 static hd_common clusters_in_sample(hd_common common, int64_t n) {
     huddle_range *range = &common.n_clusters;
-    range->first = limited_to(range->first, n);
-    range->last = limited_to(range->last, n);
+    range->first = clamp_to(range->first, n);
+    range->last = clamp_to(range->last, n);
     return common;
 }
 
@@ -328,13 +328,13 @@ static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
     TRY(sample_points(x, FIRST_ROUND, common.seed, &few_owned, &few));
     TRY(sample_points(x, LAST_ROUND, common.seed, &many_owned, &many));
     int64_t side = few.n < x->d ? few.n : x->d;
-    options.prepare.r = limited_to(side, MAX_COMPONENTS);
+    options.prepare.r = clamp_to(side, MAX_COMPONENTS);
     TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
     TRY(list_trials(x, widest.d_out, trials));
     TRY(run_round(context, &few, trials->count, &widest, clusters_in_sample(common, few.n),
                   trials));
     if (many.n > few.n)
-        TRY(run_round(context, &many, limited_to(trials->count, FINALISTS), &widest,
+        TRY(run_round(context, &many, clamp_to(trials->count, FINALISTS), &widest,
                       clusters_in_sample(common, many.n), trials));
 done:
     huddle_preparation_free(&widest);

@@ -126,23 +126,23 @@ static huddle_status solve_blocks(huddle_context *context, double lower, double 
                                   const huddle_embed_options *options, blocks *b) {
     huddle_status status = HUDDLE_OK;
     huddle_csr part = {0};
-    int64_t c = options->n_components, most = 0;
+    int64_t c = options->n_components, capacity = 0;
     int32_t used = b->count < c ? b->count : (int32_t)c;
     for (int32_t k = 0; k < used; k++) {
         block *item = &b->items[k];
         huddle_embed_options own = *options;
         /* The first pair, and all columns that remain if no other block contributes more than
          * one. */
-        int64_t wanted = c - used + 1;
-        own.n_components = (int32_t)(wanted < item->size ? wanted : item->size);
+        int64_t n_requested = c - used + 1;
+        own.n_components = (int32_t)(n_requested < item->size ? n_requested : item->size);
         TRY(take_block(b, item, &part));
         TRY(huddle_embed_symmetric(context, &part, lower, upper, &own, &item->embedding,
                                    &item->info));
         TRY(huddle_dense_fetch(&item->embedding.vectors));
         huddle_csr_free(&part);
-        most += item->embedding.n_eigenvalues;
+        capacity += item->embedding.n_eigenvalues;
     }
-    ALLOC(b->pairs, most);
+    ALLOC(b->pairs, capacity);
     for (int32_t k = 0; k < used; k++)
         for (int32_t j = 0; j < b->items[k].embedding.n_eigenvalues; j++)
             b->pairs[b->n_pairs++] = (pair){k, j, b->items[k].embedding.eigenvalues[j], j == 0};
@@ -153,7 +153,7 @@ done:
 }
 
 /* Order of the values of huddle_embed_info.verified; unknown ones count as the weakest. */
-static int strength(const char *verified) {
+static int verification_rank(const char *verified) {
     static const char *const ways[] = {"none", "probe", "inertia"};
     int way = 2;
     while (way > 0 && strcmp(verified, ways[way]) != 0)
@@ -186,21 +186,22 @@ static void find_gap(const blocks *b, int32_t c, huddle_embed_info *info) {
 
 /* Combines the reports of the blocks: the weakest verification, the worst residual, the total work.
  * The pairs of all blocks are proven only if those of every block are. */
-static void summarise(const blocks *b, int32_t c, huddle_embed_info *info) {
+static void summarise_info(const blocks *b, int32_t c, huddle_embed_info *info) {
     *info = b->items[0].info;
     for (int32_t k = 1; k < b->count && k < c; k++) {
         const huddle_embed_info *other = &b->items[k].info;
         bool stopped = other->stop == HUDDLE_STOP_MAX_ITER || other->stop == HUDDLE_STOP_STALLED;
         info->stop = stopped ? other->stop : info->stop;
-        info->verified =
-            strength(other->verified) < strength(info->verified) ? other->verified : info->verified;
+        info->verified = verification_rank(other->verified) < verification_rank(info->verified)
+                             ? other->verified
+                             : info->verified;
         info->n_iter = other->n_iter > info->n_iter ? other->n_iter : info->n_iter;
         info->n_products += other->n_products;
         info->residual = fmax(info->residual, other->residual);
         info->unit = fmax(info->unit, other->unit);
         info->seconds += other->seconds;
     }
-    info->proven_pairs = strength(info->verified) >= 2 ? c : 0;
+    info->proven_pairs = verification_rank(info->verified) >= 2 ? c : 0;
     find_gap(b, c, info);
 }
 
@@ -246,7 +247,7 @@ huddle_status hd_spectral_embed_blocks(huddle_context *context, const huddle_csr
     /* list_rows() sorts blocks by size; pairs name blocks by their place in that order. */
     TRY(list_rows(&b));
     TRY(solve_blocks(context, lower, upper, options, &b));
-    summarise(&b, c, info);
+    summarise_info(&b, c, info);
     if (!prefixes)
         qsort(b.pairs, (size_t)c, sizeof *b.pairs, larger_value_first);
     TRY(write_columns(&b, c, options->rows, out));

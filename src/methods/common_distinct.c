@@ -36,8 +36,8 @@ bool hd_fit_copies_matter(const huddle_distinct *nodes, int32_t n_neighbors) {
 /* Composes two partitions: which rows of x are equal, and which of the distinct ones became equal
  * by the preparation (two rows in the same direction, say, which `unit` maps to one). A partition
  * without equal rows has no arrays. */
-static huddle_status compose(const huddle_distinct *x, const huddle_distinct *prepared,
-                             huddle_distinct *both) {
+static huddle_status compose_distinct(const huddle_distinct *x, const huddle_distinct *prepared,
+                                      huddle_distinct *both) {
     huddle_status status = HUDDLE_OK;
     *both = (huddle_distinct){.n = x->n, .count = prepared->count};
     ALLOC(both->of, both->n);
@@ -74,7 +74,7 @@ static huddle_status find_nodes(huddle_context *context, const huddle_distinct *
     if (!unprepared)
         TRY(huddle_points_distinct(context, kept, &among));
     if (among.count < equal->n)
-        TRY(compose(equal, &among, nodes));
+        TRY(compose_distinct(equal, &among, nodes));
     /* Decided on the composed partition: copies in x and rows made equal by the preparation count
      * alike. */
     if (nodes->n > 0 && !hd_fit_copies_matter(nodes, n_neighbors))

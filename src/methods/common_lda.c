@@ -141,7 +141,7 @@ done:
 
 /* P <- the leading generalised eigenvectors for the current B. With Q = L^-1 B they are L^-T Q v /
  * sqrt(mu), where (mu, v) are the eigenpairs of Q'Q. *found is false if B vanishes. */
-static huddle_status discriminate(lda *l, bool *found) {
+static huddle_status find_directions(lda *l, bool *found) {
     huddle_status status = HUDDLE_OK;
     int m = (int)l->m, c = l->c, r = 0;
     double *q = NULL, *small = NULL, *mu = NULL;
@@ -198,7 +198,7 @@ done:
 }
 
 /* X P as points, by the same code that will map new points. */
-static huddle_status project(huddle_context *context, const lda *l, huddle_points *points) {
+static huddle_status project_points(huddle_context *context, const lda *l, huddle_points *points) {
     huddle_preparation map = {.rule = {"pca:R", (int32_t)l->p.cols},
                               .d_in = l->m,
                               .d_out = l->p.cols,
@@ -265,27 +265,28 @@ done:
     return status;
 }
 
-/* One round after the first: P from the labels, then K-means from their centres. *stays if the
- * labels did not change; the next P would be the same. */
+/* One round after the first: P from the labels, then K-means from their centres. *is_unchanged if
+ * the labels did not change; the next P would be the same. */
 static huddle_status next_round(huddle_context *context, lda *l,
-                                const huddle_kmeans_options *kmeans, lda_round *now, bool *stays) {
+                                const huddle_kmeans_options *kmeans, lda_round *now,
+                                bool *is_unchanged) {
     huddle_status status = HUDDLE_OK;
     huddle_dense centres = {0};
     huddle_kmeans_options warm = *kmeans;
     int32_t *before = NULL;
     bool found;
-    TRY(discriminate(l, &found));
-    *stays = !found;
+    TRY(find_directions(l, &found));
+    *is_unchanged = !found;
     if (!found)
         goto done;
-    TRY(project(context, l, &now->points));
+    TRY(project_points(context, l, &now->points));
     TRY(find_centres(context, &now->points, now->clusters.labels, l->c, &centres));
     /* hd_fit_kmeans() frees the labels that it finds. */
     before = now->clusters.labels;
     now->clusters.labels = NULL;
     warm.start = &centres;
     TRY(hd_fit_kmeans(context, &now->points, &warm, &now->rows, &now->clusters));
-    *stays = memcmp(before, now->clusters.labels, (size_t)l->n * sizeof *before) == 0;
+    *is_unchanged = memcmp(before, now->clusters.labels, (size_t)l->n * sizeof *before) == 0;
 done:
     huddle_free(before);
     huddle_dense_free(&centres);
@@ -294,13 +295,14 @@ done:
 
 /* K-means on the first principal components, then rounds until the labels no longer change. With
  * one cluster, or if all points are equal, there is nothing to discriminate. */
-static huddle_status alternate(huddle_context *context, lda *l, const huddle_kmeans_options *kmeans,
-                               lda_round *now, huddle_alternation_info *alternation) {
+static huddle_status alternate_steps(huddle_context *context, lda *l,
+                                     const huddle_kmeans_options *kmeans, lda_round *now,
+                                     huddle_alternation_info *alternation) {
     huddle_status status = HUDDLE_OK;
     double best = -INFINITY;
-    bool flat, stays = false;
+    bool flat, is_unchanged = false;
     TRY(factor_total(context, l, &flat));
-    TRY(project(context, l, &now->points));
+    TRY(project_points(context, l, &now->points));
     TRY(hd_fit_kmeans(context, &now->points, kmeans, &now->rows, &now->clusters));
     /* hd_lda_cluster() uses the best round, so that one must exist. */
     if (flat || l->c == 1) {
@@ -308,12 +310,12 @@ static huddle_status alternate(huddle_context *context, lda *l, const huddle_kme
         goto done;
     }
     TRY(record_round(context, l, now, alternation, &best));
-    for (int round = 0; round < MAX_ROUNDS && !stays; round++) {
+    for (int round = 0; round < MAX_ROUNDS && !is_unchanged; round++) {
         TRY(hd_progress(context, "lda", round, MAX_ROUNDS));
-        TRY(next_round(context, l, kmeans, now, &stays));
+        TRY(next_round(context, l, kmeans, now, &is_unchanged));
         TRY(record_round(context, l, now, alternation, &best));
     }
-    alternation->stop = stays ? HUDDLE_STOP_CONVERGED : HUDDLE_STOP_MAX_ITER;
+    alternation->stop = is_unchanged ? HUDDLE_STOP_CONVERGED : HUDDLE_STOP_MAX_ITER;
 done:
     return status;
 }
@@ -348,13 +350,13 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
                              const hd_lda_start *start, const huddle_kmeans_options *kmeans,
                              hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    int64_t m = start->points.d, most = kmeans->n_clusters - 1;
+    int64_t m = start->points.d, max_dim = kmeans->n_clusters - 1;
     lda l = {.y = &start->points, .n = start->points.n, .m = m, .c = kmeans->n_clusters};
     lda_round now = {.rows = {.n = start->points.n}};
     huddle_alternation_info *alternation = &fit->clusters.alternation;
     huddle_kmeans_options search = *kmeans;
     /* S_b has rank c - 1 at most, so no round has more directions than this. */
-    int64_t r = most < 1 ? 1 : most < m ? most : m;
+    int64_t r = max_dim < 1 ? 1 : max_dim < m ? max_dim : m;
     search.keep_starts = false;
     hd_fit_alternation_reset(alternation);
     hd_blas_enter();
@@ -367,7 +369,7 @@ huddle_status hd_lda_cluster(huddle_context *context, const huddle_points *x,
      * identity. */
     for (int64_t k = 0; k < r; k++)
         l.p.values[k * r + k] = 1;
-    TRY(alternate(context, &l, &search, &now, alternation));
+    TRY(alternate_steps(context, &l, &search, &now, alternation));
     TRY(cluster_best(context, x, start, &l, kmeans, fit));
 done:
     hd_blas_leave();

@@ -78,7 +78,7 @@ double hd_fit_distance_to(const huddle_points *x, int64_t i, const double *centr
 static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const int64_t *rows,
                             int64_t count, double *mean) {
     int64_t best = rows[0];
-    double least = INFINITY, total = 0;
+    double smallest = INFINITY, total = 0;
     memset(mean, 0, (size_t)x->d * sizeof *mean);
     for (int64_t r = 0; r < count; r++) {
         double copies = (double)hd_fit_rows_copies(of, rows[r]);
@@ -89,8 +89,8 @@ static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const
         mean[j] /= total;
     for (int64_t r = 0; r < count; r++) {
         double distance = hd_fit_distance_to(x, hd_fit_rows_point(of, x, rows[r]), mean, 0);
-        if (distance < least) {
-            least = distance;
+        if (distance < smallest) {
+            smallest = distance;
             best = rows[r];
         }
     }
@@ -100,13 +100,13 @@ static int64_t most_central(const hd_fit_rows *of, const huddle_points *x, const
 /* The row that is most strongly connected, a central one in the graph. */
 static int64_t largest_degree(const huddle_csr *graph, const int64_t *rows, int64_t count) {
     int64_t best = rows[0];
-    double most = -INFINITY;
+    double largest = -INFINITY;
     for (int64_t r = 0; r < count; r++) {
         double degree = 0;
         for (int64_t e = graph->offsets[rows[r]]; e < graph->offsets[rows[r] + 1]; e++)
             degree += graph->values[e];
-        if (degree > most) {
-            most = degree;
+        if (degree > largest) {
+            largest = degree;
             best = rows[r];
         }
     }

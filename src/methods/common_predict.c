@@ -18,7 +18,7 @@ static const double same_row = 1e-6, same_direction = 1e-12;
 
 /* Lower bound of 1 - lambda, by which (15) divides. Eigenvectors with lambda near 1 do not describe
  * clusters, and a smaller divisor would only amplify rounding errors. */
-static const double least_similarity = 1e-9;
+static const double min_similarity = 1e-9;
 
 /* What (15), Nystroem's extension of the eigenvectors to new rows, needs. */
 typedef struct placing {
@@ -40,9 +40,9 @@ int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn
     int64_t end = x->offsets != NULL ? x->offsets[i + 1] : begin + x->d;
     for (int64_t e = begin; e < end; e++)
         squares += (double)x->values[e] * (double)x->values[e];
-    double most =
+    double max_distance =
         strcmp(options->metric, "cosine") == 0 ? same_direction : same_row * sqrt(squares);
-    return distance <= most ? neighbors->index[i * neighbors->k] : -1;
+    return distance <= max_distance ? neighbors->index[i * neighbors->k] : -1;
 }
 
 /* The factor (2) for an edge between a new point, which has one copy, and a vertex with m
@@ -99,7 +99,7 @@ static void place_row(const placing *p, int64_t i) {
     }
     for (int64_t l = 0; l < p->rows->cols; l++) {
         double similarity = 1 - fit->embedding.f.eigenvalues[l];
-        double divisor = fabs(similarity) > least_similarity ? similarity : least_similarity;
+        double divisor = fabs(similarity) > min_similarity ? similarity : min_similarity;
         /* For `sym` the factor 1 / sqrt(d_x) matters; `unit` cancels it. */
         row[l] /= sqrt(degree) * divisor;
     }

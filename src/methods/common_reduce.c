@@ -17,8 +17,9 @@ enum { MAX_DIM = 150 };
 
 const huddle_option *hd_fit_reduce_table(void) {
     static const huddle_option table[] = {
-        HD_INT_AUTO(hd_fit_reduce_options, dim, "auto", 1, INT32_MAX,
-                    "number of principal components; auto: as many as explain 90 % of the variance"),
+        HD_INT_AUTO(
+            hd_fit_reduce_options, dim, "auto", 1, INT32_MAX,
+            "number of principal components; auto: as many as explain 90 % of the variance"),
         {0}};
     return table;
 }
@@ -224,14 +225,14 @@ huddle_status hd_fit_pca(huddle_context *context, const hd_fit_job *job,
     if (!found)
         TRY(hd_cache_store(key, parts, 2, make_components(context, job, &seeded, r, fit)));
     TRY(column_squares(context, &prepared->points, &squares));
-    int64_t all = prepared->reduction.d_out, wanted = dim;
+    int64_t all = prepared->reduction.d_out, n_kept = dim;
     if (dim == HUDDLE_AUTO)
-        wanted = automatic_dim(all, squares, prepared->reduction.variance_kept);
+        n_kept = automatic_dim(all, squares, prepared->reduction.variance_kept);
     else if (dim > all)
         hd_warn(context, HUDDLE_WARNING_OPTION_CLIPPED,
                 "dim = %d is clipped to %lld, the rank of the points", dim, (long long)all);
-    if (wanted < all)
-        TRY(keep_columns(wanted, squares, prepared));
+    if (n_kept < all)
+        TRY(keep_columns(n_kept, squares, prepared));
     snprintf(text, sizeof text, "dim;%lld", (long long)prepared->reduction.d_out);
     hd_cache_key_add(key, text);
 done:

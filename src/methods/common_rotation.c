@@ -282,8 +282,8 @@ static huddle_status cost_chunk(void *argument, hd_chunk chunk) {
 
 /* Projects the gradient G onto the tangent space of the orthogonal matrices at R, (G - R G'R) / 2;
  * returns its squared length, the derivative of the cost along it. */
-static double tangent(int c, const double *rotation, const double *gradient, double *direction,
-                      double *scratch) {
+static double project_gradient(int c, const double *rotation, const double *gradient,
+                               double *direction, double *scratch) {
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, c, c, c, 1, gradient, c, rotation, c, 0,
                 scratch, c);
     memcpy(direction, gradient, (size_t)(c * c) * sizeof *direction);
@@ -314,10 +314,11 @@ static huddle_status cost_at(huddle_context *context, descent *d, const double *
  * predicts. *done if no step lowers the cost, or by less than 1e-6 of it. The next step starts at
  * twice the accepted length. d->gradient belongs to the last trial: to the new rotation if the
  * trial was accepted, and it is not used otherwise. */
-static huddle_status descend(huddle_context *context, descent *d, bool *done) {
+static huddle_status descent_step(huddle_context *context, descent *d, bool *done) {
     huddle_status status = HUDDLE_OK;
     int c = (int)d->turning.rows->cols, cells = c * c;
-    double slope = tangent(c, d->rotation, d->gradient, d->direction, d->scratch), cost = 0;
+    double slope = project_gradient(c, d->rotation, d->gradient, d->direction, d->scratch),
+           cost = 0;
     *done = true;
     for (int halving = 0; halving < MAX_HALVINGS; halving++, d->step /= 2) {
         memcpy(d->trial, d->rotation, (size_t)cells * sizeof *d->trial);
@@ -353,7 +354,7 @@ huddle_status hd_rotation_align(huddle_context *context, const huddle_dense *row
     TRY(cost_at(context, &d, d.rotation, d.gradient, &d.cost));
     bool finished = false;
     for (int step = 0; step < MAX_STEPS && !finished; step++)
-        TRY(descend(context, &d, &finished));
+        TRY(descent_step(context, &d, &finished));
     *quality = 1 - (d.cost / (double)rows->rows - 1) / (double)c;
 done:
     hd_blas_leave();

@@ -47,10 +47,10 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
  * more. */
 int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *rows) {
     /* int64_t: last may be INT32_MAX. */
-    int64_t wanted = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
+    int64_t n_requested = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
     if (n_clusters.first == HUDDLE_AUTO)
-        wanted = hd_spectral_connect_clusters(n_clusters, rows) + 1;
-    return (int32_t)(wanted < rows->n ? wanted : rows->n);
+        n_requested = hd_spectral_connect_clusters(n_clusters, rows) + 1;
+    return (int32_t)(n_requested < rows->n ? n_requested : rows->n);
 }
 
 /* `present` distinguishes a computed embedding from a given one. */

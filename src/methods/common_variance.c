@@ -83,12 +83,12 @@ done:
  * share; none if more than the allowed number would be needed. */
 static void name_largest(const double *variances, int64_t d, double share,
                          hd_fit_dominant *dominant) {
-    int64_t most = d / FEATURES_PER_NAMED;
-    most = most < 1 ? 1 : most > HD_FIT_MAX_DOMINANT ? HD_FIT_MAX_DOMINANT : most;
+    int64_t limit = d / FEATURES_PER_NAMED;
+    limit = limit < 1 ? 1 : limit > HD_FIT_MAX_DOMINANT ? HD_FIT_MAX_DOMINANT : limit;
     double total = 0, sum = 0;
     for (int64_t j = 0; j < d; j++)
         total += variances[j];
-    for (int count = 0; total > 0 && count < most; count++) {
+    for (int count = 0; total > 0 && count < limit; count++) {
         int64_t best = -1;
         for (int64_t j = 0; j < d; j++) {
             bool taken = false;

@@ -45,8 +45,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
 
 /* Divides component k of the map by sqrt(s_k^2 + alpha), s_k^2 = n times its variance. The centre
  * is subtracted before the projection, so that only its columns are scaled. */
-static void regularise(double alpha, int64_t n, const double *variances, double total,
-                       huddle_preparation *map) {
+static void scale_components(double alpha, int64_t n, const double *variances, double total,
+                             huddle_preparation *map) {
     huddle_dense *p = &map->projection;
     if (alpha == HUDDLE_AUTO)
         alpha = (double)n * total / AUTO_SHARE;
@@ -75,7 +75,7 @@ static huddle_status reduce_points(huddle_context *context, const hd_fit_job *jo
     ALLOC(variances, r);
     TRY(hd_fit_principal_map(context, &points, r, prepare.seed, &prepared->reduction, variances,
                              &total));
-    regularise(options->alpha, points.n, variances, total, &prepared->reduction);
+    scale_components(options->alpha, points.n, variances, total, &prepared->reduction);
     TRY(hd_fit_reduce(context, &points, prepared));
     prepared->info.seconds += hd_seconds() - begin;
 done:

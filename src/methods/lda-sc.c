@@ -31,12 +31,12 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     lda_sc_step *step = argument;
     hd_spectral_options *options = &step->options.spectral;
     huddle_kmeans_options kmeans = options->kmeans;
-    huddle_range wanted = {n_clusters, n_clusters};
+    huddle_range range = {n_clusters, n_clusters};
     hd_cache_key key = {.cache = NULL}; /* every n_clusters has points of its own */
     kmeans.n_clusters = n_clusters;
     kmeans.seed = options->common.seed;
     TRY(hd_lda_cluster(context, step->x, &step->start, &kmeans, fit));
-    TRY(hd_spectral_embed_points(context, options, &key, fit, &wanted));
+    TRY(hd_spectral_embed_points(context, options, &key, fit, &range));
     TRY(hd_spectral_cluster(context, options, n_clusters, fit));
 done:
     return status;

@@ -28,7 +28,7 @@ typedef struct llc_options {
 enum { ROWS_PER_CHUNK = 256 };
 
 /* Entries of the kernel are at most 1: a smaller pivot is a rounding error. */
-static const double least_pivot = 1e-14;
+static const double min_pivot = 1e-14;
 
 static const huddle_option *alpha_table(void) {
     static const huddle_option table[] = {HD_REAL(llc_options, alpha, "1", 1e-12, 1e12,
@@ -92,7 +92,7 @@ static products sparse_products(const huddle_points *x, int64_t a, int64_t b) {
 /* Distance as the graph stage defines it: Euclidean, or 1 - cos with the shift added back.
  * Neighbours of a point need not be neighbours of each other, so their distances are not in the
  * lists. */
-static double distance(const huddle_points *x, const char *metric, int64_t a, int64_t b) {
+static double point_distance(const huddle_points *x, const char *metric, int64_t a, int64_t b) {
     bool cosine = strcmp(metric, "cosine") == 0;
     products p = x->offsets != NULL ? sparse_products(x, a, b) : dense_products(x, a, b, cosine);
     if (!cosine)
@@ -107,7 +107,7 @@ static double distance(const huddle_points *x, const char *metric, int64_t a, in
 /* Solves m v = b by Gaussian elimination with partial pivoting; m (k x k) and b are destroyed, b
  * becomes v. With local scales the kernel need not be positive definite, so Cholesky factorisation
  * could fail. k is about 5: calling LAPACK would cost more than the elimination. */
-static void solve(int32_t k, double *m, double *b) {
+static void solve_system(int32_t k, double *m, double *b) {
     for (int32_t c = 0; c < k; c++) {
         int32_t pivot = c;
         for (int32_t r = c + 1; r < k; r++)
@@ -121,9 +121,8 @@ static void solve(int32_t k, double *m, double *b) {
         double held = b[c];
         b[c] = b[pivot];
         b[pivot] = held;
-        if (fabs(m[c * k + c]) <
-            least_pivot) /* equal neighbours: any split of the weight will do */
-            m[c * k + c] = copysign(least_pivot, m[c * k + c]);
+        if (fabs(m[c * k + c]) < min_pivot) /* equal neighbours: any split of the weight will do */
+            m[c * k + c] = copysign(min_pivot, m[c * k + c]);
         for (int32_t r = c + 1; r < k; r++) {
             double factor = m[r * k + c] / m[c * k + c];
             b[r] -= factor * b[c];
@@ -199,12 +198,12 @@ static void learn_row(const learning *l, int64_t i, double *kernel) {
         /* exp(0) on the diagonal, plus the ridge. */
         kernel[r * k + r] = 1 + l->alpha;
         for (int32_t c = 0; c < r; c++) {
-            double d = distance(l->points, l->metric, index[r], index[c]);
+            double d = point_distance(l->points, l->metric, index[r], index[c]);
             double weight = huddle_graph_weight(l->scale, index[c], local, d);
             kernel[r * k + c] = kernel[c * k + r] = weight;
         }
     }
-    solve(k, kernel, a);
+    solve_system(k, kernel, a);
     sort_row(k, index, a);
 }
 
@@ -346,14 +345,14 @@ done:
  * product. The Chebyshev filter of the eigensolver needs a rigorous bound: the spectrum extends
  * below -1, unlike that of D^-1/2 A D^-1/2. */
 static double largest_row(const huddle_csr *m) {
-    double most = 1;
+    double largest = 1;
     for (int64_t i = 0; i < m->rows; i++) {
         double sum = 1;
         for (int64_t e = m->offsets[i]; e < m->offsets[i + 1]; e++)
             sum += fabs(m->values[e]);
-        most = fmax(most, sum);
+        largest = fmax(largest, sum);
     }
-    return most;
+    return largest;
 }
 
 /* ---- the embedding ------------------------------------------------------------------------- */
@@ -373,7 +372,7 @@ static huddle_status list_bridges(const hd_fit *fit, const char *metric, const i
             if (component[i] == component[j])
                 continue;
             bridges->columns[count] = j;
-            bridges->values[count++] = distance(&fit->prepared.points, metric, i, j);
+            bridges->values[count++] = point_distance(&fit->prepared.points, metric, i, j);
         }
         bridges->offsets[i + 1] = count;
     }

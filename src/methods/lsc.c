@@ -66,15 +66,15 @@ static const hd_section sections[] = {
  * embedding has at most as many columns as landmarks. */
 static huddle_status count_landmarks(const lsc_options *options, huddle_range n_clusters, int64_t n,
                                      int64_t *count) {
-    int64_t least = n_clusters.first == HUDDLE_AUTO ? 1 : n_clusters.last;
+    int64_t min_count = n_clusters.first == HUDDLE_AUTO ? 1 : n_clusters.last;
     *count = options->n_landmarks;
     if (options->n_landmarks == HUDDLE_AUTO) {
         *count = (n + 1) / 2 < MAX_LANDMARKS ? (n + 1) / 2 : MAX_LANDMARKS;
-        *count = *count < least ? least : *count;
+        *count = *count < min_count ? min_count : *count;
     }
-    if (*count < least)
+    if (*count < min_count)
         return hd_fail(HUDDLE_INVALID, "n_landmarks = %lld is fewer than n_clusters = %lld",
-                       (long long)*count, (long long)least);
+                       (long long)*count, (long long)min_count);
     *count = *count < n ? *count : n;
     return HUDDLE_OK;
 }
@@ -82,8 +82,8 @@ static huddle_status count_landmarks(const lsc_options *options, huddle_range n_
 /* Draws `count` different rows of the points, or of the distinct ones, uniformly, in ascending
  * order; all of them if there are fewer. Equal landmarks would share the weight of their region
  * without representing anything new. Stream UINT64_MAX is not used by the restarts of K-means. */
-static huddle_status take_some(const huddle_points *points, const huddle_distinct *distinct,
-                               int64_t count, uint64_t seed, huddle_points *some) {
+static huddle_status sample_points(const huddle_points *points, const huddle_distinct *distinct,
+                                   int64_t count, uint64_t seed, huddle_points *some) {
     huddle_status status = HUDDLE_OK;
     hd_rng rng = hd_rng_stream(seed, UINT64_MAX);
     int64_t *index = NULL, rows = distinct != NULL ? distinct->count : points->n;
@@ -113,7 +113,7 @@ static huddle_status take_centres(huddle_context *context, const huddle_points *
     kmeans.n_init = 1;
     kmeans.max_iter = LANDMARK_ITERATIONS;
     kmeans.seed = seed;
-    TRY(take_some(points, NULL, rows, seed, &sample));
+    TRY(sample_points(points, NULL, rows, seed, &sample));
     TRY(huddle_kmeans(context, &sample, NULL, &kmeans, &result, &info));
     TRY(huddle_points_from_double(context, info.n_distinct < count ? info.n_distinct : count,
                                   points->d, result.centres.values, result.centres.stride, 1,
@@ -133,7 +133,7 @@ static huddle_status choose_landmarks(huddle_context *context, const huddle_poin
     if (points->offsets != NULL) /* centres would be dense */
         hd_log(context, "the points are sparse: landmarks are chosen at random");
     if (points->offsets != NULL || strcmp(options->landmarks, "random") == 0)
-        return take_some(points, &fit->rows.equal, count, seed, landmarks);
+        return sample_points(points, &fit->rows.equal, count, seed, landmarks);
     return take_centres(context, points, count, seed, landmarks);
 }
 
@@ -213,40 +213,40 @@ done:
     return status;
 }
 
-/* Computes the `wanted` largest eigenpairs (mu, v) of gram. The left singular vectors of Z D^-1/2
+/* Computes the `n_wanted` largest eigenpairs (mu, v) of gram. The left singular vectors of Z D^-1/2
  * are Z D^-1/2 v / sqrt(mu), so column k of landmark_map is D^-1/2 v_k / sqrt(mu_k), and rows of Z,
  * those of new points included, are multiplied by it. Eigenvalues 0 have no singular vector. */
-static huddle_status decompose(huddle_context *context, const huddle_neighbors *z, int64_t wanted,
-                               hd_fit_embedding *embedding) {
+static huddle_status decompose_gram(huddle_context *context, const huddle_neighbors *z,
+                                    int64_t n_wanted, hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_dense *map = &embedding->landmark_map;
     int p = (int)embedding->landmarks.n, found = 0;
     double *gram = NULL, *roots = NULL, *mu = NULL, *v = NULL;
     int *support = NULL;
-    int most = (int)(wanted < p ? wanted : p);
+    int limit = (int)(n_wanted < p ? n_wanted : p);
     ALLOC(gram, (int64_t)p * p);
     ALLOC(roots, p);
     ALLOC(mu, p);
-    ALLOC(v, (int64_t)p * most);
+    ALLOC(v, (int64_t)p * limit);
     ALLOC(support, 2 * (int64_t)p);
     TRY(landmark_gram(context, z, p, gram, roots));
     /* Eigenvalues are in ascending order: the largest are those with indices p - most + 1 .. p. */
-    if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'L', p, gram, p, 0, 0, p - most + 1, p, 0,
-                       &found, mu, v, most, support) != 0 ||
-        found != most)
+    if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'L', p, gram, p, 0, 0, p - limit + 1, p, 0,
+                       &found, mu, v, limit, support) != 0 ||
+        found != limit)
         FAIL(HUDDLE_NUMERIC, "the eigensolver failed on %d landmarks", p);
     int rank = 0;
-    while (rank < most && mu[most - 1 - rank] > rank_tolerance)
+    while (rank < limit && mu[limit - 1 - rank] > rank_tolerance)
         rank++;
     huddle_embedding *e = &embedding->f;
     TRY(huddle_dense_new(p, rank, map));
     ALLOC(e->eigenvalues, rank);
     e->n_eigenvalues = rank;
     for (int k = 0; k < rank; k++) {
-        int column = most - 1 - k; /* the largest come last */
+        int column = limit - 1 - k; /* the largest come last */
         e->eigenvalues[k] = fmax(1 - mu[column], 0);
         for (int l = 0; l < p; l++)
-            map->values[l * rank + k] = roots[l] * v[l * most + column] / sqrt(mu[column]);
+            map->values[l * rank + k] = roots[l] * v[l * limit + column] / sqrt(mu[column]);
     }
 done:
     huddle_free(gram);
@@ -310,15 +310,15 @@ static huddle_status find_vectors(huddle_context *context, const huddle_points *
     huddle_embedding *e = &embedding->f;
     const huddle_dense *map = &embedding->landmark_map;
     huddle_neighbors z = {0};
-    int64_t count, n = fit->rows.n, wanted = n_clusters->last + 1;
+    int64_t count, n = fit->rows.n, n_wanted = n_clusters->last + 1;
     TRY(count_landmarks(options, *n_clusters, n, &count));
     if (n_clusters->first == HUDDLE_AUTO) /* one more than the eigengap rule considers */
-        wanted = huddle_embed_max_clusters(INT64_MAX) + 1;
+        n_wanted = huddle_embed_max_clusters(INT64_MAX) + 1;
     TRY(choose_landmarks(context, points, options, count, fit));
     TRY(find_landmarks(context, fit, options, points, &z));
     TRY(set_scale(context, &z, &fit->graph.scale));
     normalise_shares(&fit->graph.scale, &z);
-    TRY(decompose(context, &z, wanted, embedding));
+    TRY(decompose_gram(context, &z, n_wanted, embedding));
     TRY(map_rows(context, &z, map, map->cols, &e->vectors));
     ALLOC(e->degrees, n);
     for (int64_t i = 0; i < n; i++)

@@ -31,7 +31,7 @@ static const hd_section sections[] = {
     {0}};
 
 /* Entry k of a row of F R; the rows of centres are the columns of R. */
-static double towards(const huddle_dense *centres, const double *row, int64_t k) {
+static double rotated_entry(const huddle_dense *centres, const double *row, int64_t k) {
     double product = 0;
     for (int64_t j = 0; j < centres->cols; j++)
         product += row[j] * centres->values[k * centres->stride + j];
@@ -67,7 +67,7 @@ static huddle_status find_medoids(const huddle_dense *unit, hd_fit_clusters *clu
     }
     for (int64_t i = 0; i < unit->rows; i++) {
         int32_t k = clusters->labels[i];
-        double product = towards(&clusters->centres, unit->values + i * unit->stride, k);
+        double product = rotated_entry(&clusters->centres, unit->values + i * unit->stride, k);
         if (product > best[k]) {
             best[k] = product;
             clusters->medoids[k] = i;
@@ -143,7 +143,7 @@ static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, co
         const double *row = rows.values + i * rows.stride;
         labels[i] = 0;
         for (int32_t k = 1; k < centres->rows; k++)
-            if (towards(centres, row, k) > towards(centres, row, labels[i]))
+            if (rotated_entry(centres, row, k) > rotated_entry(centres, row, labels[i]))
                 labels[i] = k;
         if (same[i] >= 0)
             labels[i] = fit->clusters.labels[same[i]];

@@ -85,21 +85,21 @@ static void subspace_free(subspace *s) {
 
 /* Computes the principal components to start from, as many as the largest p; columns beyond the
  * rank are zero. For gamma = 0 they are the solution already. */
-static huddle_status find_components(huddle_context *context, int64_t most, subspace *s) {
+static huddle_status find_components(huddle_context *context, int64_t max_dim, subspace *s) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
     double *variances = NULL, total = 0;
     ALLOC(s->mean, x->d);
-    ALLOC(variances, x->d > most ? x->d : most);
+    ALLOC(variances, x->d > max_dim ? x->d : max_dim);
     TRY(hd_prepare_column_moments(context, x, s->mean, variances));
     for (int64_t j = 0; j < x->d; j++)
         total += variances[j];
     /* The mean of ||x_i||^2 over centred rows is the sum of the variances. */
     s->factor = total > 0 ? 1 / sqrt(total) : 1;
     s->centred.offset = s->mean;
-    ALLOC(s->components, x->d * most);
-    ALLOC(s->procrustes, x->d * most);
-    TRY(hd_prepare_pca(context, &s->centred, most, s->options->common.seed, s->components,
+    ALLOC(s->components, x->d * max_dim);
+    ALLOC(s->procrustes, x->d * max_dim);
+    TRY(hd_prepare_pca(context, &s->centred, max_dim, s->options->common.seed, s->components,
                        variances, &s->rank));
 done:
     huddle_free(variances);
@@ -120,7 +120,7 @@ static int64_t subspace_dim(huddle_context *context, const subspace *s, int32_t 
 
 /* Starts from the first p components and allocates X P. The factor that scales X is part of the
  * projection, so that new points are scaled as well. */
-static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) {
+static huddle_status set_map(subspace *s, int64_t max_dim, int64_t p, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_points *x = s->centred.x;
     huddle_preparation *map = &fit->prepared.reduction;
@@ -136,7 +136,7 @@ static huddle_status set_map(subspace *s, int64_t most, int64_t p, hd_fit *fit) 
     for (int64_t j = 0; j < x->d; j++) {
         map->centre[j] = s->mean[j] + (x->shift != NULL ? x->shift[j] : 0);
         for (int64_t k = 0; k < p; k++)
-            map->projection.values[j * p + k] = s->factor * s->components[j * most + k];
+            map->projection.values[j * p + k] = s->factor * s->components[j * max_dim + k];
     }
     huddle_dense_free(f);
     TRY(huddle_dense_new(fit->rows.n, p, f));
@@ -149,7 +149,7 @@ done:
 
 /* Computes X P as embedding.rows; if rows are merged, of all rows first, since the centred product
  * is defined on all rows. */
-static huddle_status project(huddle_context *context, const subspace *s, hd_fit *fit) {
+static huddle_status project_points(huddle_context *context, const subspace *s, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *p = &fit->prepared.reduction.projection;
     const huddle_distinct *nodes = &fit->rows.nodes;
@@ -234,7 +234,7 @@ static huddle_status update_rows(huddle_context *context, const subspace *s,
     warm.weights = s->weights;
     huddle_shrunk_free(&shrunk->g);
     huddle_shrink_info_free(&shrunk->info);
-    TRY(project(context, s, fit));
+    TRY(project_points(context, s, fit));
     TRY(huddle_shrink(context, &fit->embedding.f.rows, &shrunk->w.matrix, &warm, &shrunk->g,
                       &shrunk->info));
     TRY(huddle_dense_fetch(&shrunk->g.g));
@@ -249,8 +249,8 @@ done:
 
 /* Alternates both steps. Neither increases the objective, so it converges; the shrink step is
  * solved to a relative gap only, and smaller decreases than that gap are not meaningful. */
-static huddle_status alternate(huddle_context *context, subspace *s,
-                               const huddle_shrink_options *options, hd_fit *fit) {
+static huddle_status alternate_steps(huddle_context *context, subspace *s,
+                                     const huddle_shrink_options *options, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_alternation_info *alternation = &fit->clusters.alternation;
     double before, now = 0;
@@ -277,7 +277,7 @@ done:
 /* The argument of cluster(). */
 typedef struct spls_step {
     subspace subspace;
-    int64_t most; /* columns of the subspace's components */
+    int64_t max_dim; /* columns of the subspace's components */
     bool keep_starts;
 } spls_step;
 
@@ -295,9 +295,9 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     shrinking.n_clusters = kmeans.n_clusters = n_clusters;
     shrinking.seed = kmeans.seed = o->common.seed;
     kmeans.keep_starts = step->keep_starts;
-    TRY(set_map(&step->subspace, step->most, subspace_dim(context, &step->subspace, n_clusters),
+    TRY(set_map(&step->subspace, step->max_dim, subspace_dim(context, &step->subspace, n_clusters),
                 fit));
-    TRY(alternate(context, &step->subspace, &shrinking, fit));
+    TRY(alternate_steps(context, &step->subspace, &shrinking, fit));
     fit->shrunk.present = true;
     fit->shrunk.seconds = hd_seconds() - start;
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, &kmeans, &fit->rows, &fit->clusters));
@@ -372,11 +372,11 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
         /* The fit's points are the merged ones now, but the subspace is that of all rows. */
         s->centred.x = &s->whole;
     TRY(share_graph(context, o, &key, fit));
-    int64_t most = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
+    int64_t max_dim = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
     int64_t rows = hd_fit_rows_total(&fit->rows), shorter = rows < points->d ? rows : points->d;
-    step.most = most < shorter ? most : shorter;
+    step.max_dim = max_dim < shorter ? max_dim : shorter;
     hd_blas_enter();
-    status = find_components(context, step.most, s);
+    status = find_components(context, step.max_dim, s);
     if (status == HUDDLE_OK)
         status = hd_fit_range(context, n_clusters, &plan, fit);
     hd_blas_leave();

@@ -62,8 +62,8 @@ done:
 }
 
 /* One pass over the edges of this process, then the sums of all. */
-static huddle_status measure_volumes(huddle_context *context, const huddle_csr *graph,
-                                     const int32_t *labels, volumes *m) {
+static huddle_status add_volumes(huddle_context *context, const huddle_csr *graph,
+                                 const int32_t *labels, volumes *m) {
     huddle_status status = HUDDLE_OK;
     int32_t *ranks = NULL, *local = NULL;
     TRY(rank_vertices(context, graph, labels, &ranks, &local, &m->n_clusters));
@@ -71,13 +71,13 @@ static huddle_status measure_volumes(huddle_context *context, const huddle_csr *
     ALLOC_ZERO(m->inside, m->n_clusters);
     ALLOC_ZERO(m->volume, m->n_clusters);
     for (int64_t i = 0; i < graph->rows; i++) {
-        double degree = 0, stays = 0;
+        double degree = 0, within = 0;
         for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
             degree += graph->values[e];
-            stays += ranks[columns[e]] == ranks[i] ? graph->values[e] : 0;
+            within += ranks[columns[e]] == ranks[i] ? graph->values[e] : 0;
         }
         m->volume[ranks[i]] += degree;
-        m->inside[ranks[i]] += stays;
+        m->inside[ranks[i]] += within;
     }
     TRY(hd_reduce_sum(context, m->n_clusters, m->volume));
     TRY(hd_reduce_sum(context, m->n_clusters, m->inside));
@@ -97,7 +97,7 @@ huddle_status huddle_metrics_ncut(huddle_context *context, const huddle_csr *gra
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
     TRY(check_graph(context, graph, labels, ncut));
-    TRY(measure_volumes(context, graph, labels, &m));
+    TRY(add_volumes(context, graph, labels, &m));
     *ncut = 0;
     for (int64_t c = 0; c < m.n_clusters; c++)
         if (m.volume[c] > 0)
@@ -115,7 +115,7 @@ huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_cs
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
     TRY(check_graph(context, graph, labels, modularity));
-    TRY(measure_volumes(context, graph, labels, &m));
+    TRY(add_volumes(context, graph, labels, &m));
     *modularity = 0;
     for (int64_t c = 0; c < m.n_clusters && m.total > 0; c++) {
         double share = m.volume[c] / m.total;

@@ -78,7 +78,7 @@ static int32_t take_nearest(matching *s) {
 /* ---- adding a row ------------------------------------------------------------------------ */
 
 /* Updates the distances of the columns that share a cell with `row`, itself at distance `at`. */
-static void reach_from(matching *s, int32_t row, int64_t at) {
+static void update_distances(matching *s, int32_t row, int64_t at) {
     for (int64_t e = s->offsets[row]; e < s->offsets[row + 1]; e++) {
         int32_t j = s->columns[e];
         if (s->place[j] == FINAL)
@@ -98,7 +98,7 @@ static void reach_from(matching *s, int32_t row, int64_t at) {
 
 /* Exchanges the matching along the path that ends in `column`: each row takes the column that was
  * reached from it and releases its former one, until the new row is reached, which has none. */
-static void augment(matching *s, int32_t column) {
+static void augment_matching(matching *s, int32_t column) {
     while (column >= 0) {
         int32_t row = s->parent[column], next = s->col_of[row];
         s->row_of[column] = row;
@@ -130,8 +130,8 @@ static void update_dual(matching *s, int32_t root, int64_t length) {
  * the length of the shortest path so far, and the search ends when no open column is nearer. */
 static void add_row(matching *s, int32_t root) {
     int64_t best = s->u[root]; /* the nearest end so far: root stays without a column */
-    int32_t give_up = root, end = -1;
-    reach_from(s, root, 0);
+    int32_t released_row = root, end = -1;
+    update_distances(s, root, 0);
     while (s->heap_size > 0 && s->distance[s->heap[0]] < best) {
         int32_t column = take_nearest(s), row = s->row_of[column];
         int64_t at = s->distance[column];
@@ -142,18 +142,18 @@ static void add_row(matching *s, int32_t root) {
         }
         if (at + s->u[row] < best) {
             best = at + s->u[row];
-            give_up = row;
+            released_row = row;
         }
-        reach_from(s, row, at);
+        update_distances(s, row, at);
     }
     update_dual(s, root, best);
     /* The path ends in a row that becomes free: its column is the end of the path to augment. */
-    if (end < 0 && give_up != root) {
-        end = s->col_of[give_up];
-        s->col_of[give_up] = -1;
+    if (end < 0 && released_row != root) {
+        end = s->col_of[released_row];
+        s->col_of[released_row] = -1;
     }
     if (end >= 0)
-        augment(s, end);
+        augment_matching(s, end);
 }
 
 /* The largest count of a row is a feasible u while all v are 0. */
@@ -177,8 +177,8 @@ static void match_rows(matching *s) {
  */
 
 /* The table with rows and columns exchanged, by a counting sort: columns stay ascending. */
-static huddle_status exchange(const hd_metrics_table *t, int64_t **offsets, int32_t **columns,
-                              int64_t **counts) {
+static huddle_status transpose_table(const hd_metrics_table *t, int64_t **offsets,
+                                     int32_t **columns, int64_t **counts) {
     huddle_status status = HUDDLE_OK;
     int64_t cells = t->offsets[t->rows];
     ALLOC_ZERO(*offsets, t->cols + 1);
@@ -202,7 +202,7 @@ done:
 
 /* Pairs the remaining rows and columns in order: their cells are 0, but the mapping should be
  * complete. */
-static void complete(int64_t rows, int64_t cols, int32_t *col_of, int32_t *row_of) {
+static void pair_remaining(int64_t rows, int64_t cols, int32_t *col_of, int32_t *row_of) {
     int64_t j = 0;
     for (int64_t i = 0; i < rows; i++) {
         if (col_of[i] >= 0)
@@ -228,7 +228,7 @@ huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row
                   .rows = exchanged ? table->cols : table->rows,
                   .cols = exchanged ? table->rows : table->cols};
     if (exchanged) {
-        TRY(exchange(table, &offsets, &columns, &counts));
+        TRY(transpose_table(table, &offsets, &columns, &counts));
         s.offsets = offsets;
         s.columns = columns;
         s.counts = counts;
@@ -243,7 +243,7 @@ huddle_status hd_metrics_table_match(const hd_metrics_table *table, int32_t *row
     ALLOC(s.place, s.cols);
     ALLOC(s.touched, s.cols);
     match_rows(&s);
-    complete(s.rows, s.cols, s.col_of, s.row_of);
+    pair_remaining(s.rows, s.cols, s.col_of, s.row_of);
     memcpy(row_of, exchanged ? s.col_of : s.row_of, (size_t)table->cols * sizeof *row_of);
 done:
     huddle_free(s.u);

@@ -202,8 +202,8 @@ done:
 
 /* The table of this process's points: a class and a cluster are packed into one 64-bit key, so that
  * one sort orders the cells by rows and columns. */
-static huddle_status count_own(int64_t n, const int32_t *truth, const int32_t *labels,
-                               hd_metrics_table *table) {
+static huddle_status count_own_points(int64_t n, const int32_t *truth, const int32_t *labels,
+                                      hd_metrics_table *table) {
     huddle_status status = HUDDLE_OK;
     uint64_t *pairs = NULL, *spare = NULL, *found = NULL;
     ALLOC(pairs, n);
@@ -321,10 +321,10 @@ huddle_status hd_metrics_table_new(huddle_context *context, int64_t n, const int
     if (n < 1 || n > INT32_MAX)
         FAIL(HUDDLE_INVALID, "n = %lld labels cannot be scored", (long long)n);
     if (hd_context_engine(context)->slabs == NULL) {
-        TRY(count_own(n, truth, labels, table));
+        TRY(count_own_points(n, truth, labels, table));
         goto done;
     }
-    TRY(count_own(n, truth, labels, &own));
+    TRY(count_own_points(n, truth, labels, &own));
     TRY(add_tables(context, &own, table));
 done:
     hd_metrics_table_free(&own);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Views are cheap: they copy nothing, even if an engine keeps the array. */
-static bool is_there(const huddle_model *model, const hd_fit_array *array) {
+static bool has_array(const huddle_model *model, const hd_fit_array *array) {
     return array->view(&model->fit).type != HUDDLE_ARRAY_NONE;
 }
 
@@ -23,7 +23,7 @@ const char *const *huddle_model_arrays(huddle_model *model) {
     if (model->array_names == NULL)
         return none;
     for (int k = 0; k < n_arrays; k++)
-        if (is_there(model, hd_fit_list_array(k)))
+        if (has_array(model, hd_fit_list_array(k)))
             model->array_names[count++] = hd_fit_list_array(k)->name;
     model->array_names[count] = NULL;
     return model->array_names;
@@ -34,7 +34,7 @@ static huddle_status no_such_array(const huddle_model *model, const char *name) 
     char list[512] = "";
     const hd_fit_array *array;
     for (int k = 0; (array = hd_fit_list_array(k)) != NULL; k++) {
-        if (!is_there(model, array))
+        if (!has_array(model, array))
             continue;
         size_t length = strlen(list);
         snprintf(list + length, sizeof list - length, "%s%s", length == 0 ? "" : ", ", array->name);
@@ -48,7 +48,7 @@ huddle_status huddle_model_array(const huddle_model *model, const char *name, hu
     huddle_status status = HUDDLE_OK;
     const hd_fit_array *array = hd_fit_find_array(name);
     *view = (huddle_array){0};
-    if (array == NULL || !is_there(model, array))
+    if (array == NULL || !has_array(model, array))
         return no_such_array(model, name);
     if (array->fetch != NULL)
         TRY(array->fetch(&model->fit));

@@ -27,7 +27,7 @@ typedef struct application {
     int64_t *zero_rows; /* in each chunk */
 } application;
 
-static double norm(int64_t count, const double *values) {
+static double vector_norm(int64_t count, const double *values) {
     double sum = 0;
     for (int64_t j = 0; j < count; j++)
         sum += values[j] * values[j];
@@ -79,7 +79,7 @@ static huddle_status store_row(const application *a, int64_t i, double *row, int
     if (a->p->center_rows)
         centre_row(d, row);
     if (a->p->unit_rows)
-        factor = unit_factor(a, i, norm(d, row), zero_rows);
+        factor = unit_factor(a, i, vector_norm(d, row), zero_rows);
     for (int64_t j = 0; j < d; j++) {
         float value = (float)(factor * row[j]);
         if (!isfinite(value))
@@ -156,8 +156,8 @@ static huddle_status find_offset(application *a) {
     ALLOC(a->offset, d);
     for (int64_t j = 0; j < d; j++)
         a->offset[j] = (centre != NULL ? centre[j] : 0) - (shift != NULL ? shift[j] : 0);
-    a->offset_norm = norm(d, a->offset);
-    a->centre_norm = centre != NULL ? norm(d, centre) : 0;
+    a->offset_norm = vector_norm(d, a->offset);
+    a->centre_norm = centre != NULL ? vector_norm(d, centre) : 0;
 done:
     return status;
 }

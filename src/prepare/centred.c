@@ -59,7 +59,7 @@ void hd_prepare_centred_tile(const hd_prepare_centred *c, int64_t r0, int64_t r1
     }
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
+static int64_t minimum(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -76,9 +76,9 @@ void hd_prepare_centred_base(const hd_prepare_centred *c, const double *v, int64
 
 /* out = sum over entries e of values[e] * v[index[e]], less scale * base. Used for rows of X (base
  * = o'v, scale = 1) and, with the transpose, for its columns (base = 1'v, scale = o_j). */
-static void gather(int64_t begin, int64_t end, const int32_t *index, const float *values,
-                   const double *v, int64_t b, int64_t ldv, double scale, const double *base,
-                   double *out) {
+static void gather_row(int64_t begin, int64_t end, const int32_t *index, const float *values,
+                       const double *v, int64_t b, int64_t ldv, double scale, const double *base,
+                       double *out) {
     for (int64_t k = 0; k < b; k++)
         out[k] = -scale * base[k];
     for (int64_t e = begin; e < end; e++) {
@@ -98,12 +98,12 @@ void hd_prepare_centred_times_rows(const hd_prepare_centred *c, int64_t begin, i
     const huddle_points *x = c->x;
     if (x->offsets != NULL) {
         for (int64_t i = begin; i < end; i++)
-            gather(x->offsets[i], x->offsets[i + 1], x->columns, x->values, v, b, ldv, 1, base,
-                   out + (i - begin) * ldo);
+            gather_row(x->offsets[i], x->offsets[i + 1], x->columns, x->values, v, b, ldv, 1, base,
+                       out + (i - begin) * ldo);
         return;
     }
     for (int64_t c0 = 0; c0 < x->d; c0 += HD_PREPARE_TILE_DEPTH) {
-        int64_t depth = smaller(HD_PREPARE_TILE_DEPTH, x->d - c0);
+        int64_t depth = minimum(HD_PREPARE_TILE_DEPTH, x->d - c0);
         hd_prepare_centred_tile(c, begin, end, c0, c0 + depth, tile, HD_PREPARE_TILE_DEPTH);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)b,
                     (int)depth, 1, tile, HD_PREPARE_TILE_DEPTH, v + c0 * ldv, (int)ldv,
@@ -120,7 +120,7 @@ typedef struct product {
     double *tiles; /* one per worker */
 } product;
 
-static huddle_status times_chunk(void *argument, hd_chunk chunk) {
+static huddle_status multiply_chunk(void *argument, hd_chunk chunk) {
     const product *p = argument;
     hd_prepare_centred_times_rows(
         p->c, chunk.begin, chunk.end, p->v, p->b, p->ldv, p->base, p->out + chunk.begin * p->ldo,
@@ -138,7 +138,7 @@ huddle_status hd_prepare_centred_times(huddle_context *context, const hd_prepare
     ALLOC(p.base, b);
     ALLOC(p.tiles, (int64_t)HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH * hd_workers(context));
     hd_prepare_centred_base(c, v, b, ldv, p.base);
-    TRY(hd_parallel(context, NULL, c->x->n, HD_PREPARE_TILE_ROWS, times_chunk, &p));
+    TRY(hd_parallel(context, NULL, c->x->n, HD_PREPARE_TILE_ROWS, multiply_chunk, &p));
 done:
     huddle_free(p.base);
     huddle_free(p.tiles);
@@ -155,13 +155,14 @@ static huddle_status transpose_chunk(void *argument, hd_chunk chunk) {
     int64_t width = chunk.end - chunk.begin, n = c->x->n;
     if (c->x->offsets != NULL) {
         for (int64_t j = chunk.begin; j < chunk.end; j++)
-            gather(c->column_offsets[j], c->column_offsets[j + 1], c->column_rows, c->column_values,
-                   p->v, p->b, p->ldv, c->offset[j], p->base, p->out + j * p->ldo);
+            gather_row(c->column_offsets[j], c->column_offsets[j + 1], c->column_rows,
+                       c->column_values, p->v, p->b, p->ldv, c->offset[j], p->base,
+                       p->out + j * p->ldo);
         return HUDDLE_OK;
     }
     double *tile = p->tiles + (int64_t)chunk.worker * HD_PREPARE_TILE_ROWS * HD_PREPARE_TILE_DEPTH;
     for (int64_t r0 = 0; r0 < n; r0 += HD_PREPARE_TILE_DEPTH) {
-        int64_t depth = smaller(HD_PREPARE_TILE_DEPTH, n - r0);
+        int64_t depth = minimum(HD_PREPARE_TILE_DEPTH, n - r0);
         hd_prepare_centred_tile(c, r0, r0 + depth, chunk.begin, chunk.end, tile,
                                 HD_PREPARE_TILE_ROWS);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)width, (int)p->b, (int)depth, 1,

@@ -35,7 +35,7 @@ done:
 
 /* Eigenvalues ascending in diagonal, the vectors of the r largest in the last columns of z.
  * Transforming r vectors back costs r / m of what all would. */
-static lapack_int decompose(lapack_int m, lapack_int r, double *matrix, const workspace *s) {
+static lapack_int decompose_matrix(lapack_int m, lapack_int r, double *matrix, const workspace *s) {
     lapack_int size = (lapack_int)s->work_size;
     lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', m, matrix, m, s->diagonal,
                                           s->beside, s->factors, s->work, size);
@@ -59,7 +59,7 @@ huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, doubl
         FAIL(HUDDLE_UNSUPPORTED, "%lld components of a matrix of size %lld are too many to compute",
              (long long)r, (long long)m);
     TRY(allocate_workspace(m, &s));
-    lapack_int info = decompose((lapack_int)m, (lapack_int)r, matrix, &s);
+    lapack_int info = decompose_matrix((lapack_int)m, (lapack_int)r, matrix, &s);
     if (info != 0)
         FAIL(HUDDLE_NUMERIC, "LAPACK could not decompose a matrix of %lld x %lld (info %d)",
              (long long)m, (long long)m, (int)info);

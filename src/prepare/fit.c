@@ -66,8 +66,9 @@ static void clip_rank(huddle_context *context, int64_t rank, huddle_preparation 
 /* The projection consists of the components, for whiten each divided by its standard deviation. The
  * variance that is kept is relative to the sum over all columns, which is the sum over all
  * components. */
-static huddle_status project(huddle_context *context, const huddle_points *x, const double *mean,
-                             const double *variance, uint64_t seed, huddle_preparation *p) {
+static huddle_status set_projection(huddle_context *context, const huddle_points *x,
+                                    const double *mean, const double *variance, uint64_t seed,
+                                    huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
     int64_t n = x->n, r = 0, rank = 0;
     double *components = NULL, *variances = NULL, kept = 0, total = 0;
@@ -111,7 +112,7 @@ static huddle_status fit_columns(huddle_context *context, const huddle_points *x
     if (has_rule(p, "standard"))
         TRY(keep_scale(x, variance, p));
     if (has_rule(p, "pca:R") || has_rule(p, "whiten:R"))
-        TRY(project(context, x, mean, variance, seed, p));
+        TRY(set_projection(context, x, mean, variance, seed, p));
 done:
     huddle_free(mean);
     huddle_free(variance);

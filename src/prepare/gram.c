@@ -25,7 +25,7 @@ typedef struct squares {
     double *tiles;              /* two per worker */
 } squares;
 
-static int64_t smaller(int64_t a, int64_t b) {
+static int64_t minimum(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -44,7 +44,7 @@ static void square_of(const squares *s, int64_t k, int64_t *i, int64_t *j) {
 /* The points of one side of a square, entries s0 .. s1 - 1 of the sum. By columns the tile is (s1 -
  * s0) x SIDE, by rows SIDE x (s1 - s0). */
 static void load_tile(const squares *s, int64_t block, int64_t s0, int64_t s1, double *tile) {
-    int64_t begin = block * SIDE, end = smaller(begin + SIDE, s->m);
+    int64_t begin = block * SIDE, end = minimum(begin + SIDE, s->m);
     if (s->by_columns)
         hd_prepare_centred_tile(s->c, s0, s1, begin, end, tile, SIDE);
     else
@@ -60,11 +60,11 @@ static huddle_status sum_piece(void *argument, hd_chunk chunk) {
     double *left = s->tiles + (int64_t)chunk.worker * 2 * SIDE * DEPTH;
     double *right = i == j ? left : left + (int64_t)SIDE * DEPTH;
     double *out = s->parts + chunk.index * SIDE * SIDE;
-    int rows = (int)smaller(SIDE, s->m - i * SIDE), cols = (int)smaller(SIDE, s->m - j * SIDE);
-    int64_t end = smaller((part + 1) * s->segment, s->depth);
+    int rows = (int)minimum(SIDE, s->m - i * SIDE), cols = (int)minimum(SIDE, s->m - j * SIDE);
+    int64_t end = minimum((part + 1) * s->segment, s->depth);
     memset(out, 0, sizeof *out * SIDE * SIDE);
     for (int64_t s0 = part * s->segment; s0 < end; s0 += DEPTH) {
-        int64_t s1 = smaller(s0 + DEPTH, end);
+        int64_t s1 = minimum(s0 + DEPTH, end);
         load_tile(s, i, s0, s1, left);
         if (i != j)
             load_tile(s, j, s0, s1, right);
@@ -80,12 +80,12 @@ static huddle_status sum_piece(void *argument, hd_chunk chunk) {
 
 /* Adds the segments of every square in their order, and writes it and its mirror image: the matrix
  * is symmetric to the last bit. */
-static void collect(const squares *s, double *gram) {
+static void collect_squares(const squares *s, double *gram) {
     int64_t n_squares = s->blocks * (s->blocks + 1) / 2;
     for (int64_t k = 0; k < n_squares; k++) {
         int64_t i, j;
         square_of(s, k, &i, &j);
-        int64_t rows = smaller(SIDE, s->m - i * SIDE), cols = smaller(SIDE, s->m - j * SIDE);
+        int64_t rows = minimum(SIDE, s->m - i * SIDE), cols = minimum(SIDE, s->m - j * SIDE);
         for (int64_t a = 0; a < rows; a++)
             for (int64_t b = 0; b < cols; b++) {
                 double sum = 0;
@@ -108,13 +108,13 @@ static huddle_status dense_gram(huddle_context *context, const hd_prepare_centre
     s.depth = by_columns ? n : d;
     s.blocks = hd_chunks(s.m, SIDE);
     int64_t n_squares = s.blocks * (s.blocks + 1) / 2;
-    int64_t wanted = smaller(hd_chunks(PIECES, n_squares), hd_chunks(s.depth, 2 * DEPTH));
-    s.segment = hd_chunks(hd_chunks(s.depth, wanted), DEPTH) * DEPTH;
+    int64_t max_segments = minimum(hd_chunks(PIECES, n_squares), hd_chunks(s.depth, 2 * DEPTH));
+    s.segment = hd_chunks(hd_chunks(s.depth, max_segments), DEPTH) * DEPTH;
     s.n_segments = hd_chunks(s.depth, s.segment);
     ALLOC(s.parts, n_squares * s.n_segments * SIDE * SIDE);
     ALLOC(s.tiles, (int64_t)2 * SIDE * DEPTH * hd_workers(context));
     TRY(hd_parallel(context, "prepare", n_squares * s.n_segments, 1, sum_piece, &s));
-    collect(&s, gram);
+    collect_squares(&s, gram);
     TRY(hd_reduce_sum(context, s.m * s.m, gram));
 done:
     huddle_free(s.parts);
@@ -132,7 +132,7 @@ static huddle_status sparse_gram(huddle_context *context, const hd_prepare_centr
     ALLOC(identity, m * HD_PREPARE_TILE_ROWS);
     ALLOC(half, (by_columns ? n : d) * HD_PREPARE_TILE_ROWS);
     for (int64_t first = 0; first < m; first += HD_PREPARE_TILE_ROWS) {
-        int64_t b = smaller(HD_PREPARE_TILE_ROWS, m - first);
+        int64_t b = minimum(HD_PREPARE_TILE_ROWS, m - first);
         memset(identity, 0, (size_t)(m * b) * sizeof *identity);
         for (int64_t k = 0; k < b; k++)
             identity[(first + k) * b + k] = 1;

@@ -40,9 +40,9 @@ typedef struct basis {
 /* ---- orthonormal blocks --------------------------------------------------------------------- */
 
 /* c (rows x cols) = alpha op(a) b + beta c, all row-major. */
-static void multiply(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols, int64_t depth,
-                     double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
-                     double beta, double *c, int64_t ldc) {
+static void multiply_matrices(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols, int64_t depth,
+                              double alpha, const double *a, int64_t lda, const double *b,
+                              int64_t ldb, double beta, double *c, int64_t ldc) {
     cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, (int)rows, (int)cols, (int)depth, alpha, a,
                 (int)lda, b, (int)ldb, beta, c, (int)ldc);
 }
@@ -58,19 +58,20 @@ static void column_norms(const basis *s, int64_t count, double *norms) {
 }
 
 /* Removes from w what lies in the basis and scales its columns to norm 1, so that small ones count
- * as much as large ones. A column becomes 0 if no more than `least` or rounding error remains.
+ * as much as large ones. A column becomes 0 if no more than `min_norm` or rounding error remains.
  * (1e-12 of the norm before is the rounding error of the projection.) */
-static void project_out(const basis *s, int64_t count, double least) {
+static void project_out(const basis *s, int64_t count, double min_norm) {
     double *before = s->values, *after = s->values + count;
     column_norms(s, count, before);
     if (s->size > 0) {
-        multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->w, s->b, 0, s->small, count);
-        multiply(CblasNoTrans, s->m, count, s->size, -1, s->v, s->max, s->small, count, 1, s->w,
-                 s->b);
+        multiply_matrices(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->w, s->b, 0,
+                          s->small, count);
+        multiply_matrices(CblasNoTrans, s->m, count, s->size, -1, s->v, s->max, s->small, count, 1,
+                          s->w, s->b);
     }
     column_norms(s, count, after);
     for (int64_t k = 0; k < count; k++)
-        after[k] = after[k] > fmax(least, 1e-12 * before[k]) ? 1 / after[k] : 0;
+        after[k] = after[k] > fmax(min_norm, 1e-12 * before[k]) ? 1 / after[k] : 0;
     for (int64_t i = 0; i < s->m; i++)
         for (int64_t k = 0; k < count; k++)
             s->w[i * s->b + k] *= after[k];
@@ -79,11 +80,11 @@ static void project_out(const basis *s, int64_t count, double least) {
 /* Makes the columns of w orthonormal, to each other and to the basis, by the eigenvectors of w'w,
  * dropping directions that are only rounding error. *kept columns remain. What is kept of w'w has a
  * condition of at most 1e12, which the second pass of append_block() can repair. */
-static huddle_status orthonormalise(const basis *s, int64_t count, double least, int64_t *kept) {
+static huddle_status orthonormalise(const basis *s, int64_t count, double min_norm, int64_t *kept) {
     double *gram = s->small, *values = s->values;
     int64_t m = s->m, dropped = 0;
-    project_out(s, count, least);
-    multiply(CblasTrans, count, count, m, 1, s->w, s->b, s->w, s->b, 0, gram, count);
+    project_out(s, count, min_norm);
+    multiply_matrices(CblasTrans, count, count, m, 1, s->w, s->b, s->w, s->b, 0, gram, count);
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)count, gram, (lapack_int)count,
                       values) != 0)
         return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyev failed on a block of the PCA");
@@ -104,14 +105,14 @@ static huddle_status orthonormalise(const basis *s, int64_t count, double least,
  * the rounding times the condition of w; the second one works on a well-conditioned block. H grows
  * by the products with the new columns; its other half follows from symmetry, which makes it
  * symmetric to the last bit. */
-static huddle_status append_block(huddle_context *context, basis *s, int64_t count, double least,
+static huddle_status append_block(huddle_context *context, basis *s, int64_t count, double min_norm,
                                   int64_t *grown) {
     huddle_status status = HUDDLE_OK;
     int64_t at = s->size;
     count = count < s->m - at ? count : s->m - at;
     *grown = 0;
     if (count > 0)
-        TRY(orthonormalise(s, count, least, &count));
+        TRY(orthonormalise(s, count, min_norm, &count));
     if (count > 0)
         TRY(orthonormalise(s, count, 0, &count));
     if (count == 0)
@@ -121,8 +122,8 @@ static huddle_status append_block(huddle_context *context, basis *s, int64_t cou
     TRY(s->a->times(context, s->a->self, s->v + at, count, s->max, s->av + at, s->max));
     s->size += count;
     /* The new columns of H = V'AV. */
-    multiply(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->av + at, s->max, 0, s->h + at,
-             s->max);
+    multiply_matrices(CblasTrans, s->size, count, s->m, 1, s->v, s->max, s->av + at, s->max, 0,
+                      s->h + at, s->max);
     for (int64_t i = 0; i < s->size; i++)
         for (int64_t k = at; k < s->size; k++)
             s->h[k * s->max + i] = s->h[i * s->max + k];
@@ -153,7 +154,8 @@ static huddle_status solve_small(basis *s) {
 }
 
 /* to (m x count, leading dimension ldt) = from * y for the leading vectors. */
-static void combine(const basis *s, const double *from, int64_t count, double *to, int64_t ldt) {
+static void combine_basis(const basis *s, const double *from, int64_t count, double *to,
+                          int64_t ldt) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->m, (int)count, (int)s->size, 1,
                 from, (int)s->max, s->y, (int)s->size, 0, to, (int)ldt);
 }
@@ -162,8 +164,8 @@ static void combine(const basis *s, const double *from, int64_t count, double *t
  * so that no product with A is needed. */
 static bool compute_residuals(basis *s, int64_t count) {
     bool small = true;
-    combine(s, s->av, count, s->w, s->b);
-    combine(s, s->v, count, s->spare, s->b);
+    combine_basis(s, s->av, count, s->w, s->b);
+    combine_basis(s, s->v, count, s->spare, s->b);
     for (int64_t k = 0; k < count; k++) {
         double sum = 0;
         for (int64_t i = 0; i < s->m; i++) {
@@ -182,7 +184,7 @@ static bool compute_residuals(basis *s, int64_t count) {
 static void restart_basis(basis *s, int64_t count) {
     double *pair[] = {s->v, s->av};
     for (int k = 0; k < 2; k++) {
-        combine(s, pair[k], count, s->spare, s->b);
+        combine_basis(s, pair[k], count, s->spare, s->b);
         for (int64_t i = 0; i < s->m; i++)
             memcpy(pair[k] + i * s->max, s->spare + i * s->b, (size_t)count * sizeof(double));
     }
@@ -210,13 +212,13 @@ static void take_image(basis *s, int64_t count) {
 
 /* Appends blocks until the basis is full, or *closed: its image lies within it. An image within the
  * basis means that the space is invariant: its Ritz pairs are eigenpairs. */
-static huddle_status fill_basis(huddle_context *context, basis *s, int64_t grown, double least,
+static huddle_status fill_basis(huddle_context *context, basis *s, int64_t grown, double min_norm,
                                 bool *closed) {
     huddle_status status = HUDDLE_OK;
     while (grown > 0 && s->size + grown <= s->max && s->size < s->m) {
         TRY(hd_check_cancel(context));
         take_image(s, grown);
-        TRY(append_block(context, s, grown, least, &grown));
+        TRY(append_block(context, s, grown, min_norm, &grown));
     }
     *closed = grown == 0 || s->size == s->m;
 done:
@@ -224,28 +226,28 @@ done:
 }
 
 /* Rounds until the wanted residuals are small, or the space is invariant: then they are exact.
- * `least` is the size of a residual that is rounding error only; such a column must not be
+ * `min_norm` is the size of a residual that is rounding error only; such a column must not be
  * normalised into the basis. Ritz vectors together with their residuals continue the Krylov space
  * (thick restart; Wu and Simon, SIAM J. Matrix Analysis and Applications 22, 2000). */
-static huddle_status iterate(huddle_context *context, basis *s, bool *converged) {
+static huddle_status iterate_restarts(huddle_context *context, basis *s, bool *converged) {
     huddle_status status = HUDDLE_OK;
     int64_t grown;
-    double least = 0;
+    double min_norm = 0;
     *converged = false;
     TRY(append_block(context, s, s->b, 0, &grown));
     for (int round = 0; round < MAX_ROUNDS; round++) {
         bool closed;
         TRY(hd_progress(context, "prepare", round, MAX_ROUNDS));
-        TRY(fill_basis(context, s, grown, least, &closed));
+        TRY(fill_basis(context, s, grown, min_norm, &closed));
         TRY(solve_small(s));
         int64_t count = s->b < s->size ? s->b : s->size;
         /* Computes the residuals in any case: the restart needs them in w. */
         *converged = compute_residuals(s, count) || closed;
         if (*converged || round + 1 == MAX_ROUNDS)
             break;
-        least = floor_of_largest * s->theta[0];
+        min_norm = floor_of_largest * s->theta[0];
         restart_basis(s, count);
-        TRY(append_block(context, s, count, least, &grown));
+        TRY(append_block(context, s, count, min_norm, &grown));
     }
 done:
     return status;
@@ -271,9 +273,9 @@ huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_
     ALLOC(s.small, (s.max + s.b) * s.b);
     ALLOC(s.values, 2 * s.b);
     start_at_random(&s, seed);
-    TRY(iterate(context, &s, converged));
+    TRY(iterate_restarts(context, &s, converged));
     memset(vectors, 0, (size_t)(s.m * r) * sizeof *vectors);
-    combine(&s, s.v, r < s.size ? r : s.size, vectors, r);
+    combine_basis(&s, s.v, r < s.size ? r : s.size, vectors, r);
     for (int64_t k = 0; k < r; k++)
         values[k] = k < s.size ? s.theta[k] : 0;
 done:

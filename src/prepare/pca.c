@@ -30,8 +30,8 @@ typedef struct side {
 } side;
 
 /* out = C'C v or CC'v, as two products: neither matrix is formed. */
-static huddle_status times_both(huddle_context *context, void *self, const double *v, int64_t b,
-                                int64_t ldv, double *out, int64_t ldo) {
+static huddle_status multiply_both(huddle_context *context, void *self, const double *v, int64_t b,
+                                   int64_t ldv, double *out, int64_t ldo) {
     huddle_status status = HUDDLE_OK;
     side *s = self;
     if (b > s->width) {
@@ -52,8 +52,9 @@ done:
 }
 
 /* Forms the matrix and decomposes it. */
-static huddle_status decompose(huddle_context *context, const hd_prepare_centred *c,
-                               bool by_columns, int64_t r, double *values, double *vectors) {
+static huddle_status find_by_decomposition(huddle_context *context, const hd_prepare_centred *c,
+                                           bool by_columns, int64_t r, double *values,
+                                           double *vectors) {
     huddle_status status = HUDDLE_OK;
     int64_t m = by_columns ? c->x->d : c->x->n;
     double *gram = NULL;
@@ -67,11 +68,12 @@ done:
 
 /* Only multiplies with the matrix. Components that have not converged fully still span nearly the
  * same space, hence a warning and not an error. */
-static huddle_status iterate(huddle_context *context, const hd_prepare_centred *c, bool by_columns,
-                             int64_t r, uint64_t seed, double *values, double *vectors) {
+static huddle_status find_by_iteration(huddle_context *context, const hd_prepare_centred *c,
+                                       bool by_columns, int64_t r, uint64_t seed, double *values,
+                                       double *vectors) {
     huddle_status status = HUDDLE_OK;
     side s = {c, by_columns, NULL, 0};
-    hd_prepare_operator a = {by_columns ? c->x->d : c->x->n, times_both, &s};
+    hd_prepare_operator a = {by_columns ? c->x->d : c->x->n, multiply_both, &s};
     bool converged;
     TRY(hd_prepare_eigen_krylov(context, &a, r, seed, values, vectors, &converged));
     if (!converged)
@@ -85,8 +87,9 @@ done:
 /* From eigenvectors of CC' to unit components by C'; those beyond the rank become zero. |C'u| is
  * the root of the eigenvalue; dividing by the computed norm makes the components unit vectors to
  * full accuracy. */
-static huddle_status carry_over(huddle_context *context, const hd_prepare_centred *c, int64_t r,
-                                int64_t rank, const double *vectors, double *components) {
+static huddle_status map_to_components(huddle_context *context, const hd_prepare_centred *c,
+                                       int64_t r, int64_t rank, const double *vectors,
+                                       double *components) {
     huddle_status status = HUDDLE_OK;
     int64_t d = c->x->d;
     TRY(hd_prepare_centred_times_transpose(context, c, vectors, r, r, components, r));
@@ -143,16 +146,16 @@ huddle_status hd_prepare_pca(huddle_context *context, hd_prepare_centred *c, int
     ALLOC(vectors, m * r);
     TRY(hd_prepare_centred_transpose(c));
     if (m <= limit || 4 * r >= m)
-        TRY(decompose(context, c, by_columns, r, values, vectors));
+        TRY(find_by_decomposition(context, c, by_columns, r, values, vectors));
     else
-        TRY(iterate(context, c, by_columns, r, seed, values, vectors));
+        TRY(find_by_iteration(context, c, by_columns, r, seed, values, vectors));
     /* values and variances share their memory: the rank needs eigenvalues, before they are divided
      * by n. */
     *rank = count_rank(n, d, r, values);
     if (by_columns)
         memcpy(components, vectors, (size_t)(d * r) * sizeof *components);
     else
-        TRY(carry_over(context, c, r, *rank, vectors, components));
+        TRY(map_to_components(context, c, r, *rank, vectors, components));
     fix_signs(d, r, *rank, components);
     for (int64_t k = 0; k < r; k++)
         variances[k] = fmax(values[k], 0) / (double)n;

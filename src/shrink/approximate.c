@@ -130,14 +130,14 @@ done:
 /* ---- vertices by their number of edges ----------------------------------------------------- */
 
 /* Vertices with very many edges share the last bucket: their order matters little. */
-static int32_t bucket(int32_t key) {
+static int32_t bucket_of(int32_t key) {
     return key < MAX_KEYS ? key : MAX_KEYS;
 }
 
 /* Lowering `lowest` here and raising it in queue_pop() costs constant time on average: a key
  * changes by one at a time. */
-static void queue_put(queue *q, int32_t v) {
-    int32_t k = bucket(q->key[v]), first = q->first[k];
+static void queue_insert(queue *q, int32_t v) {
+    int32_t k = bucket_of(q->key[v]), first = q->first[k];
     q->next[v] = first;
     q->previous[v] = -1;
     if (first >= 0)
@@ -154,13 +154,13 @@ static void queue_take(queue *q, int32_t v) {
     if (previous >= 0)
         q->next[previous] = next;
     else
-        q->first[bucket(q->key[v])] = next;
+        q->first[bucket_of(q->key[v])] = next;
 }
 
 static void queue_change(queue *q, int32_t v, int32_t by) {
     queue_take(q, v);
     q->key[v] += by;
-    queue_put(q, v);
+    queue_insert(q, v);
 }
 
 static int32_t queue_pop(queue *q) {
@@ -195,7 +195,7 @@ static void set_graph(approximate *a, const double *excess, const double *weight
     }
     /* From the last to the first, so that each list begins with its smallest number. */
     for (int32_t v = g->n; v-- > 0;)
-        queue_put(&a->queue, v);
+        queue_insert(&a->queue, v);
 }
 
 /* Both orders are total, so that qsort(), which is not stable, has one possible result. */
@@ -215,9 +215,9 @@ static int by_weight(const void *x, const void *y) {
 
 /* Collects the neighbours of v in `around`, parallel edges merged, the ground among them, by
  * ascending weight. Parallel edges arise from sampling. Of a merged pair, the half at the
- * neighbour's end is marked as gone; the first one is left to be reused by join() or removed by
- * eliminate(), and its weight is not read again before. */
-static int32_t gather(approximate *a, int32_t v) {
+ * neighbour's end is marked as gone; the first one is left to be reused by join_neighbours() or
+ * removed by eliminate_vertex(), and its weight is not read again before. */
+static int32_t gather_neighbours(approximate *a, int32_t v) {
     int32_t count = 0, kept = 0;
     for (int32_t k = a->list[v]; k >= 0; k = a->halves[k].next)
         if (a->halves[k].weight > 0)
@@ -242,7 +242,7 @@ static int32_t gather(approximate *a, int32_t v) {
  * eliminated vertex: the half in u's list now leads to t, and the half of the eliminated vertex
  * moves to t's list. u keeps its number of edges and t gains one. An edge to the ground needs no
  * halves, only a number. */
-static void join(approximate *a, const neighbour *u, const neighbour *t, double weight) {
+static void join_neighbours(approximate *a, const neighbour *u, const neighbour *t, double weight) {
     int32_t n = a->graph.n;
     if (u->to == n) {
         a->ground[t->to] += weight;
@@ -264,7 +264,8 @@ static void join(approximate *a, const neighbour *u, const neighbour *t, double 
 
 /* Draws a neighbour after `k` with probability weight / left, where `left` is the sum of the
  * weights after k. The last one absorbs what rounding leaves over. */
-static int32_t draw(const neighbour *around, int32_t count, int32_t k, double left, hd_rng *rng) {
+static int32_t draw_neighbour(const neighbour *around, int32_t count, int32_t k, double left,
+                              hd_rng *rng) {
     double mark = hd_rng_uniform(rng) * left;
     for (int32_t t = k + 1; t < count - 1; t++) {
         mark -= around[t].weight;
@@ -282,8 +283,8 @@ static int32_t draw(const neighbour *around, int32_t count, int32_t k, double le
  * `left` is obtained by subtraction; it is kept from falling below the heaviest weight, which it
  * still contains. Each vertex has a random stream of its own, so that a factor depends on the seed
  * and the matrix only. */
-static huddle_status eliminate(approximate *a, int32_t v, int32_t step) {
-    int32_t count = gather(a, v);
+static huddle_status eliminate_vertex(approximate *a, int32_t v, int32_t step) {
+    int32_t count = gather_neighbours(a, v);
     neighbour *around = a->around;
     int64_t at = a->start[step];
     hd_rng rng = hd_rng_stream(a->graph.seed, (uint64_t)v);
@@ -304,8 +305,8 @@ static huddle_status eliminate(approximate *a, int32_t v, int32_t step) {
     double left = total;
     for (int32_t k = 0; k + 1 < count; k++) {
         left = fmax(left - around[k].weight, around[count - 1].weight);
-        int32_t t = draw(around, count, k, left, &rng);
-        join(a, &around[k], &around[t], around[k].weight * left / total);
+        int32_t t = draw_neighbour(around, count, k, left, &rng);
+        join_neighbours(a, &around[k], &around[t], around[k].weight * left / total);
     }
     if (count > 0 && around[count - 1].to < a->graph.n) {
         a->halves[around[count - 1].half ^ 1].weight = 0;
@@ -328,7 +329,7 @@ static huddle_status approximate_factor(void *state, const double *excess, const
         int32_t v = queue_pop(&a->queue);
         a->order[step] = v;
         a->place[v] = step;
-        TRY(eliminate(a, v, step));
+        TRY(eliminate_vertex(a, v, step));
     }
     for (int64_t at = 0; at < a->start[n]; at++)
         a->row[at] = a->place[a->row[at]];
@@ -342,7 +343,7 @@ done:
  * division by the pivots and substitution backwards in the order of elimination. Entries of L are
  * stored without their sign. Substitution is sequential in the rows, so threads share the
  * columns. */
-static huddle_status precondition(void *argument, hd_chunk chunk) {
+static huddle_status solve_columns(void *argument, hd_chunk chunk) {
     approximate *a = argument;
     int64_t c = a->graph.c, first = chunk.begin, count = chunk.end - chunk.begin;
     int32_t n = a->graph.n;
@@ -375,7 +376,7 @@ static huddle_status precondition(void *argument, hd_chunk chunk) {
 /* image = M direction, as sum_e w_e (p_i - p_j): differences lose fewer digits than a diagonal with
  * off-diagonal entries would. Also the products of both, column by column. Edges beyond m are
  * anchored, and part of the excess. */
-static huddle_status apply(void *argument, hd_chunk chunk) {
+static huddle_status apply_matrix(void *argument, hd_chunk chunk) {
     approximate *a = argument;
     const hd_shrink_linear_graph *g = &a->graph;
     int64_t c = g->c;
@@ -440,7 +441,7 @@ static huddle_status multiply(void *argument, hd_chunk chunk) {
 }
 
 /* direction = solved + alpha direction, where alpha holds the beta of conjugate gradients. */
-static huddle_status turn(void *argument, hd_chunk chunk) {
+static huddle_status update_direction(void *argument, hd_chunk chunk) {
     approximate *a = argument;
     int64_t c = a->graph.c;
     for (int64_t v = chunk.begin; v < chunk.end; v++)
@@ -461,7 +462,7 @@ static huddle_status add_chunks(const approximate *a, int64_t count, double *sum
 }
 
 /* A column whose product has vanished is solved: with a coefficient of 0 it no longer changes. */
-static double ratio(double above, double below) {
+static double safe_ratio(double above, double below) {
     return below > 0 && isfinite(above / below) ? above / below : 0;
 }
 
@@ -473,11 +474,11 @@ static huddle_status next_products(approximate *a) {
     /* Columns are independent, so any cut gives the same bits. */
     int64_t together = a->graph.n < FEW_ROWS ? c : c / hd_workers(a->context);
     TRY(hd_parallel(a->context, NULL, c, together < MIN_COLUMNS ? MIN_COLUMNS : together + 1,
-                    precondition, a));
+                    solve_columns, a));
     TRY(hd_parallel(a->context, NULL, a->graph.n, GRAIN, multiply, a));
     TRY(add_chunks(a, c, a->sums));
     for (int64_t k = 0; k < c; k++) {
-        a->alpha[k] = ratio(a->sums[k], a->product[k]);
+        a->alpha[k] = safe_ratio(a->sums[k], a->product[k]);
         a->product[k] = a->sums[k];
     }
 done:
@@ -498,11 +499,11 @@ static huddle_status approximate_solve(void *state, const double *r, double tole
     memcpy(a->residual, r, (size_t)(n * c) * sizeof *r);
     for (int32_t iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         TRY(next_products(a));
-        TRY(hd_parallel(a->context, NULL, n, GRAIN, turn, a));
-        TRY(hd_parallel(a->context, NULL, n, GRAIN, apply, a));
+        TRY(hd_parallel(a->context, NULL, n, GRAIN, update_direction, a));
+        TRY(hd_parallel(a->context, NULL, n, GRAIN, apply_matrix, a));
         TRY(add_chunks(a, c, a->sums));
         for (int64_t k = 0; k < c; k++)
-            a->alpha[k] = ratio(a->product[k], a->sums[k]);
+            a->alpha[k] = safe_ratio(a->product[k], a->sums[k]);
         TRY(hd_parallel(a->context, NULL, n, GRAIN, advance_rows, &step));
         TRY(add_chunks(a, 1, a->sums));
         if (a->sums[0] <= tolerance)

@@ -58,8 +58,9 @@ typedef struct breakpoints {
     double next_above; /* the smallest norm > floor, or infinity */
 } breakpoints;
 
-static huddle_status look_at(huddle_context *context, int64_t n, const double *norm,
-                             const double *radius, double floor, double t, breakpoints *out) {
+static huddle_status scan_breakpoints(huddle_context *context, int64_t n, const double *norm,
+                                      const double *radius, double floor, double t,
+                                      breakpoints *out) {
     huddle_status status = HUDDLE_OK;
     /* Both extremes are found by one reduction: the minimum as the maximum of the negated
      * values. */
@@ -98,7 +99,7 @@ static huddle_status maximise_l21_spread(huddle_context *context, double inner, 
     huddle_status status = HUDDLE_OK;
     double low = 1, high = INFINITY;
     breakpoints at;
-    TRY(look_at(context, n, norm, radius, low, low, &at));
+    TRY(scan_breakpoints(context, n, norm, radius, low, low, &at));
     *scale = 1;
     *bound = inner - at.sums[0] + at.sums[1];
     if (inner - at.sums[0] >= 0)
@@ -106,17 +107,17 @@ static huddle_status maximise_l21_spread(huddle_context *context, double inner, 
     *scale = *bound = 0;
     if (inner < 0)
         goto done;
-    TRY(look_at(context, n, norm, radius, low, DBL_MAX, &at));
+    TRY(scan_breakpoints(context, n, norm, radius, low, DBL_MAX, &at));
     for (high = at.below; at.next_above < high;) {
         double middle = low + .5 * (high - low);
-        TRY(look_at(context, n, norm, radius, low, middle, &at));
+        TRY(scan_breakpoints(context, n, norm, radius, low, middle, &at));
         if (inner - at.sums[0] >= 0)
             high = at.below;
         else
             low = middle;
-        TRY(look_at(context, n, norm, radius, low, high, &at));
+        TRY(scan_breakpoints(context, n, norm, radius, low, high, &at));
     }
-    TRY(look_at(context, n, norm, radius, low, high, &at));
+    TRY(scan_breakpoints(context, n, norm, radius, low, high, &at));
     *scale = 1 / high;
     *bound = *scale * (inner - at.sums[0]) + at.sums[1];
 done:
@@ -250,7 +251,7 @@ typedef struct compensated {
     wide sum, lost, size;
 } compensated;
 
-static void add_to(compensated *total, wide value, wide size) {
+static void add_compensated(compensated *total, wide value, wide size) {
     /* What an addition loses can be computed exactly if the operand of larger magnitude comes first
      * (Dekker). */
     wide sum = total->sum + value, big = total->sum, small = value;
@@ -269,7 +270,7 @@ typedef struct collected {
     wide length, error;
 } collected;
 
-static void collect(collected *at, wide length) {
+static void add_length(collected *at, wide length) {
     /* An addition to y_i is off by at most half a unit of the partial sum; 4 * length covers the
      * rounding of z_e itself (its clipping: a division, a product) and of these bounds. */
     at->length += length;
@@ -358,9 +359,9 @@ static void apply_dual(bounding *b, const hd_shrink_rows *f, const huddle_dense 
         }
         /* Both processes of an edge between them add half of its product. y needs no such factor,
          * since each process uses y of its own rows only, and holds all of their edges. */
-        add_to(&b->inner[piece_of(b, i)], share * product, share * size);
-        collect(&b->vertex[i], clip * norm);
-        collect(&b->vertex[j], clip * norm);
+        add_compensated(&b->inner[piece_of(b, i)], share * product, share * size);
+        add_length(&b->vertex[i], clip * norm);
+        add_length(&b->vertex[j], clip * norm);
     }
 }
 
@@ -396,7 +397,7 @@ static void sort_rows(bounding *b) {
 
 /* Sums a number that is not negative over the processes, rounded up. The reduction is in double,
  * and loses at most DBL_EPSILON of the sum per process. */
-static huddle_status add_up(const bounding *b, wide *value) {
+static huddle_status sum_over_processes(const bounding *b, wide *value) {
     huddle_status status = HUDDLE_OK;
     double sum = (double)*value;
     if (!b->spread)
@@ -410,7 +411,7 @@ done:
 /* A lower bound of <Z, BF> of the piece: the compensated sum minus its error, that of the products
  * (c terms each) and of the summation. Across processes the sum is in double, which can lose
  * DBL_EPSILON of the size of the terms per process. */
-static huddle_status inner_of(const bounding *b, int32_t piece, wide *inner) {
+static huddle_status bound_inner(const bounding *b, int32_t piece, wide *inner) {
     huddle_status status = HUDDLE_OK;
     const compensated *sum = &b->inner[piece];
     double sums[2] = {(double)(sum->sum + sum->lost), (double)sum->size};
@@ -435,13 +436,13 @@ static huddle_status bound_piece(const bounding *b, int32_t piece, wide *bound) 
     const double *radius = b->radii + begin;
     wide energy = 0, loss = 0, inner;
     double scale, unused;
-    TRY(inner_of(b, piece, &inner));
+    TRY(bound_inner(b, piece, &inner));
     for (int64_t i = 0; i < n; i++) {
         energy += norm[i] * norm[i];
         b->rounded[i] = (double)norm[i];
     }
     if (b->in->squared) {
-        TRY(add_up(b, &energy));
+        TRY(sum_over_processes(b, &energy));
         hd_shrink_dual_l2((double)inner, (double)energy, &scale);
         loss = (wide)scale * scale * energy / 4;
     } else {
@@ -449,7 +450,7 @@ static huddle_status bound_piece(const bounding *b, int32_t piece, wide *bound) 
                                &scale, &unused));
         for (int64_t i = 0; i < n; i++)
             loss += radius[i] * fmaxl(0, scale * norm[i] - 1);
-        TRY(add_up(b, &loss));
+        TRY(sum_over_processes(b, &loss));
     }
     /* The rounding of the sum over rows: one unit per term. Across processes the total number of
      * rows is used, so that all of them compute the same bound. */

@@ -32,27 +32,27 @@ static huddle_status spread_minimum(huddle_context *context, const hd_halo *halo
                                     const int32_t *root, double *value) {
     huddle_status status = HUDDLE_OK;
     int64_t all = n + halo->ghosts;
-    double changed = 1, *least = NULL;
-    ALLOC(least, all);
+    double changed = 1, *smallest = NULL;
+    ALLOC(smallest, all);
     while (changed > 0) {
         for (int64_t v = 0; v < all; v++)
-            least[v] = INFINITY;
+            smallest[v] = INFINITY;
         for (int64_t v = 0; v < all; v++)
-            least[root[v]] = fmin(least[root[v]], value[v]);
+            smallest[root[v]] = fmin(smallest[root[v]], value[v]);
         changed = 0;
         for (int64_t v = 0; v < n; v++) {
-            changed = fmax(changed, value[v] != least[root[v]]);
-            value[v] = least[root[v]];
+            changed = fmax(changed, value[v] != smallest[root[v]]);
+            value[v] = smallest[root[v]];
         }
         TRY(hd_halo_fetch(halo, value, sizeof *value));
         /* A ghost can have changed at its owner after the local minimum was taken: one more
          * round. */
         for (int64_t v = n; v < all; v++)
-            changed = fmax(changed, value[v] != least[root[v]]);
+            changed = fmax(changed, value[v] != smallest[root[v]]);
         TRY(hd_reduce_max(context, 1, &changed));
     }
 done:
-    huddle_free(least);
+    huddle_free(smallest);
     return status;
 }
 

@@ -258,14 +258,14 @@ static void add_pulls(const huddle_dense *f, const hd_shrink_edges *edges, doubl
 /* The weight that keeps each vertex at its place: its own, and that of its equal leaves, that is,
  * of rows equal to it whose only edge leads to it. Their edges have length 0, so z_e is free in its
  * ball and can pass the weight of the leaf on to the vertex; this needs lambda_e = gamma w_e to be
- * at least the weight of the leaf. least: the gamma from which this holds for all leaves of the
+ * at least the weight of the leaf. min_gamma: the gamma from which this holds for all leaves of the
  * vertex.
  *
  * Leaves are the case of equal rows that can be decided locally. For other equal neighbours (11) is
  * a lower bound of the true gamma_fit. */
 static huddle_status find_resistance(const huddle_dense *f, const hd_shrink_edges *edges,
                                      const double *weights, double *own, double *leaves,
-                                     double *least) {
+                                     double *min_gamma) {
     huddle_status status = HUDDLE_OK;
     int64_t n = f->rows, *count = NULL;
     ALLOC_ZERO(count, n);
@@ -282,7 +282,7 @@ static huddle_status find_resistance(const huddle_dense *f, const hd_shrink_edge
                                        (size_t)f->cols * sizeof *f->values) != 0)
             continue;
         leaves[stem] += own[leaf];
-        least[stem] = fmax(least[stem], own[leaf] / edges->weight[e]);
+        min_gamma[stem] = fmax(min_gamma[stem], own[leaf] / edges->weight[e]);
     }
 done:
     huddle_free(count);
@@ -295,26 +295,26 @@ static huddle_status find_fit(const hd_shrink_input *in, double *gamma) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *f = in->f;
     int64_t n = f->rows, c = f->cols;
-    double *pull = NULL, *own = NULL, *leaves = NULL, *least = NULL;
+    double *pull = NULL, *own = NULL, *leaves = NULL, *min_gamma = NULL;
     ALLOC_ZERO(pull, n * c);
     ALLOC(own, n);
     ALLOC_ZERO(leaves, n);
-    ALLOC_ZERO(least, n);
+    ALLOC_ZERO(min_gamma, n);
     add_pulls(f, in->edges, pull);
-    TRY(find_resistance(f, in->edges, in->weights, own, leaves, least));
+    TRY(find_resistance(f, in->edges, in->weights, own, leaves, min_gamma));
     *gamma = INFINITY;
     for (int64_t i = 0; i < n; i++) {
         double square = hd_shrink_dot(pull + i * c, pull + i * c, c);
         if (square == 0)
             continue;
         double together = (own[i] + leaves[i]) / sqrt(square);
-        *gamma = fmin(*gamma, together >= least[i] ? together : own[i] / sqrt(square));
+        *gamma = fmin(*gamma, together >= min_gamma[i] ? together : own[i] / sqrt(square));
     }
 done:
     huddle_free(pull);
     huddle_free(own);
     huddle_free(leaves);
-    huddle_free(least);
+    huddle_free(min_gamma);
     return status;
 }
 

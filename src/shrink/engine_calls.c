@@ -33,8 +33,8 @@ done:
 
 /* Calls the engine for the wanted gap, with the iterations that are left of max_iter. Whatever it
  * returned is freed if it fails. */
-huddle_status hd_shrink_ask_engine(hd_shrink_solve *s, const huddle_dense *start, huddle_dense *g,
-                                   huddle_dense *z) {
+huddle_status hd_shrink_call_engine(hd_shrink_solve *s, const huddle_dense *start, huddle_dense *g,
+                                    huddle_dense *z) {
     huddle_status status = HUDDLE_UNSUPPORTED;
     const hd_shrink_input *in = &s->input;
     const hd_engine *engine = hd_context_engine(in->context);
@@ -44,7 +44,7 @@ huddle_status hd_shrink_ask_engine(hd_shrink_solve *s, const huddle_dense *start
                                  .weights = in->weights,
                                  .gamma = in->gamma,
                                  .squared = in->squared,
-                                 .gap = s->wanted,
+                                 .gap = s->target_gap,
                                  .max_iter = left,
                                  .start = start,
                                  .seed = s->options.seed};

@@ -316,21 +316,21 @@ done:
  * It is taken if the smoothed objective is no higher there than after 1.5 plain steps, which always
  * descend; otherwise those are taken. The history holds, for each pair, s_p and d_p, and after all
  * pairs the delta before; single precision is enough for a guess that is checked. */
-static float *history(const hd_shrink_irls_state *s, const hd_shrink_block *b, int64_t which) {
+static float *history_of(const hd_shrink_irls_state *s, const hd_shrink_block *b, int64_t which) {
     int64_t size = s->problem->n_free * s->problem->c;
     return s->history + which * size + hd_shrink_first(b);
 }
 
 static float *past_step(const hd_shrink_irls_state *s, const hd_shrink_block *b, int32_t pair) {
-    return history(s, b, 2 * pair);
+    return history_of(s, b, 2 * pair);
 }
 
 static float *past_change(const hd_shrink_irls_state *s, const hd_shrink_block *b, int32_t pair) {
-    return history(s, b, 2 * pair + 1);
+    return history_of(s, b, 2 * pair + 1);
 }
 
 static float *last_delta(const hd_shrink_irls_state *s, const hd_shrink_block *b) {
-    return history(s, b, 2 * PAIRS);
+    return history_of(s, b, 2 * PAIRS);
 }
 
 /* Completes the newest pair and adds up the normal equations of the least squares, lower triangle

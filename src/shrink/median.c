@@ -46,7 +46,7 @@ typedef struct median {
  * have no gradient and are counted in m->coincident. */
 static void evaluate_at(median *m, const double *point) {
     int64_t c = m->c;
-    double least = INFINITY;
+    double smallest = INFINITY;
     m->total = m->weight = 0;
     m->coincident = 0;
     memset(m->gradient, 0, (size_t)c * sizeof *m->gradient);
@@ -57,8 +57,8 @@ static void evaluate_at(median *m, const double *point) {
         double square = 0;
         for (int64_t k = 0; k < c; k++)
             square += (point[k] - row[k]) * (point[k] - row[k]);
-        if (square < least) {
-            least = square;
+        if (square < smallest) {
+            smallest = square;
             m->nearest = i;
         }
         if (square == 0) {
@@ -77,7 +77,7 @@ static void evaluate_at(median *m, const double *point) {
     }
 }
 
-static double length(const double *v, int64_t c) {
+static double vector_norm(const double *v, int64_t c) {
     double sum = 0;
     for (int64_t k = 0; k < c; k++)
         sum += v[k] * v[k];
@@ -119,14 +119,14 @@ static bool newton_step(median *m, double *step) {
  * the other terms is not longer than the weight of the rows there. */
 static bool is_optimal_at(median *m, int64_t row) {
     evaluate_at(m, m->rows + row * m->c);
-    return length(m->gradient, m->c) <= m->coincident * (1 + kink_margin);
+    return vector_norm(m->gradient, m->c) <= m->coincident * (1 + kink_margin);
 }
 
 /* Weiszfeld's step, a gradient step of length 1 / sum m_i / d_i, which minimises a majorising
  * quadratic. At a data point it is shortened by the weight of that point (Vardi and Zhang 2000),
  * without which the iteration could not leave it. */
 static void weiszfeld_step(const median *m, double *step) {
-    double pull = length(m->gradient, m->c);
+    double pull = vector_norm(m->gradient, m->c);
     double factor = pull > 0 ? fmax(0, 1 - m->coincident / pull) / m->weight : 0;
     for (int64_t k = 0; k < m->c; k++)
         step[k] = -factor * m->gradient[k];
@@ -134,7 +134,7 @@ static void weiszfeld_step(const median *m, double *step) {
 
 /* One step: Newton's if it decreases the sum, otherwise Weiszfeld's, which always does. At a data
  * point the Hessian lacks the term of that point, so Newton's step is not tried there. */
-static void descend(median *m, double *step) {
+static void descent_step(median *m, double *step) {
     bool newton = m->hessian != NULL && m->coincident == 0;
     double before = m->total;
     memcpy(m->trial, m->at, (size_t)m->c * sizeof *m->at);
@@ -162,7 +162,7 @@ static void find_median(median *m, double *step) {
             m->at[k] += m->mass[i] * m->rows[i * c + k] / m->total_mass;
     evaluate_at(m, m->at);
     for (int32_t count = 0; count < MAX_STEPS; count++) {
-        if (length(m->gradient, c) <= gradient_tolerance * m->total_mass)
+        if (vector_norm(m->gradient, c) <= gradient_tolerance * m->total_mass)
             return;
         int64_t nearest = m->nearest;
         if (nearest != tested) {
@@ -174,7 +174,7 @@ static void find_median(median *m, double *step) {
             evaluate_at(m, m->at);
         }
         double before = m->total;
-        descend(m, step);
+        descent_step(m, step);
         if (before - m->total <= 1e-16 * before && count > MIN_STEPS)
             return;
     }

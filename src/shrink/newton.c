@@ -55,9 +55,9 @@ static const double relaxation = 1.5;
 
 /* State of the tail per block. */
 typedef struct newton_block {
-    bool is_active; /* in the tail */
-    bool is_wanted; /* would begin the tail if its arrays were there */
-    bool is_spent;  /* the tail was tried and stopped helping */
+    bool is_active;    /* in the tail */
+    bool is_wanted;    /* would begin the tail if its arrays were there */
+    bool is_exhausted; /* the tail was tried and stopped helping */
 } newton_block;
 
 /* Vectors of the conjugate gradients. */
@@ -72,7 +72,7 @@ typedef struct newton {
     double *conjugate; /* N_VECTORS x rows x c, or NULL */
 } newton;
 
-static double *vector(const newton *s, int which) {
+static double *vector_of(const newton *s, int which) {
     return s->conjugate + which * s->irls.problem->rows * s->irls.problem->c;
 }
 
@@ -175,8 +175,8 @@ static void multiply_rows(const void *argument, int64_t begin, int64_t end, doub
 }
 
 /* The product of two vectors; the sum of the row norms of the first in *length, if wanted. */
-static huddle_status multiply(newton *s, hd_shrink_block *b, const double *a, const double *v,
-                              double *product, double *length) {
+static huddle_status dot_product(newton *s, hd_shrink_block *b, const double *a, const double *v,
+                                 double *product, double *length) {
     huddle_status status = HUDDLE_OK;
     pass q = {.s = s, .b = b, .from = a, .with = v};
     double sums[2] = {0};
@@ -189,7 +189,7 @@ done:
     return status;
 }
 
-/* The body of add(), below. */
+/* The body of add_scaled(), below. */
 static void add_rows(const void *argument, int64_t begin, int64_t end, double *sums) {
     const pass *q = argument;
     int64_t c = q->b->problem->c, first = hd_shrink_first(q->b);
@@ -201,8 +201,8 @@ static void add_rows(const void *argument, int64_t begin, int64_t end, double *s
 }
 
 /* to = with + factor from */
-static huddle_status add(newton *s, hd_shrink_block *b, double *to, const double *with,
-                         double factor, const double *from) {
+static huddle_status add_scaled(newton *s, hd_shrink_block *b, double *to, const double *with,
+                                double factor, const double *from) {
     pass q = {.s = s, .b = b, .from = from, .with = with, .to = to, .factor = factor};
     return hd_shrink_over_vertices(b, add_rows, &q, 0, NULL);
 }
@@ -222,34 +222,34 @@ static huddle_status solve_newton(newton *s, hd_shrink_block *b, double *slope) 
     const hd_shrink_linear_system *linear = &b->linear;
     int64_t first = hd_shrink_first(b);
     size_t bytes = (size_t)hd_shrink_size(b) * sizeof(double);
-    double *r = vector(s, RESIDUAL), *p = vector(s, DIRECTION), *image = vector(s, IMAGE);
-    double *solved = vector(s, SOLVED), *step = s->irls.step, product, begin, length;
+    double *r = vector_of(s, RESIDUAL), *p = vector_of(s, DIRECTION), *image = vector_of(s, IMAGE);
+    double *solved = vector_of(s, SOLVED), *step = s->irls.step, product, begin, length;
     memset(step + first, 0, bytes);
     memcpy(r + first, a->right + first, bytes);
     memcpy(p + first, a->delta + first, bytes);
-    TRY(multiply(s, b, r, p, &product, NULL));
+    TRY(dot_product(s, b, r, p, &product, NULL));
     begin = product;
     for (int32_t k = 0; k < MAX_INNER && product > 0; k++) {
         double curvature, change, next;
         TRY(apply_hessian(s, b, p, image, &curvature));
         if (!(curvature > 0))
             break;
-        TRY(add(s, b, step, step, product / curvature, p));
-        TRY(add(s, b, r, r, -product / curvature, image));
-        TRY(multiply(s, b, r, r, &next, &length));
+        TRY(add_scaled(s, b, step, step, product / curvature, p));
+        TRY(add_scaled(s, b, r, r, -product / curvature, image));
+        TRY(dot_product(s, b, r, r, &next, &length));
         TRY(linear->solver->solve(linear->state, r + first, preconditioner_tolerance * length,
                                   solved + first));
         b->n_solves++;
         /* image . solved over curvature is the coefficient for which the new p is conjugate to the
          * old. */
-        TRY(multiply(s, b, image, solved, &change, NULL));
-        TRY(multiply(s, b, r, solved, &next, NULL));
+        TRY(dot_product(s, b, image, solved, &change, NULL));
+        TRY(dot_product(s, b, r, solved, &next, NULL));
         if (next <= inner_tolerance * begin)
             break;
-        TRY(add(s, b, p, solved, -change / curvature, p));
+        TRY(add_scaled(s, b, p, solved, -change / curvature, p));
         product = next;
     }
-    TRY(multiply(s, b, a->right, step, slope, NULL));
+    TRY(dot_product(s, b, a->right, step, slope, NULL));
 done:
     return status;
 }
@@ -263,8 +263,8 @@ done:
  *
  * (inverse = 1 / r), which is then brought into the unit ball, so that the next Hessian is positive
  * semidefinite. */
-static void follow(double *restrict unit, const double *at, const double *d, double inverse,
-                   int64_t c) {
+static void follow_move(double *restrict unit, const double *at, const double *d, double inverse,
+                        int64_t c) {
     double along = inverse * hd_shrink_dot(at, d, c), square = 0;
     for (int64_t k = 0; k < c; k++) {
         double full = inverse * (at[k] + d[k] - unit[k] * along);
@@ -287,8 +287,8 @@ static void follow_edges(const void *argument, int64_t begin, int64_t end, doubl
         const double *head = q->from + p->head[e] * c, *tail = q->from + p->tail[e] * c;
         for (int64_t k = 0; k < c; k++)
             scratch[k] = head[k] - tail[k];
-        follow(q->s->unit_x + e * c, q->s->irls.x + e * c, scratch,
-               q->b->arrays->edge_weight[e] / p->lambda[e], c);
+        follow_move(q->s->unit_x + e * c, q->s->irls.x + e * c, scratch,
+                    q->b->arrays->edge_weight[e] / p->lambda[e], c);
     }
 }
 
@@ -298,8 +298,8 @@ static void follow_vertices(const void *argument, int64_t begin, int64_t end, do
     int64_t c = p->c, v0 = q->b->range.v0;
     (void)sums;
     for (int64_t i = v0 + begin; i < v0 + end; i++)
-        follow(q->s->unit_h + i * c, q->b->arrays->h + i * c, q->from + i * c,
-               q->s->irls.vertex_weight[i] / p->mass[i], c);
+        follow_move(q->s->unit_h + i * c, q->b->arrays->h + i * c, q->from + i * c,
+                    q->s->irls.vertex_weight[i] / p->mass[i], c);
 }
 
 /* Updates the dual vectors for a move by `step` that has not been made yet: they are linearised at
@@ -325,10 +325,10 @@ static void scale_rows(const hd_shrink_block *b, double *to, const double *from,
  * the difference, so that no copy of h and x is needed. The dual vectors follow first, by the whole
  * step: they influence only the next Hessian, which is positive semidefinite for any dual vectors
  * in the unit ball. */
-static huddle_status descend(newton *s, hd_shrink_block *b, double slope) {
+static huddle_status descent_step(newton *s, hd_shrink_block *b, double slope) {
     huddle_status status = HUDDLE_OK;
     hd_shrink_irls_state *irls = &s->irls;
-    double *whole = vector(s, DIRECTION), smooth[2], moved = 1,
+    double *whole = vector_of(s, DIRECTION), smooth[2], moved = 1,
            start = irls->blocks[b->index].smooth;
     scale_rows(b, whole, irls->step, 1);
     TRY(follow_dual(s, b, whole));
@@ -379,11 +379,11 @@ static huddle_status tail_step(newton *s, hd_shrink_block *b) {
     if (is_done)
         goto done;
     TRY(solve_newton(s, b, &slope));
-    TRY(descend(s, b, slope));
+    TRY(descent_step(s, b, slope));
     hd_shrink_irls_reduce_smoothing(&s->irls, b);
     if (b->progress.since >= MAX_IDLE) {
         own->is_active = false;
-        own->is_spent = true;
+        own->is_exhausted = true;
         s->irls.blocks[b->index].n_pairs = 0;
     }
 done:
@@ -408,7 +408,7 @@ static huddle_status newton_step(void *state, hd_shrink_block *b) {
     /* tau is reduced whenever the gap is below 1.5 tau, so many steps at the same tau mean that the
      * gap no longer follows. */
     gap = hd_shrink_block_gap(b);
-    own->is_wanted = !own->is_spent && s->irls.blocks[b->index].waiting >= PATIENCE &&
+    own->is_wanted = !own->is_exhausted && s->irls.blocks[b->index].waiting >= PATIENCE &&
                      gap < near_gap * b->point.primal && gap > b->progress.target;
 done:
     return status;

@@ -137,7 +137,7 @@ static int by_pair(const void *x, const void *y) {
 /* stay becomes the common refinement of itself and the groups of the level: rows are together if
  * they are together in both. Rows are sorted by the pair of groups; each set is named after its
  * first row, and the names are then numbered from 0 by first appearance. */
-static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32_t *stay) {
+static huddle_status refine_groups(const int32_t *groups, int64_t n, pair *pairs, int32_t *stay) {
     /* The sort also orders by row, so that the first of a set is its smallest row. */
     int32_t unused, name = 0;
     for (int64_t i = 0; i < n; i++)
@@ -155,7 +155,7 @@ static huddle_status refine(const int32_t *groups, int64_t n, pair *pairs, int32
 /* stay: n_levels x n, for each level the sets of rows that are together there and at all higher
  * levels. Groups may split again as gamma grows; these sets cannot, since each is a refinement
  * of the next, so that they form a tree. */
-static huddle_status find_lasting(const huddle_path *path, int32_t *stay) {
+static huddle_status find_lasting_groups(const huddle_path *path, int32_t *stay) {
     huddle_status status = HUDDLE_OK;
     int64_t n = path->n;
     pair *pairs = NULL;
@@ -165,7 +165,7 @@ static huddle_status find_lasting(const huddle_path *path, int32_t *stay) {
            (size_t)n * sizeof *stay);
     for (int32_t l = path->n_levels - 2; l >= 0; l--) {
         memcpy(stay + l * n, stay + (l + 1) * n, (size_t)n * sizeof *stay);
-        TRY(refine(path->groups + l * n, n, pairs, stay + l * n));
+        TRY(refine_groups(path->groups + l * n, n, pairs, stay + l * n));
     }
 done:
     huddle_free(pairs);
@@ -224,7 +224,7 @@ static huddle_status find_fusions(huddle_path *path) {
     huddle_status status = HUDDLE_OK;
     int32_t *stay = NULL;
     ALLOC(stay, path->n_levels * path->n);
-    TRY(find_lasting(path, stay));
+    TRY(find_lasting_groups(path, stay));
     TRY(grow_tree(path, stay));
 done:
     huddle_free(stay);
@@ -279,25 +279,26 @@ void huddle_path_free(huddle_path *path) {
 
 /* ---- labels -------------------------------------------------------------------------------- */
 
-/* Counts the groups with at least `least` rows; size becomes the number of rows of each. */
-static int32_t count_large(const int32_t *groups, int64_t n, double least, int64_t *size) {
+/* Counts the groups with at least `min_size` rows; size becomes the number of rows of each. */
+static int32_t count_large_groups(const int32_t *groups, int64_t n, double min_size,
+                                  int64_t *size) {
     int32_t count = 0;
     memset(size, 0, (size_t)n * sizeof *size);
     for (int64_t i = 0; i < n; i++)
         size[groups[i]]++;
     for (int64_t q = 0; q < n; q++)
-        count += (double)size[q] >= least;
+        count += (double)size[q] >= min_size;
     return count;
 }
 
 /* The coarsest level with at least n_clusters large groups or, if there is none, the coarsest with
  * the largest number of them. From the top down, so that the first match is the coarsest. */
-static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double least,
+static int32_t choose_level(const huddle_path *path, int32_t n_clusters, double min_size,
                             int64_t *size, huddle_path_choice *choice) {
     int32_t best = 0;
     choice->n_found = -1;
     for (int32_t l = path->n_levels - 1; l >= 0; l--) {
-        int32_t count = count_large(path->groups + l * path->n, path->n, least, size);
+        int32_t count = count_large_groups(path->groups + l * path->n, path->n, min_size, size);
         if (count > choice->n_found) {
             choice->n_found = count;
             best = l;
@@ -343,7 +344,7 @@ static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t 
     for (int64_t k = 0; k < count * c; k++)
         mean[k] /= (double)size[k / c];
     for (int64_t i = 0; i < x->rows; i++) {
-        double least = INFINITY;
+        double smallest = INFINITY;
         int32_t nearest = 0;
         for (int32_t q = 0; q < count && labels[i] < 0; q++) {
             double square = 0;
@@ -351,8 +352,8 @@ static huddle_status join_nearest(const huddle_dense *x, int32_t count, int32_t 
                 double d = x->values[i * x->stride + k] - mean[q * c + k];
                 square += d * d;
             }
-            if (square < least) {
-                least = square;
+            if (square < smallest) {
+                smallest = square;
                 nearest = q;
             }
         }
@@ -384,10 +385,10 @@ huddle_status huddle_path_labels(huddle_context *context, const huddle_path *pat
     ALLOC(cluster, n);
     /* With as many clusters as rows, single rows are clusters; otherwise a group has at least
      * two. */
-    double least = fmax(n_clusters == n ? 1 : 2, large_share * (double)n / n_clusters);
-    int32_t level = choose_level(path, n_clusters, least, size, &own);
+    double min_size = fmax(n_clusters == n ? 1 : 2, large_share * (double)n / n_clusters);
+    int32_t level = choose_level(path, n_clusters, min_size, size, &own);
     const int32_t *groups = path->groups + level * n;
-    count_large(groups, n, least, size);
+    count_large_groups(groups, n, min_size, size);
     /* If no level has enough large groups, fewer clusters are returned. */
     int32_t count = own.n_found < n_clusters ? own.n_found : n_clusters;
     rank_groups(size, n, count, cluster);

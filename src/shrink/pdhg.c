@@ -199,7 +199,7 @@ static void consider_restart(pdhg *s, const hd_shrink_block *b, double residual,
 
 /* One iteration. The residual is the length of T(w) - w in the metric of the steps, without its
  * mixed term. */
-static huddle_status iterate(pdhg *s, hd_shrink_block *b, bool publish) {
+static huddle_status iterate_block(pdhg *s, hd_shrink_block *b, bool publish) {
     huddle_status status = HUDDLE_OK;
     pdhg_block *own = &s->blocks[b->index];
     pass q = {.s = s,
@@ -226,7 +226,7 @@ static huddle_status pdhg_step(void *state, hd_shrink_block *b) {
     if (!s->blocks[b->index].has_begun)
         begin_block(s, b);
     for (int32_t k = 1; k <= batch; k++)
-        TRY(iterate(s, b, k == batch));
+        TRY(iterate_block(s, b, k == batch));
     TRY(hd_shrink_block_evaluate(b));
     TRY(hd_shrink_block_bound(b));
 done:

@@ -41,7 +41,7 @@ static int64_t count_terms(const place *p) {
 }
 
 /* Term k: its point and weight; the first is f, which for "l2" has no distance term. */
-static const double *term(const place *p, int64_t k, double *weight) {
+static const double *term_of(const place *p, int64_t k, double *weight) {
     if (k == 0) {
         *weight = p->b->squared ? 0 : 1;
         return p->f;
@@ -52,14 +52,14 @@ static const double *term(const place *p, int64_t k, double *weight) {
 }
 
 /* Differences, not norms and products: equal rows must have the distance 0 exactly. */
-static double distance(const double *a, const double *b, int64_t c) {
+static double vector_distance(const double *a, const double *b, int64_t c) {
     double sum = 0;
     for (int64_t k = 0; k < c; k++)
         sum += (a[k] - b[k]) * (a[k] - b[k]);
     return sqrt(sum);
 }
 
-static double length(const double *v, int64_t c) {
+static double vector_norm(const double *v, int64_t c) {
     double sum = 0;
     for (int64_t k = 0; k < c; k++)
         sum += v[k] * v[k];
@@ -75,8 +75,8 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
     memset(p->gradient, 0, (size_t)p->c * sizeof *p->gradient);
     for (int64_t k = 0; k < count_terms(p); k++) {
         double weight, d;
-        const double *point = term(p, k, &weight);
-        d = distance(at, point, p->c);
+        const double *point = term_of(p, k, &weight);
+        d = vector_distance(at, point, p->c);
         /* At distance 0 the term has no gradient; its subgradients are the vectors up to
          * `weight`. */
         if (d == 0) {
@@ -89,7 +89,7 @@ static double evaluate_at(const place *p, const double *at, double *stuck, doubl
             p->gradient[q] += weight / d * (at[q] - point[q]);
     }
     if (p->b->squared) {
-        double d = distance(at, p->f, p->c);
+        double d = vector_distance(at, p->f, p->c);
         objective += d * d;
         *inverse += 2;
         for (int64_t q = 0; q < p->c; q++)
@@ -105,7 +105,7 @@ static bool try_kinks(const place *p) {
     double best = INFINITY, stuck, inverse;
     for (int64_t k = 0; k < count_terms(p); k++) {
         double weight;
-        const double *point = term(p, k, &weight);
+        const double *point = term_of(p, k, &weight);
         double objective = evaluate_at(p, point, &stuck, &inverse);
         if (objective < best) {
             best = objective;
@@ -114,17 +114,17 @@ static bool try_kinks(const place *p) {
     }
     memcpy(p->g, p->from, (size_t)p->c * sizeof *p->g);
     evaluate_at(p, p->g, &stuck, &inverse);
-    return length(p->gradient, p->c) <= stuck * (1 + kink_margin);
+    return vector_norm(p->gradient, p->c) <= stuck * (1 + kink_margin);
 }
 
 /* Weiszfeld's iteration from the best kink, the first step as in Vardi and Zhang (2000). Each step
  * is first tried with the factor 1.5, which usually descends more (see relaxation in irls.c), then
  * with 1, which descends in exact arithmetic. Since the start is the best kink and the objective
  * decreases, the iteration meets no other kink. */
-static void descend(const place *p) {
+static void iterate_weiszfeld(const place *p) {
     double stuck, inverse, before = evaluate_at(p, p->g, &stuck, &inverse);
     for (int32_t step = 0; step < MAX_STEPS; step++) {
-        double pull = length(p->gradient, p->c);
+        double pull = vector_norm(p->gradient, p->c);
         /* If pull <= stuck, zero is a subgradient and g is optimal; the division is then not
          * used. */
         double factor = (1 - stuck / pull) / inverse, objective = INFINITY;
@@ -163,7 +163,7 @@ static huddle_status shrink_rows(void *argument, hd_chunk chunk) {
                    .next = scratch + 2 * c,
                    .from = scratch + 3 * c};
         if (!try_kinks(&p))
-            descend(&p);
+            iterate_weiszfeld(&p);
         memcpy(b->g->values + i * b->g->stride, p.g, (size_t)c * sizeof *p.g);
     }
     return HUDDLE_OK;

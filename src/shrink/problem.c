@@ -12,7 +12,7 @@
 static const double degree_margin = 1e-12;
 
 /* Work arrays of hd_shrink_problem_new(), all in the numbering of the caller. */
-typedef struct draft {
+typedef struct builder {
     const hd_shrink_input *input;
     const huddle_csr *w;
     const hd_shrink_edges *edges;
@@ -21,9 +21,9 @@ typedef struct draft {
     bool *fixed;        /* n + ghosts */
     int32_t *number;    /* n + ghosts: new number of a vertex, -1 while it has none */
     int32_t *component; /* n */
-} draft;
+} builder;
 
-static void draft_free(draft *d) {
+static void builder_free(builder *d) {
     huddle_free(d->lambda);
     huddle_free(d->fixed);
     huddle_free(d->number);
@@ -48,7 +48,7 @@ huddle_status hd_shrink_fetch(const hd_shrink_problem *problem, double *rows) {
     return hd_halo_fetch(problem->halo, rows, (size_t)problem->c * sizeof *rows);
 }
 
-static double weight_of(const draft *d, int64_t v) {
+static double weight_of(const builder *d, int64_t v) {
     return hd_shrink_row_weight(d->input->weights, v);
 }
 
@@ -87,7 +87,7 @@ done:
 }
 
 /* An edge that a solver must consider: strong enough, and not between two fixed vertices. */
-static bool is_live(const draft *d, int64_t e) {
+static bool is_live(const builder *d, int64_t e) {
     return d->lambda[e] >= d->smallest_lambda &&
            !(d->fixed[d->edges->i[e]] && d->fixed[d->edges->j[e]]);
 }
@@ -100,7 +100,7 @@ static bool is_live(const draft *d, int64_t e) {
  *
  * In the squared loss, scaling F by 1/unit scales the first term of (6) by 1/unit^2 but the second
  * by 1/unit; dividing lambda by the unit corrects this. */
-static huddle_status set_forces(draft *d, bool fix, double negligible, hd_shrink_problem *p) {
+static huddle_status set_forces(builder *d, bool fix, double negligible, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_edges *edges = d->edges;
     double gamma = d->input->gamma, *degree = NULL, lightest = INFINITY;
@@ -134,7 +134,7 @@ done:
 /* Numbers the block of `first` in breadth-first order; p->vertex serves as the queue. Neighbours
  * then get nearby numbers, which makes passes over edges read nearby memory, and the first vertices
  * of a block form a connected set (cuts_suffice() in ends.c relies on few leaving edges). */
-static void number_block(draft *d, int32_t first, hd_shrink_problem *p) {
+static void number_block(builder *d, int32_t first, hd_shrink_problem *p) {
     const huddle_csr *w = d->w;
     int32_t done = p->n_free;
     d->number[first] = p->n_free;
@@ -152,7 +152,7 @@ static void number_block(draft *d, int32_t first, hd_shrink_problem *p) {
 }
 
 /* Block after block, in the order of their first vertices, then the fixed vertices. */
-static huddle_status number_vertices(draft *d, hd_shrink_problem *p) {
+static huddle_status number_vertices(builder *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     int64_t capacity = 0;
     memset(d->number, -1, (size_t)p->n * sizeof *d->number);
@@ -178,7 +178,7 @@ done:
 
 /* Keeps all vertices in their order, as one block: the exchange of rows between processes uses this
  * order. */
-static huddle_status number_spread_vertices(draft *d, hd_shrink_problem *p) {
+static huddle_status number_spread_vertices(builder *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     for (int32_t v = 0; v < p->rows; v++)
         d->number[v] = v;
@@ -193,7 +193,8 @@ done:
 
 /* Stores edge e at `place`, from `head` to its other end; `flipped` records whether the caller's
  * orientation is the opposite, for the sign of z_e. */
-static void put_edge(const draft *d, int32_t e, int32_t head, hd_shrink_problem *p, int64_t place) {
+static void add_edge(const builder *d, int32_t e, int32_t head, hd_shrink_problem *p,
+                     int64_t place) {
     int32_t i = d->edges->i[e], j = d->edges->j[e];
     p->edge[place] = e;
     p->flipped[place] = d->number[i] != head;
@@ -204,41 +205,41 @@ static void put_edge(const draft *d, int32_t e, int32_t head, hd_shrink_problem 
 
 /* Appends the live edges between v and vertices of larger numbers that are free, or, with
  * `anchored`, fixed. Fixed vertices have the largest numbers, so a free end is always the head. */
-static int64_t put_edges_of(const draft *d, int32_t v, bool anchored, hd_shrink_problem *p,
+static int64_t add_edges_of(const builder *d, int32_t v, bool anchored, hd_shrink_problem *p,
                             int64_t place) {
     const huddle_csr *w = d->w;
     int32_t old = p->vertex[v];
     for (int64_t at = w->offsets[old]; at < w->offsets[old + 1]; at++) {
         int32_t u = w->columns[at];
         if (u != old && d->fixed[u] == anchored && d->number[u] > v && is_live(d, d->edges->at[at]))
-            put_edge(d, d->edges->at[at], v, p, place++);
+            add_edge(d, d->edges->at[at], v, p, place++);
     }
     return place;
 }
 
 /* Edges in the order of their heads: passes over edges read the rows of heads sequentially. */
-static void number_edges(const draft *d, hd_shrink_problem *p) {
+static void number_edges(const builder *d, hd_shrink_problem *p) {
     int64_t place = 0;
     for (int64_t b = 0; b < p->n_blocks; b++) {
         hd_shrink_range *block = &p->blocks[b];
         block->e0 = place;
         for (int32_t v = block->v0; v < block->v1; v++)
-            place = put_edges_of(d, v, false, p, place);
+            place = add_edges_of(d, v, false, p, place);
         block->ghost = block->anchor = place;
         for (int32_t v = block->v0; v < block->v1; v++)
-            place = put_edges_of(d, v, true, p, place);
+            place = add_edges_of(d, v, true, p, place);
         block->e1 = place;
     }
     p->n_live = place;
     /* Idle edges follow in the order of the caller. */
     for (int64_t e = 0; e < d->edges->count; e++)
         if (!is_live(d, e))
-            put_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
+            add_edge(d, (int32_t)e, d->number[d->edges->i[e]], p, place++);
 }
 
 /* The same for rows that are spread over processes: the live edges in their order, inner ones, then
  * those to ghosts; after them the idle ones. */
-static void number_spread_edges(const draft *d, hd_shrink_problem *p) {
+static void number_spread_edges(const builder *d, hd_shrink_problem *p) {
     const hd_shrink_edges *edges = d->edges;
     hd_shrink_range *block = &p->blocks[0];
     int64_t place = 0;
@@ -246,14 +247,14 @@ static void number_spread_edges(const draft *d, hd_shrink_problem *p) {
         if (e == edges->own)
             block->ghost = place;
         if (is_live(d, e))
-            put_edge(d, (int32_t)e, edges->i[e], p, place++);
+            add_edge(d, (int32_t)e, edges->i[e], p, place++);
     }
     if (edges->own == edges->count)
         block->ghost = place;
     p->n_live = block->anchor = block->e1 = place;
     for (int64_t e = 0; e < edges->count; e++)
         if (!is_live(d, e))
-            put_edge(d, (int32_t)e, edges->i[e], p, place++);
+            add_edge(d, (int32_t)e, edges->i[e], p, place++);
 }
 
 /* For each free vertex the list of its live edges, by a counting sort that keeps the order of
@@ -285,7 +286,7 @@ done:
 
 /* The cost of the idle edges at F. Edges between fixed vertices have it at every G considered; that
  * of negligible edges changes by less than the gap allows. */
-static huddle_status add_idle_cost(const draft *d, hd_shrink_problem *p) {
+static huddle_status add_idle_cost(const builder *d, hd_shrink_problem *p) {
     for (int64_t e = p->n_live; e < p->m; e++) {
         double sum = 0;
         for (int64_t k = 0; k < p->c; k++) {
@@ -299,7 +300,7 @@ static huddle_status add_idle_cost(const draft *d, hd_shrink_problem *p) {
 
 /* Copies rows, weights and radii into the new order. Radii refer to components of the whole W, idle
  * edges included, because that is the graph the certificate refers to. */
-static huddle_status copy_rows(const draft *d, hd_shrink_problem *p) {
+static huddle_status copy_rows(const builder *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *f = d->input->f;
     int32_t *component = NULL;
@@ -323,7 +324,7 @@ done:
 }
 
 /* Arrays of the draft and of the problem whose sizes are known before numbering. */
-static huddle_status allocate(draft *d, hd_shrink_problem *p) {
+static huddle_status allocate_arrays(builder *d, hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     ALLOC(d->lambda, p->m);
     ALLOC_ZERO(d->fixed, p->rows);
@@ -348,7 +349,7 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
                                     hd_shrink_problem *p) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_edges *edges = input->edges;
-    draft d = {.input = input, .w = input->w, .edges = edges};
+    builder d = {.input = input, .w = input->w, .edges = edges};
     *p = (hd_shrink_problem){.n = input->f->rows,
                              .m = edges->count,
                              .c = input->f->cols,
@@ -356,7 +357,7 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
                              .squared = input->squared,
                              .halo = &edges->halo};
     TRY(choose_unit(input->context, input->f, &p->unit));
-    TRY(allocate(&d, p));
+    TRY(allocate_arrays(&d, p));
     /* The squared loss has no kink at F, so that every row with a force moves. */
     TRY(set_forces(&d, fix && !input->squared, negligible, p));
     TRY(hd_shrink_components(input->context, edges, p->n, d.component, &p->n_components));
@@ -370,7 +371,7 @@ huddle_status hd_shrink_problem_new(const hd_shrink_input *input, bool fix, doub
     TRY(list_incident(p));
     TRY(copy_rows(&d, p));
 done:
-    draft_free(&d);
+    builder_free(&d);
     if (status != HUDDLE_OK)
         hd_shrink_problem_free(p);
     return status;

@@ -69,7 +69,7 @@ static huddle_status solve_and_snap(hd_shrink_solve *s, huddle_shrunk *out) {
             s->info->gap > s->options.gap)
             break;
         /* The solve continues from its present state; nothing is restarted. */
-        s->wanted *= tighter_gap;
+        s->target_gap *= tighter_gap;
     }
 done:
     return status;

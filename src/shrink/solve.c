@@ -99,7 +99,7 @@ huddle_status hd_shrink_solve_open(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     double negligible = fmin(largest_negligible, negligible_per_gap * s->options.gap);
-    s->wanted = s->options.gap;
+    s->target_gap = s->options.gap;
     s->max_iter = s->options.shrink_max_iter;
     TRY(hd_shrink_find_solver(s->input.context, s->input.edges, s->options.solver, &s->solver));
     if (s->max_iter == HUDDLE_AUTO)
@@ -108,7 +108,7 @@ huddle_status hd_shrink_solve_open(hd_shrink_solve *s) {
     s->n_rows = slab.total;
     /* An engine uses a method of its own, so it is called unless the caller names a solver. */
     if (strcmp(s->options.solver, "auto") == 0) {
-        status = hd_shrink_ask_engine(s, s->options.start, &s->engine_g, &s->engine_z);
+        status = hd_shrink_call_engine(s, s->options.start, &s->engine_g, &s->engine_z);
         if (status == HUDDLE_OK)
             s->solver = NULL;
         else if (status != HUDDLE_UNSUPPORTED)
@@ -156,7 +156,7 @@ static void update_progress(hd_shrink_solve *s) {
         bool is_stalled = s->solver != NULL && progress->since >= s->solver->max_idle;
         if (p->n_blocks == 1) /* 0 / 0 on a process without edges */
             share = 1;
-        progress->target = s->wanted * .5 * (b->point.primal + s->dual * share);
+        progress->target = s->target_gap * .5 * (b->point.primal + s->dual * share);
         progress->is_done = progress->is_exact || is_stalled || gap <= progress->target;
     }
 }
@@ -176,7 +176,7 @@ static huddle_status step_block(const hd_shrink_solve *s, hd_shrink_block *b) {
 
 /* Small blocks of one chunk, one after the other. They share no data that is written, so the order
  * in which threads run does not matter. */
-static huddle_status step_small(void *argument, hd_chunk chunk) {
+static huddle_status step_small_blocks(void *argument, hd_chunk chunk) {
     huddle_status status = HUDDLE_OK;
     const hd_shrink_solve *s = argument;
     for (int64_t k = chunk.begin; k < chunk.end; k++) {
@@ -190,7 +190,7 @@ done:
 
 /* One step of every block that needs it: large blocks one after the other, each on all threads;
  * then small ones in parallel, each on one thread. */
-static huddle_status step_all(hd_shrink_solve *s) {
+static huddle_status step_blocks(hd_shrink_solve *s) {
     huddle_status status = HUDDLE_OK;
     bool spread = hd_shrink_is_spread(&s->problem);
     if (s->solver->prepare != NULL)
@@ -200,7 +200,7 @@ static huddle_status step_all(hd_shrink_solve *s) {
         if (!b->progress.is_done && (b->m >= LARGE_BLOCK || spread))
             TRY(step_block(s, b));
     }
-    TRY(hd_parallel(s->input.context, NULL, s->n_small, SMALL_GRAIN, step_small, s));
+    TRY(hd_parallel(s->input.context, NULL, s->n_small, SMALL_GRAIN, step_small_blocks, s));
 done:
     return status;
 }
@@ -247,11 +247,11 @@ static huddle_status iterate_blocks(hd_shrink_solve *s) {
         int32_t batch = left < s->solver->batch ? left : s->solver->batch;
         for (int64_t k = 0; k < s->problem.n_blocks; k++)
             s->blocks[k].progress.batch = batch;
-        TRY(step_all(s));
+        TRY(step_blocks(s));
         s->info->n_iter += batch;
         update_progress(s);
         TRY(record_history(s));
-        if (hd_shrink_relative_gap(s->primal, s->dual) <= s->wanted)
+        if (hd_shrink_relative_gap(s->primal, s->dual) <= s->target_gap)
             break;
     }
 done:
@@ -269,7 +269,7 @@ static huddle_status iterate_engine(hd_shrink_solve *s) {
     double before = s->primal, objective = s->problem.idle_cost;
     bool is_first = s->info->n_history == 0;
     if (!is_first)
-        TRY(hd_shrink_ask_engine(s, &s->engine_g, &g, &z));
+        TRY(hd_shrink_call_engine(s, &s->engine_g, &g, &z));
     for (int64_t k = 0; k < s->problem.n_blocks && is_first; k++)
         s->blocks[k].point.primal = INFINITY; /* the start is not a result */
     TRY(hd_shrink_load_point(s, is_first ? &s->engine_g : &g, is_first ? &s->engine_z : &z));

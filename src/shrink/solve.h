@@ -17,7 +17,7 @@ typedef struct hd_shrink_solve {
     huddle_dense engine_g, engine_z;
     int64_t n_rows;      /* over all processes */
     double started;      /* seconds */
-    double wanted;       /* relative gap to reach: tighter than asked for if snapping needs it */
+    double target_gap;   /* relative gap to reach: tighter than asked for if snapping needs it */
     double primal, dual; /* of the whole problem */
     int32_t max_iter;
     huddle_shrink_info *info;
@@ -40,8 +40,8 @@ huddle_status hd_shrink_solve_answer(hd_shrink_solve *solve, huddle_shrunk *out)
 huddle_status hd_shrink_solve_report(hd_shrink_solve *solve, const huddle_shrunk *out);
 
 /* engine_calls.c: asks the context's engine. HUDDLE_UNSUPPORTED if there is none for this. */
-huddle_status hd_shrink_ask_engine(hd_shrink_solve *solve, const huddle_dense *start,
-                                   huddle_dense *g, huddle_dense *z);
+huddle_status hd_shrink_call_engine(hd_shrink_solve *solve, const huddle_dense *start,
+                                    huddle_dense *g, huddle_dense *z);
 
 /* Puts a primal and a dual point, in the caller's numbers, into the blocks. */
 huddle_status hd_shrink_load_point(hd_shrink_solve *solve, const huddle_dense *g,

@@ -8,23 +8,23 @@
 #include <stdarg.h>
 
 /* The messages of the reader, one per line. */
-static char said[4000];
+static char recorded[4000];
 
-static inline void hear(void *user, huddle_log_level level, huddle_warning_code code,
-                        const char *text) {
+static inline void record_line(void *user, huddle_log_level level, huddle_warning_code code,
+                               const char *text) {
     (void)user;
     assert_int_equal(code,
                      level == HUDDLE_LOG_WARNING ? HUDDLE_WARNING_INPUT : HUDDLE_WARNING_NONE);
-    snprintf(said + strlen(said), sizeof said - strlen(said), "%s%s\n",
+    snprintf(recorded + strlen(recorded), sizeof recorded - strlen(recorded), "%s%s\n",
              level == HUDDLE_LOG_WARNING ? "warning: " : "", text);
 }
 
 static inline huddle_status read_text(const char *text, const huddle_read_options *options,
                                       huddle_data *data) {
     huddle_context *context = NULL;
-    said[0] = '\0';
+    recorded[0] = '\0';
     assert_ok(huddle_context_new(&context));
-    huddle_context_set_log(context, hear, NULL);
+    huddle_context_set_log(context, record_line, NULL);
     huddle_status status =
         huddle_data_read(context, io_write_text("table.csv", text), options, data);
     huddle_context_free(context);

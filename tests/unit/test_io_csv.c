@@ -134,8 +134,8 @@ static void faults_of_tables_are_named(void **state) {
         huddle_data data;
         huddle_status status = read_text(cases[i][0], NULL, &data);
         assert_true(status == HUDDLE_FORMAT || status == HUDDLE_INVALID);
-        const char *said = huddle_last_error() + strlen(test_directory()) + 1;
-        assert_memory_equal(said, cases[i][1], strlen(cases[i][1]));
+        const char *message = huddle_last_error() + strlen(test_directory()) + 1;
+        assert_memory_equal(message, cases[i][1], strlen(cases[i][1]));
         assert_null(data.points.values);
     }
     const char *q[] = {"q"};

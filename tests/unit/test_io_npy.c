@@ -83,7 +83,7 @@ static void shapes_and_orders_of_arrays_are_understood(void **state) {
 static void faults_of_arrays_are_named(void **state) {
     (void)state;
     static const struct {
-        const char *header, *said;
+        const char *header, *message;
     } cases[] = {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", "needs 48 bytes"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (461168601842738790, 4), }",
@@ -105,7 +105,7 @@ static void faults_of_arrays_are_named(void **state) {
         size_t size = make_npy(cases[k].header, "12345678", 8, file);
         huddle_status status = huddle_data_read(NULL, io_write("f.npy", file, size), NULL, &data);
         assert_true(status == HUDDLE_FORMAT || status == HUDDLE_UNSUPPORTED);
-        assert_non_null(strstr(huddle_last_error(), cases[k].said));
+        assert_non_null(strstr(huddle_last_error(), cases[k].message));
         assert_non_null(strstr(huddle_last_error(), "f.npy: "));
     }
     char file[256];

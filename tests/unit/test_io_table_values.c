@@ -60,7 +60,7 @@ static void decimal_commas_are_read(void **state) {
     huddle_data data;
     assert_ok(read_text("a;b;kind\n1,5;1.234,5;u\n-2,25;10;v\n0,125;3,5e2;u\n", NULL, &data));
     assert_values(&data, 3, 2, (double[]){1.5, 1234.5, -2.25, 10, .125, 350});
-    assert_string_equal(said, "");
+    assert_string_equal(recorded, "");
     huddle_data_free(&data);
     assert_ok(read_text("a,b\n\"$1,000\",5 %\n$3.10,7 %\n", NULL, &data));
     assert_values(&data, 2, 2, (double[]){1000, .05, 3.1, .07});
@@ -76,7 +76,7 @@ static void doubtful_commas_are_reported(void **state) {
     static const struct {
         const char *text;
         double first;
-        const char *said;
+        const char *recorded;
     } cases[] = {
         {"a;b\n1,234;5\n2,345;6\n", 1.234,
          "column 1 (a): 2,345 is read as 2.345, the comma being the decimal sign"},
@@ -95,15 +95,16 @@ static void doubtful_commas_are_reported(void **state) {
         huddle_data data;
         assert_ok(read_text(cases[k].text, NULL, &data));
         assert_close((double)data.points.values[0], cases[k].first, 1e-6);
-        if (strstr(said, cases[k].said) == NULL || (cases[k].said[0] == '\0' && said[0] != '\0'))
-            fail_msg("case %zu: %s", k, said);
+        if (strstr(recorded, cases[k].recorded) == NULL ||
+            (cases[k].recorded[0] == '\0' && recorded[0] != '\0'))
+            fail_msg("case %zu: %s", k, recorded);
         huddle_data_free(&data);
     }
     huddle_data data;
     assert_refused(read_text("a;b\n1,5;1\n2,5;2\n3.5;3\n", NULL, &data), HUDDLE_FORMAT,
                    "line 4, column 1 (a): '3.5' is not a number with a decimal comma");
     assert_ok(read_text("a,b\n5 %,1\n7,2\n", NULL, &data));
-    assert_non_null(strstr(said, "mixes values such as 5 %, read as 0.05, with 7, read as 7"));
+    assert_non_null(strstr(recorded, "mixes values such as 5 %, read as 0.05, with 7, read as 7"));
     huddle_data_free(&data);
 }
 
@@ -135,11 +136,11 @@ static void missing_values_are_named_dropped_or_filled(void **state) {
         assert_int_equal(data.n_dropped, 1);
         assert_int_equal(data.dropped[0], 1);
         assert_memory_equal(data.labels, ((int32_t[]){0, 0, 1}), 12);
-        assert_non_null(strstr(said, "1 of 4 rows dropped because a value is missing: row 2"));
+        assert_non_null(strstr(recorded, "1 of 4 rows dropped because a value is missing: row 2"));
         huddle_data_free(&data);
         assert_ok(read_text(text, &(huddle_read_options){.missing = "mean"}, &data));
         assert_values(&data, 4, 2, (double[]){4, 2, 5, 5, 9, 4, 1, 9});
-        assert_non_null(strstr(said, "1 missing value was filled in by the mean"));
+        assert_non_null(strstr(recorded, "1 missing value was filled in by the mean"));
         huddle_data_free(&data);
         assert_ok(read_text(text, &(huddle_read_options){.missing = "median"}, &data));
         assert_values(&data, 4, 2, (double[]){4, 2, 5, 4, 9, 4, 1, 9});
@@ -218,7 +219,7 @@ static void encoded_texts_do_not_reveal_the_labels(void **state) {
         text = grow(text, "%d.5,c%d,%d\n", i % 7, i % 3, i % 3);
     assert_ok(read_text(text, &(huddle_read_options){.encode = true}, &data));
     assert_int_equal(data.points.d, 1);
-    assert_non_null(strstr(said, "warning: column 2 (city) is ignored: it maps one to one"));
+    assert_non_null(strstr(recorded, "warning: column 2 (city) is ignored: it maps one to one"));
     huddle_data_free(&data);
     text = grow(NULL, "a,city\n");
     for (int i = 0; i < 300; i++)
@@ -260,7 +261,7 @@ static void features_are_found_by_name_in_their_order(void **state) {
     assert_values(&data, 4, 5,
                   (double[]){7, 0, 1, s, 0, 8, s, 2, 0, 0, 9, 0, 3, 0, s, 6, 0, 4, 0, 0});
     assert_string_equal(data.features[1], "city=R");
-    assert_non_null(strstr(said, "warning: column 1 (city): unseen categories 'S' (1 row)"));
+    assert_non_null(strstr(recorded, "warning: column 1 (city): unseen categories 'S' (1 row)"));
     huddle_data_free(&data);
     assert_ok(read_text("city,a=1,2\n7,1,7\n8,2,8\n", &options, &data)); /* still texts */
     assert_values(&data, 2, 5, (double[]){7, 0, 1, 0, 0, 8, 0, 2, 0, 0});

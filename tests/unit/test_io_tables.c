@@ -76,7 +76,7 @@ static void row_numbers_are_left_out(void **state) {
         assert_ok(read_text(text, NULL, &data));
         if (data.points.d != (cases[k].left_out ? 2 : 3))
             fail_msg("case %zu has %lld features", k, (long long)data.points.d);
-        assert_int_equal(strstr(said, "row numbers") != NULL, cases[k].left_out);
+        assert_int_equal(strstr(recorded, "row numbers") != NULL, cases[k].left_out);
         assert_int_equal(column_of(&data, cases[k].at)->role,
                          cases[k].left_out ? HUDDLE_COLUMN_IGNORED : HUDDLE_COLUMN_FEATURE);
         double shift = data.points.shift != NULL ? data.points.shift[0] : 0;
@@ -86,7 +86,7 @@ static void row_numbers_are_left_out(void **state) {
         const char *all[] = {"1-3"};
         assert_ok(read_text(text, &(huddle_read_options){.x = all, .n_x = 1}, &data));
         assert_int_equal(data.points.d, 3); /* x brings it back */
-        assert_string_equal(said, "");
+        assert_string_equal(recorded, "");
         huddle_data_free(&data);
     }
 }
@@ -126,7 +126,7 @@ static void headers_may_lack_one_name(void **state) {
     assert_ok(read_text("\"a\",\"b\"\n\"Mazda\",1.5,2\n\"Fiat\",3,4\n", NULL, &data));
     assert_values(&data, 2, 2, (double[]){1.5, 2, 3, 4});
     assert_string_equal(data.features[0], "a");
-    assert_non_null(strstr(said, "column 1 is ignored: names of rows"));
+    assert_non_null(strstr(recorded, "column 1 is ignored: names of rows"));
     huddle_data_free(&data);
     assert_ok(read_text("a,b,\n1.5,2\n3,4\n", NULL, &data));
     assert_values(&data, 2, 2, (double[]){1.5, 2, 3, 4});
@@ -157,8 +157,8 @@ static void columns_that_reveal_the_labels_are_left_out(void **state) {
     assert_string_equal(data.features[2], "constant");
     assert_close((double)data.points.values[3 * 4 + 0], 4.25, 0);
     assert_close((double)data.points.values[3 * 3 + 1], 1, 0);
-    assert_non_null(strstr(said, "warning: column 2 (target) is ignored: it maps one to one"));
-    assert_non_null(strstr(said, "warning: column 3 (code) is ignored: it maps one to one"));
+    assert_non_null(strstr(recorded, "warning: column 2 (target) is ignored: it maps one to one"));
+    assert_non_null(strstr(recorded, "warning: column 3 (code) is ignored: it maps one to one"));
     assert_int_equal(column_of(&data, 4)->role, HUDDLE_COLUMN_LABEL);
     huddle_data_free(&data);
     assert_ok(read_text(text, &(huddle_read_options){.y = target, .n_y = 1}, &data));
@@ -267,7 +267,7 @@ static void dates_never_become_classes(void **state) {
     assert_null(data.labels);
     assert_int_equal(data.points.d, 2);
     assert_string_equal(column_of(&data, 0)->reason, "dates");
-    assert_non_null(strstr(said, "column 1 (day) is ignored: dates"));
+    assert_non_null(strstr(recorded, "column 1 (day) is ignored: dates"));
     huddle_data_free(&data);
     assert_refused(read_text(text, &(huddle_read_options){.x = x, .n_x = 1}, &data), HUDDLE_FORMAT,
                    "'2024-01-01' is a date");
@@ -289,8 +289,9 @@ static void numbers_that_differ_in_every_row_are_no_labels(void **state) {
     assert_null(data.labels);
     assert_int_equal(data.points.d, 2);
     assert_int_equal(column_of(&data, 2)->role, HUDDLE_COLUMN_IGNORED);
-    assert_non_null(strstr(said, "warning: column 3 (target) is ignored: 30 different numbers in "
-                                 "30 rows are too many for labels; y = \"target\" makes"));
+    assert_non_null(strstr(recorded,
+                           "warning: column 3 (target) is ignored: 30 different numbers in "
+                           "30 rows are too many for labels; y = \"target\" makes"));
     huddle_data_free(&data);
     assert_ok(read_text(text, &(huddle_read_options){.y = y, .n_y = 1}, &data));
     assert_int_equal(data.n_classes, 30);
