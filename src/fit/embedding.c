@@ -63,7 +63,7 @@ HD_FIT_COPIER(hd_fit_embedding, walk_embedding);
  * points, not to merged rows. */
 huddle_spectrum hd_fit_spectrum(const hd_fit_embedding *embedding, const hd_fit_rows *rows) {
     const huddle_embedding *f = &embedding->f;
-    return (huddle_spectrum){.n = hd_fit_rows_total(rows),
+    return (huddle_spectrum){.n = hd_fit_rows_everywhere(rows),
                              .components = embedding->info.components,
                              .n_eigenvalues = f->n_eigenvalues,
                              .eigenvalues = f->eigenvalues,

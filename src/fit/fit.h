@@ -26,14 +26,20 @@ typedef struct hd_fit hd_fit;
  * merging every array has one row for each distinct row of x, and `nodes` has the way back. */
 typedef struct hd_fit_rows {
     int64_t n;             /* rows of the arrays */
+    int64_t elsewhere;     /* rows of x on other processes (base/slabs.h); else 0 */
     huddle_distinct equal; /* which rows of x are equal; empty if not known */
     huddle_distinct nodes; /* after merging: the row of the arrays for each row of x; else empty */
 } hd_fit_rows;
 
 void hd_fit_rows_free(hd_fit_rows *rows);
 
-/* Rows of x. */
+/* Rows of x: those of this process, and those of all processes. Decisions depend on the latter, so
+ * that all processes decide alike. */
 int64_t hd_fit_rows_total(const hd_fit_rows *rows);
+int64_t hd_fit_rows_everywhere(const hd_fit_rows *rows);
+
+/* Begins with n rows of this process. All processes call it. */
+huddle_status hd_fit_rows_begin(huddle_context *context, int64_t n, hd_fit_rows *rows);
 
 /* How many rows of x row i of the arrays represents, and which row of the arrays row i of x has. */
 int64_t hd_fit_rows_copies(const hd_fit_rows *rows, int64_t i);

@@ -4,6 +4,7 @@
 #include "fit/fit.h"
 
 #include "base/check.h"
+#include "base/slabs.h"
 
 #include <string.h>
 
@@ -36,10 +37,22 @@ huddle_status hd_fit_copy_distinct(const huddle_distinct *from, huddle_distinct 
     return walk.status;
 }
 
+huddle_status hd_fit_rows_begin(huddle_context *context, int64_t n, hd_fit_rows *rows) {
+    hd_slab slab;
+    huddle_status status = hd_slab_locate(context, n, &slab);
+    rows->n = n;
+    rows->elsewhere = status == HUDDLE_OK ? slab.total - n : 0;
+    return status;
+}
+
 /* ---- the way between rows of x and rows of the arrays --------------------------------------- */
 
 int64_t hd_fit_rows_total(const hd_fit_rows *rows) {
     return rows->nodes.n > 0 ? rows->nodes.n : rows->n;
+}
+
+int64_t hd_fit_rows_everywhere(const hd_fit_rows *rows) {
+    return hd_fit_rows_total(rows) + rows->elsewhere;
 }
 
 int64_t hd_fit_rows_copies(const hd_fit_rows *rows, int64_t i) {

@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "base/slabs.h"
 #include "huddle/metrics.h"
 
 #include <math.h>
@@ -154,7 +155,7 @@ static huddle_status embed_candidate(huddle_context *context, const huddle_point
     hd_spectral_options options = trial_options(n_clusters, seed);
     hd_fit_prepared prepared = {0};
     candidate_free(c);
-    c->rows.n = x->n;
+    TRY(hd_fit_rows_begin(context, x->n, &c->rows));
     TRY(prepare_candidate(context, x, &c->trial.rule, widest, seed, &prepared.points));
     TRY(hd_fit_merge(context, options.knn.n_neighbors, &c->rows, &prepared));
     TRY(hd_spectral_make_graph(context, &options, n_clusters, &c->rows, &prepared.points,
@@ -252,7 +253,7 @@ static huddle_status score_at_proposal(huddle_context *context, const huddle_poi
                                        candidate *tried, int32_t count,
                                        hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
-    huddle_range range = propose_clusters(tried, count, x->n);
+    huddle_range range = propose_clusters(tried, count, hd_fit_rows_everywhere(&tried->rows));
     choose_numbers(range, trials);
     for (int32_t k = 0; k < count; k++) {
         if (tried[k].embedding.info.components > range.first)
@@ -290,8 +291,8 @@ static huddle_status run_round(huddle_context *context, const huddle_points *x, 
         candidate *c = &tried[k];
         TRY(hd_progress(context, "prepare", k, count));
         c->trial = trials->items[k];
-        c->trial.n = x->n;
         TRY(embed_candidate(context, x, widest, common.n_clusters, common.seed, c));
+        c->trial.n = hd_fit_rows_everywhere(&c->rows);
         if (is_auto)
             continue;
         TRY(score_candidate(context, trials, common.seed, c));
@@ -325,17 +326,20 @@ static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
     huddle_points few_owned = {0}, few, many_owned = {0}, many;
     huddle_preparation widest = {0};
     huddle_prepare_options options = {{"whiten:R", MAX_COMPONENTS}, common.seed};
+    hd_slab few_slab, many_slab;
     TRY(sample_points(x, FIRST_ROUND, common.seed, &few_owned, &few));
     TRY(sample_points(x, LAST_ROUND, common.seed, &many_owned, &many));
-    int64_t side = few.n < x->d ? few.n : x->d;
+    TRY(hd_slab_locate(context, few.n, &few_slab));
+    TRY(hd_slab_locate(context, many.n, &many_slab));
+    int64_t side = few_slab.total < x->d ? few_slab.total : x->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
     TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
     TRY(list_trials(x, widest.d_out, trials));
-    TRY(run_round(context, &few, trials->count, &widest, clusters_in_sample(common, few.n),
+    TRY(run_round(context, &few, trials->count, &widest, clusters_in_sample(common, few_slab.total),
                   trials));
-    if (many.n > few.n)
+    if (many_slab.total > few_slab.total)
         TRY(run_round(context, &many, clamp_to(trials->count, FINALISTS), &widest,
-                      clusters_in_sample(common, many.n), trials));
+                      clusters_in_sample(common, many_slab.total), trials));
 done:
     huddle_preparation_free(&widest);
     huddle_points_free(&few_owned);
@@ -349,9 +353,11 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
                                 huddle_rule *rule, hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
+    hd_slab slab;
     *rule = (huddle_rule){"none", 0};
     /* Two points have one neighbour each in any preparation: nothing can be compared. */
-    if (x->d < MIN_FEATURES || x->n < 3)
+    TRY(hd_slab_locate(context, x->n, &slab));
+    if (x->d < MIN_FEATURES || slab.total < 3)
         return status;
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);

@@ -3,6 +3,7 @@
 #include "methods/spectral.h"
 
 #include "base/check.h"
+#include "base/engine.h"
 #include "base/rng.h"
 #include "huddle/metrics.h"
 
@@ -95,6 +96,9 @@ huddle_status hd_fit_merge_keeping(huddle_context *context, int32_t n_neighbors,
     huddle_distinct_free(&rows->nodes);
     if (rows->equal.n == 0) /* the rows of x are not known: the points are all there is */
         rows->equal = (huddle_distinct){.n = rows->n, .count = rows->n};
+    /* One process does not know the copies on others, and all must merge or none. */
+    if (hd_context_engine(context)->slabs != NULL)
+        return status;
     TRY(find_nodes(context, &rows->equal, prepared, n_neighbors, &rows->nodes));
     if (rows->nodes.n == 0)
         goto done;

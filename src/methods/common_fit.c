@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/slabs.h"
 #include "huddle/metrics.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ static const double alignment_tolerance = 1e-3;
 
 /* ---- K-means ------------------------------------------------------------------------------- */
 
-huddle_status hd_fit_check_clusters(huddle_range n_clusters, int64_t n) {
+huddle_status hd_fit_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
+    int64_t n = rows->n + rows->elsewhere;
     if (n_clusters.last > n)
         return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", n_clusters.last,
                        (long long)n);
@@ -41,11 +43,41 @@ done:
     return status;
 }
 
+/* Two reductions: the smallest distance, then the smallest row number among those that attain it.
+ * Row numbers are below 2^53 and exact as doubles. */
+huddle_status hd_fit_reduce_medoids(huddle_context *context, int64_t n, double *distances,
+                                    hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    int64_t c = clusters->centres.rows;
+    double *least = NULL, *row = NULL;
+    hd_slab slab;
+    if (hd_context_engine(context)->slabs == NULL)
+        return status;
+    TRY(hd_slab_locate(context, n, &slab));
+    ALLOC(least, c);
+    ALLOC(row, c);
+    memcpy(least, distances, (size_t)c * sizeof *least);
+    TRY(hd_reduce_min(context, c, least));
+    for (int64_t k = 0; k < c; k++) {
+        int64_t medoid = clusters->medoids[k];
+        row[k] = medoid >= 0 && distances[k] == least[k] ? (double)(slab.first + medoid) : INFINITY;
+    }
+    memcpy(least, row, (size_t)c * sizeof *least);
+    TRY(hd_reduce_min(context, c, least));
+    for (int64_t k = 0; k < c; k++)
+        if (row[k] != least[k] || row[k] == INFINITY)
+            clusters->medoids[k] = -1;
+done:
+    huddle_free(least);
+    huddle_free(row);
+    return status;
+}
+
 /* The row nearest each centre among its own, ties by the smaller index. Row i of n is point of[i],
  * or point i if of is NULL. Sequential, because the result must not depend on the number of threads
  * and the loop is cheap compared with K-means. */
-static huddle_status find_medoids(const huddle_points *points, const int32_t *of, int64_t n,
-                                  hd_fit_clusters *clusters) {
+static huddle_status find_medoids(huddle_context *context, const huddle_points *points,
+                                  const int32_t *of, int64_t n, hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t c = clusters->centres.rows, d = clusters->centres.cols;
     double *best = NULL, *norms = NULL, *stored = NULL;
@@ -68,6 +100,7 @@ static huddle_status find_medoids(const huddle_points *points, const int32_t *of
             clusters->medoids[k] = i;
         }
     }
+    TRY(hd_fit_reduce_medoids(context, n, best, clusters));
 done:
     huddle_free(best);
     huddle_free(norms);
@@ -128,7 +161,7 @@ huddle_status hd_fit_kmeans(huddle_context *context, const huddle_points *points
     memset(&result, 0, sizeof result);
     if (points->n == rows->n)
         hd_fit_unify_labels(rows, clusters);
-    TRY(find_medoids(points, NULL, points->n, clusters));
+    TRY(find_medoids(context, points, NULL, points->n, clusters));
 done:
     huddle_kmeans_result_free(&result);
     return status;
@@ -184,7 +217,8 @@ static huddle_status mark_medoid_rows(const huddle_distinct *distinct, int64_t n
     ALLOC(clusters->is_medoid_row, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t medoid = clusters->medoids[clusters->labels[i]];
-        clusters->is_medoid_row[i] = of != NULL ? of[i] == of[medoid] : i == medoid;
+        /* -1: the medoid is a row of another process. */
+        clusters->is_medoid_row[i] = of != NULL && medoid >= 0 ? of[i] == of[medoid] : i == medoid;
     }
 done:
     return status;
@@ -200,6 +234,7 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     huddle_points points = {0};
     huddle_kmeans_result result = {0};
     huddle_kmeans_options few = *options;
+    hd_slab slab;
     int64_t n = matrix->rows;
     forget_clusters(clusters);
     TRY(huddle_dense_fetch(matrix));
@@ -208,8 +243,9 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     TRY(take_distinct(context, matrix, &distinct, rows, &points, &weights));
     /* Complete fusion can leave fewer distinct rows than clusters. The remaining clusters stay
      * empty, and a warning reports this. */
-    if (few.n_clusters > distinct.count)
-        few.n_clusters = (int32_t)distinct.count;
+    TRY(hd_slab_locate(context, distinct.count, &slab));
+    if (few.n_clusters > slab.total)
+        few.n_clusters = (int32_t)slab.total;
     TRY(huddle_kmeans(context, &points, weights, &few, &result, &clusters->kmeans));
     TRY(expand_starts(&distinct, n, &clusters->kmeans));
     clusters->n_clusters = options->n_clusters;
@@ -219,7 +255,7 @@ huddle_status hd_fit_kmeans_dense(huddle_context *context, const huddle_dense *m
     hd_fit_unify_labels(rows, clusters);
     clusters->centres = result.centres;
     memset(&result.centres, 0, sizeof result.centres);
-    TRY(find_medoids(&points, distinct.of, n, clusters));
+    TRY(find_medoids(context, &points, distinct.of, n, clusters));
     TRY(mark_medoid_rows(&distinct, n, clusters));
     hd_fit_warn_few_distinct(context, clusters);
 done:

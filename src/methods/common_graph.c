@@ -12,7 +12,7 @@
 int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows *rows) {
     if (n_clusters.first != HUDDLE_AUTO)
         return n_clusters.first;
-    int32_t max_clusters = huddle_embed_max_clusters(hd_fit_rows_total(rows));
+    int32_t max_clusters = huddle_embed_max_clusters(hd_fit_rows_everywhere(rows));
     return max_clusters < 2 ? 2 : max_clusters;
 }
 

@@ -50,7 +50,8 @@ int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *ro
     int64_t n_requested = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
     if (n_clusters.first == HUDDLE_AUTO)
         n_requested = hd_spectral_connect_clusters(n_clusters, rows) + 1;
-    return (int32_t)(n_requested < rows->n ? n_requested : rows->n);
+    int64_t vertices = rows->n + rows->elsewhere;
+    return (int32_t)(n_requested < vertices ? n_requested : vertices);
 }
 
 /* `present` distinguishes a computed embedding from a given one. */
@@ -238,7 +239,7 @@ huddle_status hd_spectral_embed(huddle_context *context, const hd_fit_job *job,
     *n_clusters = options->common.n_clusters;
     if (job->graph != NULL || job->embedding != NULL)
         key->cache = NULL; /* these belong to one model; only what comes from x is shared */
-    TRY(hd_fit_check_clusters(*n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(*n_clusters, &fit->rows));
     if (job->embedding != NULL)
         return copy_given_embedding(job->embedding, fit, n_clusters);
     add_graph_to_key(options, *n_clusters, key);
@@ -330,8 +331,9 @@ huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_
                                           huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     hd_spectral_options options = hd_spectral_defaults(*n_clusters, seed);
-    hd_fit_rows rows = {.n = points->n};
+    hd_fit_rows rows = {0};
     hd_fit_prepared prepared = {.points = *points, .borrows_points = true};
+    TRY(hd_fit_rows_begin(context, points->n, &rows));
     TRY(huddle_points_distinct(context, points, &rows.equal));
     TRY(choose_among(context, &options, &rows, &prepared, choice, n_clusters));
 done:

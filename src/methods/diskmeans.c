@@ -93,7 +93,7 @@ static huddle_status fit_diskmeans(huddle_context *context, const hd_fit_job *jo
     const huddle_points *points = &fit->prepared.points;
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = points};
     o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(reduce_points(context, job, &o, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,

@@ -43,7 +43,7 @@ static huddle_status fit_kmeans(huddle_context *context, const hd_fit_job *job, 
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = &points};
     prepare.seed = step.options.seed = o->common.seed;
     step.options.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, &points, o->common.seed, &fit->trials.choice,

@@ -47,7 +47,7 @@ static huddle_status fit_lda_kmeans(huddle_context *context, const hd_fit_job *j
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = &step.start.points};
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_pca(context, job, &o->prepare, o->reduce.dim, &key, fit));
     hd_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)

@@ -55,7 +55,7 @@ static huddle_status fit_lda_sc(huddle_context *context, const hd_fit_job *job, 
                               .graph_per_trial = true};
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters = o->common.n_clusters;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_pca(context, job, &o->prepare, step.options.reduce.dim, &key, fit));
     hd_lda_begin(&fit->prepared, &step.start);
     if (n_clusters.first == HUDDLE_AUTO)

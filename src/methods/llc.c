@@ -509,7 +509,7 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, &fit->prepared.points, prepare.seed,

@@ -376,7 +376,7 @@ static huddle_status fit_lsc(huddle_context *context, const hd_fit_job *job, con
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = &points};
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_prepare(context, job, &prepare, false, fit, &points));
     double begin = hd_seconds();
     /* Around LAPACK, which calls the BLAS. */

@@ -127,8 +127,14 @@ huddle_status hd_fit_silhouette(huddle_context *context, const hd_fit *fit,
 
 /* ---- clustering ---------------------------------------------------------------------------- */
 
-/* HUDDLE_INVALID unless first <= last <= n. */
-huddle_status hd_fit_check_clusters(huddle_range n_clusters, int64_t n);
+/* HUDDLE_INVALID if there are more clusters than rows on all processes. */
+huddle_status hd_fit_check_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
+
+/* If rows are spread over processes: of the rows that the processes have found, each at a distance
+ * from its centre (infinity if there is none), the nearest stays the medoid, of equally near ones
+ * the first of all rows. The others become -1, so that a cluster has its medoid on one process. */
+huddle_status hd_fit_reduce_medoids(huddle_context *context, int64_t n, double *distances,
+                                    hd_fit_clusters *clusters);
 
 /* Runs K-means on points, leaving labels, centres, medoids and info in clusters (replacing what was
  * there; the alternation stays). */

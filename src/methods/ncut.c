@@ -53,7 +53,8 @@ done:
 
 /* The row nearest each axis among those of the cluster; for unit rows, the one with the largest
  * entry. Ties are resolved by the smaller index. */
-static huddle_status find_medoids(const huddle_dense *unit, hd_fit_clusters *clusters) {
+static huddle_status find_medoids(huddle_context *context, const huddle_dense *unit,
+                                  hd_fit_clusters *clusters) {
     huddle_status status = HUDDLE_OK;
     int64_t c = clusters->centres.rows;
     double *best = NULL;
@@ -73,6 +74,9 @@ static huddle_status find_medoids(const huddle_dense *unit, hd_fit_clusters *clu
             clusters->medoids[k] = i;
         }
     }
+    for (int64_t k = 0; k < c; k++)
+        best[k] = -best[k]; /* the nearest row has the largest product */
+    TRY(hd_fit_reduce_medoids(context, unit->rows, best, clusters));
 done:
     huddle_free(best);
     return status;
@@ -103,7 +107,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
                          clusters->labels, &rotation, &clusters->rotation, &clusters->alternation));
     TRY(set_centres(&rotation, &clusters->centres));
     hd_fit_unify_labels(&fit->rows, clusters);
-    TRY(find_medoids(&unit, clusters));
+    TRY(find_medoids(context, &unit, clusters));
     clusters->rotation.seconds = hd_seconds() - begin;
 done:
     huddle_dense_free(&unit);

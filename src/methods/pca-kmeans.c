@@ -38,7 +38,7 @@ static huddle_status fit_pca_kmeans(huddle_context *context, const hd_fit_job *j
     const huddle_points *points = &fit->prepared.points;
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &o, .points = points};
     o.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_pca(context, job, &o.prepare, o.reduce.dim, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, o.common.seed, &fit->trials.choice,
@@ -49,9 +49,10 @@ done:
 }
 
 const hd_method hd_method_pca_kmeans = {
-    .text = {"pca-kmeans", "principal components, then K-means",
-             "Projects the prepared points onto their first principal components and clusters those "
-             "by K-means."},
+    .text =
+        {"pca-kmeans", "principal components, then K-means",
+         "Projects the prepared points onto their first principal components and clusters those "
+         "by K-means."},
     .options_size = sizeof(pca_options),
     .sections = sections,
     .fit = fit_pca_kmeans,

@@ -25,7 +25,7 @@ static huddle_status fit_pca_sc(huddle_context *context, const hd_fit_job *job, 
     huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_cache_key key = {.cache = job->cache};
     o.spectral.kmeans.keep_starts = job->keep_starts;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_pca(context, job, &o.spectral.prepare, o.reduce.dim, &key, fit));
     TRY(hd_spectral_embed_points(context, &o.spectral, &key, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
@@ -35,9 +35,10 @@ done:
 }
 
 const hd_method hd_method_pca_sc = {
-    .text = {"pca-sc", "principal components, then spectral clustering",
-             "Projects the prepared points onto their first principal components and clusters those "
-             "by spectral clustering."},
+    .text =
+        {"pca-sc", "principal components, then spectral clustering",
+         "Projects the prepared points onto their first principal components and clusters those "
+         "by spectral clustering."},
     .options_size = sizeof(pca_sc_options),
     .sections = sections,
     .fit = fit_pca_sc,

@@ -104,7 +104,7 @@ static huddle_status choose_clusters(huddle_context *context, const hd_spectral_
     huddle_status status = HUDDLE_OK;
     double *alignments = NULL;
     const huddle_dense *vectors = &fit->embedding.f.vectors;
-    int32_t last = huddle_embed_max_clusters(hd_fit_rows_total(&fit->rows)), count = 0;
+    int32_t last = huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows)), count = 0;
     last = last > vectors->cols ? (int32_t)vectors->cols : last;
     if (last < 2) /* too few points for a choice: that of the eigengap rule stays */
         return status;

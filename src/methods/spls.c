@@ -360,7 +360,7 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
     hd_fit_trial_plan plan = {.cluster = cluster, .argument = &step, .points = points};
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o->common.seed;
-    TRY(hd_fit_check_clusters(n_clusters, fit->rows.n));
+    TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, points, prepare.seed, &fit->trials.choice,
@@ -373,7 +373,8 @@ static huddle_status fit_spls(huddle_context *context, const hd_fit_job *job, co
         s->centred.x = &s->whole;
     TRY(share_graph(context, o, &key, fit));
     int64_t max_dim = o->reduce.dim == HUDDLE_AUTO ? n_clusters.last : o->reduce.dim;
-    int64_t rows = hd_fit_rows_total(&fit->rows), shorter = rows < points->d ? rows : points->d;
+    int64_t rows = hd_fit_rows_everywhere(&fit->rows),
+            shorter = rows < points->d ? rows : points->d;
     step.max_dim = max_dim < shorter ? max_dim : shorter;
     hd_blas_enter();
     status = find_components(context, step.max_dim, s);

@@ -172,13 +172,17 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
     return status;
 }
 
+static int64_t count_rows(const hd_fit_job *job) {
+    if (job->x != NULL)
+        return job->x->n;
+    if (job->graph != NULL)
+        return job->graph->rows;
+    return job->embedding != NULL ? job->embedding->rows : 0;
+}
+
 /* A graph and an embedding must belong to the same points, and to those of x if there are any. */
 static huddle_status check_sizes(const hd_fit_job *job) {
-    int64_t n = job->embedding != NULL ? job->embedding->rows : 0;
-    if (job->graph != NULL)
-        n = job->graph->rows;
-    if (job->x != NULL)
-        n = job->x->n;
+    int64_t n = count_rows(job);
     if (job->graph != NULL && job->graph->rows != n)
         return hd_fail(HUDDLE_INVALID, "the graph joins %lld points, but there are %lld",
                        (long long)job->graph->rows, (long long)n);
@@ -254,7 +258,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     hd_blas_enter();
     TRY(check_job(context, model, x, &job));
     TRY(huddle_options_check(model->table, model->options));
-    fit.rows.n = x != NULL ? x->n : job.graph != NULL ? job.graph->rows : job.embedding->rows;
+    TRY(hd_fit_rows_begin(context, count_rows(&job), &fit.rows));
     fit.d = x != NULL ? x->d : 0;
     TRY(hd_model_copy_options(model, &options));
     TRY(model->method->fit(context, &job, options, &fit));

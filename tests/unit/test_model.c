@@ -365,7 +365,37 @@ static void models_share_graph_and_embedding(void **state) {
     huddle_points_free(&x);
 }
 
-/* What no fit leaves behind, in a file whose checksum is right. */
+/* A preparation that was chosen for another model of the same points is reported in full. */
+static void shared_preparations_report_their_trials(void **state) {
+    (void)state;
+    huddle_points x;
+    huddle_cache *cache;
+    char *json[2], *trials[2];
+    assert_ok(huddle_points_new(60, 12, &x));
+    for (int64_t i = 0; i < 60 * 12; i++) {
+        hd_rng rng = hd_rng_stream(8, (uint64_t)i);
+        x.values[i] = (float)(hd_rng_normal(&rng) + 5 * (double)(i / 12 % 3 == i % 3));
+    }
+    assert_ok(huddle_cache_new(&cache));
+    for (int k = 0; k < 2; k++) {
+        huddle_model *model;
+        assert_ok(huddle_model_new("sc", &model));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        huddle_model_set_cache(model, cache);
+        assert_ok(huddle_model_fit(NULL, model, &x));
+        assert_ok(huddle_model_info_json(model, &json[k]));
+        trials[k] = strstr(json[k], "\"tried\"");
+        assert_non_null(trials[k]);
+        trials[k][strcspn(trials[k], "]")] = '\0';
+        huddle_model_free(model);
+    }
+    assert_string_equal(trials[0], trials[1]);
+    huddle_free(json[0]);
+    huddle_free(json[1]);
+    huddle_cache_free(cache);
+    huddle_points_free(&x);
+}
+
 static void arrays_are_named(void **state) {
     (void)state;
     huddle_points x = arcs(0.03, 1);
@@ -428,6 +458,7 @@ int main(void) {
         cmocka_unit_test(what_needs_points_stays_unknown_without_them),
         cmocka_unit_test(a_loaded_model_reports_its_scores),
         cmocka_unit_test(models_share_graph_and_embedding),
+        cmocka_unit_test(shared_preparations_report_their_trials),
         cmocka_unit_test(arrays_are_named),
         cmocka_unit_test(a_model_outlives_its_points),
         cmocka_unit_test(a_failed_fit_leaves_the_last_one),
