@@ -52,7 +52,7 @@ const cli_command convert_command = {
     .min_operands = 2,
     .max_operands = 2,
     .summary = "write a data set in another format",
-    .text = "IN is any data set that huddle reads (see huddle help info). The ending of OUT "
+    .text = "IN is any data set that huddle reads (see huddle help info). The extension of OUT "
             "determines the format: .csv, .tsv, .txt, .npy (points only), .npz, .mat, .h5, .hdf5, "
             ".svm or .libsvm.",
     .words = huddle_data_kinds,

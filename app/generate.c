@@ -116,7 +116,7 @@ static const cli_flag generate_flags[] = {{.name = "n",
                                            .kind = FLAG_FILE,
                                            .value = "FILE",
                                            .help =
-                                               "write to this file, in the format of its ending "
+                                               "write to this file, in the format of its extension "
                                                "(.csv, .tsv, .txt, .npy, .npz, .mat, .h5, "
                                                ".hdf5, .svm or .libsvm); default: CSV on stdout"},
                                           {0}};

@@ -7,8 +7,8 @@
  *             documentation are derived from it
  *
  * Conventions of the whole library. Parameters come in the order context, inputs, options,
- * outputs, info. NULL for a context or options means the defaults, NULL for an info that it is not
- * wanted. Inputs are neither kept nor changed. What a function returns in a struct is freed by the
+ * outputs, info. NULL for a context or options selects the defaults; an unwanted info may be NULL.
+ * Inputs are neither kept nor changed. What a function returns in a struct is freed by the
  * _free function of that struct; a plain pointer it returns is freed by huddle_free(). The library
  * does not print, exit, abort or use a global random generator. How a solve ended (converged, limit
  * reached) is data in its info struct, not an error.

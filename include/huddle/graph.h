@@ -230,7 +230,7 @@ HUDDLE_API huddle_status huddle_graph_connect_distances(
 
 /* ---- precomputed matrices ---------------------------------------------------------------- */
 
-/* A graph from similarities: the larger of the two directions, diagonal and zeros dropped. The
+/* A graph from similarities: w_ij is the larger of a_ij and a_ji; diagonal and zeros dropped. The
  * matrix must be square; HUDDLE_INVALID, naming the place, on a negative value, NaN or infinity. */
 HUDDLE_API huddle_status huddle_graph_from_affinity(huddle_context *context,
                                                     const huddle_csr *affinity, huddle_csr *graph);

@@ -3,7 +3,7 @@
  * Stages, in the order of the data flow. Each has one header, takes plain matrices, returns plain
  * matrices and can be used on its own:
  *
- *   huddle/io.h        files, the embedded digits, generators -> points and labels
+ *   huddle/io.h        files, the built-in digits, generators -> points and labels
  *   huddle/prepare.h   scaling, PCA, whitening                -> points
  *   huddle/graph.h     nearest neighbours, weights            -> a sparse graph
  *   huddle/embed.h     eigenvectors of its Laplacian          -> an embedding F
@@ -26,7 +26,7 @@
  * dependencies, and huddle/report.h, HTML reports of models, which is in libhuddle-report
  * (huddle-report, huddle::report).
  *
- * A complete program:
+ * The core of a program (README.md has a complete one):
  *
  *   huddle_data data;
  *   huddle_model *model;

@@ -1,4 +1,4 @@
-/* Huddle, io: data sets and labels in files, the embedded digits, and generators. These functions
+/* Huddle, io: data sets and labels in files, the built-in digits, and generators. These functions
  * are in libhuddle-io (pkg-config huddle-io, CMake huddle::io).
  *
  *   read      CSV, TSV, NPY, NPZ, MAT (v5 to v7.3), HDF5, LIBSVM, MatrixMarket, IDX, all but HDF5
@@ -22,9 +22,9 @@
  * recognised, fields may be quoted. Unless the options name the features (x) and the labels (y):
  *
  *   labels      the column with a conventional name, if it contains text or integers; else
- *               the only text column whose values repeat (in more than 20 rows, text of which more
- *               than half is different is row names). In a table of x and y, or x, y and z, y is
- *               not a label. Dates are never labels.
+ *               the only text column whose values repeat (with more than 20 rows, text of which
+ *               more than half is distinct is taken to be row names). In a table whose columns
+ *               are x and y, or x, y and z, y is a coordinate, not a label. Dates are never labels.
  *   ignored     row numbers (a first column of 0 .. n - 1 or 1 .. n, or different integers
  *               under a name such as id, index or Unnamed: 0, or without a name); row names; dates;
  *               columns without values; columns that map one to one onto the labels
@@ -122,7 +122,7 @@ typedef struct huddle_read_options {
     const double *shift; /* with n_shift features: round columns of doubles relative to this, or
                             to 0 if it is NULL, as the points of a model were: take both from
                             huddle_model_shift() */
-    int64_t n_shift;     /* 0, or another number than the points have: shift as the values need */
+    int64_t n_shift;     /* if not the number of features, the shift is chosen from the data */
     const char *missing; /* tables: what to do with missing values (empty, NA, NaN, null, None, ?,
                             -): NULL or "error" refuses them, with the place; "drop" removes
                             their rows; "mean" and "median" fill in that of the column. A missing
@@ -141,8 +141,8 @@ typedef struct huddle_read_options {
                             missing = "drop" */
 } huddle_read_options;
 
-/* Reads `source`: a file, a folder, "digits" or a generator's name (a file of that name in the
- * working directory is written ./digits). */
+/* Reads `source`: a file, a folder, "digits" or a generator's name (to read a file of that
+ * name in the working directory, pass "./digits"). */
 HUDDLE_API huddle_status huddle_data_read(huddle_context *context, const char *source,
                                           const huddle_read_options *options, huddle_data *data);
 HUDDLE_API void huddle_data_free(huddle_data *data);

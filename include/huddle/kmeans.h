@@ -31,9 +31,9 @@ typedef struct huddle_kmeans_options {
     int32_t max_iter;   /* maximum number of Lloyd iterations of a restart */
     double tol;         /* stop when the sum of squared centre shifts is less than tol times the
                            mean variance of the features */
-    const char *init;   /* "k-means++": each centre the best of 2 + log(n_clusters) rows drawn with
-                           the squared distance to the centres so far; "sample": different rows
-                           at random */
+    const char *init;   /* "k-means++": each centre is the best of 2 + log(n_clusters) rows drawn
+                           with probability proportional to the squared distance to the nearest
+                           centre so far; "sample": distinct rows at random */
     uint64_t seed;
     const huddle_dense *start; /* if not NULL: begin here (n_clusters x d), one restart, no random
                                   numbers; in the coordinates of the points with their shift

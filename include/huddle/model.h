@@ -1,5 +1,5 @@
-/* Huddle, model: the simple interface. A model is a method by name, its options by name, and after
- * huddle_model_fit() all results of the method.
+/* Huddle, model: the simple interface. A model has a method and options, both given by name, and,
+ * after huddle_model_fit(), all results of the method.
  *
  *     huddle_model *model;
  *     huddle_model_new("ssc", &model);

@@ -2,8 +2,8 @@
  *
  * At small gamma every row of G stays at its row of F, at large gamma each component of W is one
  * point; both ends are computed (huddle_shrink_ends). Between them the groups of fused rows form a
- * tree, from small to large gamma. Groups may split again as gamma grows, so two rows are
- * fused at the smallest gamma after which they remain together:
+ * tree, from small to large gamma. Groups may split again as gamma grows, so the
+ * fusion of two rows is defined by
  *
  *     fused-at(i, j) = the smallest gamma of the path from which on i and j remain together
  *

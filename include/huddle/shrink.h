@@ -20,7 +20,7 @@
  * factor would cost more operations than it saves, or more memory than 4 GB or half of the
  * machine's.
  *
- * Letters: F, G, W as above, lambda_e = gamma w_e, B the oriented incidence matrix
+ * Notation: F, G, W as above, lambda_e = gamma w_e, B the oriented incidence matrix
  * ((BG)_e = g_i - g_j with i < j), z_e the dual vector of edge e, ||z_e|| <= lambda_e.
  */
 #ifndef HUDDLE_SHRINK_H
@@ -57,9 +57,10 @@ typedef struct huddle_shrunk {
 
 /* The outcome of the solve. `stop` is "converged" or "exact" (a closed form) only if gap, as proven
  * for the G returned, is at most the gap that was asked for. Otherwise it is "max_iter", "stalled"
- * or "rounding": the rest is less than what rounding the entries of G can change, so that double
- * precision cannot do better. None of them is an error: G is the best point found, gap its proven
- * gap, and a warning is logged, unless the rows were equal but for rounding from the start. */
+ * or "rounding": the remaining gap is smaller than the effect of rounding the entries of G, so
+ * that double precision cannot do better. None of them is an error: G is the best point found, gap
+ * its proven gap, and a warning is logged, unless the rows were equal up to rounding from the
+ * start. */
 typedef struct huddle_shrink_info {
     huddle_stop stop;
     double gamma;         /* the number used */

@@ -27,7 +27,7 @@ static const huddle_option table[] = {
         huddle_embed_options, rows, "unit", row_choices,
         "row normalisation of the embedding: norm 1, none, or division by the root of the degree"),
     HD_CHOICE(huddle_embed_options, verify, "auto", verify_choices,
-              "check that the leading eigenvectors are complete"),
+              "how to check that no leading eigenvector was missed"),
     HD_SEED(huddle_embed_options, seed, "seed of the starting vectors"),
     {0}};
 

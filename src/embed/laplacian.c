@@ -59,7 +59,7 @@ done:
 }
 
 /* Degrees are sums of rows; a self-loop counts once. The loops of merged points (docs/method.md,
- * "Equal points") contribute in this way. */
+ * "Duplicate points") contribute in this way. */
 static huddle_status add_degrees(const huddle_csr *graph, int64_t first, double *degrees) {
     for (int64_t i = 0; i < graph->rows; i++) {
         double sum = 0;

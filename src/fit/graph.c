@@ -94,7 +94,7 @@ static huddle_status check_graph(const hd_fit *fit) {
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
 /* Every edge is stored twice. Rows with copies have an entry on the diagonal, the loop of
- * docs/method.md, "Equal points", which is not an edge. */
+ * docs/method.md, "Duplicate points", which is not an edge. */
 static int64_t count_edges(const hd_fit *fit) {
     const huddle_csr *m = &fit->graph.matrix;
     if (huddle_csr_fetch(m) != HUDDLE_OK || m->offsets == NULL)

@@ -1,6 +1,6 @@
-/* The weight of points that occur several times (docs/method.md, "Equal points"): the factor (2)
- * for edges between different points, and a loop that represents the edges between the copies of
- * one point. */
+/* The weight of points that occur several times (docs/method.md, "Duplicate points"): the factor
+ * (2) for edges between different points, and a loop that represents the edges between the copies
+ * of one point. */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "huddle/graph.h"

@@ -4,7 +4,7 @@
  * searched again, for as many neighbours as a list may have.
  *
  * On grids and rounded data, choosing some of the tied rows by their index would be arbitrary
- * (docs/method.md, "Equal points"). */
+ * (docs/method.md, "Duplicate points"). */
 #include "base/check.h"
 #include "base/slabs.h"
 #include "graph/common.h"

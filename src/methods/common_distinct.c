@@ -1,4 +1,4 @@
-/* Equal points (docs/method.md, "Equal points"): merges equal rows where they would distort the
+/* Equal points (docs/method.md, "Duplicate points"): merges equal rows where they would distort the
  * graph, and gives equal rows equal labels where they are not merged. */
 #include "methods/spectral.h"
 
@@ -126,7 +126,7 @@ huddle_status hd_fit_merge(huddle_context *context, int32_t n_neighbors, hd_fit_
 /* ---- neighbours ---------------------------------------------------------------------------- */
 
 /* Merged rows usually lie on a grid, where many rows are at the same distance as the k-th
- * neighbour; all of them are neighbours (docs/method.md, "Equal points"). */
+ * neighbour; all of them are neighbours (docs/method.md, "Duplicate points"). */
 huddle_status hd_spectral_find_neighbors(huddle_context *context, const hd_fit_rows *rows,
                                          const huddle_points *points,
                                          const huddle_knn_options *options,

@@ -62,8 +62,8 @@ done:
 const hd_method hd_method_lda_kmeans = {
     .text = {"lda-kmeans", "K-means with discriminant directions",
              "Alternates K-means with linear discriminant analysis: the clusters determine "
-             "the directions that separate them best, and the directions the clusters. Starts from "
-             "principal components."},
+             "the directions that separate them best, and these directions determine the next "
+             "clusters. Starts from principal components."},
     .options_size = sizeof(lda_options),
     .sections = sections,
     .fit = fit_lda_kmeans,

@@ -161,7 +161,7 @@ done:
 const hd_method hd_method_ncut = {
     .text = {"ncut", "normalised cut by rotation",
              "Spectral clustering without K-means: rotates the eigenvectors to minimise the "
-             "distance of each point from the nearest of n_clusters axes, which is its cluster."},
+             "distance of each point from the nearest of n_clusters axes, that of its cluster."},
     .options_size = sizeof(hd_spectral_options),
     .sections = sections,
     .takes_graph = true,

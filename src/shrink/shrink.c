@@ -120,8 +120,9 @@ done:
     return status;
 }
 
-/* gamma, or for "auto" n / c, the mean weight of a cluster (docs/method.md, "In between"). The
- * number of columns is used for c if it is not given, since F has one column per cluster. */
+/* gamma, or for "auto" n / c, the mean weight of a cluster (docs/method.md, "The two ends of
+ * gamma"). The number of columns is used for c if it is not given, since F has one column per
+ * cluster. */
 static huddle_status choose_gamma(huddle_context *context, const huddle_dense *f,
                                   const huddle_shrink_options *options, double *gamma) {
     huddle_status status = HUDDLE_OK;
