@@ -84,9 +84,9 @@ HUDDLE_API huddle_status huddle_report_write_path(huddle_context *context,
                                                   const huddle_report_options *options,
                                                   const char *path);
 
-/* What the page of a path describes, as a JSON object: n, d, graph, embed and warnings of the model,
- * then seconds, n_clusters, gamma_fit, gamma_up, levels, fusions and choice of the path. Freed by
- * huddle_free(). HUDDLE_INVALID as huddle_report_write_path(); HUDDLE_NO_MEMORY. */
+/* What the page of a path describes, as a JSON object: n, d, graph, embed and warnings of the
+ * model, then seconds, n_clusters, gamma_fit, gamma_up, levels, fusions and choice of the path.
+ * Freed by huddle_free(). HUDDLE_INVALID as huddle_report_write_path(); HUDDLE_NO_MEMORY. */
 HUDDLE_API huddle_status huddle_report_path_json(const huddle_model *model,
                                                  const huddle_report_walk *walk, char **json);
 

@@ -182,8 +182,8 @@ huddle_status hd_zip_end(hd_zip_writer *zip) {
     if (entry->method == HD_ZIP_DEFLATED)
         TRY(write_deflated(zip, NULL, 0, Z_FINISH));
     if (entry->size != zip->promised)
-        FAIL(HUDDLE_INTERNAL, "%s: entry '%s': expected %lld bytes, got %lld",
-             zip->output.path, entry->name, (long long)zip->promised, (long long)entry->size);
+        FAIL(HUDDLE_INTERNAL, "%s: entry '%s': expected %lld bytes, got %lld", zip->output.path,
+             entry->name, (long long)zip->promised, (long long)entry->size);
     int64_t more = make_local_header(entry, entry_needs_64(zip, entry->size), header, extra);
     TRY(hd_output_patch(&zip->output, entry->offset, header, sizeof header));
     TRY(hd_output_patch(&zip->output,
