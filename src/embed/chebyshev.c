@@ -8,6 +8,16 @@
 #include <math.h>
 #include <string.h>
 
+/* Natural logarithms of 2^53 and 2^24: a factor beyond that loses the smallest column to rounding.
+ */
+static const double digits_of_double = 38, digits_of_float = 18;
+
+/* A slower growth than this per application is not distinguished from none. */
+static const double min_rate = .1;
+
+/* A residual of a tenth of the gap separates the wanted eigenvalues from the next one. */
+static const double share_of_gap = .1;
+
 /* Rounding errors reintroduce the deflated vectors, and the filter magnifies them most of all: they
  * are removed after at most so many degrees. */
 enum { DEFLATE_EVERY = 24 };
@@ -121,7 +131,8 @@ static int64_t deflation_interval(const hd_embed_run *run, double a) {
     double last = run->ritz.rank == 0 ? a : run->ritz.theta[run->n_wanted - 1];
     double faster =
         hd_embed_growth(run->op, a, top_of_spectrum(run)) - hd_embed_growth(run->op, a, last);
-    double every = (run->block.in_double ? 38 : 18) / fmax(faster, .1);
+    double every =
+        (run->block.in_double ? digits_of_double : digits_of_float) / fmax(faster, min_rate);
     return every < 1 ? 1 : every < DEFLATE_EVERY ? (int64_t)every : DEFLATE_EVERY;
 }
 
@@ -224,7 +235,7 @@ static double residual_goal(const hd_embed_run *run, double tol) {
     if (run->ritz.rank <= run->n_wanted)
         return tol;
     double gap = run->ritz.theta[run->n_wanted - 1] - run->ritz.theta[run->n_wanted];
-    return gap > tol ? fmin(tol, .1 * gap) : tol;
+    return gap > tol ? fmin(tol, share_of_gap * gap) : tol;
 }
 
 /* The worst residual as a multiple of its goal; converged at 1. The first pair beyond the wanted

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Eigenvalues nearer than this share of the spectrum's width count as equal. */
+static const double equal_eigenvalues = 1e-10;
+
 /* Eigenvalues beyond the wanted ones that are reported, for the eigengap rule. */
 enum { EXTRA = 20 };
 
@@ -119,7 +122,7 @@ huddle_status hd_embed_solve_dense(huddle_context *context, const hd_embed_probl
     /* LAPACK separates eigenvalues to rounding error, so that only equal ones count as a
      * cluster. */
     pairs->cuts_cluster = count > n_wanted && pairs->theta[n_wanted - 1] - pairs->theta[n_wanted] <
-                                                  1e-10 * (op->upper - op->lower);
+                                                  equal_eigenvalues * (op->upper - op->lower);
     pairs->verified = "inertia";
     pairs->proven = n_wanted;
     pairs->solver = "dense";

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/context.h"
 #include "base/slabs.h"
+#include "matrix/small.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,10 +26,10 @@ static const double rounding = 1e-7;
 static const double clear_gap = 0.8;
 
 /* A vector belongs to a small component, or to one that is nearly separate, if it is spread over
- * less than small_share of the mean cluster (the same share as in huddle_graph_connect) and over
+ * less than HD_SMALL_SHARE of the mean cluster (the same share as in huddle_graph_connect) and over
  * few points: fewer than 12, twice the smallest component that 5 neighbours allow, or in a large
  * graph fewer than that share of the mean of MAX_CLUSTERS clusters. Chosen by bench/clusters.py. */
-static const double small_share = 0.3, small_size = 12;
+static const double small_size = 12;
 
 int32_t huddle_embed_max_clusters(int64_t n) {
     int64_t limit = n / POINTS_PER_CLUSTER;
@@ -67,12 +68,12 @@ done:
 }
 
 /* Whether vector j (from 0) belongs to a small component when k clusters are considered.
- * small_share n / MAX_CLUSTERS is the n/100 of the documentation. */
+ * HD_SMALL_SHARE n / MAX_CLUSTERS is the n/100 of the documentation. */
 static bool is_small(const huddle_spectrum *s, int32_t j, int32_t k) {
     if (s->extents == NULL || j >= s->n_extents)
         return false;
-    double n = (double)s->n, size = fmax(small_size, small_share * n / MAX_CLUSTERS);
-    return s->extents[j] < fmin(size, small_share * n / k);
+    double n = (double)s->n, size = fmax(small_size, HD_SMALL_SHARE * n / MAX_CLUSTERS);
+    return s->extents[j] < fmin(size, HD_SMALL_SHARE * n / k);
 }
 
 static int32_t count_small(const huddle_spectrum *s, int32_t k) {

@@ -8,6 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+/* A given bound may be exceeded by this share, which covers the rounding of the estimate; and a
+ * spectrum whose radius is below this share is that of a multiple of the identity. */
+static const double bound_slack = 1e-9, flat_spectrum = 1e-13;
+
 void hd_embed_operator_free(hd_embed_operator *op) {
     hd_halo_close(&op->halo);
     huddle_free(op->offsets);
@@ -145,7 +149,8 @@ static huddle_status build_general(huddle_context *context, hd_eigen_request *re
     TRY(hd_halo_open(context, op->n, op->offsets[op->n], op->columns, &op->halo));
     TRY(hd_embed_estimate_spectrum(context, op, ldexp(lower, -exponent), ldexp(upper, -exponent),
                                    &s));
-    double size = fmax(fabs(s.min_ritz), fabs(s.max_ritz)), slack = ldexp(1e-9 * size, exponent);
+    double size = fmax(fabs(s.min_ritz), fabs(s.max_ritz)),
+           slack = ldexp(bound_slack * size, exponent);
     double min_ritz = ldexp(s.min_ritz, exponent), max_ritz = ldexp(s.max_ritz, exponent);
     if (min_ritz < lower - slack || max_ritz > upper + slack)
         FAIL(HUDDLE_INVALID, "the spectrum extends from %g to %g, beyond the bounds [%g, %g]",
@@ -153,7 +158,7 @@ static huddle_status build_general(huddle_context *context, hd_eigen_request *re
     double middle = .5 * (s.lower + s.upper), radius = .5 * (s.upper - s.lower);
     /* A multiple of the identity, up to rounding, has a spectrum without width, and nothing to
      * divide by. */
-    if (radius <= 1e-13 * size)
+    if (radius <= flat_spectrum * size)
         radius = size > 0 ? size : 1;
     scale_spectrum(middle, radius, op);
     op->lower = -1;

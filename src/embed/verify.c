@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Eigenvalues are not assumed to be known better than to this share of the spectrum's width. */
+static const double min_error = 1e-9;
+
 /* Multiplications that a factorisation may take: under "auto" some 20 ms, under "inertia" up to a
  * quarter of an hour. */
 static const double cheap_work = 2e7, max_work = 1e12;
@@ -34,7 +37,7 @@ typedef struct hypothesis {
  * eigenvalues (Kahan, 1967; Parlett, The Symmetric Eigenvalue Problem, 11.5). */
 static double pair_error(const hd_embed_problem *problem, const hd_embed_pairs *pairs) {
     double error = sqrt((double)problem->request->n_wanted) * pairs->residual;
-    return fmax(error, 1e-9 * (problem->op->upper - problem->op->lower));
+    return fmax(error, min_error * (problem->op->upper - problem->op->lower));
 }
 
 /* The hypothesis that the wanted pairs are all above a number a little under the last of them.

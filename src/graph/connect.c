@@ -13,13 +13,10 @@
 #include "graph/neighbors.h"
 #include "graph/search.h"
 #include "matrix/insert.h"
+#include "matrix/small.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A component smaller than this share of the mean cluster is small. The choice of the number of
- * clusters from the eigenvalues uses the same share (docs/method.md, "How many clusters?"). */
-static const double small_share = 0.3;
 
 static const char *const choices[] = {"auto", "true", "false", "small", NULL};
 
@@ -286,7 +283,7 @@ static huddle_status find_bridges(parts *j, const char *connect, int32_t n_clust
     int64_t total = 0;
     for (int32_t p = 0; p < j->count; p++)
         total += j->sizes[p];
-    double min_size = small_share * (double)total / n_clusters;
+    double min_size = HD_SMALL_SHARE * (double)total / n_clusters;
     bool small = strcmp(connect, "small") == 0;
     while (small && j->count > 1 && has_small_part(j, min_size)) {
         TRY(find_best_bridges(j, min_size));

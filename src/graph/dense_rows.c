@@ -11,6 +11,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A relative rounding error above this leaves too little of a distance to decide by. */
+static const double max_margin = 0.1;
+
 enum { ROWS_PER_CHUNK = 256 };
 
 typedef double (*single_function)(const float *, const float *, int64_t, double);
@@ -192,7 +195,7 @@ static double distance2_singles(const hd_graph_rows *a, const float *x, const fl
      * in double. A margin of a tenth or more, of rows that are extremely long, is not worth
      * trying. */
     bool within = limit < 0x1p123 && (limit > 0x1p-100 || limit == 0);
-    if (within && margin < 0.1) {
+    if (within && margin < max_margin) {
         float bound = (float)(limit * (1 + 2 * margin));
         float rough = distance2_rough[a->isa](x, y, a->d, bound);
         if (rough > bound && rough < FLT_MAX)

@@ -424,8 +424,9 @@ static void set_near(const hd_kmeans_data *data, int32_t label, double best, dou
                      double rounding_error, hd_kmeans_near *near, int32_t r) {
     double scale = (double)data->scale;
     near->label[r] = label;
-    near->upper[r] = (float)(sqrt(best + rounding_error) * scale * (1 + 1e-6));
-    near->lower[r] = (float)(sqrt(fmax(0, second - rounding_error)) * scale * (1 - 1e-6));
+    near->upper[r] = (float)(sqrt(best + rounding_error) * scale * (1 + HD_KMEANS_SLACK));
+    near->lower[r] =
+        (float)(sqrt(fmax(0, second - rounding_error)) * scale * (1 - HD_KMEANS_SLACK));
 }
 
 /* The nearest centre in double; the first of equal ones, since only a smaller distance replaces

@@ -14,6 +14,10 @@
 #include "huddle/matrix.h"
 #include "kmeans/block_kernels.h"
 
+/* Bounds on distances are widened by this share, which covers their rounding to float (6e-8) and
+ * the few operations that update them. */
+#define HD_KMEANS_SLACK 1e-6
+
 typedef struct hd_kmeans_data {
     huddle_context *context;
     const hd_kmeans_kernels *kernels;

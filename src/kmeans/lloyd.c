@@ -88,7 +88,7 @@ static bool keeps_label(const lloyd *state, int64_t i) {
     hd_kmeans_run *run = state->run;
     int32_t k = run->labels[i];
     double distance = sqrt(hd_kmeans_exact(run->data, &run->ready, i, k));
-    float upper = (float)(distance * (double)run->data->scale * (1 + 1e-6)) + FLT_MIN;
+    float upper = (float)(distance * (double)run->data->scale * (1 + HD_KMEANS_SLACK)) + FLT_MIN;
     if (upper < run->upper[i])
         run->upper[i] = upper;
     return run->upper[i] < run->lower[i] || run->upper[i] < run->gap[k];
@@ -330,7 +330,7 @@ done:
 static void move_centres(lloyd *state) {
     hd_kmeans_run *run = state->run;
     int64_t d = run->data->x->d;
-    double scale = (double)run->data->scale * (1 + 1e-6), *swap = run->centres;
+    double scale = (double)run->data->scale * (1 + HD_KMEANS_SLACK), *swap = run->centres;
     const hd_kmeans_sums *all = &run->all;
     hd_kmeans_moves moves = {.move = run->move, .gap = run->gap};
     state->shift = 0;

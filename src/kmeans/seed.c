@@ -237,7 +237,7 @@ static void measure_reach_of_centres(hd_kmeans_run *run, int32_t n_chosen, float
                 double t = run->centres[m * d + j] - run->ready.exact[k * d + j];
                 square += t * t;
             }
-            smallest = fmin(smallest, square * scale * scale * (1 - 1e-6));
+            smallest = fmin(smallest, square * scale * scale * (1 - HD_KMEANS_SLACK));
         }
         reach[m] = (float)smallest;
     }

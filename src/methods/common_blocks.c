@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Eigenvalues nearer than this share of the spectrum's half width count as equal. */
+static const double equal_eigenvalues = 1e-10;
+
 /* A component and the eigenpairs found for it. */
 typedef struct block {
     int32_t name;
@@ -170,7 +173,7 @@ static void find_gap(const blocks *b, int32_t c, huddle_embed_info *info) {
     if (c > b->count && b->n_pairs > c)
         info->gap = b->pairs[c - 1].value - b->pairs[c].value;
     /* Relative to `unit`, the scale of the spectrum, such a gap is a rounding error. */
-    info->cuts_cluster = b->count > c || info->gap <= 1e-10 * info->unit;
+    info->cuts_cluster = b->count > c || info->gap <= equal_eigenvalues * info->unit;
     for (int32_t k = 0; k < b->count && k < c; k++) {
         const block *item = &b->items[k];
         int64_t given = 0;

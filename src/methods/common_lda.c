@@ -20,6 +20,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Smaller eigenvalues, relative to the largest, are rounding and give no direction. */
+static const double rank_tolerance = 1e-12;
+
 enum { MAX_ROUNDS = 50 };
 
 /* Added to the diagonal of S_t, relative to its mean eigenvalue. Without it, components of tiny
@@ -157,7 +160,7 @@ static huddle_status find_directions(lda *l, bool *found) {
     /* The columns of B, times sqrt(n_k), sum to zero: its rank is at most c - 1. Smaller
      * eigenvalues are rounding errors, whose vectors would be divided by their tiny square
      * roots. */
-    while (r < c - 1 && r < m && mu[c - 1 - r] > 1e-12 * mu[c - 1] && mu[c - 1] > 0)
+    while (r < c - 1 && r < m && mu[c - 1 - r] > rank_tolerance * mu[c - 1] && mu[c - 1] > 0)
         r++;
     *found = r > 0;
     if (r == 0)

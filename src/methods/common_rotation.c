@@ -16,6 +16,13 @@
 #include <math.h>
 #include <string.h>
 
+/* Relative gain below which alternating ends: larger than the rounding of the objective. */
+static const double min_gain = 1e-10;
+
+/* The usual constant of Armijo's rule (Nocedal and Wright, Numerical Optimization, chapter 3), and
+ * the relative decrease at which the descent ends. */
+static const double armijo = 1e-4, min_decrease = 1e-6;
+
 /* Limits that end a slow iteration; convergence is usually reached much earlier. ROWS_PER_CHUNK
  * determines the order of summation and therefore the last bits of all results. */
 enum { ROWS_PER_CHUNK = 1024, MAX_TURNS = 100, MAX_STEPS = 60, MAX_HALVINGS = 20 };
@@ -173,7 +180,7 @@ static huddle_status discretise(huddle_context *context, turning *t, int64_t fir
         TRY(hd_fit_alternation_add(record, 2 * ((double)n - value)));
         record->stop = HUDDLE_STOP_CONVERGED;
         /* The labels are those of the current rotation in either case. */
-        if (value <= best * (1 + 1e-10))
+        if (value <= best * (1 + min_gain))
             break;
         record->stop = HUDDLE_STOP_MAX_ITER;
         best = value;
@@ -325,13 +332,13 @@ static huddle_status descent_step(huddle_context *context, descent *d, bool *don
         cblas_daxpy(cells, -d->step, d->direction, 1, d->trial, 1);
         TRY(orthogonalise(c, d->trial, NULL));
         TRY(cost_at(context, d, d->trial, d->gradient, &cost));
-        if (cost <= d->cost - 1e-4 * d->step * slope)
+        if (cost <= d->cost - armijo * d->step * slope)
             break;
     }
     /* Even the shortest step did not lower the cost: R is a minimum up to rounding. */
     if (cost >= d->cost)
         goto done;
-    *done = d->cost - cost < 1e-6 * d->cost;
+    *done = d->cost - cost < min_decrease * d->cost;
     memcpy(d->rotation, d->trial, (size_t)cells * sizeof *d->trial);
     d->cost = cost;
     d->step *= 2;

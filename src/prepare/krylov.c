@@ -18,6 +18,10 @@
 #include <math.h>
 #include <string.h>
 
+/* What orthogonalisation leaves of a vector below this share is rounding; so is an eigenvalue of
+ * the Gram matrix below this share of the largest. */
+static const double rank_tolerance = 1e-12;
+
 /* Vectors beyond those wanted (Halko et al. recommend 5 to 10), blocks in a full basis, and rounds
  * before the iteration ends without convergence. */
 enum { EXTRA = 8, BLOCKS = 6, MAX_ROUNDS = 12 };
@@ -71,7 +75,7 @@ static void project_out(const basis *s, int64_t count, double min_norm) {
     }
     column_norms(s, count, after);
     for (int64_t k = 0; k < count; k++)
-        after[k] = after[k] > fmax(min_norm, 1e-12 * before[k]) ? 1 / after[k] : 0;
+        after[k] = after[k] > fmax(min_norm, rank_tolerance * before[k]) ? 1 / after[k] : 0;
     for (int64_t i = 0; i < s->m; i++)
         for (int64_t k = 0; k < count; k++)
             s->w[i * s->b + k] *= after[k];
@@ -88,7 +92,7 @@ static huddle_status orthonormalise(const basis *s, int64_t count, double min_no
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)count, gram, (lapack_int)count,
                       values) != 0)
         return hd_fail(HUDDLE_NUMERIC, "LAPACK's dsyev failed on a block of the PCA");
-    while (dropped < count && values[dropped] <= 1e-12 * values[count - 1])
+    while (dropped < count && values[dropped] <= rank_tolerance * values[count - 1])
         dropped++;
     *kept = count - dropped;
     for (int64_t k = dropped; k < count; k++)
