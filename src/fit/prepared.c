@@ -16,19 +16,6 @@
 
 /* ---- walk ---------------------------------------------------------------------------------- */
 
-/* Replaces the pointer by a copy; after a failure it is NULL, so that the copy can be freed. */
-static void copy_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
-    const huddle_prepare_trial *from = trials->items;
-    trials->items = NULL;
-    if (from == NULL || walk->status != HUDDLE_OK)
-        return;
-    trials->items = hd_alloc(trials->count, sizeof *trials->items);
-    if (trials->items != NULL)
-        memcpy(trials->items, from, (size_t)trials->count * sizeof *trials->items);
-    else
-        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
-}
-
 /* Saves or loads one candidate. */
 static void walk_trial(hd_walk *walk, int32_t k, huddle_prepare_trial *trial) {
     char prefix[32], name[HD_WALK_NAME];
@@ -69,7 +56,8 @@ static void walk_trials(hd_walk *walk, hd_fit_prepare_trials *trials) {
     if (walk->mode == HD_WALK_FREE)
         huddle_free(trials->items);
     else if (walk->mode == HD_WALK_COPY)
-        copy_trials(walk, trials);
+        trials->items =
+            hd_walk_copy_block(walk, trials->items, trials->count, sizeof *trials->items);
     else if (walk->mode == HD_WALK_SAVE || walk->mode == HD_WALK_LOAD)
         walk_trial_list(walk, trials);
 }

@@ -55,25 +55,14 @@ static void load_items(hd_walk *walk, hd_fit_trials *trials) {
     huddle_dense_free(&table);
 }
 
-static void copy_items(hd_walk *walk, hd_fit_trials *trials) {
-    const huddle_trial *from = trials->items;
-    trials->items = NULL;
-    if (from == NULL || walk->status != HUDDLE_OK)
-        return;
-    trials->items = hd_alloc(trials->count, sizeof *trials->items);
-    if (trials->items != NULL)
-        memcpy(trials->items, from, (size_t)trials->count * sizeof *trials->items);
-    else
-        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %d trials", trials->count);
-}
-
 /* A struct with members of different types, so that each mode has its own function. */
 static void walk_items(hd_walk *walk, hd_fit_trials *trials) {
     if (walk->mode == HD_WALK_FREE) {
         huddle_free(trials->items);
         trials->items = NULL;
     } else if (walk->mode == HD_WALK_COPY) {
-        copy_items(walk, trials);
+        trials->items =
+            hd_walk_copy_block(walk, trials->items, trials->count, sizeof *trials->items);
     } else if (walk->mode == HD_WALK_SAVE) {
         save_items(walk, trials);
     } else if (walk->mode == HD_WALK_LOAD) {

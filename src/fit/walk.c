@@ -54,6 +54,18 @@ static const hd_json_value *find_value(hd_walk *walk, const char *name, hd_json_
     return NULL;
 }
 
+void *hd_walk_copy_block(hd_walk *walk, const void *from, int64_t count, size_t size) {
+    if (from == NULL || walk->status != HUDDLE_OK)
+        return NULL;
+    void *copy = hd_alloc(count, size);
+    if (copy != NULL)
+        memcpy(copy, from, (size_t)count * size);
+    else
+        walk->status = hd_fail(HUDDLE_NO_MEMORY, "no memory for %lld elements of %zu bytes",
+                               (long long)count, size);
+    return copy;
+}
+
 /* Null is refused, unlike for reals: no count is unknown. */
 void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
     if (is_saving(walk, name))

@@ -77,6 +77,10 @@ void hd_walk_bools(hd_walk *walk, const char *name, int64_t length, bool **value
 void hd_walk_int_matrix(hd_walk *walk, const char *name, int64_t rows, int64_t cols,
                         int32_t **values);
 
+/* For HD_WALK_COPY of structs without a walk of their own: a copy of the block, or NULL if there is
+ * none or after a failure, so that the copied part can be freed. */
+void *hd_walk_copy_block(hd_walk *walk, const void *from, int64_t count, size_t size);
+
 /* Containers. What an engine keeps is fetched before it is written. */
 void hd_walk_dense(hd_walk *walk, const char *name, huddle_dense *matrix);
 void hd_walk_csr(hd_walk *walk, const char *name, huddle_csr *matrix);

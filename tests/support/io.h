@@ -107,4 +107,21 @@ static inline void io_assert_labels(const huddle_data *data, const char *first,
         assert_string_equal(data->classes[data->labels[i]], i % 2 == 0 ? first : second);
 }
 
+/* Reads variables of a golden file by name; NULL leaves the choice to the reader. */
+static inline huddle_status io_read_named(const char *file, const char *x, const char *y,
+                                          huddle_data *data) {
+    huddle_read_options options = {.x = &x, .n_x = x != NULL, .y = &y, .n_y = y != NULL};
+    return huddle_data_read(NULL, io_golden(file), &options, data);
+}
+
+/* The same for tests that repeat a call: the argument is {file, x, y}. */
+static inline huddle_status io_read_part(void *argument) {
+    const char **part = argument;
+    huddle_data data;
+    huddle_status status = io_read_named(part[0], part[1], part[2], &data);
+    if (status == HUDDLE_OK)
+        huddle_data_free(&data);
+    return status;
+}
+
 #endif

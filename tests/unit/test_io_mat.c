@@ -4,19 +4,14 @@
 
 #include <unistd.h>
 
-static huddle_status read_named(const char *file, const char *x, const char *y, huddle_data *data) {
-    huddle_read_options options = {.x = &x, .n_x = x != NULL, .y = &y, .n_y = y != NULL};
-    return huddle_data_read(NULL, io_golden(file), &options, data);
-}
-
 static void big_endian_files_are_read(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_named("io_v5_big_endian.mat", NULL, NULL, &data));
+    assert_ok(io_read_named("io_v5_big_endian.mat", NULL, NULL, &data));
     io_assert_points(&data, false, false);
     io_assert_labels(&data, "cat\xc3\xa9", "D\xc3\xb6g");
     huddle_data_free(&data);
-    assert_ok(read_named("io_v5_big_endian.mat", "S", "none", &data));
+    assert_ok(io_read_named("io_v5_big_endian.mat", "S", "none", &data));
     io_assert_points(&data, true, false);
     huddle_data_free(&data);
 }
@@ -25,7 +20,7 @@ static void big_endian_files_are_read(void **state) {
 static void rows_of_characters_with_accents_are_read(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_named("io_v5_accents.mat", NULL, NULL, &data));
+    assert_ok(io_read_named("io_v5_accents.mat", NULL, NULL, &data));
     io_assert_labels(&data, "cat\xc3\xa9", "D\xc3\xb6g");
     huddle_data_free(&data);
 }
@@ -33,7 +28,7 @@ static void rows_of_characters_with_accents_are_read(void **state) {
 static void logical_sparse_values_are_bytes(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_named("io_v5_logical_sparse.mat", NULL, NULL, &data));
+    assert_ok(io_read_named("io_v5_logical_sparse.mat", NULL, NULL, &data));
     io_assert_points(&data, true, true);
     huddle_data_free(&data);
 }
@@ -42,11 +37,11 @@ static void logical_sparse_values_are_bytes(void **state) {
 static void objects_are_reported_as_unsupported(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_named("io_v5_object.mat", "fea", NULL, &data));
+    assert_ok(io_read_named("io_v5_object.mat", "fea", NULL, &data));
     io_assert_points(&data, false, false);
     assert_int_equal(data.n_names, 2);
     huddle_data_free(&data);
-    assert_refused(read_named("io_v5_object.mat", NULL, NULL, &data), HUDDLE_UNSUPPORTED,
+    assert_refused(io_read_named("io_v5_object.mat", NULL, NULL, &data), HUDDLE_UNSUPPORTED,
                    "'X' is a string array");
 }
 
@@ -163,21 +158,12 @@ static void a_full_device_is_reported(void **state) {
                    "full.mat: cannot be written: No space left on device");
 }
 
-static huddle_status read_part(void *argument) {
-    const char **part = argument;
-    huddle_data data;
-    huddle_status status = read_named(part[0], part[1], part[2], &data);
-    if (status == HUDDLE_OK)
-        huddle_data_free(&data);
-    return status;
-}
-
 static void every_allocation_may_fail(void **state) {
     (void)state;
     const char *parts[][3] = {{"io_v5_accents.mat", NULL, NULL},
                               {"io_v5_big_endian.mat", "S", "y"}};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        test_each_allocation(read_part, parts[k]);
+        test_each_allocation(io_read_part, parts[k]);
 }
 
 int main(void) {

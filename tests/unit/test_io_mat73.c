@@ -4,11 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static huddle_status read_named(const char *file, const char *x, const char *y, huddle_data *data) {
-    huddle_read_options options = {.x = &x, .n_x = x != NULL, .y = &y, .n_y = y != NULL};
-    return huddle_data_read(NULL, io_golden(file), &options, data);
-}
-
 static void version_73_arrays_are_turned_and_of_every_class(void **state) {
     (void)state;
     static const char *const names[] = {
@@ -16,7 +11,7 @@ static void version_73_arrays_are_turned_and_of_every_class(void **state) {
         "uint32", "int64",  "uint64", "packed", "unmarked", "big_endian", "big_endian_short"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         huddle_data data;
-        assert_ok(read_named("io_v73_kinds.mat", names[k], "none", &data));
+        assert_ok(io_read_named("io_v73_kinds.mat", names[k], "none", &data));
         io_assert_points(&data, false, false);
         huddle_data_free(&data);
     }
@@ -25,7 +20,7 @@ static void version_73_arrays_are_turned_and_of_every_class(void **state) {
 static void version_73_images_are_read_by_rows(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_named("io_v73_kinds.mat", "images", "cells", &data)); /* 2 x 2 x 6 */
+    assert_ok(io_read_named("io_v73_kinds.mat", "images", "cells", &data)); /* 2 x 2 x 6 */
     io_assert_points(&data, false, false);
     assert_int_equal(data.height, 2);
     assert_int_equal(data.width, 2);
@@ -39,14 +34,14 @@ static void version_73_labels_are_logical_characters_or_cells(void **state) {
         {"logical", "0", "1"}, {"rows", "cat", "dogs"}, {"cells", "cat", "dog"}};
     huddle_data data;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        assert_ok(read_named("io_v73_kinds.mat", "single", cases[k][0], &data));
+        assert_ok(io_read_named("io_v73_kinds.mat", "single", cases[k][0], &data));
         io_assert_labels(&data, cases[k][1], cases[k][2]);
         huddle_data_free(&data);
     }
     static const char *const texts[] = {"\xc3\xa9",          "\xe6\x97\xa5\xe6\x9c\xac",
                                         "\xf0\x9f\x98\x80x", "",
                                         "\xc3\xa9",          "\xe6\x97\xa5\xe6\x9c\xac"};
-    assert_ok(read_named("io_v73_kinds.mat", "single", "unicode", &data));
+    assert_ok(io_read_named("io_v73_kinds.mat", "single", "unicode", &data));
     assert_int_equal(data.n_classes, 4);
     for (int i = 0; i < IO_N; i++)
         assert_string_equal(data.classes[data.labels[i]], texts[i]);
@@ -56,13 +51,13 @@ static void version_73_labels_are_logical_characters_or_cells(void **state) {
 static void version_73_sparse_matrices_are_read(void **state) {
     (void)state;
     huddle_data data;
-    assert_ok(read_named("io_v73_kinds.mat", "sparse", "none", &data));
+    assert_ok(io_read_named("io_v73_kinds.mat", "sparse", "none", &data));
     io_assert_points(&data, true, false);
     huddle_data_free(&data);
-    assert_ok(read_named("io_v73_kinds.mat", "sparse_logical", "none", &data));
+    assert_ok(io_read_named("io_v73_kinds.mat", "sparse_logical", "none", &data));
     io_assert_points(&data, true, true);
     huddle_data_free(&data);
-    assert_ok(read_named("io_v73_kinds.mat", "sparse_zero", "none", &data)); /* no ir, no data */
+    assert_ok(io_read_named("io_v73_kinds.mat", "sparse_zero", "none", &data)); /* no ir, no data */
     assert_int_equal(data.points.n, IO_N);
     assert_int_equal(data.points.d, IO_D);
     assert_int_equal(data.points.offsets[IO_N], 0);
@@ -84,15 +79,15 @@ static void version_73_what_is_not_read_is_explained(void **state) {
     };
     huddle_data data;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        huddle_status status = read_named("io_v73_kinds.mat", cases[k][0], "none", &data);
+        huddle_status status = io_read_named("io_v73_kinds.mat", cases[k][0], "none", &data);
         assert_int_not_equal(status, HUDDLE_OK);
         if (strstr(huddle_last_error(), cases[k][1]) == NULL)
             fail_msg("'%s' should say '%s'", huddle_last_error(), cases[k][1]);
     }
-    assert_refused(read_named("io_v73_kinds.mat", "double", "numbers_in_cells", &data),
+    assert_refused(io_read_named("io_v73_kinds.mat", "double", "numbers_in_cells", &data),
                    HUDDLE_UNSUPPORTED, "'numbers_in_cells' has cells that are not strings");
-    assert_refused(read_named("io_v73_kinds.mat", "double", "empty_cells", &data), HUDDLE_INVALID,
-                   "'empty_cells' is 0 x 0");
+    assert_refused(io_read_named("io_v73_kinds.mat", "double", "empty_cells", &data),
+                   HUDDLE_INVALID, "'empty_cells' is 0 x 0");
 }
 
 static void version_73_names_of_matlab_are_hidden(void **state) {
@@ -180,20 +175,11 @@ static void damaged_version_73_files_are_refused(void **state) {
     free(bytes);
 }
 
-static huddle_status read_part(void *argument) {
-    const char **part = argument;
-    huddle_data data;
-    huddle_status status = read_named(part[0], part[1], part[2], &data);
-    if (status == HUDDLE_OK)
-        huddle_data_free(&data);
-    return status;
-}
-
 static void every_allocation_may_fail(void **state) {
     (void)state;
     const char *parts[][3] = {{"io_v73_kinds.mat", "single", "rows"}, {"io_v73.mat", "S", "names"}};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        test_each_allocation(read_part, parts[k]);
+        test_each_allocation(io_read_part, parts[k]);
 }
 
 int main(void) {
