@@ -75,6 +75,24 @@ HUDDLE_API huddle_status huddle_metrics_ncut(huddle_context *context, const hudd
 HUDDLE_API huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_csr *graph,
                                                    const int32_t *labels, double *modularity);
 
+/* All scores of a labelling on a graph. Shares are of the total weight, in which every edge counts
+ * from both ends; v_k is the share of cluster k's volume, d_k that of the weight inside it, h(x) =
+ * x ln x, and q_k = v_k - d_k, q their sum. */
+typedef struct huddle_graph_scores {
+    double inside;      /* f = sum d_k */
+    double evenness;    /* s = sum v_k^2; 1 / c if all volumes are equal */
+    double divergence;  /* J = f ln(f / s) + (1 - f) ln((1 - f) / (1 - s)) */
+    double information; /* MI = sum_kl M_kl ln(M_kl / (v_k v_l)), M the shares between clusters */
+    double map;         /* L = h(q) - 2 sum h(q_k) + sum h(q_k + v_k) */
+    double entropy;     /* H = -sum h(p_i), p_i the share of vertex i; L + H: description length */
+    double modularity;  /* Q = f - s */
+    double ncut;        /* sum q_k / v_k */
+} huddle_graph_scores;
+
+HUDDLE_API huddle_status huddle_metrics_graph_scores(huddle_context *context,
+                                                     const huddle_csr *graph, const int32_t *labels,
+                                                     huddle_graph_scores *scores);
+
 #ifdef __cplusplus
 }
 #endif

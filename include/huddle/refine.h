@@ -1,0 +1,116 @@
+/* Huddle, refine: better clusters of a graph, from one or several labellings to start from.
+ *
+ * The stage takes a weighted graph and labellings of its vertices (the starts), adds starts of its
+ * own made by merging clusters, lowers an objective of each by moving single vertices to the
+ * clusters of their neighbours, and returns the best. The first start is the one to return unless
+ * another is clearly better: smaller in the objective by a share of the description length, and not
+ * much worse in the normalised cut. docs/method.md, "Refinement", has the mathematics.
+ *
+ * Graphs are symmetric with weights >= 0, as those of huddle/graph.h; loops count once. All results
+ * are deterministic for a seed, and the same for any number of threads.
+ *
+ * Refinement needs all vertices on one process: under an engine that distributes rows,
+ * HUDDLE_UNSUPPORTED.
+ */
+#ifndef HUDDLE_REFINE_H
+#define HUDDLE_REFINE_H
+
+#include "huddle/metrics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Start from huddle_refine_defaults(), then change what you need.
+ *
+ * Objectives, all minimised: "map", the two-level map equation L; "modularity", 1 - Q; "ncut", the
+ * normalised cut. */
+typedef struct huddle_refine_options {
+    int32_t n_clusters;    /* HUDDLE_AUTO: the number of different labels of the first start */
+    const char *objective; /* "map", "modularity" or "ncut" */
+    bool merge;            /* whether starts are made by merging clusters, besides the given ones */
+    int32_t max_sweeps;    /* over all vertices, at the final number of clusters */
+    double cut_slack;      /* a start may have (1 + cut_slack) times the first one's cut */
+    double least_gain;     /* and must gain this share of the description length L + H */
+    uint64_t seed;         /* of the order in which vertices are visited */
+} huddle_refine_options;
+
+/* Option table: objective, merge, max_sweeps, cut_slack, least_gain, seed. */
+HUDDLE_API const huddle_option *huddle_refine_options_table(void);
+HUDDLE_API huddle_refine_options huddle_refine_defaults(void);
+
+/* A labelling to start from: any int32 values, one per vertex. A start may have more different
+ * labels than n_clusters, and is then merged down to it; it must not have fewer. */
+typedef struct huddle_refine_start {
+    const char *name; /* static text, at most 15 characters */
+    const int32_t *labels;
+} huddle_refine_start;
+
+/* What became of a start. */
+typedef struct huddle_refine_trial {
+    char name[16];              /* that of the start, or "sum", "levels1", "levels2", "levelsT" */
+    huddle_graph_scores scores; /* after the moves */
+    int32_t n_sweeps;           /* at the final number of clusters */
+    bool allowed;               /* it may take the place of the first start */
+} huddle_refine_trial;
+
+enum { HUDDLE_REFINE_MAX_TRIALS = 16 };
+
+typedef struct huddle_refine_info {
+    int32_t n_trials;
+    huddle_refine_trial trials[HUDDLE_REFINE_MAX_TRIALS]; /* the given starts first */
+    int32_t best;                                         /* the trial whose labels are returned */
+    int64_t n_changed; /* vertices whose label differs from that of the first start */
+    double seconds;
+} huddle_refine_info;
+
+/* Refines the starts, at least one, and returns the best labels: 0 .. n_clusters - 1, numbered so
+ * that as many vertices as possible keep the label of the first start (if that has the labels 0 ..
+ * n_clusters - 1 and no others; else by first occurrence). labels is the caller's, one per vertex.
+ * info may be NULL. HUDDLE_INVALID naming the place, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
+HUDDLE_API huddle_status huddle_refine(huddle_context *context, const huddle_csr *graph,
+                                       int32_t n_starts, const huddle_refine_start *starts,
+                                       const huddle_refine_options *options, int32_t *labels,
+                                       huddle_refine_info *info);
+
+/* ---- steps ------------------------------------------------------------------------------------
+ */
+
+/* Moves single vertices to neighbours' clusters while that lowers the objective, at most max_sweeps
+ * times over all; no cluster becomes empty. labels: 0 .. n_clusters - 1, changed in place.
+ * n_sweeps may be NULL. */
+HUDDLE_API huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *graph,
+                                            const huddle_refine_options *options, int32_t *labels,
+                                            int32_t *n_sweeps);
+
+/* The order in which clusters of a graph are merged, from single vertices to one cluster: always
+ * the pair with the largest w_ab (1 / v_a^2 + 1 / v_b^2). Where no edge is left, the two clusters
+ * of fewest vertices. */
+typedef struct huddle_refine_tree {
+    int64_t n;       /* vertices; there are n - 1 merges */
+    int32_t *first;  /* n - 1: merge t joins the clusters of these two vertices, */
+    int32_t *second; /* in this order */
+} huddle_refine_tree;
+
+HUDDLE_API huddle_status huddle_refine_merge(huddle_context *context, const huddle_csr *graph,
+                                             huddle_refine_tree *tree);
+HUDDLE_API void huddle_refine_tree_free(huddle_refine_tree *tree);
+
+/* The labels after all but n_clusters - 1 merges: 0 .. n_clusters - 1, numbered by first
+ * occurrence. */
+HUDDLE_API huddle_status huddle_refine_cut_tree(const huddle_refine_tree *tree, int32_t n_clusters,
+                                                int32_t *labels);
+
+/* As huddle_refine(), with a tree of the same graph that was made before (NULL: made here if merge
+ * is set). For several numbers of clusters one tree is sufficient. */
+HUDDLE_API huddle_status huddle_refine_with_tree(huddle_context *context, const huddle_csr *graph,
+                                                 const huddle_refine_tree *tree, int32_t n_starts,
+                                                 const huddle_refine_start *starts,
+                                                 const huddle_refine_options *options,
+                                                 int32_t *labels, huddle_refine_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
