@@ -15,10 +15,14 @@ typedef struct hd_spectral_options {
     huddle_connect_options connect;
     huddle_embed_options embed;
     huddle_kmeans_options kmeans;
+    const char *refine; /* auto, none, graph; NULL: a method without refinement (refining.h) */
 } hd_spectral_options;
 
 /* The table of `affinity`, with offsets in hd_spectral_options. */
 const huddle_option *hd_spectral_affinity_table(void);
+
+/* The table of `refine`, likewise. */
+const huddle_option *hd_spectral_refine_table(void);
 
 /* K-means' options where tol and max_iter could mean the embedding's. */
 extern const hd_rename hd_spectral_kmeans_names[];
@@ -102,8 +106,9 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
 int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
 
 /* Eigenvectors to find: one per cluster; if there is a choice, one more than could be chosen, for
- * the eigengap after the last. */
-int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *rows);
+ * the eigengap after the last. Refinement needs two per cluster, for commute rows. */
+int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_range n_clusters,
+                                  const hd_fit_rows *rows);
 
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
                                        int32_t n_components, const huddle_csr *graph,
