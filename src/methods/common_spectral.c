@@ -52,16 +52,20 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
+/* int64_t: n_clusters may be INT32_MAX. */
+int64_t hd_spectral_count_columns(const char *row_rule, int32_t n_clusters) {
+    return strcmp(row_rule, "commute") == 0 ? 2 * (int64_t)n_clusters : n_clusters;
+}
+
 /* (4) needs the eigenvalue after the last number of clusters, so that a choice requires one vector
  * more. */
 int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_range n_clusters,
                                   const hd_fit_rows *rows) {
-    /* int64_t: last may be INT32_MAX. */
-    int64_t n_requested = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
-    if (n_clusters.first == HUDDLE_AUTO)
-        n_requested = hd_spectral_connect_clusters(n_clusters, rows) + 1;
-    if (hd_refine_is_wanted(options))
-        n_requested *= 2;
+    bool is_auto = n_clusters.first == HUDDLE_AUTO;
+    int32_t last = is_auto ? hd_spectral_connect_clusters(n_clusters, rows) : n_clusters.last;
+    const char *widest = hd_refine_is_wanted(options) ? "commute" : options->embed.rows;
+    int64_t n_requested =
+        hd_spectral_count_columns(widest, last) + (is_auto || n_clusters.first < last);
     int64_t vertices = rows->n + rows->elsewhere;
     return (int32_t)(n_requested < vertices ? n_requested : vertices);
 }
@@ -105,8 +109,11 @@ done:
     return status;
 }
 
-const char *hd_spectral_row_rule(const char *rule) {
-    return strcmp(rule, "unit") == 0 ? "unit" : "sym";
+huddle_status hd_spectral_apply_rule(const char *rule, const huddle_dense *vectors,
+                                     const double *eigenvalues, huddle_dense *f) {
+    if (strcmp(rule, "commute") == 0)
+        return huddle_embed_commute_rows(vectors, eigenvalues, f);
+    return huddle_embed_rows(vectors, NULL, strcmp(rule, "unit") == 0 ? "unit" : "sym", f);
 }
 
 /* For a range one set of eigenvectors is sufficient for every number of clusters: the embedding in
@@ -117,16 +124,20 @@ huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t 
     huddle_status status = HUDDLE_OK;
     huddle_embedding *f = &embedding->f;
     bool given = f->vectors.values == NULL && f->vectors.resident == NULL;
-    /* Merging may leave fewer vertices than clusters, and a graph has no more eigenvectors than
-     * vertices. */
-    if (n_clusters > f->vectors.cols && !given)
-        n_clusters = (int32_t)f->vectors.cols; /* fewer distinct rows than clusters */
-    if (given || f->rows.cols == n_clusters)
+    int64_t columns = hd_spectral_count_columns(options->embed.rows, n_clusters);
+    /* A graph has no more eigenvectors than vertices, and merging may leave fewer vertices than
+     * clusters. */
+    if (columns > f->vectors.cols && !given)
+        columns = f->vectors.cols;
+    if (given || f->rows.cols == columns)
         return status;
     huddle_dense_free(&f->rows);
     TRY(huddle_dense_fetch(&f->vectors));
-    TRY(huddle_dense_new(f->vectors.rows, n_clusters, &f->rows));
-    TRY(huddle_embed_rows(&f->vectors, f->degrees, options->embed.rows, &f->rows));
+    TRY(huddle_dense_new(f->vectors.rows, columns, &f->rows));
+    if (strcmp(options->embed.rows, "commute") == 0)
+        TRY(huddle_embed_commute_rows(&f->vectors, f->eigenvalues, &f->rows));
+    else
+        TRY(huddle_embed_rows(&f->vectors, f->degrees, options->embed.rows, &f->rows));
 done:
     return status;
 }
