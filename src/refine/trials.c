@@ -94,7 +94,7 @@ done:
 
 /* The resolution (26) at which modularity is the likelihood of a planted partition with equal
  * clusters. Its limit is 0 if all weight is inside. */
-static double planted_resolution(double inside, int64_t n_clusters) {
+double hd_refine_planted_resolution(double inside, int64_t n_clusters) {
     double f = inside > least_inside ? inside : least_inside, s = 1 / (double)n_clusters;
     if (n_clusters == 1 || f >= 1)
         return n_clusters == 1;
@@ -114,7 +114,7 @@ static huddle_status try_levels(run *r, const char *name, int64_t n_labels, doub
         double at = resolution;
         if (n_labels > wanted && resolution == 0) {
             TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, r->labels, &scores));
-            at = planted_resolution(scores.inside, wanted);
+            at = hd_refine_planted_resolution(scores.inside, wanted);
         }
         TRY(hd_refine_merge_labels(r->context, r->graph, at, wanted, r->labels, &n_labels));
         if (factor > 1)
@@ -198,9 +198,7 @@ huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *grap
     TRY(try_all(&r, tree, n_starts, starts));
     for (int64_t k = 0; k < graph->n; k++)
         labels[order != NULL ? order[k] : k] = r.best[k];
-    TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels));
-    for (int64_t i = 0; i < graph->n; i++)
-        info->n_changed += labels[i] != starts[0].labels[i];
+    TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels, &info->n_changed));
 done:
     huddle_free(order);
     huddle_free(r.labels);
