@@ -211,7 +211,7 @@ static huddle_status merge_connected(huddle_context *context, merger *m, int64_t
             continue;
         }
         if (m->n_merges % CANCEL_EVERY == 0)
-            TRY(hd_progress(context, "merge", (double)m->n_merges, (double)wanted));
+            TRY(hd_progress(context, "refine", (double)m->n_merges, (double)wanted));
         first[m->n_merges] = top < partner ? top : partner;
         second[m->n_merges] = top < partner ? partner : top;
         join(m, first[m->n_merges], second[m->n_merges]);
@@ -233,7 +233,7 @@ static huddle_status merge_components(huddle_context *context, merger *m, int64_
     hd_refine_heap_order(&m->heap);
     for (; m->n_merges < wanted; m->n_merges++) {
         if (m->n_merges % CANCEL_EVERY == 0)
-            TRY(hd_progress(context, "merge", (double)m->n_merges, (double)wanted));
+            TRY(hd_progress(context, "refine", (double)m->n_merges, (double)wanted));
         int32_t x = hd_refine_heap_top(&m->heap);
         hd_refine_heap_remove(&m->heap, x);
         int32_t y = hd_refine_heap_top(&m->heap), a = x < y ? x : y, b = x < y ? y : x;
@@ -256,6 +256,7 @@ static void merger_free(merger *m) {
     huddle_free(m->begin);
     hd_refine_heap_free(&m->heap);
     huddle_free(m->touched);
+    memset(m, 0, sizeof *m);
 }
 
 /* The list of cluster k, at the end of the pool, and its key. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 64 };
+enum { MOST = 320 };
 
 typedef struct dense_graph {
     int64_t n;

@@ -2,8 +2,6 @@
 #include "refine/refine.h"
 #include "unit/refine_graphs.h"
 
-#include <stdlib.h>
-
 /* ---- the reference ------------------------------------------------------------------------- */
 
 /* Clusters by their smallest members: weights between them, volumes and numbers of vertices. */
@@ -184,7 +182,6 @@ static void ties_go_to_the_smallest_vertices(void **state) {
 static void a_tree_can_be_cut_anywhere(void **state) {
     (void)state;
     dense_graph g = random_graph(40, .1, EXACT | LOOPS, 3);
-    clusters c = single_clusters(&g);
     huddle_csr graph = sparse_graph(&g);
     huddle_refine_tree tree;
     int32_t labels[MOST], expected[MOST];
@@ -205,7 +202,6 @@ static void a_tree_can_be_cut_anywhere(void **state) {
             if (expected[i] == tree.second[g.n - k])
                 expected[i] = tree.first[g.n - k];
     }
-    (void)c;
     assert_refused(huddle_refine_cut_tree(&tree, 0, labels), HUDDLE_INVALID, "n_clusters = 0");
     assert_refused(huddle_refine_cut_tree(&tree, 41, labels), HUDDLE_INVALID, "[1, 40]");
     assert_refused(huddle_refine_cut_tree(NULL, 1, labels), HUDDLE_INVALID, "missing");
@@ -236,51 +232,35 @@ static void tiny_graphs_have_trees(void **state) {
     }
 }
 
-/* A large graph, where lists move in the pool and the pool is packed: a tree that joins all, the
- * same as from a graph whose columns are met in another order. */
-static void large_graphs_are_merged(void **state) {
+/* Lists move in the pool, and the pool is packed several times. */
+static void larger_graphs_are_merged(void **state) {
     (void)state;
-    enum { N = 20000, EDGES = 3 };
-    hd_rng rng = hd_rng_stream(8, 0);
-    huddle_csr half, other, graph;
-    huddle_refine_tree tree;
-    int32_t *order = malloc(N * sizeof *order);
-    bool *seen = calloc(N, sizeof *seen);
-    assert_ok(huddle_csr_new(N, N, N * EDGES, &half));
-    for (int64_t i = 0, at = 0; i < N; i++) {
-        int64_t to = i;
-        for (int e = 0; e < EDGES; e++) {
-            to += 1 + hd_rng_below(&rng, 300);
-            if (to < N) {
-                half.columns[at] = (int32_t)to;
-                half.values[at++] = (double)(1 + hd_rng_below(&rng, 5));
-            }
+    static dense_graph g;
+    static clusters c;
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        huddle_refine_tree tree;
+        int32_t order[MOST];
+        bool seen[MOST] = {false};
+        g = random_graph(MOST, seed == 0 ? .02 : .3, EXACT, seed);
+        c = single_clusters(&g);
+        huddle_csr graph = sparse_graph(&g);
+        assert_ok(huddle_refine_merge(NULL, &graph, &tree));
+        assert_merges(&c, 0, g.n - 1, tree.first, tree.second);
+        /* The leaves in order: every vertex once, and the last two clusters one after the other. */
+        assert_ok(hd_refine_tree_order(&tree, order));
+        assert_int_equal(order[0], 0);
+        for (int64_t k = 0; k < g.n; k++) {
+            assert_true(order[k] >= 0 && order[k] < g.n && !seen[order[k]]);
+            seen[order[k]] = true;
         }
-        half.offsets[i + 1] = at;
+        int32_t labels[MOST], changes = 0;
+        assert_ok(huddle_refine_cut_tree(&tree, 5, labels));
+        for (int64_t k = 1; k < g.n; k++)
+            changes += labels[order[k]] != labels[order[k - 1]];
+        assert_int_equal(changes, 4);
+        huddle_refine_tree_free(&tree);
+        huddle_csr_free(&graph);
     }
-    assert_ok(huddle_csr_transpose(&half, &other));
-    assert_ok(huddle_csr_new(N, N, 2 * half.offsets[N], &graph));
-    for (int64_t i = 0, at = 0; i < N; i++) {
-        const huddle_csr *parts[] = {&other, &half};
-        for (int p = 0; p < 2; p++)
-            for (int64_t e = parts[p]->offsets[i]; e < parts[p]->offsets[i + 1]; e++) {
-                graph.columns[at] = parts[p]->columns[e];
-                graph.values[at++] = parts[p]->values[e];
-            }
-        graph.offsets[i + 1] = at;
-    }
-    assert_ok(huddle_refine_merge(NULL, &graph, &tree));
-    assert_ok(hd_refine_tree_order(&tree, order));
-    for (int64_t k = 0; k < N; k++) {
-        assert_true(order[k] >= 0 && order[k] < N && !seen[order[k]]);
-        seen[order[k]] = true;
-    }
-    huddle_refine_tree_free(&tree);
-    huddle_csr_free(&half);
-    huddle_csr_free(&other);
-    huddle_csr_free(&graph);
-    free(order);
-    free(seen);
 }
 
 int main(void) {
@@ -290,7 +270,7 @@ int main(void) {
         cmocka_unit_test(ties_go_to_the_smallest_vertices),
         cmocka_unit_test(a_tree_can_be_cut_anywhere),
         cmocka_unit_test(tiny_graphs_have_trees),
-        cmocka_unit_test(large_graphs_are_merged),
+        cmocka_unit_test(larger_graphs_are_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
