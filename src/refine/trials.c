@@ -39,8 +39,8 @@ static void take_labels(const run *r, const int32_t *from, int32_t *to) {
 
 /* ---- one trial ----------------------------------------------------------------------------- */
 
-/* Whether trial t may replace the first one: its objective is clearly smaller, (28), and its cut
- * not much larger, (29). */
+/* Whether trial t may replace the first one: its objective is clearly smaller, (30), and its cut
+ * not much larger, (31). */
 static bool is_allowed(const run *r, const huddle_graph_scores *scores) {
     const huddle_graph_scores *base = &r->info->trials[0].scores;
     const huddle_refine_options *o = r->options;
@@ -92,7 +92,7 @@ done:
 
 /* ---- levels -------------------------------------------------------------------------------- */
 
-/* The resolution (26) at which modularity is the likelihood of a planted partition with equal
+/* The resolution (28) at which modularity is the likelihood of a planted partition with equal
  * clusters. Its limit is 0 if all weight is inside. */
 double hd_refine_planted_resolution(double inside, int64_t n_clusters) {
     double f = inside > least_inside ? inside : least_inside, s = 1 / (double)n_clusters;
