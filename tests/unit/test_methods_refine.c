@@ -210,6 +210,56 @@ static void empty_clusters_stay_empty(void **state) {
     huddle_points_free(&x);
 }
 
+/* Labels 0, 2 and 3 of four: 1 stays empty, and a start with fewer clusters is left out. */
+static void names_of_clusters_are_kept(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *model = fit("sc", &x, OPTIONS("n_clusters", "3", "refine", "graph"));
+    const hd_fit *f = &model->fit;
+    int32_t own[N], fewer[N], labels[N];
+    huddle_refine_info info;
+    for (int64_t i = 0; i < N; i++) {
+        own[i] = f->refined.own[i] == 0 ? 0 : f->refined.own[i] + 1;
+        fewer[i] = own[i] == 3 ? 2 : own[i];
+    }
+    const huddle_refine_start starts[] = {{"own", own}, {"fewer", fewer}};
+    assert_ok(hd_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
+                               &f->embedding, NULL, 2, starts, labels, &info));
+    assert_string_equal(info.trials[1].name, "commute");
+    for (int64_t i = 0; i < N; i++) {
+        int32_t k = f->clusters.labels[i];
+        assert_int_equal(labels[i], k == 0 ? 0 : k + 1);
+    }
+    /* One cluster leaves nothing to refine. */
+    memset(own, 0, sizeof own);
+    assert_ok(hd_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
+                               &f->embedding, NULL, 1, starts, labels, &info));
+    assert_int_equal(info.n_trials, 0);
+    assert_memory_equal(labels, own, sizeof own);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* Stability is that of the K-means step, which is repeated; the refinement is not. */
+static void stability_is_that_of_the_own_labels(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    int64_t changed = 0;
+    for (int m = 0; m < 2; m++) {
+        huddle_model *none = fit(methods[m], &x, OPTIONS("refine", "none", "tol", "1e-9")),
+                     *model = fit(methods[m], &x, OPTIONS("refine", "graph", "tol", "1e-9"));
+        assert_ok(huddle_model_score(NULL, none, &x));
+        assert_ok(huddle_model_score(NULL, model, &x));
+        assert_close(huddle_model_scores(model)->stability, huddle_model_scores(none)->stability,
+                     1e-9);
+        changed += hd_fit_refined_changed(&model->fit);
+        huddle_model_free(none);
+        huddle_model_free(model);
+    }
+    assert_true(changed > 0); /* else any labels would do */
+    huddle_points_free(&x);
+}
+
 /* ---- medoids ------------------------------------------------------------------------------- */
 
 /* The medoid of a cluster belongs to it, and none of its rows is nearer the mean of the rows. */
@@ -321,22 +371,55 @@ static void new_points_get_the_label_of_most_votes(void **state) {
     huddle_points_free(&y);
 }
 
-/* Far from all points every weight is 0 in floating point. */
-static void a_distant_point_gets_the_label_of_the_nearest(void **state) {
+/* The labels of the k training rows nearest a point, the nearest first. */
+static void nearest_labels(const huddle_points *x, const int32_t *known, const float *point, int k,
+                           int32_t *labels) {
+    bool used[N] = {false};
+    for (int t = 0; t < k; t++) {
+        int64_t best = -1;
+        double least = INFINITY;
+        for (int64_t i = 0; i < N; i++) {
+            double distance = hypot((double)point[0] - (double)x->values[2 * i],
+                                    (double)point[1] - (double)x->values[2 * i + 1]);
+            if (!used[i] && distance < least) {
+                least = distance;
+                best = i;
+            }
+        }
+        used[best] = true;
+        labels[t] = known[best];
+    }
+}
+
+/* Far from all points the weights have their smallest value, and all neighbours count the same. Of
+ * labels with equally many neighbours that of the nearest is taken. */
+static void equal_votes_are_decided_by_the_nearest(void **state) {
     (void)state;
+    enum { DIRECTIONS = 360, TWO = 2 };
     huddle_points x = clouds(N, 1), y;
-    huddle_model *model = fit_with("sc", &x, "graph");
-    int32_t label;
-    int64_t nearest = 0;
-    assert_ok(huddle_points_new(1, 2, &y));
-    y.values[0] = 3000;
-    y.values[1] = 100;
-    assert_ok(huddle_model_predict(NULL, model, &y, &label));
-    for (int64_t i = 1; i < N; i++)
-        if (hypot(3000 - (double)x.values[2 * i], 100 - (double)x.values[2 * i + 1]) <
-            hypot(3000 - (double)x.values[2 * nearest], 100 - (double)x.values[2 * nearest + 1]))
-            nearest = i;
-    assert_int_equal(label, huddle_model_labels(model, NULL)[nearest]);
+    huddle_model *model = fit("sc", &x, OPTIONS("refine", "graph", "n_neighbors", "2"));
+    int32_t labels[DIRECTIONS];
+    int equal = 0;
+    assert_ok(huddle_points_new(DIRECTIONS, 2, &y));
+    for (int i = 0; i < DIRECTIONS; i++) {
+        y.values[2 * i] = (float)(200 * cos(.0175 * i));
+        y.values[2 * i + 1] = (float)(200 * sin(.0175 * i));
+    }
+    assert_ok(huddle_model_predict(NULL, model, &y, labels));
+    for (int i = 0; i < DIRECTIONS; i++) {
+        int32_t near[TWO], expected = -1;
+        int counts[C] = {0}, most = 0, with_most = 0;
+        nearest_labels(&x, huddle_model_labels(model, NULL), y.values + 2 * i, TWO, near);
+        for (int t = 0; t < TWO; t++)
+            most = ++counts[near[t]] > most ? counts[near[t]] : most;
+        for (int t = TWO - 1; t >= 0; t--)
+            expected = counts[near[t]] == most ? near[t] : expected;
+        for (int32_t l = 0; l < C; l++)
+            with_most += counts[l] == most;
+        equal += with_most > 1;
+        assert_int_equal(labels[i], expected);
+    }
+    assert_true(equal > 0);
     huddle_model_free(model);
     huddle_points_free(&x);
     huddle_points_free(&y);
@@ -538,9 +621,11 @@ int main(void) {
         cmocka_unit_test(a_range_is_refined_at_every_number),
         cmocka_unit_test(the_gap_is_that_of_the_number_of_clusters),
         cmocka_unit_test(empty_clusters_stay_empty),
+        cmocka_unit_test(names_of_clusters_are_kept),
+        cmocka_unit_test(stability_is_that_of_the_own_labels),
         cmocka_unit_test(medoids_are_those_of_the_refined_clusters),
         cmocka_unit_test(new_points_get_the_label_of_most_votes),
-        cmocka_unit_test(a_distant_point_gets_the_label_of_the_nearest),
+        cmocka_unit_test(equal_votes_are_decided_by_the_nearest),
         cmocka_unit_test(training_rows_keep_their_labels),
         cmocka_unit_test(labels_of_kmeans_are_predicted_by_centres),
         cmocka_unit_test(an_embedding_cannot_be_refined),
