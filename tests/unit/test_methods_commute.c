@@ -130,6 +130,29 @@ static void few_points_have_fewer_columns(void **state) {
     huddle_points_free(&x);
 }
 
+/* The eigenvalues of a ring are 0 and pairs of equal ones. Six vectors cut a pair, three do not. */
+static void a_cut_after_the_last_vector_is_reported(void **state) {
+    (void)state;
+    static const char *const rules[] = {"unit", "commute"};
+    huddle_points x;
+    assert_ok(huddle_points_new(N, 2, &x));
+    for (int i = 0; i < N; i++) {
+        x.values[2 * i] = (float)cos(2 * 3.14159265358979 * i / N);
+        x.values[2 * i + 1] = (float)sin(2 * 3.14159265358979 * i / N);
+    }
+    for (int r = 0; r < 2; r++) {
+        huddle_model *model = fit(
+            "sc", &x, "3",
+            (const char *const[]){"rows", rules[r], "n_neighbors", "4", "scale", "binary", NULL});
+        char *json;
+        assert_ok(huddle_model_info_json(model, &json));
+        assert_true((strstr(json, "the eigengap after the last eigenvector") != NULL) == (r == 1));
+        huddle_free(json);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
 /* Three components for three clusters: lambda_3 = 0, and the labels are the components. */
 static void components_are_the_clusters(void **state) {
     (void)state;
@@ -149,6 +172,7 @@ int main(void) {
         cmocka_unit_test(each_number_of_a_range_has_its_own),
         cmocka_unit_test(new_points_are_labelled_like_training_points),
         cmocka_unit_test(few_points_have_fewer_columns),
+        cmocka_unit_test(a_cut_after_the_last_vector_is_reported),
         cmocka_unit_test(components_are_the_clusters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
