@@ -9,8 +9,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-HELPERS = {"run", "make_mnist70k", "rules", "clusters", "duplicates",
-           "shrink_ideas"}
+HELPERS = {"run", "make_mnist70k", "rules", "clusters", "duplicates", "shrink_ideas", "tables"}
 
 
 def main(names):
