@@ -10,6 +10,7 @@ IMAGE_GOALS = {"ORL": .79, "UMIST": .79, "BinAlpha": .55, "YaleB": .855, "USPS":
                "PenDigits": .89, "digits": .91}
 BUNDLED_GOALS = {"wine": .80, "breast_cancer": .65, "iris": .70}  # ARI
 MEAN_GOALS = {"tables": .24, "shapes": .83}                       # ARI
+BREAST = "bundled/breast_cancer"
 SLACK = .01             # the reference may be better by this much: smaller differences mean nothing
 SOLVED = .99            # a case that the reference solves this well must stay solved
 ROUNDING = .0005        # goals have as many digits as the tables
@@ -67,11 +68,12 @@ def number(value):
     """Three decimals without the leading zero."""
     if value is None or np.isnan(value):
         return ""
+    value = round(value, 3) + 0.0  # no negative zero
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
 
 
 def signed(value):
-    return "" if np.isnan(value) else ("+" if value >= 0 else "") + number(value)
+    return "" if np.isnan(value) else ("+" if round(value, 3) >= 0 else "") + number(value)
 
 
 def table(head, rows):
@@ -112,7 +114,7 @@ def images(book):
             rows.append(row + [book.cell("images", case, column, score) for column in columns])
             value = book.mean("images", case, book.test, "ssc", "acc")
             if score == "acc" and not value >= goal - ROUNDING:
-                book.missed.append(f"images, {short(case)}: ACC {number(value)}, goal {number(goal)}")
+                book.missed.append(f"images, {short(case)}: ACC {number(value) or 'none'}, goal {number(goal)}")
         rows.append(mean_row(book, "images", cases, columns, score, ["mean", ""] + [""] * (score == "acc")))
         head = ["", "n x d, classes"] + ["goal"] * (score == "acc")
         parts.append(f"### Images, {score.upper()}\n\n" +
@@ -128,6 +130,12 @@ def oracle(book, section, case):
     return float(np.max(values)) if not np.isnan(values).any() else np.nan
 
 
+def check_mean(book, section, cases, goal, name):
+    value = float(np.mean([book.mean(section, case, book.test, "ssc", "ari") for case in cases]))
+    if goal and not value >= goal - ROUNDING:
+        book.missed.append(f"mean over {name}: ARI {number(value)}, goal {number(goal)}")
+
+
 def flat(book, section, group):
     """Tables or shapes: ARI, and the loss of the default against the best simple method."""
     cases, columns = book.cases(section, group), book.columns(section)
@@ -139,15 +147,19 @@ def flat(book, section, group):
                     [number(best), signed(-losses[case])])
         value, goal = book.mean(section, case, book.test, "ssc", "ari"), BUNDLED_GOALS.get(short(case))
         if group == "bundled" and goal and not value >= goal - ROUNDING:
-            book.missed.append(f"scikit-learn's {short(case)}: ARI {number(value)}, goal {number(goal)}")
+            book.missed.append(f"scikit-learn's {short(case)}: ARI {number(value) or 'none'}, goal {number(goal)}")
         compare(book, section, case, ("ari",))
     bests = [oracle(book, section, case) for case in cases]
     rows.append(mean_row(book, section, cases, columns, "ari", ["mean", ""]) +
                 [number(float(np.mean(bests))), signed(-float(np.mean(list(losses.values()))))])
-    value = float(np.mean([book.mean(section, case, book.test, "ssc", "ari") for case in cases]))
     goal = MEAN_GOALS.get(group)
-    if goal and not value >= goal - ROUNDING:
-        book.missed.append(f"mean over {group}: ARI {number(value)}, goal {number(goal)}")
+    check_mean(book, section, cases, goal, group)
+    if group == "tables" and BREAST in book.cases(section):
+        # The goal was set beside a mean of .15 of release 0.2, which is the mean over these sets.
+        more = [*cases, BREAST]
+        rows.append(mean_row(book, section, more, columns, "ari", ["mean with scikit-learn's breast_cancer", ""]) +
+                    [number(float(np.mean(bests + [oracle(book, section, BREAST)]))), ""])
+        check_mean(book, section, more, goal, f"{group} with breast_cancer")
     worst = max(losses, key=lambda case: losses[case])
     title = {"tables": "Tables", "shapes": "Shapes", "bundled": "scikit-learn's tables"}[group]
     head = ["", "n x d, classes"] + [heading(c, book) for c in columns] + ["best of the simple four", "default - best"]
@@ -165,7 +177,7 @@ def compare(book, section, case, kinds):
         if np.isnan(reference):
             continue
         if not test >= reference - SLACK:
-            book.missed.append(f"{section}, {short(case)}: {score.upper()} {number(test)}, "
+            book.missed.append(f"{section}, {short(case)}: {score.upper()} {number(test) or 'none'}, "
                                f"{book.reference} has {number(reference)}")
         elif reference >= SOLVED > test:
             book.missed.append(f"{section}, {short(case)}: {score.upper()} {number(test)} is below {number(SOLVED)}, "
