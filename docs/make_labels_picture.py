@@ -5,8 +5,8 @@
     docs/make_labels_picture.py R.json docs/labels.png
 
 The first library of the file is the default under test, the last one the release it is compared with;
-with only one, its `refine="none"` is compared. Of the two settings of HDBSCAN the better one is shown,
-set by set.
+with only one, its `refine="none"` is compared. Of the two settings of HDBSCAN, and of K-means on raw and
+on standardised columns (tables and shapes only), the better one is shown in each row.
 """
 import json
 import pathlib
@@ -21,7 +21,8 @@ BEFORE, NOW = "#9aa3ad", "#c2410c"
 # Other software: methods of bench/quality.py (the best is shown), colour, marker.
 OTHERS = {"scikit-learn SpectralClustering": (["scikit-learn SC"], "#2563eb", "s"),
           "UMAP + K-means": (["UMAP + K-means"], "#0f766e", "^"),
-          "HDBSCAN": (["HDBSCAN", "HDBSCAN n/(10c)"], "#7c3aed", "D")}
+          "HDBSCAN": (["HDBSCAN", "HDBSCAN n/(10c)"], "#7c3aed", "D"),
+          "K-means": (["K-means", "K-means standardised"], "#111827", "x")}
 NAMES = {"bundled/iris": "iris", "bundled/wine": "wine", "bundled/breast_cancer": "breast cancer"}
 
 
@@ -56,15 +57,16 @@ def draw(panel, rows, records, held, score):
     for y, (name, cases) in enumerate(rows):
         old, new = (mean(records, cases, *who, score) for who in (before, (libraries[0], "ssc")))
         for label, (methods, colour, marker) in OTHERS.items():
-            found = [mean(records, cases, held["peers"], method, score) for method in methods]
+            found = [mean(records, cases, who, method, score) for method in methods
+                     for who in (held["peers"], libraries[-1])]  # K-means is measured with the library
             found = [value for value in found if value is not None]
             if found:
-                panel.plot(max(found), y, marker, color=colour, ms=6, mfc="none", mew=1.4, alpha=.8,
+                panel.plot(max(found), y, marker, color=colour, ms=6, mfc="none", mew=1.4, zorder=5,
                            label=label if y == 0 else None)
         if old is not None:
             panel.plot([old, new], [y, y], "-", color=NOW, lw=2.2, alpha=.35, zorder=1)
             panel.plot(old, y, "o", color=BEFORE, ms=9, zorder=3,
-                       label=(before[0] if len(libraries) > 1 else "without refinement") if y == 0 else None)
+                       label=(f"Huddle {before[0]}" if len(libraries) > 1 else "without refinement") if y == 0 else None)
         panel.plot(new, y, "o", color=NOW, ms=9, zorder=4, label="Huddle, default" if y == 0 else None)
         panel.annotate(f"{new:.2f}".lstrip("0"), (new, y), (0, 8), textcoords="offset points", ha="center",
                        fontsize=8.5, color=NOW, zorder=5)
@@ -91,10 +93,10 @@ def main():
     draw(panels[1], flat, records, held, "ari")
     panels[0].set_title("images: accuracy (ACC)", fontsize=11, loc="left")
     panels[1].set_title("tables and shapes: adjusted Rand index (ARI)", fontsize=11, loc="left")
-    handles, labels = panels[0].get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda k: labels[k] in OTHERS)
-    figure.legend([handles[k] for k in order], [labels[k] for k in order], loc="lower center",
-                  ncol=len(labels), frameon=False, fontsize=9.5)
+    entries = {label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels())}
+    names = sorted(entries, key=lambda label: (label in OTHERS, label != "Huddle, default"))
+    figure.legend([entries[name] for name in names], names, loc="lower center", ncol=len(names),
+                  frameon=False, fontsize=9.5, columnspacing=1.4, handletextpad=.4)
     figure.tight_layout(rect=(0, .06, 1, 1))
     figure.savefig(target_file, dpi=110)
     figure.savefig(pathlib.Path(target_file).with_suffix(".svg"), metadata={"Date": None})
