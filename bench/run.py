@@ -10,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 HELPERS = {"run", "make_mnist70k", "rules", "clusters", "duplicates", "quality_data", "quality_fit",
-           "quality_tables"}
+           "quality_tables", "shrink_ideas"}
 
 
 def main(names):

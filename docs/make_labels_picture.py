@@ -54,6 +54,7 @@ def rows_of(records):
 def draw(panel, rows, records, held, score):
     libraries = list(held["libraries"])
     before = (libraries[-1], "ssc" if len(libraries) > 1 else "ssc, refine none")
+    before_name = f"Huddle {before[0]}" if len(libraries) > 1 else "Huddle without refinement"
     for y, (name, cases) in enumerate(rows):
         old, new = (mean(records, cases, *who, score) for who in (before, (libraries[0], "ssc")))
         for label, (methods, colour, marker) in OTHERS.items():
@@ -66,7 +67,7 @@ def draw(panel, rows, records, held, score):
         if old is not None:
             panel.plot([old, new], [y, y], "-", color=NOW, lw=2.2, alpha=.35, zorder=1)
             panel.plot(old, y, "o", color=BEFORE, ms=9, zorder=3,
-                       label=(f"Huddle {before[0]}" if len(libraries) > 1 else "without refinement") if y == 0 else None)
+                       label=before_name if y == 0 else None)
         panel.plot(new, y, "o", color=NOW, ms=9, zorder=4, label="Huddle, default" if y == 0 else None)
         panel.annotate(f"{new:.2f}".lstrip("0"), (new, y), (0, 8), textcoords="offset points", ha="center",
                        fontsize=8.5, color=NOW, zorder=5)

@@ -131,6 +131,8 @@ huddle_status hd_spectral_new_rows(huddle_context *context, const hd_fit *fit,
     TRY(hd_spectral_query_neighbors(context, fit, &view, &options->knn, &neighbors));
     TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_rows, &p));
+    if (strcmp(p.row_rule, "commute") == 0)
+        TRY(huddle_embed_commute_rows(rows, fit->embedding.f.eigenvalues, rows));
 done:
     huddle_neighbors_free(&neighbors);
     huddle_points_free(&owned);

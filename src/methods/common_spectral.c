@@ -43,13 +43,19 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
+/* int64_t: n_clusters may be INT32_MAX. */
+int64_t hd_spectral_count_columns(const char *row_rule, int32_t n_clusters) {
+    return strcmp(row_rule, "commute") == 0 ? 2 * (int64_t)n_clusters : n_clusters;
+}
+
 /* (4) needs the eigenvalue after the last number of clusters, so that a choice requires one vector
  * more. */
-int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *rows) {
-    /* int64_t: last may be INT32_MAX. */
-    int64_t n_requested = (int64_t)n_clusters.last + (n_clusters.first < n_clusters.last);
-    if (n_clusters.first == HUDDLE_AUTO)
-        n_requested = hd_spectral_connect_clusters(n_clusters, rows) + 1;
+int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_range n_clusters,
+                                  const hd_fit_rows *rows) {
+    bool is_auto = n_clusters.first == HUDDLE_AUTO;
+    int32_t last = is_auto ? hd_spectral_connect_clusters(n_clusters, rows) : n_clusters.last;
+    int64_t n_requested =
+        hd_spectral_count_columns(options->embed.rows, last) + (is_auto || n_clusters.first < last);
     int64_t vertices = rows->n + rows->elsewhere;
     return (int32_t)(n_requested < vertices ? n_requested : vertices);
 }
@@ -93,8 +99,11 @@ done:
     return status;
 }
 
-const char *hd_spectral_row_rule(const char *rule) {
-    return strcmp(rule, "unit") == 0 ? "unit" : "sym";
+huddle_status hd_spectral_apply_rule(const char *rule, const huddle_dense *vectors,
+                                     const double *eigenvalues, huddle_dense *f) {
+    if (strcmp(rule, "commute") == 0)
+        return huddle_embed_commute_rows(vectors, eigenvalues, f);
+    return huddle_embed_rows(vectors, NULL, strcmp(rule, "unit") == 0 ? "unit" : "sym", f);
 }
 
 /* For a range one set of eigenvectors is sufficient for every number of clusters: the embedding in
@@ -105,16 +114,20 @@ huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t 
     huddle_status status = HUDDLE_OK;
     huddle_embedding *f = &embedding->f;
     bool given = f->vectors.values == NULL && f->vectors.resident == NULL;
-    /* Merging may leave fewer vertices than clusters, and a graph has no more eigenvectors than
-     * vertices. */
-    if (n_clusters > f->vectors.cols && !given)
-        n_clusters = (int32_t)f->vectors.cols; /* fewer distinct rows than clusters */
-    if (given || f->rows.cols == n_clusters)
+    int64_t columns = hd_spectral_count_columns(options->embed.rows, n_clusters);
+    /* A graph has no more eigenvectors than vertices, and merging may leave fewer vertices than
+     * clusters. */
+    if (columns > f->vectors.cols && !given)
+        columns = f->vectors.cols;
+    if (given || f->rows.cols == columns)
         return status;
     huddle_dense_free(&f->rows);
     TRY(huddle_dense_fetch(&f->vectors));
-    TRY(huddle_dense_new(f->vectors.rows, n_clusters, &f->rows));
-    TRY(huddle_embed_rows(&f->vectors, f->degrees, options->embed.rows, &f->rows));
+    TRY(huddle_dense_new(f->vectors.rows, columns, &f->rows));
+    if (strcmp(options->embed.rows, "commute") == 0)
+        TRY(huddle_embed_commute_rows(&f->vectors, f->eigenvalues, &f->rows));
+    else
+        TRY(huddle_embed_rows(&f->vectors, f->degrees, options->embed.rows, &f->rows));
 done:
     return status;
 }
@@ -136,8 +149,9 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
             info->proven_pairs);
     if (given && info->cuts_cluster)
         hd_warn(context, HUDDLE_WARNING_SMALL_EIGENGAP,
-                "the eigengap at this number of clusters is only %.2g; the last columns of the "
-                "embedding are not unique",
+                "the eigengap %s is only %.2g; the last columns of the embedding are not unique",
+                strcmp(options->rows, "commute") == 0 ? "after the last eigenvector"
+                                                      : "at this number of clusters",
                 info->gap);
 }
 
@@ -199,7 +213,7 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     bool found;
     hd_spectral_warn_components(context, &fit->graph.connect,
                                 hd_spectral_connect_clusters(*n_clusters, &fit->rows));
-    int32_t n_components = hd_spectral_count_vectors(*n_clusters, &fit->rows);
+    int32_t n_components = hd_spectral_count_vectors(options, *n_clusters, &fit->rows);
     hd_fit_embedding_free(&fit->embedding);
     add_embedding_to_key(options, n_components, key);
     TRY(hd_cache_find(key, &part, 1, &found));
@@ -313,7 +327,8 @@ static huddle_status choose_among(huddle_context *context, const hd_spectral_opt
     TRY(hd_spectral_make_graph(context, options, *n_clusters, rows, &prepared->points, &graph));
     hd_spectral_warn_components(context, &graph.connect,
                                 hd_spectral_connect_clusters(*n_clusters, rows));
-    TRY(hd_spectral_find_vectors(context, options, hd_spectral_count_vectors(*n_clusters, rows),
+    TRY(hd_spectral_find_vectors(context, options,
+                                 hd_spectral_count_vectors(options, *n_clusters, rows),
                                  &graph.matrix, &embedding));
     TRY(hd_spectral_measure_extents(context, rows, &embedding));
     hd_spectral_warn_embedding(context, &options->embed, &embedding.info, *n_clusters);

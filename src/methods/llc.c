@@ -470,7 +470,10 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     hd_fit_embedding *embedding = &fit->embedding;
     huddle_embed_options embed = options->spectral.embed;
     int64_t n = fit->rows.n;
-    embed.n_components = n_clusters.last < n ? n_clusters.last : (int32_t)n;
+    bool commute = strcmp(embed.rows, "commute") == 0;
+    int64_t columns = hd_spectral_count_columns(embed.rows, n_clusters.last);
+    embed.n_components = (int32_t)(columns < n ? columns : n);
+    embed.rows = commute ? "sym" : embed.rows;
     embed.seed = options->spectral.common.seed;
     TRY(learn_predictors(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
@@ -484,8 +487,12 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
                                  &embedding->info));
     embedding->info.components = count;
     TRY(set_eigenvalues(n, embedding));
+    /* Commute rows need eigenvalues of T in place of those of the Laplacian, which are known only
+     * now: hd_spectral_make_rows() makes them. */
+    if (commute)
+        huddle_dense_free(&embedding->f.rows);
     check_gap(embed.n_components, embedding);
-    hd_spectral_warn_embedding(context, &embed, &embedding->info, n_clusters);
+    hd_spectral_warn_embedding(context, &options->spectral.embed, &embedding->info, n_clusters);
 done:
     huddle_free(component);
     huddle_csr_free(&a);
@@ -555,7 +562,7 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
                 rows.values[i * rows.stride + k] +=
                     a.values[e] * vectors->values[a.columns[e] * vectors->stride + k];
     }
-    TRY(huddle_embed_rows(&rows, NULL, hd_spectral_row_rule(o->spectral.embed.rows), &rows));
+    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, &rows, fit->embedding.f.eigenvalues, &rows));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
     huddle_points_free(&owned);
