@@ -70,7 +70,8 @@ typedef struct huddle_refine_info {
 /* Refines the starts, at least one, and returns the best labels: 0 .. n_clusters - 1, numbered so
  * that as many vertices as possible keep the label of the first start (if that has the labels 0 ..
  * n_clusters - 1 and no others; else by first occurrence). labels is the caller's, one per vertex.
- * info may be NULL. HUDDLE_INVALID naming the place, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
+ * info may be NULL. Progress is reported as stages "merge", if a tree is made, and "refine".
+ * HUDDLE_INVALID naming the place, HUDDLE_NO_MEMORY, HUDDLE_CANCELLED. */
 HUDDLE_API huddle_status huddle_refine(huddle_context *context, const huddle_csr *graph,
                                        int32_t n_starts, const huddle_refine_start *starts,
                                        const huddle_refine_options *options, int32_t *labels,
