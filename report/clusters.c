@@ -18,9 +18,11 @@ void report_add_warnings(const report_run *run, report_section *section) {
  * to show from the whole report, so that the choice can change without this library. */
 void report_add_summary(report_run *run) {
     report_section *section = page_section(run->page, "summary", "", NULL);
-    page_add(
-        section, "summary",
-        json_pack("{s:O, s:s}", "report", run->info, "method_title", report_method_title(run)));
+    const json_t *best = json_object_get(json_object_get(run->info, "refine"), "best");
+    const char *start = json_is_string(best) ? report_start_text(json_string_value(best)) : NULL;
+    page_add(section, "summary",
+             json_pack("{s:O, s:s, s:s*}", "report", run->info, "method_title",
+                       report_method_title(run), "start", start));
     report_add_warnings(run, section);
 }
 

@@ -1,4 +1,4 @@
-/* Tables of what was tried: numbers of clusters and preparations. */
+/* Tables and charts of what was tried: numbers of clusters and preparations. */
 #include "report/run.h"
 
 #include <stdio.h>
@@ -32,11 +32,34 @@ static json_t *objects_table(const json_t *list, const json_t *chosen) {
     return json_pack("{s:o, s:o, s:i}", "columns", columns, "rows", rows, "marked", marked);
 }
 
-/* A single trial was no choice, and is not worth a section. */
-static void add_table(report_run *run, const json_t *list, const json_t *chosen, const char *id,
-                      const char *title, const char *lead) {
-    if (json_array_size(list) > 1)
-        page_add(page_section(run->page, id, title, lead), "table", objects_table(list, chosen));
+/* Lists of numbers of clusters that have the best first have runners-up. */
+typedef enum list_order { PLAIN, BY_NUMBER, BEST_FIRST } list_order;
+
+/* The scores of three or more numbers of clusters as charts. */
+static void add_numbers(report_section *section, const report_run *run, const json_t *list,
+                        bool ranked) {
+    enum { MAX_RUNNERS_UP = 3 };
+    json_t *others = json_array();
+    for (size_t i = 0; ranked && i < json_array_size(list); i++) {
+        json_t *number = json_object_get(json_array_get(list, i), "n_clusters");
+        if (json_integer_value(number) != run->n_clusters &&
+            json_array_size(others) < MAX_RUNNERS_UP)
+            page_append(others, json_incref(number));
+    }
+    page_add(section, "numbers",
+             json_pack("{s:o, s:i, s:o}", "list", json_deep_copy(list), "n_clusters",
+                       run->n_clusters, "runners_up", others));
+}
+
+/* A single trial was no choice, and is not worth a section; two numbers are no curve. */
+static void add_section(report_run *run, const json_t *list, list_order order, const json_t *chosen,
+                        const char *id, const char *title, const char *lead) {
+    if (json_array_size(list) < 2)
+        return;
+    report_section *section = page_section(run->page, id, title, lead);
+    if (order != PLAIN && json_array_size(list) > 2)
+        add_numbers(section, run, list, order == BEST_FIRST);
+    page_add(section, "table", objects_table(list, chosen));
 }
 
 /* Two rules can have chosen the number of clusters; the members of the candidates show which. */
@@ -49,8 +72,8 @@ static void add_candidates(report_run *run, const json_t *n_clusters) {
         "for a number of clusters.";
     const json_t *choice = json_object_get(run->info, "choice");
     bool gaps = json_object_get(json_array_get(choice, 0), "relative_gap") != NULL;
-    add_table(run, choice, n_clusters, "choice", "Choice of the number of clusters",
-              gaps ? by_gap : "Candidates for the number of clusters, best first.");
+    add_section(run, choice, BEST_FIRST, n_clusters, "choice", "Choice of the number of clusters",
+                gaps ? by_gap : "Candidates for the number of clusters, best first.");
 }
 
 /* "3", "3 and 5", "3, 5 and 8" */
@@ -76,16 +99,16 @@ static void add_preparations(report_run *run) {
              "The preparation was chosen without labels: the one whose clustering has the largest "
              "modularity on its own graph, %s%s clusters.",
              json_array_size(clusters) > 1 ? "averaged over " : "each with ", numbers);
-    add_table(run, json_object_get(prepare, "tried"), json_object_get(prepare, "rule"), "prepare",
-              "Preparations tried", lead);
+    add_section(run, json_object_get(prepare, "tried"), PLAIN, json_object_get(prepare, "rule"),
+                "prepare", "Preparations tried", lead);
 }
 
 /* Each table is left out if there was nothing to choose. */
 void report_add_trials(report_run *run) {
     const json_t *n_clusters = json_object_get(run->info, "n_clusters");
-    add_table(run, json_object_get(run->info, "range"), n_clusters, "range",
-              "Numbers of clusters tried",
-              "One row per number of clusters, with scores that use no labels.");
+    add_section(run, json_object_get(run->info, "range"), BY_NUMBER, n_clusters, "range",
+                "Numbers of clusters tried",
+                "One row per number of clusters, with scores that use no labels.");
     add_candidates(run, n_clusters);
     add_preparations(run);
 }

@@ -140,6 +140,87 @@ static void test_options(void **state) {
     json_decref(data);
 }
 
+/* The section of that name, or NULL. Borrowed. */
+static const json_t *find_section(const json_t *data, const char *id) {
+    const json_t *sections = json_object_get(data, "sections");
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (strcmp(text_of(json_array_get(sections, i), "id"), id) == 0)
+            return json_array_get(sections, i);
+    return NULL;
+}
+
+static const json_t *first_block(const json_t *section) {
+    return json_array_get(json_object_get(section, "blocks"), 0);
+}
+
+/* The starts of a refinement: a row each, that of the labels marked; the lead says that the
+ * certificate is not about the labels. */
+static void test_refinement(void **state) {
+    fixture *f = *state;
+    huddle_report_options options = huddle_report_defaults();
+    options.follow_path = false;
+    options.details =
+        "{\"refine\": {\"best\": \"sum\", \"n_changed\": 7, \"trials\": ["
+        "{\"name\": \"own\", \"map\": 1.5, \"divergence\": 0.4, \"information\": 0.3, "
+        "\"modularity\": 0.2, \"ncut\": 0.1, \"n_sweeps\": 3, \"allowed\": true},"
+        "{\"name\": \"sum\", \"map\": 1.25, \"divergence\": 0.5, \"information\": 0.6, "
+        "\"modularity\": 0.7, \"ncut\": 0.8, \"n_sweeps\": 9, \"allowed\": false}]}}";
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+    json_t *data = read_data(f);
+    const json_t *section = find_section(data, "refinement"), *table = first_block(section);
+    assert_non_null(strstr(text_of(section, "lead"), "come from merging of single points"));
+    assert_non_null(strstr(text_of(section, "lead"), "7 of 60 labels"));
+    assert_non_null(strstr(text_of(section, "lead"), "not about these labels"));
+    assert_int_equal(json_integer_value(json_object_get(table, "marked")), 1);
+    const json_t *rows = json_object_get(table, "rows"), *row = json_array_get(rows, 1);
+    static const double expected[] = {1.25, 0.5, 0.6, 0.7, 0.8, 9};
+    assert_int_equal(json_array_size(rows), 2);
+    assert_int_equal(json_array_size(row), json_array_size(json_object_get(table, "columns")));
+    assert_string_equal(json_string_value(json_array_get(row, 0)), "merging of single points");
+    for (size_t j = 0; j < 6; j++)
+        assert_close(json_number_value(json_array_get(row, j + 1)), expected[j], 0);
+    assert_string_equal(json_string_value(json_array_get(row, 7)), "no");
+    json_decref(data);
+}
+
+/* Candidates for the number of clusters are charts and a table; the first of them that was not
+ * chosen are the runners-up. A range has no order of merit, and two numbers are no curve. */
+static void test_numbers_of_clusters(void **state) {
+    fixture *f = *state;
+    huddle_report_options options = huddle_report_defaults();
+    options.follow_path = false;
+    options.details = "{\"choice\": [{\"n_clusters\": 3, \"modularity\": 0.6},"
+                      "{\"n_clusters\": 8, \"modularity\": 0.5},"
+                      "{\"n_clusters\": 2, \"modularity\": 0.4},"
+                      "{\"n_clusters\": 4, \"modularity\": 0.3},"
+                      "{\"n_clusters\": 5, \"modularity\": 0.2}]}";
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+    json_t *data = read_data(f);
+    const json_t *numbers = find_block(data, "numbers"),
+                 *others = json_object_get(numbers, "runners_up");
+    assert_int_equal(json_array_size(json_object_get(numbers, "list")), 5);
+    assert_int_equal(json_integer_value(json_object_get(numbers, "n_clusters")), 3);
+    assert_int_equal(json_array_size(others), 3);
+    assert_int_equal(json_integer_value(json_array_get(others, 0)), 8);
+    json_decref(data);
+
+    options.details = "{\"range\": [{\"n_clusters\": 2, \"ncut\": 0.6},"
+                      "{\"n_clusters\": 3, \"ncut\": 0.5}, {\"n_clusters\": 4, \"ncut\": 0.5}]}";
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+    data = read_data(f);
+    numbers = find_block(data, "numbers");
+    assert_int_equal(json_array_size(json_object_get(numbers, "runners_up")), 0);
+    json_decref(data);
+
+    options.details = "{\"range\": [{\"n_clusters\": 2, \"ncut\": 0.6},"
+                      "{\"n_clusters\": 3, \"ncut\": 0.5}]}";
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+    data = read_data(f);
+    assert_null(find_block(data, "numbers"));
+    assert_non_null(find_section(data, "range"));
+    json_decref(data);
+}
+
 /* ---- numbers ------------------------------------------------------------------------------ */
 
 /* Decodes base64 into bytes; returns how many. */
@@ -496,6 +577,8 @@ static void test_path(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_defaults),
                                        cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_refinement),
+                                       cmocka_unit_test(test_numbers_of_clusters),
                                        cmocka_unit_test(test_coordinates),
                                        cmocka_unit_test(test_shares_and_images),
                                        cmocka_unit_test(test_levels),

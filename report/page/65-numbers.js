@@ -1,0 +1,28 @@
+/* The number of clusters: the scores of every number that was tried. */
+
+const numberScores = [
+  { member: "modularity", title: "Modularity Q" },
+  { member: "divergence", title: "Divergence J" },
+  { member: "relative_gap", title: "Relative eigengap" },
+  { member: "stability", title: "Stability" },
+  { member: "silhouette", title: "Silhouette" },
+];
+
+/* {list: [{n_clusters, ...}], n_clusters, runners_up: [...]}: one chart per score that at least three
+ * entries have. */
+blocks.numbers = (root, block) => {
+  const list = [...block.list].sort((a, b) => a.n_clusters - b.n_clusters), grid = element("div.pair.wide");
+  const marks = [{ x: block.n_clusters, label: `${block.n_clusters}, chosen`, strong: true },
+    ...block.runners_up.map((c) => ({ x: c, label: String(c) }))];
+  for (const { member, title } of numberScores) {
+    const known = list.filter((entry) => typeof entry[member] === "number");
+    if (known.length < 3) continue;
+    const series = [{ label: title, x: known.map((entry) => entry.n_clusters), y: known.map((entry) => entry[member]) }];
+    const inside = marks.filter((mark) => mark.x >= series[0].x[0] && mark.x <= series[0].x[known.length - 1]);
+    grid.append(element("div", {}, element("h3", {}, title),
+      lineChart({ title: `${title} against the number of clusters`, series, x: { label: "clusters" }, y: {}, marks: inside })));
+  }
+  if (!grid.children.length) return;
+  root.append(grid);
+  if (block.runners_up.length) root.append(element("p.caption", {}, "The chosen number is in bold; the other marks are the next best."));
+};
