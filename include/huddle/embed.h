@@ -59,7 +59,8 @@ typedef struct huddle_embed_options {
     double tol;         /* stop when every ||N v - theta v|| is below, and below a tenth of the gap
                            at c if that can be met; relative to half the width of the spectrum,
                            which counts as 1 for a graph */
-    const char *rows;   /* "unit": rows of norm 1; "sym": as they are; "rw": D^-1/2 times them */
+    const char *rows;   /* "unit": rows of norm 1; "sym": as they are; "rw": D^-1/2 times them;
+                           "commute": as huddle_embed_commute_rows() */
     const char *verify; /* "auto": inertia where it is cheap, else probe; "inertia", "probe",
                            "none" */
     uint64_t seed;      /* starting block */
@@ -118,7 +119,8 @@ HUDDLE_API huddle_status huddle_embed(huddle_context *context, const huddle_csr 
  * -INFINITY and INFINITY if none are known; close bounds save a little work. Where tol does not
  * separate the wanted eigenvalues from the next, "auto" tries a hundredth of it, and then solves
  * matrices of up to 3,000 rows by "dense". Fails as huddle_embed() does, and with HUDDLE_INVALID if
- * the spectrum is found to extend beyond the bounds. Row rule "rw" equals "sym" here. */
+ * the spectrum is found to extend beyond the bounds. Row rule "rw" equals "sym" here, and "commute"
+ * is invalid. */
 HUDDLE_API huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *matrix,
                                                 double lower, double upper,
                                                 const huddle_embed_options *options,
@@ -131,6 +133,18 @@ HUDDLE_API void huddle_embedding_free(huddle_embedding *embedding);
  * counts as 1. */
 HUDDLE_API huddle_status huddle_embed_rows(const huddle_dense *vectors, const double *degrees,
                                            const char *rule, huddle_dense *f);
+
+/* Commute rows: the k = f->cols first columns of vectors, column j divided by
+ *
+ *     sqrt(max(lambda_j, .1 lambda_m, 1e-7)),   m = ceil(k / 2),
+ *
+ * and then rows of norm 1. For c clusters k = 2c vectors are recommended, or all if the graph has
+ * fewer vertices: the vectors after the first c count too, those of small eigenvalues, in whose
+ * directions the graph is nearly cut, most. eigenvalues are those of the Laplacian, ascending, at
+ * least k. f has the rows of vectors and at most as many columns, and may be vectors itself. A zero
+ * row stays zero. */
+HUDDLE_API huddle_status huddle_embed_commute_rows(const huddle_dense *vectors,
+                                                   const double *eigenvalues, huddle_dense *f);
 
 /* The number of points that each vector is spread over, (sum v_i^2)^2 / sum (v_i^4 / m_i), where
  * copies[i] is the number m_i of points that vertex i represents (NULL: 1): p for a vector that is

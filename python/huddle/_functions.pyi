@@ -42,7 +42,7 @@ def spectral_embedding(
     embed_solver: Literal["auto", "dense", "chebyshev", "arpack"] = 'auto',
     embed_max_iter: int = 100,
     tol: float = 0.0001,
-    rows: Literal["unit", "sym", "rw"] = 'unit',
+    rows: Literal["unit", "sym", "rw", "commute"] = 'unit',
     verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,

@@ -39,7 +39,7 @@ def cluster_path(
     embed_solver: Literal["auto", "dense", "chebyshev", "arpack"] = 'auto',
     embed_max_iter: int = 100,
     tol: float = 0.0001,
-    rows: Literal["unit", "sym", "rw"] = 'unit',
+    rows: Literal["unit", "sym", "rw", "commute"] = 'unit',
     verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
     shrink_neighbors: int = 5,
     shrink_scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'mean',

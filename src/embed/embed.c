@@ -12,7 +12,7 @@
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static const char *const row_choices[] = {"unit", "sym", "rw", NULL};
+static const char *const row_choices[] = {"unit", "sym", "rw", "commute", NULL};
 static const char *const verify_choices[] = {"auto", "inertia", "probe", "none", NULL};
 
 static const huddle_option table[] = {
@@ -23,9 +23,9 @@ static const huddle_option table[] = {
            "maximum number of outer iterations of the eigensolver"),
     HD_REAL(huddle_embed_options, tol, "1e-4", 1e-14, 1,
             "residual of the eigenvectors below which the solver stops"),
-    HD_CHOICE(
-        huddle_embed_options, rows, "unit", row_choices,
-        "row normalisation of the embedding: norm 1, none, or division by the root of the degree"),
+    HD_CHOICE(huddle_embed_options, rows, "unit", row_choices,
+              "row normalisation of the embedding: norm 1, none, division by the root of the "
+              "degree, or eigenvectors divided by the root of their eigenvalue, then norm 1"),
     HD_CHOICE(huddle_embed_options, verify, "auto", verify_choices,
               "how to check that no leading eigenvector was missed"),
     HD_SEED(huddle_embed_options, seed, "seed of the starting vectors"),
@@ -293,7 +293,10 @@ static huddle_status set_rows(huddle_context *context, const huddle_embed_option
     if (out->degrees == NULL && strcmp(rule, "rw") == 0)
         rule = "sym";
     TRY(set_signs(context, &out->vectors));
-    TRY(huddle_embed_rows(&out->vectors, out->degrees, rule, &out->rows));
+    if (strcmp(rule, "commute") == 0)
+        TRY(huddle_embed_commute_rows(&out->vectors, out->eigenvalues, &out->rows));
+    else
+        TRY(huddle_embed_rows(&out->vectors, out->degrees, rule, &out->rows));
 done:
     return status;
 }
@@ -363,6 +366,9 @@ huddle_status huddle_embed_symmetric(huddle_context *context, const huddle_csr *
     TRY(hd_embed_check_symmetric(matrix, slab));
     if (!(lower < upper))
         FAIL(HUDDLE_INVALID, "lower = %g must be less than upper = %g", lower, upper);
+    /* The eigenvalues of any matrix may be negative, and the largest come first. */
+    if (strcmp(options->rows, "commute") == 0)
+        FAIL(HUDDLE_INVALID, "rows = commute is defined for graphs only");
     TRY(solve_request(context, &request, NULL, options, out, info));
     TRY(set_rows(context, options, out));
     info->seconds = hd_seconds() - begun;

@@ -229,7 +229,7 @@ static huddle_status write_columns(const blocks *b, int32_t c, const char *rule,
             out->vectors.values[b->rows[item->begin + r] * c + k] =
                 v->values[r * v->stride + b->pairs[k].column];
     }
-    TRY(huddle_embed_rows(&out->vectors, NULL, hd_spectral_row_rule(rule), &out->rows));
+    TRY(hd_spectral_apply_rule(rule, &out->vectors, out->eigenvalues, &out->rows));
 done:
     return status;
 }

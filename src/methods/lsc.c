@@ -310,10 +310,11 @@ static huddle_status find_vectors(huddle_context *context, const huddle_points *
     huddle_embedding *e = &embedding->f;
     const huddle_dense *map = &embedding->landmark_map;
     huddle_neighbors z = {0};
-    int64_t count, n = fit->rows.n, n_wanted = n_clusters->last + 1;
+    int64_t count, n = fit->rows.n;
     TRY(count_landmarks(options, *n_clusters, n, &count));
-    if (n_clusters->first == HUDDLE_AUTO) /* one more than the eigengap rule considers */
-        n_wanted = huddle_embed_max_clusters(INT64_MAX) + 1;
+    int32_t last =
+        n_clusters->first == HUDDLE_AUTO ? huddle_embed_max_clusters(INT64_MAX) : n_clusters->last;
+    int64_t n_wanted = hd_spectral_count_columns(options->spectral.embed.rows, last) + 1;
     TRY(choose_landmarks(context, points, options, count, fit));
     TRY(find_landmarks(context, fit, options, points, &z));
     TRY(set_scale(context, &z, &fit->graph.scale));
@@ -411,7 +412,7 @@ static huddle_status predict_lsc(huddle_context *context, const hd_fit *fit, con
     TRY(find_landmarks(context, fit, o, &view, &z));
     normalise_shares(&fit->graph.scale, &z);
     TRY(map_rows(context, &z, &fit->embedding.landmark_map, fit->embedding.f.rows.cols, &rows));
-    TRY(huddle_embed_rows(&rows, NULL, hd_spectral_row_rule(o->spectral.embed.rows), &rows));
+    TRY(hd_spectral_apply_rule(o->spectral.embed.rows, &rows, fit->embedding.f.eigenvalues, &rows));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));
 done:
     huddle_points_free(&owned);

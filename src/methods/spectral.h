@@ -15,10 +15,14 @@ typedef struct hd_spectral_options {
     huddle_connect_options connect;
     huddle_embed_options embed;
     huddle_kmeans_options kmeans;
+    const char *refine; /* auto, none, graph; NULL: a method without refinement (refining.h) */
 } hd_spectral_options;
 
 /* The table of `affinity`, with offsets in hd_spectral_options. */
 const huddle_option *hd_spectral_affinity_table(void);
+
+/* The table of `refine`, likewise. */
+const huddle_option *hd_spectral_refine_table(void);
 
 /* K-means' options where tol and max_iter could mean the embedding's. */
 extern const hd_rename hd_spectral_kmeans_names[];
@@ -101,9 +105,13 @@ huddle_status hd_spectral_make_matrix_graph(huddle_context *context, const hd_fi
 /* Clusters for which the graph should be connected: the first of the range. */
 int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows *rows);
 
-/* Eigenvectors to find: one per cluster; if there is a choice, one more than could be chosen, for
- * the eigengap after the last. */
-int32_t hd_spectral_count_vectors(huddle_range n_clusters, const hd_fit_rows *rows);
+/* Columns of the embedding for n_clusters: one per cluster, two with row rule "commute". */
+int64_t hd_spectral_count_columns(const char *row_rule, int32_t n_clusters);
+
+/* Eigenvectors to find: those of the columns; if there is a choice, one more than could be chosen,
+ * for the eigengap after the last. Refinement needs those of commute rows. */
+int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_range n_clusters,
+                                  const hd_fit_rows *rows);
 
 huddle_status hd_spectral_find_vectors(huddle_context *context, const hd_spectral_options *options,
                                        int32_t n_components, const huddle_csr *graph,
@@ -117,14 +125,15 @@ huddle_status hd_spectral_measure_extents(huddle_context *context, const hd_fit_
 huddle_status hd_spectral_choose(const hd_fit_embedding *embedding, const hd_fit_rows *rows,
                                  huddle_embed_choice *choice, huddle_range *n_clusters);
 
-/* Makes embedding.f.rows out of the first n_clusters vectors, or all if there are fewer; a given
- * embedding stays. */
+/* Makes embedding.f.rows for n_clusters out of the first vectors, or all if there are fewer than
+ * columns; a given embedding stays. */
 huddle_status hd_spectral_make_rows(const hd_spectral_options *options, int32_t n_clusters,
                                     hd_fit_embedding *embedding);
 
-/* The row rule for vectors of a matrix that is not a Laplacian: degrees are all 1, so that "rw" is
- * "sym". */
-const char *hd_spectral_row_rule(const char *rule);
+/* Applies a row rule to vectors whose degrees are all 1, so that "rw" is "sym"; f may be vectors.
+ * eigenvalues is needed for "commute" only, at least one per column of f. */
+huddle_status hd_spectral_apply_rule(const char *rule, const huddle_dense *vectors,
+                                     const double *eigenvalues, huddle_dense *f);
 
 /* Warns if the graph was joined, or has more components than clusters. */
 void hd_spectral_warn_components(huddle_context *context, const huddle_connect_info *info,
