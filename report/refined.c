@@ -27,7 +27,9 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns };
 /* Names of starts in words; a name that is not listed is shown as it is. */
 const char *report_start_text(const char *name) {
     static const char *const texts[][2] = {
-        {"own", "the method's own labels"},
+        {"shrunk", "K-means on the shrunk embedding G"},
+        {"embedding", "K-means on the embedding F"},
+        {"rotation", "the rotated eigenvectors"},
         {"commute", "K-means on commute rows"},
         {"sum", "merging of single points"},
         {"levels1", "merging in levels, resolution 1"},
@@ -68,29 +70,44 @@ static json_t *trials_table(const json_t *trials, const char *best) {
     }
     return json_pack("{s:o, s:o, s:i, s:s}", "columns", heads, "rows", rows, "marked", marked,
                      "caption",
-                     "The labels come from the marked start. A start may take the place of the "
-                     "method's own labels only if it lowers L clearly and cuts hardly more.");
+                     "The first start is the method's own labels. Another one may take its place "
+                     "only if it lowers L clearly and cuts hardly more.");
 }
 
-/* Nothing if the method did not refine. The trials are absent if the labels were not refined on the
- * graph in the end, as for tables that K-means clusters better. */
+/* Where the labels come from in the end: for tables, K-means may have been found better than the
+ * graph. */
+static void describe_source(const report_run *run, const json_t *refine, char *text, size_t size) {
+    const char *start = json_string_value(json_object_get(refine, "start"));
+    const char *from = json_string_value(json_object_get(refine, "from"));
+    double changed = report_number(refine, "n_changed");
+    if (from != NULL && strcmp(from, "kmeans") == 0)
+        snprintf(text, size,
+                 "The labels come from K-means on the points, not from any of these starts.");
+    else
+        snprintf(text, size,
+                 "The labels come from %s; %.0f of %lld differ from those of the method itself.%s",
+                 report_start_text(start == NULL ? "" : start), changed > 0 ? changed : 0,
+                 (long long)run->n,
+                 run->shrunk.type == HUDDLE_ARRAY_NONE
+                     ? ""
+                     : " The certificate is about the shrink step, not about these labels.");
+}
+
+/* Nothing if the method did not refine. */
 void report_add_refinement(report_run *run) {
     const json_t *refine = json_object_get(run->info, "refine");
     const json_t *trials = json_object_get(refine, "trials");
-    const char *best = json_string_value(json_object_get(refine, "best"));
-    char lead[768];
+    const char *start = json_string_value(json_object_get(refine, "start"));
+    const char *from = json_string_value(json_object_get(refine, "from"));
+    bool by_kmeans = from != NULL && strcmp(from, "kmeans") == 0;
+    char source[384], lead[768];
     if (json_array_size(trials) == 0)
         return;
-    double changed = report_number(refine, "n_changed");
+    describe_source(run, refine, source, sizeof source);
     snprintf(lead, sizeof lead,
              "Single points were moved to the clusters of their neighbours in the graph while that "
-             "lowered the map equation, from each of the starts below. The labels come from %s; "
-             "%.0f of %lld labels differ from those of the method itself.%s",
-             report_start_text(best == NULL ? "" : best), changed > 0 ? changed : 0,
-             (long long)run->n,
-             run->shrunk.type == HUDDLE_ARRAY_NONE
-                 ? ""
-                 : " The certificate is about the shrink step, not about these labels.");
+             "lowered the map equation, from each of the starts below. %s",
+             source);
     page_add(page_section(run->page, "refinement", "Refinement on the graph", lead), "table",
-             trials_table(trials, best));
+             trials_table(trials, by_kmeans ? NULL : start));
 }

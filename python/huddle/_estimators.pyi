@@ -17,6 +17,8 @@ class SpectralShrunkClustering(Clusterer):
     gap_: float
     objective_: float
     labels_from_: str
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -55,6 +57,7 @@ class SpectralShrunkClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
@@ -67,6 +70,8 @@ class SpectralClustering(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -95,6 +100,7 @@ class SpectralClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
@@ -267,6 +273,8 @@ class LocalLearningClustering(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -295,6 +303,7 @@ class LocalLearningClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
@@ -349,6 +358,8 @@ class NormalizedCuts(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -373,6 +384,7 @@ class NormalizedCuts(Clusterer):
         tol: float = 0.0001,
         verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
         n_init: int = 10,
+        refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',
@@ -385,6 +397,8 @@ class SelfTuningSpectralClustering(Clusterer):
     embedding_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
     affinity_matrix_: csr_matrix
+    refine_: dict[str, Any] | None
+    unrefined_labels_: NDArray[np.int32]
     cluster_centers_: NDArray[np.float64]
     inertia_: float
     n_iter_: int
@@ -412,6 +426,7 @@ class SelfTuningSpectralClustering(Clusterer):
         kmeans_max_iter: int = 300,
         kmeans_tol: float = 0.0001,
         init: Literal["k-means++", "sample"] = 'k-means++',
+        refine: Literal["auto", "none", "graph"] = 'auto',
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = -1,
         engine: str = 'cpu',

@@ -31,13 +31,16 @@ function shrinkLabel(r) {
   return refinedOnGraph(r) ? "shrink step; the labels were refined on the graph afterwards" : "shrink step";
 }
 
-const refinedOnGraph = (r) => Boolean(r.refine && r.refine.trials && r.refine.trials.length);
+const refinedOnGraph = (r) => Boolean(r.refine && r.refine.from === "graph");
 
+/* `start` is the start that the labels come from, in words. */
 function refineText(r, start) {
-  const f = r.refine, others = f.trials.length - 1;
-  let text = `Points moved to the clusters of their neighbours in the graph, from ${plural(f.trials.length, "start")}: `;
-  text += others > 0 && f.best === f.trials[0].name ? "no other start was clearly better than the method's own labels" : `the labels come from ${start}`;
-  return `${text}; ${plural(f.n_changed, "label")} changed (${percent(f.n_changed / r.n)}).`;
+  const f = r.refine, changed = `${plural(f.n_changed, "label")} changed (${percent(f.n_changed / r.n)}).`;
+  if (f.skipped) return `None: ${f.skipped}.`;
+  if (f.from === "kmeans") return `The labels come from K-means on the points, not from the graph; ${changed}`;
+  if (!f.trials.length) return `None: there is nothing to refine.`;
+  const kept = f.start === f.trials[0].name;
+  return `Points moved to the clusters of their neighbours in the graph, from ${plural(f.trials.length, "start")}; ${kept ? "none was clearly better than the method's own" : `the labels come from ${start}`}; ${changed}`;
 }
 
 const sizesNote = (sizes) => (sizes.length < 2 ? "" : Math.min(...sizes) === Math.max(...sizes) ? `${whole(sizes[0])} points each` : `${whole(Math.min(...sizes))} to ${whole(Math.max(...sizes))} points each`);
@@ -60,7 +63,7 @@ function stages(r, title, start) {
   if (r.embed) add("Embedding F", embedText(r));
   if (r.shrink) add("Shrinking G", shrinkText(r));
   if (r.kmeans && r.kmeans.inertia !== null) add("K-means", `Best of ${plural(r.kmeans.restarts, "restart")}, inertia ${short(r.kmeans.inertia, 5)}.`);
-  if (refinedOnGraph(r)) add("Refinement", refineText(r, start));
+  if (r.refine) add("Refinement", refineText(r, start));
   if (r.decision) add("Decision", sentence(r.decision));
   return element("ol.stages", {}, ...lines);
 }
@@ -240,14 +243,15 @@ blocks.spectrum = (root, block) => {
     });
     holder.replaceChildren(chart.svg);
   });
-  root.append(element("p.caption", {}, spectrumCaption(gaps, c, gap, block.choice)));
+  root.append(element("p.caption", {}, spectrumCaption(gaps, c, gap, block)));
 };
 
 /* The relative gaps come from the library, which chooses the number of clusters by them. */
-function spectrumCaption(gaps, c, gap, choice) {
+function spectrumCaption(gaps, c, gap, { choice, chosen_by }) {
   let text = `The smallest eigenvalues of the normalised Laplacian. The first ${c} (coloured) belong to the embedding. Well-separated clusters show one eigenvalue near zero per cluster, then a wide gap.`;
   const best = choice && choice[0];
-  if (best && best.relative_gap !== undefined) {
+  const byGap = chosen_by === undefined ? best && best.relative_gap !== undefined : chosen_by === "eigengap";
+  if (best && byGap) {
     text += ` ${c} was chosen by the relative eigengap (${best.relative_gap.toFixed(2)})`;
     if (best.small_components > 0) text += `, including ${plural(best.small_components, "small component")}`;
     return text + (choice.length > 1 ? `; next best: ${choice.slice(1).map((other) => `${other.n_clusters} (${other.relative_gap.toFixed(2)})`).join(", ")}.` : ".");

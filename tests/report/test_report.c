@@ -160,8 +160,8 @@ static void test_refinement(void **state) {
     huddle_report_options options = huddle_report_defaults();
     options.follow_path = false;
     options.details =
-        "{\"refine\": {\"best\": \"sum\", \"n_changed\": 7, \"trials\": ["
-        "{\"name\": \"own\", \"map\": 1.5, \"divergence\": 0.4, \"information\": 0.3, "
+        "{\"refine\": {\"start\": \"sum\", \"from\": \"graph\", \"n_changed\": 7, \"trials\": ["
+        "{\"name\": \"shrunk\", \"map\": 1.5, \"divergence\": 0.4, \"information\": 0.3, "
         "\"modularity\": 0.2, \"ncut\": 0.1, \"n_sweeps\": 3, \"allowed\": true},"
         "{\"name\": \"sum\", \"map\": 1.25, \"divergence\": 0.5, \"information\": 0.6, "
         "\"modularity\": 0.7, \"ncut\": 0.8, \"n_sweeps\": 9, \"allowed\": false}]}}";
@@ -169,7 +169,7 @@ static void test_refinement(void **state) {
     json_t *data = read_data(f);
     const json_t *section = find_section(data, "refinement"), *table = first_block(section);
     assert_non_null(strstr(text_of(section, "lead"), "come from merging of single points"));
-    assert_non_null(strstr(text_of(section, "lead"), "7 of 60 labels"));
+    assert_non_null(strstr(text_of(section, "lead"), "7 of 60 differ"));
     assert_non_null(strstr(text_of(section, "lead"), "not about these labels"));
     assert_int_equal(json_integer_value(json_object_get(table, "marked")), 1);
     const json_t *rows = json_object_get(table, "rows"), *row = json_array_get(rows, 1);
@@ -183,8 +183,9 @@ static void test_refinement(void **state) {
     json_decref(data);
 }
 
-/* Candidates for the number of clusters are charts and a table; the first of them that was not
- * chosen are the runners-up. A range has no order of merit, and two numbers are no curve. */
+/* Candidates for the number of clusters are charts and a table; the first of them that were not
+ * chosen are the runners-up. If a range of numbers was tried too, the charts show all of it, once. A
+ * range alone has no order of merit, and two numbers are no curve. */
 static void test_numbers_of_clusters(void **state) {
     fixture *f = *state;
     huddle_report_options options = huddle_report_defaults();
@@ -202,6 +203,25 @@ static void test_numbers_of_clusters(void **state) {
     assert_int_equal(json_integer_value(json_object_get(numbers, "n_clusters")), 3);
     assert_int_equal(json_array_size(others), 3);
     assert_int_equal(json_integer_value(json_array_get(others, 0)), 8);
+    json_decref(data);
+
+    options.details = "{\"chosen_by\": \"modularity\", \"choice\": ["
+                      "{\"n_clusters\": 3, \"modularity\": 0.6},"
+                      "{\"n_clusters\": 4, \"modularity\": 0.5}], \"range\": ["
+                      "{\"n_clusters\": 2, \"modularity\": 0.6},"
+                      "{\"n_clusters\": 3, \"modularity\": 0.5},"
+                      "{\"n_clusters\": 4, \"modularity\": 0.5},"
+                      "{\"n_clusters\": 5, \"modularity\": 0.5}]}";
+    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+    data = read_data(f);
+    numbers = find_block(data, "numbers");
+    assert_int_equal(json_array_size(json_object_get(numbers, "list")), 4);
+    others = json_object_get(numbers, "runners_up");
+    assert_int_equal(json_array_size(others), 1);
+    assert_int_equal(json_integer_value(json_array_get(others, 0)), 4);
+    assert_non_null(strstr(text_of(find_section(data, "choice"), "lead"), "modularity"));
+    assert_string_equal(text_of(first_block(find_section(data, "choice")), "kind"), "numbers");
+    assert_string_equal(text_of(first_block(find_section(data, "range")), "kind"), "table");
     json_decref(data);
 
     options.details = "{\"range\": [{\"n_clusters\": 2, \"ncut\": 0.6},"
