@@ -1,92 +1,8 @@
 /* Pages of fitted models: what they contain, which arguments are refused, and that a file is
  * written completely or not at all. */
-#include "support/support.h"
+#include "pages.h"
 
-#include <huddle/report.h>
-#include <jansson.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { N = 60, D = 4, CLUSTERS = 3 };
-
-/* Three groups of 20 points, and a model fitted to them. */
-typedef struct fixture {
-    float values[N * D];
-    int32_t classes[N];
-    huddle_points x;
-    huddle_model *model;
-    char page[512];
-} fixture;
-
-static int set_up(void **state) {
-    static fixture f;
-    memset(&f, 0, sizeof f);
-    for (int i = 0; i < N; i++) {
-        f.classes[i] = i % CLUSTERS;
-        for (int j = 0; j < D; j++)
-            f.values[i * D + j] =
-                (float)(10 * (i % CLUSTERS == j) + (i * 7 + j * 13) % 11 * 0.1 + 0.01 * i);
-    }
-    f.x = (huddle_points){.n = N, .d = D, .stride = D, .values = f.values};
-    snprintf(f.page, sizeof f.page, "%s/page.html", test_directory());
-    (void)unlink(f.page);
-    assert_ok(huddle_model_new("ssc", &f.model));
-    assert_ok(huddle_model_set_option(f.model, "n_clusters", "3"));
-    assert_ok(huddle_model_fit(NULL, f.model, &f.x));
-    *state = &f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    fixture *f = *state;
-    huddle_model_free(f->model);
-    return 0;
-}
-
-static char *read_page(const fixture *f) {
-    FILE *file = fopen(f->page, "rb");
-    if (file == NULL)
-        return NULL;
-    char *text = calloc(1, 4000000);
-    assert_non_null(text);
-    text[fread(text, 1, 3999999, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-/* The JSON of the page; the caller releases it. */
-static json_t *read_data(const fixture *f) {
-    char *text = read_page(f);
-    assert_non_null(text);
-    char *start = strstr(text, "id=\"data\">");
-    assert_non_null(start);
-    start += strlen("id=\"data\">");
-    json_t *data = json_loadb(start, (size_t)(strstr(start, "</script>") - start), 0, NULL);
-    assert_non_null(data);
-    free(text);
-    return data;
-}
-
-/* The first block of that kind, or NULL. Borrowed. */
-static const json_t *find_block(const json_t *data, const char *kind) {
-    const json_t *sections = json_object_get(data, "sections");
-    for (size_t i = 0; i < json_array_size(sections); i++) {
-        const json_t *blocks = json_object_get(json_array_get(sections, i), "blocks");
-        for (size_t j = 0; j < json_array_size(blocks); j++) {
-            const json_t *block = json_array_get(blocks, j);
-            if (strcmp(json_string_value(json_object_get(block, "kind")), kind) == 0)
-                return block;
-        }
-    }
-    return NULL;
-}
-
-static const char *text_of(const json_t *object, const char *name) {
-    return json_string_value(json_object_get(object, name));
-}
 
 static void test_defaults(void **state) {
     fixture *f = *state;
@@ -140,127 +56,7 @@ static void test_options(void **state) {
     json_decref(data);
 }
 
-/* The section of that name, or NULL. Borrowed. */
-static const json_t *find_section(const json_t *data, const char *id) {
-    const json_t *sections = json_object_get(data, "sections");
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        if (strcmp(text_of(json_array_get(sections, i), "id"), id) == 0)
-            return json_array_get(sections, i);
-    return NULL;
-}
-
-static const json_t *first_block(const json_t *section) {
-    return json_array_get(json_object_get(section, "blocks"), 0);
-}
-
-/* The starts of a refinement: a row each, that of the labels marked; the lead says that the
- * certificate is not about the labels. */
-static void test_refinement(void **state) {
-    fixture *f = *state;
-    huddle_report_options options = huddle_report_defaults();
-    options.follow_path = false;
-    options.details =
-        "{\"refine\": {\"start\": \"sum\", \"from\": \"graph\", \"n_changed\": 7, \"trials\": ["
-        "{\"name\": \"shrunk\", \"map\": 1.5, \"divergence\": 0.4, \"information\": 0.3, "
-        "\"modularity\": 0.2, \"ncut\": 0.1, \"n_sweeps\": 3, \"allowed\": true},"
-        "{\"name\": \"sum\", \"map\": 1.25, \"divergence\": 0.5, \"information\": 0.6, "
-        "\"modularity\": 0.7, \"ncut\": 0.8, \"n_sweeps\": 9, \"allowed\": false}]}}";
-    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
-    json_t *data = read_data(f);
-    const json_t *section = find_section(data, "refinement"), *table = first_block(section);
-    assert_non_null(strstr(text_of(section, "lead"), "come from merging of single points"));
-    assert_non_null(strstr(text_of(section, "lead"), "7 of 60 differ"));
-    assert_non_null(strstr(text_of(section, "lead"), "not about these labels"));
-    assert_int_equal(json_integer_value(json_object_get(table, "marked")), 1);
-    const json_t *rows = json_object_get(table, "rows"), *row = json_array_get(rows, 1);
-    static const double expected[] = {1.25, 0.5, 0.6, 0.7, 0.8, 9};
-    assert_int_equal(json_array_size(rows), 2);
-    assert_int_equal(json_array_size(row), json_array_size(json_object_get(table, "columns")));
-    assert_string_equal(json_string_value(json_array_get(row, 0)), "merging of single points");
-    for (size_t j = 0; j < 6; j++)
-        assert_close(json_number_value(json_array_get(row, j + 1)), expected[j], 0);
-    assert_string_equal(json_string_value(json_array_get(row, 7)), "no");
-    json_decref(data);
-}
-
-/* Candidates for the number of clusters are charts and a table; the first of them that were not
- * chosen are the runners-up. If a range of numbers was tried too, the charts show all of it, once. A
- * range alone has no order of merit, and two numbers are no curve. */
-static void test_numbers_of_clusters(void **state) {
-    fixture *f = *state;
-    huddle_report_options options = huddle_report_defaults();
-    options.follow_path = false;
-    options.details = "{\"choice\": [{\"n_clusters\": 3, \"modularity\": 0.6},"
-                      "{\"n_clusters\": 8, \"modularity\": 0.5},"
-                      "{\"n_clusters\": 2, \"modularity\": 0.4},"
-                      "{\"n_clusters\": 4, \"modularity\": 0.3},"
-                      "{\"n_clusters\": 5, \"modularity\": 0.2}]}";
-    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
-    json_t *data = read_data(f);
-    const json_t *numbers = find_block(data, "numbers"),
-                 *others = json_object_get(numbers, "runners_up");
-    assert_int_equal(json_array_size(json_object_get(numbers, "list")), 5);
-    assert_int_equal(json_integer_value(json_object_get(numbers, "n_clusters")), 3);
-    assert_int_equal(json_array_size(others), 3);
-    assert_int_equal(json_integer_value(json_array_get(others, 0)), 8);
-    json_decref(data);
-
-    options.details = "{\"chosen_by\": \"modularity\", \"choice\": ["
-                      "{\"n_clusters\": 3, \"modularity\": 0.6},"
-                      "{\"n_clusters\": 4, \"modularity\": 0.5}], \"range\": ["
-                      "{\"n_clusters\": 2, \"modularity\": 0.6},"
-                      "{\"n_clusters\": 3, \"modularity\": 0.5},"
-                      "{\"n_clusters\": 4, \"modularity\": 0.5},"
-                      "{\"n_clusters\": 5, \"modularity\": 0.5}]}";
-    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
-    data = read_data(f);
-    numbers = find_block(data, "numbers");
-    assert_int_equal(json_array_size(json_object_get(numbers, "list")), 4);
-    others = json_object_get(numbers, "runners_up");
-    assert_int_equal(json_array_size(others), 1);
-    assert_int_equal(json_integer_value(json_array_get(others, 0)), 4);
-    assert_non_null(strstr(text_of(find_section(data, "choice"), "lead"), "modularity"));
-    assert_string_equal(text_of(first_block(find_section(data, "choice")), "kind"), "numbers");
-    assert_string_equal(text_of(first_block(find_section(data, "range")), "kind"), "table");
-    json_decref(data);
-
-    options.details = "{\"range\": [{\"n_clusters\": 2, \"ncut\": 0.6},"
-                      "{\"n_clusters\": 3, \"ncut\": 0.5}, {\"n_clusters\": 4, \"ncut\": 0.5}]}";
-    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
-    data = read_data(f);
-    numbers = find_block(data, "numbers");
-    assert_int_equal(json_array_size(json_object_get(numbers, "runners_up")), 0);
-    json_decref(data);
-
-    options.details = "{\"range\": [{\"n_clusters\": 2, \"ncut\": 0.6},"
-                      "{\"n_clusters\": 3, \"ncut\": 0.5}]}";
-    assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
-    data = read_data(f);
-    assert_null(find_block(data, "numbers"));
-    assert_non_null(find_section(data, "range"));
-    json_decref(data);
-}
-
 /* ---- numbers ------------------------------------------------------------------------------ */
-
-/* Decodes base64 into bytes; returns how many. */
-static size_t decode_bytes(const char *text, unsigned char *bytes) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t count = 0;
-    uint32_t bits = 0;
-    for (size_t i = 0; text[i] != '\0' && text[i] != '='; i++) {
-        bits = bits << 6 | (uint32_t)(strchr(digits, text[i]) - digits);
-        if (i % 4 != 0)
-            bytes[count++] = (unsigned char)(bits >> (6 - 2 * (i % 4)) & 255);
-    }
-    return count;
-}
-
-static int32_t int32_at(const unsigned char *bytes, int64_t i) {
-    const unsigned char *b = bytes + 4 * i;
-    return (int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
-                     (uint32_t)b[3] << 24);
-}
 
 /* Two-dimensional points are shown by their own coordinates, to 16 bits. */
 static void test_coordinates(void **state) {
@@ -597,8 +393,6 @@ static void test_path(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_defaults),
                                        cmocka_unit_test(test_options),
-                                       cmocka_unit_test(test_refinement),
-                                       cmocka_unit_test(test_numbers_of_clusters),
                                        cmocka_unit_test(test_coordinates),
                                        cmocka_unit_test(test_shares_and_images),
                                        cmocka_unit_test(test_levels),
