@@ -42,6 +42,7 @@ static huddle_model *fit(const char *method, const huddle_points *x, const char 
     assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
     assert_ok(huddle_model_set_option(model, "prepare", "none"));
     assert_ok(huddle_model_set_option(model, "n_neighbors", "10"));
+    assert_ok(huddle_model_set_option(model, "refine", "none"));
     for (; *options != NULL; options += 2)
         assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
