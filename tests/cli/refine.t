@@ -24,11 +24,11 @@ the label of the second.
   
     start            L        J       MI        Q     ncut  sweeps  allowed
     as given    0.1143   0.1043   0.1154   0.2208   0.5208
-  * sides.txt  -0.4959   0.5252   0.5252   0.4600   0.0800       2  yes
-    sum        -0.4959   0.5252   0.5252   0.4600   0.0800       0  no
-    levels1    -0.4959   0.5252   0.5252   0.4600   0.0800       0  no
-    levels2    -0.4959   0.5252   0.5252   0.4600   0.0800       0  no
-    levelsT    -0.4959   0.5252   0.5252   0.4600   0.0800       0  no
+  * sides.txt  -0.4959   0.5252   0.5252   0.4600   0.0800       3  yes
+    sum        -0.4959   0.5252   0.5252   0.4600   0.0800       1  no
+    levels1    -0.4959   0.5252   0.5252   0.4600   0.0800       1  no
+    levels2    -0.4959   0.5252   0.5252   0.4600   0.0800       1  no
+    levelsT    -0.4959   0.5252   0.5252   0.4600   0.0800       1  no
   
     L map equation, J divergence, MI information between the ends of an edge, Q modularity
   
@@ -218,11 +218,11 @@ A graph without edges has nothing to move.
   
     start            L        J       MI        Q     ncut  sweeps  allowed
     as given    0.0000   0.0000   0.0000   0.0000   0.0000
-  * three.txt   0.0000   0.0000   0.0000   0.0000   0.0000       0  yes
-    sum         0.0000   0.0000   0.0000   0.0000   0.0000       0  no
-    levels1     0.0000   0.0000   0.0000   0.0000   0.0000       0  no
-    levels2     0.0000   0.0000   0.0000   0.0000   0.0000       0  no
-    levelsT     0.0000   0.0000   0.0000   0.0000   0.0000       0  no
+  * three.txt   0.0000   0.0000   0.0000   0.0000   0.0000       1  yes
+    sum         0.0000   0.0000   0.0000   0.0000   0.0000       1  no
+    levels1     0.0000   0.0000   0.0000   0.0000   0.0000       1  no
+    levels2     0.0000   0.0000   0.0000   0.0000   0.0000       1  no
+    levelsT     0.0000   0.0000   0.0000   0.0000   0.0000       1  no
   
     L map equation, J divergence, MI information between the ends of an edge, Q modularity
   
