@@ -66,7 +66,8 @@ static const char *explain_choice(const report_run *run) {
         "points apart from all others) are clusters of their own, but are not taken as evidence "
         "for a number of clusters.";
     static const char by_modularity[] =
-        "No relative eigengap is clear, so the number was chosen by the modularity Q of refined "
+        "The relative eigengaps do not decide, so the number was chosen by the modularity Q of "
+        "refined "
         "labels: the smallest number with nearly the largest Q. It is a suggestion; the next best "
         "numbers are worth a look.";
     const json_t *best = json_array_get(json_object_get(run->info, "choice"), 0);
@@ -111,23 +112,38 @@ static void list_numbers(const json_t *numbers, char *text, size_t size) {
                                    (long long)json_integer_value(json_array_get(numbers, i)));
 }
 
-/* With n_clusters = auto the preparations were compared at several numbers of clusters, which the
- * text lists. Refined labels are compared by J, others by Q. */
-static void add_preparations(report_run *run) {
-    const json_t *prepare = json_object_get(run->info, "prepare");
+/* By which score the preparations were compared, and at which numbers of clusters: all of a range,
+ * or those that were likely. */
+static void explain_preparations(const json_t *prepare, char *text, size_t size) {
     const json_t *clusters = json_object_get(prepare, "tried_clusters");
-    const json_t *tried = json_object_get(prepare, "tried");
-    bool refined = json_object_get(json_array_get(tried, 0), "divergence") != NULL;
-    char lead[512], numbers[128];
-    if (!is_choice(tried))
-        return;
+    const char *score = json_string_value(json_object_get(prepare, "score"));
+    const char *how = json_array_size(clusters) > 1 ? "averaged over " : "each with ";
+    const char *what = "clustering has the largest modularity";
+    char numbers[128];
     list_numbers(clusters, numbers, sizeof numbers);
-    snprintf(lead, sizeof lead,
+    if (score != NULL && strcmp(score, "divergence") == 0)
+        what = "refined clustering has the largest divergence J";
+    else if (score != NULL && strcmp(score, "largest modularity") == 0) {
+        what = "refined clusterings reach the largest modularity Q";
+        how = "with anything from ";
+        snprintf(
+            numbers, sizeof numbers, "%lld to %lld",
+            (long long)json_integer_value(json_array_get(clusters, 0)),
+            (long long)json_integer_value(json_array_get(clusters, json_array_size(clusters) - 1)));
+    }
+    snprintf(text, size,
              "The preparation was chosen without labels: the one whose %s on its own graph, %s%s "
              "clusters.",
-             refined ? "refined clustering has the largest divergence J"
-                     : "clustering has the largest modularity",
-             json_array_size(clusters) > 1 ? "averaged over " : "each with ", numbers);
+             what, how, numbers);
+}
+
+static void add_preparations(report_run *run) {
+    const json_t *prepare = json_object_get(run->info, "prepare");
+    const json_t *tried = json_object_get(prepare, "tried");
+    char lead[512];
+    if (!is_choice(tried))
+        return;
+    explain_preparations(prepare, lead, sizeof lead);
     page_add(page_section(run->page, "prepare", "Preparations tried", lead), "table",
              objects_table(tried, json_object_get(prepare, "rule")));
 }

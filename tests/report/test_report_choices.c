@@ -155,9 +155,40 @@ static void test_numbers_of_clusters(void **state) {
     json_decref(data);
 }
 
+/* The preparations are explained by the score that compared them. */
+static void test_preparations(void **state) {
+    static const char *const cases[][2] = {
+        {"\"tried_clusters\": [3]",
+         "the largest modularity on its own graph, each with 3 clusters"},
+        {"\"tried_clusters\": [3, 5]",
+         "modularity on its own graph, averaged over 3 and 5 clusters"},
+        {"\"score\": \"divergence\", \"tried_clusters\": [3]", "largest divergence J"},
+        {"\"score\": \"largest modularity\", \"tried_clusters\": [2, 30]",
+         "from 2 to 30 clusters"}};
+    fixture *f = *state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        huddle_report_options options = huddle_report_defaults();
+        char details[512];
+        snprintf(details, sizeof details,
+                 "{\"prepare\": {\"rule\": \"unit\", %s, \"tried\": ["
+                 "{\"rule\": \"none\", \"modularity\": 0.5}, "
+                 "{\"rule\": \"unit\", \"modularity\": 0.6}]}}",
+                 cases[k][0]);
+        options.follow_path = false;
+        options.details = details;
+        assert_ok(huddle_report_write(NULL, f->model, &f->x, &options, f->page));
+        json_t *data = read_data(f);
+        const json_t *section = find_section(data, "prepare");
+        assert_non_null(strstr(text_of(section, "lead"), cases[k][1]));
+        assert_int_equal(json_integer_value(json_object_get(first_block(section), "marked")), 1);
+        json_decref(data);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refinement), cmocka_unit_test(test_labels_of_kmeans),
-        cmocka_unit_test(test_labels_before), cmocka_unit_test(test_numbers_of_clusters)};
+        cmocka_unit_test(test_labels_before), cmocka_unit_test(test_numbers_of_clusters),
+        cmocka_unit_test(test_preparations)};
     return cmocka_run_group_tests_name("report_choices", tests, set_up, tear_down);
 }
