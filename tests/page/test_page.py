@@ -167,14 +167,28 @@ class PageTest(unittest.TestCase):
         self.assertGreaterEqual(len(marks), 2)
         self.assertEqual(set(marks), {"5, chosen"})
 
+    def test_next_best_numbers_are_marked(self):
+        arguments = ("cluster", "digits", "-m", "sc", "-c", "auto")
+        self.open(make("auto", *arguments))
+        run = subprocess.run([HUDDLE, *arguments, "--json", "-q"], capture_output=True, check=True)
+        report = json.loads(run.stdout)
+        numbers = [entry["n_clusters"] for entry in report["choice"]]
+        self.assertEqual(numbers[0], report["n_clusters"])
+        self.assertIn(f"{numbers[0]}, chosen",
+                      self.js("document.querySelector('#choice svg .strong-text').textContent"))
+        texts = self.js("[...document.querySelectorAll('#choice svg text')].map((t) => t.textContent)")
+        for number in numbers[1:4]:
+            self.assertIn(str(number), texts)
+        self.assertEqual(self.js("document.querySelectorAll('#choice tbody tr').length"), len(numbers))
+
     def test_range_of_numbers_is_a_table(self):
         self.open(make("range", "cluster", "blobs", "-m", "sc", "-c", "3-6"))
         self.assertEqual(self.js("document.querySelectorAll('#range tbody tr').length"), 4)
         self.assertEqual(self.js("document.querySelectorAll('#range tr.marked').length"), 1)
 
     def test_spectrum_shows_the_gap_that_chose_the_number(self):
-        arguments = ("cluster", "digits", "-m", "sc", "-c", "auto")
-        self.open(make("auto", *arguments))
+        arguments = ("cluster", "digits", "-m", "sc", "-c", "auto", "--refine", "none")
+        self.open(make("gap", *arguments))
         run = subprocess.run([HUDDLE, *arguments, "--json", "-q"], capture_output=True, check=True)
         report = json.loads(run.stdout)
         choice = report["choice"]
