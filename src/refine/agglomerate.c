@@ -38,6 +38,7 @@ typedef struct node {
 } node;
 
 typedef struct merger {
+    const char *stage; /* under which progress is reported, or NULL */
     int64_t n, n_merges;
     hd_refine_rule rule;
     node *nodes;
@@ -199,10 +200,9 @@ static void join(merger *m, int32_t a, int32_t b) {
     m->fresh = a;
 }
 
-/* Only the merges of a whole tree take long enough for reports; the others are parts of trials. */
 static huddle_status report(huddle_context *context, const merger *m, int64_t wanted) {
-    return wanted == m->n - 1 ? hd_progress(context, "merge", (double)m->n_merges, (double)wanted)
-                              : hd_check_cancel(context);
+    return m->stage != NULL ? hd_progress(context, m->stage, (double)m->n_merges, (double)wanted)
+                            : hd_check_cancel(context);
 }
 
 /* Merges connected clusters, until `wanted` merges are made or no edge is left. */
@@ -313,12 +313,13 @@ done:
 }
 
 huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
-                                    hd_refine_rule rule, int64_t n_clusters, int32_t *first,
-                                    int32_t *second) {
+                                    const char *stage, hd_refine_rule rule, int64_t n_clusters,
+                                    int32_t *first, int32_t *second) {
     huddle_status status = HUDDLE_OK;
     merger m = {0};
     int64_t wanted = quotient->n - n_clusters;
     TRY(merger_new(quotient, rule, &m));
+    m.stage = stage;
     TRY(merge_connected(context, &m, wanted, first, second));
     if (m.n_merges < wanted)
         TRY(merge_components(context, &m, wanted, first, second));
