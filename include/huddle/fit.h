@@ -13,12 +13,21 @@
 extern "C" {
 #endif
 
-/* A preparation that was tried by prepare = auto. */
+/* A preparation that was tried by prepare = auto: scores of its labels on its own graph, and how
+ * many points it was last evaluated on. For several numbers of clusters the scores are means, or
+ * those of the number with the largest modularity. divergence: NaN if labels are not refined. */
 typedef struct huddle_prepare_trial {
     huddle_rule rule;
-    double modularity; /* of its spectral clustering on its own graph; the mean over a range */
-    int64_t n;         /* points it was last evaluated on */
+    double modularity, divergence;
+    int64_t n;
 } huddle_prepare_trial;
+
+/* The score whose largest value decides between preparations. */
+typedef enum huddle_prepare_score {
+    HUDDLE_PREPARE_BY_MODULARITY = 0,    /* of spectral clustering with default options */
+    HUDDLE_PREPARE_BY_DIVERGENCE,        /* of refined labels */
+    HUDDLE_PREPARE_BY_LARGEST_MODULARITY /* of refined labels, over all numbers of clusters */
+} huddle_prepare_score;
 
 /* Two steps that alternate until nothing changes: K-means and discriminant analysis, shrinking and
  * a subspace, labels and a rotation. */
@@ -41,13 +50,17 @@ typedef struct huddle_rotation_info {
     double seconds;
 } huddle_rotation_info;
 
-/* One number of clusters of a range, as it was tried. */
+/* One number of clusters of a range, as it was tried; or, with n_clusters = auto and refined
+ * labels, a number that was considered. Scores that were not computed are NaN. */
 typedef struct huddle_trial {
     int32_t n_clusters;
     double inertia; /* of K-means; of a rotation, its objective */
     double silhouette;
     double ncut, eigengap; /* NaN without a graph */
     double alignment;      /* NaN unless the method aligns the embedding with axes */
+    double modularity;     /* of refined labels */
+    double divergence;     /* of refined labels */
+    double stability;      /* under sampling, of the numbers with the largest modularity */
 } huddle_trial;
 
 /* Internal scores, which need no classes; NaN where there is none. */

@@ -73,6 +73,7 @@ typedef struct hd_fit_prepare_trials {
     huddle_prepare_trial *items;
     int32_t count; /* at most HD_FIT_MAX_PREPARE_TRIALS */
     int32_t n_clusters, clusters[HD_FIT_MAX_PREPARE_CLUSTERS];
+    huddle_prepare_score score; /* by which they are ordered */
     double seconds;
 } hd_fit_prepare_trials;
 
@@ -169,10 +170,11 @@ double hd_fit_inertia(const hd_fit_clusters *clusters);
 /* ---- trials -------------------------------------------------------------------------------- */
 
 typedef struct hd_fit_trials {
-    huddle_trial *items; /* for each number of clusters of a range */
+    huddle_trial *items; /* for each number of clusters of a range, or considered by auto */
     int32_t count;
-    int32_t *labels;            /* rows of x, merged or not, x count */
+    int32_t *labels;            /* rows of x, merged or not, x count; NULL with auto */
     huddle_embed_choice choice; /* when n_clusters was auto: the best candidates */
+    bool by_modularity;         /* the number was chosen by modularity */
 } hd_fit_trials;
 
 /* ---- the whole ----------------------------------------------------------------------------- */

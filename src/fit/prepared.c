@@ -24,6 +24,7 @@ static void walk_trial(hd_walk *walk, int32_t k, huddle_prepare_trial *trial) {
     hd_walk_choice(walk, hd_walk_join(name, prefix, "rule"), option, &trial->rule.name);
     hd_walk_int32(walk, hd_walk_join(name, prefix, "r"), &trial->rule.r);
     hd_walk_real(walk, hd_walk_join(name, prefix, "modularity"), &trial->modularity);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "divergence"), &trial->divergence);
     hd_walk_int(walk, hd_walk_join(name, prefix, "n"), &trial->n);
 }
 
@@ -31,6 +32,7 @@ static void walk_trial(hd_walk *walk, int32_t k, huddle_prepare_trial *trial) {
  * the length of an allocation, the other limits a loop over an array of fixed length. */
 static void walk_trial_list(hd_walk *walk, hd_fit_prepare_trials *trials) {
     char name[HD_WALK_NAME], part[32];
+    int32_t score = (int32_t)trials->score;
     hd_walk_int32(walk, "prepare_trials_count", &trials->count);
     if (trials->count < 0 || trials->count > HD_FIT_MAX_PREPARE_TRIALS)
         hd_walk_fail(walk, "prepare_trials_count");
@@ -48,6 +50,10 @@ static void walk_trial_list(hd_walk *walk, hd_fit_prepare_trials *trials) {
         snprintf(part, sizeof part, "clusters_%d", k);
         hd_walk_int32(walk, hd_walk_join(name, "prepare_trials", part), &trials->clusters[k]);
     }
+    hd_walk_int32(walk, "prepare_trials_score", &score);
+    if (score < 0 || score > HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
+        hd_walk_fail(walk, "prepare_trials_score");
+    trials->score = (huddle_prepare_score)score;
     hd_walk_real(walk, "prepare_trials_seconds", &trials->seconds);
 }
 
@@ -204,12 +210,19 @@ static void set_rule(hd_json_writer *json, const huddle_rule *rule) {
 }
 
 static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *json) {
+    static const char *const scores[] = {
+        [HUDDLE_PREPARE_BY_MODULARITY] = "modularity",
+        [HUDDLE_PREPARE_BY_DIVERGENCE] = "divergence",
+        [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] = "largest modularity"};
+    hd_json_set_string(json, "score", scores[trials->score]);
     hd_json_key(json, "tried");
     hd_json_open_array(json);
     for (int32_t k = 0; k < trials->count; k++) {
         hd_json_open_object(json);
         set_rule(json, &trials->items[k].rule);
         hd_json_set_real(json, "modularity", trials->items[k].modularity);
+        if (trials->score != HUDDLE_PREPARE_BY_MODULARITY)
+            hd_json_set_real(json, "divergence", trials->items[k].divergence);
         hd_json_set_integer(json, "n", trials->items[k].n);
         hd_json_close_object(json);
     }

@@ -1,12 +1,14 @@
 /* The numbers of clusters of a range that were tried, and the candidates of n_clusters = auto.
  *
- * Both may be absent (one given number) but are never present together: a range has trials with
- * labels of their own, auto has only the ranking that led to the choice. Labels of trials refer to
- * rows of x, unlike those of the fit, because the merged rows may differ from trial to trial. */
+ * Both may be absent (one given number). A range has trials with labels of their own. auto has the
+ * ranking that led to the choice and, if labels are refined, the scores of every number as trials
+ * without labels. Labels of trials refer to rows of x, unlike those of the fit, because the merged
+ * rows may differ from trial to trial. */
 #include "fit/fit.h"
 
 #include "base/check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +32,9 @@ static void save_items(hd_walk *walk, const hd_fit_trials *trials) {
         row[3] = trial->ncut;
         row[4] = trial->eigengap;
         row[5] = trial->alignment;
+        row[6] = trial->modularity;
+        row[7] = trial->divergence;
+        row[8] = trial->stability;
     }
     hd_walk_dense(walk, "trials", &table);
     huddle_dense_free(&table);
@@ -50,7 +55,8 @@ static void load_items(hd_walk *walk, hd_fit_trials *trials) {
     for (int32_t t = 0; table.values != NULL && trials->items != NULL && t < trials->count; t++) {
         const double *row = table.values + t * table.stride;
         int32_t n_clusters = row[0] >= 1 && row[0] < INT32_MAX ? (int32_t)row[0] : 0;
-        trials->items[t] = (huddle_trial){n_clusters, row[1], row[2], row[3], row[4], row[5]};
+        trials->items[t] = (huddle_trial){n_clusters, row[1], row[2], row[3], row[4],
+                                          row[5],     row[6], row[7], row[8]};
     }
     huddle_dense_free(&table);
 }
@@ -98,6 +104,7 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
     hd_walk_int_matrix(walk, "range_labels", hd_fit_rows_total(&fit->rows), trials->count,
                        &trials->labels);
     walk_choice(walk, &trials->choice);
+    hd_walk_bool(walk, "choice_by_modularity", &trials->by_modularity);
 }
 
 /* ---- arrays, checks ------------------------------------------------------------------------ */
@@ -132,17 +139,37 @@ static huddle_status check_labels(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* Whether the trials were scored as refined labels are. */
+static bool has_modularity(const hd_fit_trials *trials) {
+    return trials->count > 0 && !isnan(trials->items[0].modularity);
+}
+
+static void write_graph_scores(const hd_fit_trials *trials, const huddle_trial *trial,
+                               hd_json_writer *json) {
+    hd_json_set_real(json, "ncut", trial->ncut);
+    hd_json_set_real(json, "relative_gap", trial->eigengap);
+    if (!has_modularity(trials))
+        return;
+    hd_json_set_real(json, "modularity", trial->modularity);
+    hd_json_set_real(json, "divergence", trial->divergence);
+    hd_json_set_real(json, "stability", trial->stability);
+}
+
+/* Trials without labels of their own were not clustered by the method and have neither inertia nor
+ * silhouette. */
 static void write_range(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_trials *trials = &fit->trials;
     hd_json_key(json, "range");
     hd_json_open_array(json);
-    for (int32_t t = 0; t < fit->trials.count; t++) {
-        const huddle_trial *trial = &fit->trials.items[t];
+    for (int32_t t = 0; t < trials->count; t++) {
+        const huddle_trial *trial = &trials->items[t];
         hd_json_open_object(json);
         hd_json_set_integer(json, "n_clusters", trial->n_clusters);
-        hd_json_set_real(json, "inertia", trial->inertia);
-        hd_json_set_real(json, "silhouette", trial->silhouette);
-        hd_json_set_real(json, "ncut", trial->ncut);
-        hd_json_set_real(json, "relative_gap", trial->eigengap);
+        if (trials->labels != NULL) {
+            hd_json_set_real(json, "inertia", trial->inertia);
+            hd_json_set_real(json, "silhouette", trial->silhouette);
+        }
+        write_graph_scores(trials, trial, json);
         if (fit->clusters.has_alignment)
             hd_json_set_real(json, "alignment", trial->alignment);
         hd_json_close_object(json);
@@ -150,18 +177,37 @@ static void write_range(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_array(json);
 }
 
-/* Candidates with the score by which they were ranked. */
+/* The trial of this number of clusters, or NULL. */
+static const huddle_trial *find_trial(const hd_fit_trials *trials, int32_t n_clusters) {
+    for (int32_t t = 0; t < trials->count; t++)
+        if (trials->items[t].n_clusters == n_clusters)
+            return &trials->items[t];
+    return NULL;
+}
+
+/* Candidates, best first. The first member after the number is the score by which they are ranked;
+ * the other scores of that number follow, if it was tried. */
 static void write_choice(const hd_fit *fit, hd_json_writer *json) {
     const huddle_embed_choice *choice = &fit->trials.choice;
-    bool aligned = fit->clusters.has_alignment;
+    bool aligned = fit->clusters.has_alignment, by_modularity = fit->trials.by_modularity;
+    const char *score = aligned ? "alignment" : by_modularity ? "modularity" : "relative_gap";
     hd_json_key(json, "choice");
     hd_json_open_array(json);
     for (int32_t i = 0; i < choice->count; i++) {
+        const huddle_trial *trial = find_trial(&fit->trials, choice->candidates[i]);
         hd_json_open_object(json);
         hd_json_set_integer(json, "n_clusters", choice->candidates[i]);
-        hd_json_set_real(json, aligned ? "alignment" : "relative_gap", choice->scores[i]);
-        if (!aligned)
+        hd_json_set_real(json, score, choice->scores[i]);
+        if (!aligned && !by_modularity)
             hd_json_set_integer(json, "small_components", choice->small_components[i]);
+        if (trial != NULL && by_modularity)
+            hd_json_set_real(json, "relative_gap", trial->eigengap);
+        else if (trial != NULL)
+            hd_json_set_real(json, "modularity", trial->modularity);
+        if (trial != NULL) {
+            hd_json_set_real(json, "divergence", trial->divergence);
+            hd_json_set_real(json, "stability", trial->stability);
+        }
         hd_json_close_object(json);
     }
     hd_json_close_array(json);

@@ -1,22 +1,28 @@
 /* The preparation chosen without labels (prepare = auto; docs/method.md, "Preparation").
  *
- * Each candidate is evaluated by spectral clustering of its points and Newman's modularity (21) of
- * the labels on its own neighbour graph. The candidate with the largest modularity is chosen, of
- * equal ones the simplest. If there are many points, a sample selects a few candidates, which are
- * evaluated once more on a larger sample. Modularity measures how much more weight lies inside
- * clusters than would be expected by chance; a preparation that blurs clusters lowers it. Points
- * with fewer than ten features are not changed: scaling the rows of a plane to norm 1 folds it into
- * a circle.
+ * Each candidate is evaluated by clustering its points and scoring the labels on its own neighbour
+ * graph. The candidate with the largest score is chosen, of equal ones the simplest. If there are
+ * many points, a sample selects a few candidates, which are evaluated once more on a larger sample.
+ * Points with fewer than ten features are not changed: scaling the rows of a plane to norm 1 folds
+ * it into a circle.
  *
- * Modularity depends on the number of clusters, so all candidates of a round are evaluated at the
- * same numbers: the given one or, for a range, the mean over up to five evenly spaced ones. With
+ * For a method that refines its labels, a candidate is clustered as the method would cluster it,
+ * with the same options but without shrinking, and scored by the divergence J of the refined
+ * labels. For other methods it is scored by the modularity (21) of sc with default options.
+ * Both scores measure how much more weight lies inside clusters than would be expected by chance; a
+ * preparation that blurs clusters lowers them.
+ *
+ * Scores depend on the number of clusters, so all candidates of a round are evaluated at the same
+ * numbers: the given one or, for a range, the mean over up to five evenly spaced ones. With
  * n_clusters = auto the eigengaps of each candidate propose a number first. The largest clear one
- * is used; if none is clear, the range of the eigengap rule is treated like any other range. The
- * number of clusters itself is chosen afterwards, on the graph of the chosen preparation. One
- * embedding per candidate is sufficient for all numbers. */
-#include "methods/spectral.h"
+ * is used. If none is clear, the range of the eigengap rule is treated like any other range, except
+ * with refinement: then the number is chosen by modularity, and so is the preparation, by the
+ * largest over all numbers. The number of clusters itself is chosen afterwards, on the graph of the
+ * chosen preparation. One embedding per candidate is sufficient for all numbers. */
+#include "methods/choosing.h"
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "base/slabs.h"
 #include "huddle/metrics.h"
@@ -119,6 +125,16 @@ done:
 
 /* ---- one candidate ------------------------------------------------------------------------- */
 
+/* What a round evaluates its candidates with. */
+typedef struct judge {
+    hd_spectral_options options; /* of the trial clusterings */
+    bool refines;                /* whether their labels are refined */
+    const huddle_points *x;
+    const huddle_preparation *widest; /* from which projections are derived */
+    huddle_range n_clusters;          /* for which the graphs are connected and embedded */
+    hd_fit_prepare_trials *trials;    /* has the numbers of clusters and the score */
+} judge;
+
 /* A candidate in a round, with the results for its points. */
 typedef struct candidate {
     huddle_prepare_trial trial;
@@ -134,64 +150,124 @@ static void candidate_free(candidate *c) {
     hd_fit_embedding_free(&c->embedding);
 }
 
-/* The defaults of sc with fewer restarts, whatever method the preparation is chosen for: the choice
- * depends on the points, not on the options of the method. */
-static hd_spectral_options trial_options(huddle_range n_clusters, uint64_t seed) {
-    hd_spectral_options options = hd_spectral_defaults(n_clusters, seed);
-    options.embed.verify = "none"; /* a missed eigenvector would cost a little modularity only */
-    options.kmeans.n_init = RESTARTS;
-    options.kmeans.seed = seed;
+/* With refinement the options of the method, so that the graphs compared are those it would use;
+ * else the defaults of sc. Either with fewer restarts of K-means. */
+static hd_spectral_options trial_options(const hd_spectral_options *method, hd_common common) {
+    hd_spectral_options options =
+        method != NULL ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
+    options.common = common;
+    options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
+    if (method == NULL || options.kmeans.n_init > RESTARTS)
+        options.kmeans.n_init = RESTARTS;
+    options.kmeans.seed = common.seed;
     return options;
 }
 
-/* Computes graph and embedding of the points that a candidate produces, for these numbers of
- * clusters; with auto also the numbers that its eigengaps suggest. The prepared points are not
- * kept: scoring needs the graph and the eigenvectors only. rows.equal is left empty because
- * equality in x is not known here; equal prepared rows are merged all the same. */
-static huddle_status embed_candidate(huddle_context *context, const huddle_points *x,
-                                     const huddle_preparation *widest, huddle_range n_clusters,
-                                     uint64_t seed, candidate *c) {
+/* Computes graph and embedding of the points that a candidate produces; with auto also the numbers
+ * that its eigengaps suggest. The prepared points are not kept: scoring needs the graph and the
+ * eigenvectors only. rows.equal is left empty because equality in x is not known here; equal
+ * prepared rows are merged all the same. */
+static huddle_status embed_candidate(huddle_context *context, const judge *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
-    hd_spectral_options options = trial_options(n_clusters, seed);
+    const hd_spectral_options *options = &judge->options;
+    huddle_range n_clusters = judge->n_clusters;
     hd_fit_prepared prepared = {0};
     candidate_free(c);
-    TRY(hd_fit_rows_begin(context, x->n, &c->rows));
-    TRY(prepare_candidate(context, x, &c->trial.rule, widest, seed, &prepared.points));
-    TRY(hd_fit_merge(context, options.knn.n_neighbors, &c->rows, &prepared));
-    TRY(hd_spectral_make_graph(context, &options, n_clusters, &c->rows, &prepared.points,
+    TRY(hd_fit_rows_begin(context, judge->x->n, &c->rows));
+    TRY(prepare_candidate(context, judge->x, &c->trial.rule, judge->widest, options->common.seed,
+                          &prepared.points));
+    TRY(hd_fit_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
+    TRY(hd_spectral_make_graph(context, options, n_clusters, &c->rows, &prepared.points,
                                &c->graph));
-    TRY(hd_spectral_find_vectors(context, &options,
-                                 hd_spectral_count_vectors(&options, n_clusters, &c->rows),
+    TRY(hd_spectral_find_vectors(context, options, hd_spectral_count_vectors(options, n_clusters, &c->rows),
                                  &c->graph.matrix, &c->embedding));
     TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
     TRY(hd_spectral_choose(&c->embedding, &c->rows, &c->choice, &n_clusters));
+    c->trial.n = hd_fit_rows_everywhere(&c->rows);
 done:
     hd_fit_prepared_free(&prepared);
     return status;
 }
 
-/* Modularity of spectral clustering on the candidate's own graph, the mean over the numbers of
- * clusters. The number of clusters only selects the first columns of the embedding, so that one
- * embedding is sufficient for all numbers. */
-static huddle_status score_candidate(huddle_context *context, const hd_fit_prepare_trials *at,
-                                     uint64_t seed, candidate *c) {
+/* Labels by K-means on the first columns of the embedding, refined or not, and their scores. */
+static huddle_status score_number(huddle_context *context, const judge *judge, int32_t n_clusters,
+                                  const huddle_refine_tree *tree, candidate *c,
+                                  huddle_graph_scores *scores) {
     huddle_status status = HUDDLE_OK;
-    hd_spectral_options options = trial_options((huddle_range){0, 0}, seed);
+    hd_spectral_options options = judge->options;
     hd_fit_clusters clusters = {0};
-    double sum = 0;
-    for (int32_t k = 0; k < at->n_clusters; k++) {
-        double modularity;
-        options.kmeans.n_clusters = at->clusters[k];
-        TRY(hd_spectral_make_rows(&options, at->clusters[k], &c->embedding));
-        TRY(hd_fit_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows,
-                                &clusters));
-        TRY(huddle_metrics_modularity(context, &c->graph.matrix, clusters.labels, &modularity));
-        sum += modularity;
+    huddle_refine_info *info = NULL;
+    options.kmeans.n_clusters = n_clusters;
+    TRY(hd_spectral_make_rows(&options, n_clusters, &c->embedding));
+    TRY(hd_fit_kmeans_dense(context, &c->embedding.f.rows, &options.kmeans, &c->rows, &clusters));
+    if (judge->refines) {
+        huddle_refine_start own = {"kmeans", clusters.labels};
+        ALLOC_ZERO(info, 1);
+        TRY(hd_refine_labels(context, &options, n_clusters, &c->rows, &c->graph.matrix,
+                             &c->embedding, tree, 1, &own, clusters.labels, info));
+        *scores = info->trials[info->best].scores;
+    } else {
+        TRY(huddle_metrics_modularity(context, &c->graph.matrix, clusters.labels,
+                                      &scores->modularity));
     }
-    c->trial.modularity = sum / at->n_clusters;
 done:
+    huddle_free(info);
     hd_fit_clusters_free(&clusters);
     return status;
+}
+
+/* The mean scores over the numbers of clusters of the round. The number only selects the first
+ * columns of the embedding and where the merging stops, so that one embedding and one tree are
+ * sufficient for all numbers. */
+static huddle_status score_mean(huddle_context *context, const judge *judge, candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    const hd_fit_prepare_trials *at = judge->trials;
+    huddle_refine_tree tree = {0};
+    double modularity = 0, divergence = 0;
+    if (judge->refines)
+        TRY(huddle_refine_merge(context, &c->graph.matrix, &tree));
+    for (int32_t k = 0; k < at->n_clusters; k++) {
+        huddle_graph_scores scores = {.divergence = NAN};
+        TRY(score_number(context, judge, at->clusters[k], judge->refines ? &tree : NULL, c,
+                         &scores));
+        modularity += scores.modularity;
+        divergence += scores.divergence;
+    }
+    c->trial.modularity = modularity / at->n_clusters;
+    c->trial.divergence = divergence / at->n_clusters;
+done:
+    huddle_refine_tree_free(&tree);
+    return status;
+}
+
+/* The largest modularity over all numbers, for refined labels without a clear number. */
+static huddle_status score_largest(huddle_context *context, const judge *judge, candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    huddle_range range = {judge->trials->clusters[0],
+                          judge->trials->clusters[judge->trials->n_clusters - 1]};
+    hd_count_curve curve = {0};
+    TRY(hd_count_scores(context, &judge->options, range, &c->rows, &c->graph.matrix, &c->embedding,
+                        &curve));
+    for (int32_t k = 0; k < curve.count; k++)
+        if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
+            c->trial.modularity = curve.scores[k].modularity;
+            c->trial.divergence = curve.scores[k].divergence;
+        }
+done:
+    hd_count_curve_free(&curve);
+    return status;
+}
+
+/* The ways to score a candidate, and the score by which candidates are ranked. */
+static const struct {
+    huddle_status (*run)(huddle_context *context, const judge *judge, candidate *c);
+    bool by_divergence;
+} scorings[] = {[HUDDLE_PREPARE_BY_MODULARITY] = {score_mean, false},
+                [HUDDLE_PREPARE_BY_DIVERGENCE] = {score_mean, true},
+                [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] = {score_largest, false}};
+
+static double score_of(const huddle_prepare_trial *trial, huddle_prepare_score score) {
+    return scorings[score].by_divergence ? trial->divergence : trial->modularity;
 }
 
 /* Whether a rule can be applied to these points, given the rank of the widest whitening: a
@@ -210,7 +286,7 @@ static huddle_status list_trials(const huddle_points *x, int64_t rank,
     ALLOC(trials->items, N_CANDIDATES);
     for (int k = 0; k < N_CANDIDATES; k++)
         if (is_possible(&candidates[k], x, rank))
-            trials->items[trials->count++] = (huddle_prepare_trial){candidates[k], NAN, 0};
+            trials->items[trials->count++] = (huddle_prepare_trial){candidates[k], NAN, NAN, 0};
 done:
     return status;
 }
@@ -247,86 +323,124 @@ static huddle_range propose_clusters(const candidate *tried, int32_t count, int6
     return (huddle_range){2, last > 2 ? last : 2};
 }
 
-/* Scores candidates that were embedded for auto. A candidate whose graph has more components than
- * the agreed number of clusters is embedded again, connected as in a fit with that number. */
-static huddle_status score_at_proposal(huddle_context *context, const huddle_points *x,
-                                       const huddle_preparation *widest, uint64_t seed,
-                                       candidate *tried, int32_t count,
-                                       hd_fit_prepare_trials *trials) {
-    huddle_status status = HUDDLE_OK;
-    huddle_range range = propose_clusters(tried, count, hd_fit_rows_everywhere(&tried->rows));
-    choose_numbers(range, trials);
+/* Sorts by decreasing score. The insertion sort is stable, so that of equal candidates the simpler
+ * one is chosen. */
+static void rank_trials(const candidate *tried, int32_t count, hd_fit_prepare_trials *trials) {
     for (int32_t k = 0; k < count; k++) {
-        if (tried[k].embedding.info.components > range.first)
-            TRY(embed_candidate(context, x, widest, range, seed, &tried[k]));
-        TRY(score_candidate(context, trials, seed, &tried[k]));
+        huddle_prepare_trial trial = tried[k].trial;
+        int32_t place = k;
+        for (; place > 0 && score_of(&trials->items[place - 1], trials->score) <
+                                score_of(&trial, trials->score);
+             place--)
+            trials->items[place] = trials->items[place - 1];
+        trials->items[place] = trial;
+    }
+}
+
+/* One pass over the candidates of a round. */
+typedef struct pass {
+    huddle_context *context;
+    const judge *judge;
+    candidate *tried;
+    huddle_status (*evaluate)(huddle_context *context, const judge *judge, candidate *c);
+} pass;
+
+static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
+    huddle_status status = HUDDLE_OK;
+    pass *p = argument;
+    for (int64_t k = chunk.begin; k < chunk.end; k++)
+        TRY(p->evaluate(p->context, p->judge, &p->tried[k]));
+done:
+    return status;
+}
+
+/* On the CPU candidates are evaluated side by side, one on each thread: on samples of this size
+ * that is faster than one after the other on all threads, and the results are the same. An engine
+ * has one device or one communicator, and gets one candidate at a time. */
+static huddle_status run_pass(pass *p, int32_t count) {
+    huddle_status status = HUDDLE_OK;
+    if (p->context == NULL || p->context->engine == NULL)
+        return hd_parallel(p->context, "prepare", count, 1, evaluate_candidates, p);
+    for (int32_t k = 0; k < count; k++) {
+        TRY(hd_progress(p->context, "prepare", k, count));
+        TRY(p->evaluate(p->context, p->judge, &p->tried[k]));
     }
 done:
     return status;
 }
 
-/* Sorts by decreasing modularity. The insertion sort is stable, so that of equal candidates the
- * simpler one is chosen. */
-static void rank_trials(const candidate *tried, int32_t count, huddle_prepare_trial *trials) {
-    for (int32_t k = 0; k < count; k++) {
-        huddle_prepare_trial trial = tried[k].trial;
-        int32_t place = k;
-        for (; place > 0 && trials[place - 1].modularity < trial.modularity; place--)
-            trials[place] = trials[place - 1];
-        trials[place] = trial;
-    }
+/* For a known number of clusters each candidate is scored and freed before the next one: with many
+ * clusters all embeddings would be a lot of memory. */
+static huddle_status evaluate_at_once(huddle_context *context, const judge *judge, candidate *c) {
+    huddle_status status = HUDDLE_OK;
+    TRY(embed_candidate(context, judge, c));
+    TRY(scorings[judge->trials->score].run(context, judge, c));
+done:
+    candidate_free(c);
+    return status;
 }
 
-/* Evaluates the first `count` trials on these points and ranks them. For a given number of clusters
- * each candidate is scored and freed before the next one. With auto the common number is known only
- * after all candidates were embedded, so they are scored in a second pass. */
-static huddle_status run_round(huddle_context *context, const huddle_points *x, int32_t count,
-                               const huddle_preparation *widest, hd_common common,
-                               hd_fit_prepare_trials *trials) {
+/* Scores a candidate that was embedded for auto at the numbers that were agreed on. If its graph
+ * has more components than clusters, or if refinement needs more eigenvectors, it is embedded again
+ * as in a fit with these numbers. */
+static huddle_status evaluate_embedded(huddle_context *context, const judge *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
-    bool is_auto = common.n_clusters.first == HUDDLE_AUTO;
-    candidate *tried = NULL;
-    ALLOC_ZERO(tried, count);
-    choose_numbers(common.n_clusters, trials);
-    for (int32_t k = 0; k < count; k++) {
-        candidate *c = &tried[k];
-        TRY(hd_progress(context, "prepare", k, count));
-        c->trial = trials->items[k];
-        TRY(embed_candidate(context, x, widest, common.n_clusters, common.seed, c));
-        c->trial.n = hd_fit_rows_everywhere(&c->rows);
-        if (is_auto)
-            continue;
-        TRY(score_candidate(context, trials, common.seed, c));
-        candidate_free(c); /* with many clusters all embeddings would be a lot of memory */
-    }
-    if (is_auto)
-        TRY(score_at_proposal(context, x, widest, common.seed, tried, count, trials));
-    rank_trials(tried, count, trials->items);
+    bool at_number = judge->trials->score != HUDDLE_PREPARE_BY_LARGEST_MODULARITY;
+    if (c->embedding.info.components > judge->n_clusters.first ||
+        (judge->refines && at_number &&
+         c->embedding.f.vectors.cols < hd_spectral_count_vectors(&judge->options, judge->n_clusters, &c->rows)))
+        TRY(embed_candidate(context, judge, c));
+    TRY(scorings[judge->trials->score].run(context, judge, c));
 done:
-    for (int32_t k = 0; tried != NULL && k < count; k++)
-        candidate_free(&tried[k]);
-    huddle_free(tried);
+    return status;
+}
+
+/* Evaluates the first `count` trials on these points and ranks them. With auto the common number is
+ * known only after all candidates were embedded, so they are scored in a second pass. */
+static huddle_status run_round(huddle_context *context, judge judge, int32_t count) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_prepare_trials *trials = judge.trials;
+    bool is_auto = judge.n_clusters.first == HUDDLE_AUTO;
+    pass p = {context, &judge, NULL, is_auto ? embed_candidate : evaluate_at_once};
+    ALLOC_ZERO(p.tried, count);
+    for (int32_t k = 0; k < count; k++)
+        p.tried[k].trial = trials->items[k];
+    choose_numbers(judge.n_clusters, trials);
+    trials->score = judge.refines ? HUDDLE_PREPARE_BY_DIVERGENCE : HUDDLE_PREPARE_BY_MODULARITY;
+    TRY(run_pass(&p, count));
+    if (is_auto) {
+        int64_t n = hd_fit_rows_everywhere(&p.tried->rows);
+        judge.n_clusters = propose_clusters(p.tried, count, n);
+        if (judge.refines && judge.n_clusters.first < judge.n_clusters.last)
+            trials->score = HUDDLE_PREPARE_BY_LARGEST_MODULARITY;
+        choose_numbers(judge.n_clusters, trials);
+        p.evaluate = evaluate_embedded;
+        TRY(run_pass(&p, count));
+    }
+    rank_trials(p.tried, count, trials);
+done:
+    for (int32_t k = 0; p.tried != NULL && k < count; k++)
+        candidate_free(&p.tried[k]);
+    huddle_free(p.tried);
     return status;
 }
 
 /* Limits the range to the n points of a sample; more clusters than points would be invalid.
  * HUDDLE_AUTO is negative and remains unchanged. */
-static hd_common clusters_in_sample(hd_common common, int64_t n) {
-    huddle_range *range = &common.n_clusters;
-    range->first = clamp_to(range->first, n);
-    range->last = clamp_to(range->last, n);
-    return common;
+static huddle_range clusters_in_sample(huddle_range range, int64_t n) {
+    return (huddle_range){clamp_to(range.first, n), clamp_to(range.last, n)};
 }
 
 /* Two rounds: all candidates on few points, the best on many. The whitening is fitted to the small
  * sample once and reused in the second round: the choice of the rule does not need an accurate
  * basis, and the chosen rule is fitted again to all points. */
-static huddle_status run_rounds(huddle_context *context, const huddle_points *x, hd_common common,
-                                hd_fit_prepare_trials *trials) {
+static huddle_status run_rounds(huddle_context *context, judge judge) {
     huddle_status status = HUDDLE_OK;
     huddle_points few_owned = {0}, few, many_owned = {0}, many;
     huddle_preparation widest = {0};
+    hd_common common = judge.options.common;
     huddle_prepare_options options = {{"whiten:R", MAX_COMPONENTS}, common.seed};
+    const huddle_points *x = judge.x;
     hd_slab few_slab, many_slab;
     TRY(sample_points(x, FIRST_ROUND, common.seed, &few_owned, &few));
     TRY(sample_points(x, LAST_ROUND, common.seed, &many_owned, &many));
@@ -335,12 +449,15 @@ static huddle_status run_rounds(huddle_context *context, const huddle_points *x,
     int64_t side = few_slab.total < x->d ? few_slab.total : x->d;
     options.prepare.r = clamp_to(side, MAX_COMPONENTS);
     TRY(huddle_prepare_fit(context, &few, &options, &widest, NULL));
-    TRY(list_trials(x, widest.d_out, trials));
-    TRY(run_round(context, &few, trials->count, &widest, clusters_in_sample(common, few_slab.total),
-                  trials));
+    TRY(list_trials(x, widest.d_out, judge.trials));
+    judge.widest = &widest;
+    judge.x = &few;
+    judge.n_clusters = clusters_in_sample(common.n_clusters, few_slab.total);
+    TRY(run_round(context, judge, judge.trials->count));
+    judge.x = &many;
+    judge.n_clusters = clusters_in_sample(common.n_clusters, many_slab.total);
     if (many_slab.total > few_slab.total)
-        TRY(run_round(context, &many, clamp_to(trials->count, FINALISTS), &widest,
-                      clusters_in_sample(common, many_slab.total), trials));
+        TRY(run_round(context, judge, clamp_to(judge.trials->count, FINALISTS)));
 done:
     huddle_preparation_free(&widest);
     huddle_points_free(&few_owned);
@@ -351,18 +468,24 @@ done:
 /* The trials share the context of the fit, and with it threads, progress and cancelling; only their
  * messages are suppressed. */
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
-                                huddle_rule *rule, hd_fit_prepare_trials *trials) {
+                                const hd_spectral_options *method, huddle_rule *rule,
+                                hd_fit_prepare_trials *trials) {
     huddle_status status = HUDDLE_OK;
     double begin = hd_seconds();
     hd_slab slab;
+    bool refines = method != NULL && hd_refine_is_wanted(method);
     *rule = (huddle_rule){"none", 0};
     /* Two points have one neighbour each in any preparation: nothing can be compared. */
     TRY(hd_slab_locate(context, x->n, &slab));
     if (x->d < MIN_FEATURES || slab.total < 3)
         return status;
+    judge judge = {.options = trial_options(refines ? method : NULL, common),
+                   .refines = refines,
+                   .x = x,
+                   .trials = trials};
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);
-    status = run_rounds(context, x, common, trials);
+    status = run_rounds(context, judge);
     hd_silence_end(context, before);
     TRY(status);
     *rule = trials->items[0].rule;

@@ -1,0 +1,44 @@
+/* Choices that spectral methods make without labels: the preparation and the number of clusters
+ * (docs/method.md, "Preparation" and "How many clusters?"). */
+#ifndef HUDDLE_SRC_CHOOSING_H
+#define HUDDLE_SRC_CHOOSING_H
+
+#include "huddle/refine.h"
+#include "methods/refining.h"
+
+/* ---- scores over the number of clusters ---------------------------------------------------- */
+
+/* Scores of good labels of one graph for first, first + 1, ... clusters. */
+typedef struct hd_count_curve {
+    int32_t first, count;
+    huddle_graph_scores *scores;
+} hd_count_curve;
+
+void hd_count_curve_free(hd_count_curve *curve);
+
+/* For every number of a range: clusters found by merging and by K-means on the embedding, both
+ * refined by moves; the scores of those with the larger modularity. The range is limited to the
+ * vertices and eigenvectors that there are. */
+huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
+                              huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
+                              const hd_fit_embedding *embedding, hd_count_curve *curve);
+
+/* The smallest of count numbers whose modularity is as good as the largest. */
+int32_t hd_count_smallest(int32_t count, const huddle_trial *trials);
+
+/* ---- the number of clusters ---------------------------------------------------------------- */
+
+/* n_clusters = auto for refined labels: by a clear eigengap, else by modularity. Leaves the
+ * candidates and the scores of every number in the fit's trials. points are those of the graph, or
+ * NULL if it was given. */
+huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
+                              const huddle_points *points, hd_fit *fit, huddle_range *n_clusters);
+
+/* Sets the stability of the best trials, by modularity: the mean adjusted Rand index between labels
+ * of the points, or a sample of them, and labels of samples of these. Does nothing without
+ * points. */
+huddle_status hd_count_measure_stability(huddle_context *context,
+                                         const hd_spectral_options *options,
+                                         const huddle_points *points, hd_fit_trials *trials);
+
+#endif
