@@ -16,6 +16,7 @@
 
 #include "huddle/fit.h"
 #include "huddle/methods.h"
+#include "huddle/refine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +90,7 @@ HUDDLE_API const huddle_connect_info *huddle_model_connect_info(const huddle_mod
 HUDDLE_API const huddle_embed_info *huddle_model_embed_info(const huddle_model *model);
 HUDDLE_API const huddle_shrink_info *huddle_model_shrink_info(const huddle_model *model);
 HUDDLE_API const huddle_kmeans_info *huddle_model_kmeans_info(const huddle_model *model);
+HUDDLE_API const huddle_refine_info *huddle_model_refine_info(const huddle_model *model);
 HUDDLE_API const huddle_rotation_info *huddle_model_rotation_info(const huddle_model *model);
 HUDDLE_API const huddle_alternation_info *huddle_model_alternation_info(const huddle_model *model);
 

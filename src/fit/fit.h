@@ -16,6 +16,7 @@
 #include "base/context.h"
 #include "fit/walk.h"
 #include "huddle/fit.h"
+#include "huddle/refine.h"
 
 typedef struct hd_fit hd_fit;
 
@@ -167,6 +168,27 @@ void hd_fit_alternation_reset(huddle_alternation_info *alternation);
 /* The objective of whatever assigned the labels. */
 double hd_fit_inertia(const hd_fit_clusters *clusters);
 
+/* ---- refined ------------------------------------------------------------------------------- */
+
+/* What refinement (methods/refining.h) did to the labels. clusters.labels are the refined ones;
+ * centres, K-means and rotation in hd_fit_clusters describe the method's own step before. */
+typedef struct hd_fit_refined {
+    bool present;
+    const char *from;     /* "graph": refined on it; "kmeans": K-means on the prepared points */
+    const char *skipped;  /* why labels were not refined although that was the default; or NULL */
+    int32_t *own;         /* n: the method's own labels */
+    huddle_dense centres; /* in the prepared points; "kmeans" only */
+    huddle_refine_tree tree; /* of the graph; only while the fit runs */
+    huddle_refine_info info;
+    double seconds; /* all of it, with the starts */
+} hd_fit_refined;
+
+/* Frees what belongs to one number of clusters; the tree and `skipped` stay. */
+void hd_fit_refined_reset(hd_fit_refined *refined);
+
+/* Rows of x whose label the refinement changed. */
+int64_t hd_fit_refined_changed(const hd_fit *fit);
+
 /* ---- trials -------------------------------------------------------------------------------- */
 
 typedef struct hd_fit_trials {
@@ -187,6 +209,7 @@ struct hd_fit {
     hd_fit_embedding embedding;
     hd_fit_shrunk shrunk;
     hd_fit_clusters clusters;
+    hd_fit_refined refined;
     hd_fit_trials trials;
     bool scored;
     huddle_fit_scores scores;
@@ -227,7 +250,8 @@ typedef struct hd_fit_part {
 } hd_fit_part;
 
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
-    hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_trials;
+    hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_refined,
+    hd_fit_part_trials;
 
 /* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);

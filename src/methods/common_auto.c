@@ -179,7 +179,8 @@ static huddle_status embed_candidate(huddle_context *context, const judge *judge
     TRY(hd_fit_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
     TRY(hd_spectral_make_graph(context, options, n_clusters, &c->rows, &prepared.points,
                                &c->graph));
-    TRY(hd_spectral_find_vectors(context, options, hd_spectral_count_vectors(options, n_clusters, &c->rows),
+    TRY(hd_spectral_find_vectors(context, options,
+                                 hd_spectral_count_vectors(options, n_clusters, &c->rows),
                                  &c->graph.matrix, &c->embedding));
     TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
     TRY(hd_spectral_choose(&c->embedding, &c->rows, &c->choice, &n_clusters));

@@ -415,6 +415,7 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
     }
     TRY(plan->cluster(context, plan->argument, chosen, fit));
     TRY(hd_fit_choose_medoids(plan->points, plan->graph, fit));
+    huddle_refine_tree_free(&fit->refined.tree); /* no further number of clusters needs it */
 done:
     return status;
 }

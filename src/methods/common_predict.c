@@ -1,10 +1,9 @@
 /* New points in an embedding (docs/method.md, "New points"): each is placed by its neighbours among
  * the training points, without changing the embedding of these. */
-#include "methods/spectral.h"
-
 #include "base/check.h"
 #include "base/parallel.h"
 #include "matrix/insert.h"
+#include "methods/refining.h"
 
 #include <math.h>
 #include <string.h>
@@ -199,6 +198,8 @@ huddle_status hd_spectral_predict(huddle_context *context, const hd_fit *fit, co
     huddle_status status = HUDDLE_OK;
     huddle_dense rows = {0};
     int64_t *same = NULL;
+    if (fit->refined.present)
+        return hd_refine_predict(context, fit, options, x, labels);
     ALLOC(same, x->n);
     TRY(hd_spectral_new_rows(context, fit, options, x, &rows, same));
     TRY(hd_spectral_assign(context, fit, &rows, same, labels));

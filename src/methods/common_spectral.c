@@ -1,9 +1,8 @@
 /* From the graph to eigenvectors to rows of the embedding. Results are shared with other fits of
  * the same points where a cache is given. */
-#include "methods/spectral.h"
-
 #include "base/check.h"
 #include "base/options.h"
+#include "methods/refining.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +16,15 @@ const huddle_option *hd_spectral_affinity_table(void) {
         HD_CHOICE(hd_spectral_options, affinity, "features", affinities,
                   "meaning of the input matrix: features, distances between all points, "
                   "similarities, or a sparse matrix of distances to neighbours"),
+        {0}};
+    return table;
+}
+
+const huddle_option *hd_spectral_refine_table(void) {
+    static const char *const choices[] = {"auto", "none", "graph", NULL};
+    static const huddle_option table[] = {
+        HD_CHOICE(hd_spectral_options, refine, "auto", choices,
+                  "refinement of the labels on the graph: where possible, never, or always"),
         {0}};
     return table;
 }
@@ -38,7 +46,8 @@ hd_spectral_options hd_spectral_defaults(huddle_range n_clusters, uint64_t seed)
                                  .weight = huddle_weight_defaults(),
                                  .connect = huddle_connect_defaults(),
                                  .embed = huddle_embed_defaults(),
-                                 .kmeans = huddle_kmeans_defaults()};
+                                 .kmeans = huddle_kmeans_defaults(),
+                                 .refine = "none"};
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -54,8 +63,10 @@ int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_ran
                                   const hd_fit_rows *rows) {
     bool is_auto = n_clusters.first == HUDDLE_AUTO;
     int32_t last = is_auto ? hd_spectral_connect_clusters(n_clusters, rows) : n_clusters.last;
-    int64_t n_requested =
-        hd_spectral_count_columns(options->embed.rows, last) + (is_auto || n_clusters.first < last);
+    bool is_choice = is_auto || n_clusters.first < last;
+    int64_t n_requested = hd_spectral_count_columns(options->embed.rows, last) + is_choice;
+    if (hd_refine_is_wanted(options))
+        n_requested = 2 * ((int64_t)last + is_choice);
     int64_t vertices = rows->n + rows->elsewhere;
     return (int32_t)(n_requested < vertices ? n_requested : vertices);
 }
@@ -132,16 +143,36 @@ done:
     return status;
 }
 
+/* Eigenvalues that differ by no more than this are equal to LAPACK, whose error is of the order of
+ * the rounding; those of the other solvers are separated if they differ by more than tol. */
+static const double equal_eigenvalues = 1e-10;
+
+/* More vectors than clusters were found: the gap that matters is still the one after the last
+ * cluster, by the criterion of the solvers. */
+static void set_gap(const huddle_embed_options *options, int32_t c, hd_fit_embedding *embedding) {
+    huddle_embed_info *info = &embedding->info;
+    const double *eigenvalues = embedding->f.eigenvalues;
+    double tol = strcmp(info->solver, "dense") == 0 ? equal_eigenvalues : options->tol;
+    if (c >= embedding->f.vectors.cols)
+        return;
+    info->gap = eigenvalues[c] - eigenvalues[c - 1];
+    info->cuts_cluster = info->gap <= tol;
+}
+
 /* A small eigengap matters only at a number that the user asked for. With a range or auto the rule
- * avoids such numbers itself. */
+ * avoids such numbers itself. Vectors beyond the last cluster need no proof: they only provide a
+ * start for the refinement. */
 void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_options *options,
                                 const huddle_embed_info *info, huddle_range n_clusters) {
     bool given = n_clusters.first != HUDDLE_AUTO && n_clusters.first == n_clusters.last;
+    /* The vector after the last cluster shows the eigengap there. */
+    int64_t n_needed = (int64_t)n_clusters.last + !given;
     if (info->stop == HUDDLE_STOP_MAX_ITER || info->stop == HUDDLE_STOP_STALLED)
         hd_warn(context, HUDDLE_WARNING_NOT_CONVERGED,
                 "the embedding stopped (%s) after %d iterations at a residual of %.2g",
                 huddle_stop_name(info->stop), info->n_iter, info->residual);
-    else if (strcmp(info->verified, "none") == 0 && strcmp(options->verify, "none") != 0)
+    else if (strcmp(info->verified, "none") == 0 && strcmp(options->verify, "none") != 0 &&
+             (n_clusters.first == HUDDLE_AUTO || info->proven_pairs < n_needed))
         hd_warn(
             context, HUDDLE_WARNING_NOT_VERIFIED,
             "the embedding could not be verified: only %d eigenvectors are proven to be the first; "
@@ -169,6 +200,9 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     /* Methods without the option leave it NULL. */
     hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
     hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
+    /* The automatic preparation is chosen by refined labels, if they are to be refined. */
+    if (strcmp(o->prepare.prepare.name, "auto") == 0)
+        hd_cache_key_add(key, o->refine != NULL ? o->refine : "none");
     hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
     hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
@@ -221,6 +255,8 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
                            hd_spectral_find_vectors(context, options, n_components,
                                                     &fit->graph.matrix, &fit->embedding)));
     TRY(hd_spectral_measure_extents(context, &fit->rows, &fit->embedding));
+    if (n_clusters->first != HUDDLE_AUTO && n_clusters->first == n_clusters->last)
+        set_gap(&options->embed, n_clusters->first, &fit->embedding);
     hd_spectral_warn_embedding(context, &options->embed, &fit->embedding.info, *n_clusters);
     TRY(hd_spectral_choose(&fit->embedding, &fit->rows, &fit->trials.choice, n_clusters));
 done:
@@ -301,7 +337,8 @@ hd_fit_trial_plan hd_spectral_plan(const hd_fit *fit,
                                .graph = fit->graph.present ? &fit->graph.matrix : NULL};
 }
 
-/* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them. */
+/* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them.
+ * Refinement follows where the method has it. */
 huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_t n_clusters,
                                   hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -311,6 +348,8 @@ huddle_status hd_spectral_cluster(huddle_context *context, void *options, int32_
     kmeans.seed = o->common.seed;
     TRY(hd_spectral_make_rows(o, n_clusters, &fit->embedding));
     TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, &kmeans, &fit->rows, &fit->clusters));
+    const huddle_refine_start own = {"embedding", fit->clusters.labels};
+    TRY(hd_refine_clusters(context, o, &fit->embedding, 1, &own, &fit->embedding.f.rows, fit));
 done:
     return status;
 }

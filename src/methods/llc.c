@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "methods/blocks.h"
-#include "methods/spectral.h"
+#include "methods/refining.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,6 +46,7 @@ static const hd_section sections[] = {
     {alpha_table, 0, NULL},
     {huddle_embed_options_table, offsetof(llc_options, spectral.embed), NULL},
     {huddle_kmeans_options_table, offsetof(llc_options, spectral.kmeans), hd_spectral_kmeans_names},
+    {hd_spectral_refine_table, 0, NULL},
     {0}};
 
 /* ---- distances between neighbours ---------------------------------------------------------- */
@@ -503,6 +504,41 @@ done:
 
 /* ---- the method ---------------------------------------------------------------------------- */
 
+/* The argument of cluster(). */
+typedef struct llc_step {
+    const hd_spectral_options *options;
+    const hd_fit_embedding *laplacian; /* eigenvectors of the graph; empty without refinement */
+} llc_step;
+
+/* Rows of F, then K-means on them. Refinement works on the neighbour graph, so that its commute
+ * rows come from the Laplacian of the graph, not from T. */
+static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
+                             hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const llc_step *step = argument;
+    hd_spectral_options own_step = *step->options;
+    own_step.refine = "none";
+    TRY(hd_spectral_cluster(context, &own_step, n_clusters, fit));
+    const huddle_refine_start own = {"embedding", fit->clusters.labels};
+    TRY(hd_refine_clusters(context, step->options, step->laplacian, 1, &own, &fit->embedding.f.rows,
+                           fit));
+done:
+    return status;
+}
+
+/* Eigenvectors of the graph for the refinement; what they would warn of concerns a start only. */
+static huddle_status embed_graph(huddle_context *context, const hd_spectral_options *options,
+                                 huddle_range n_clusters, const hd_fit *fit,
+                                 hd_fit_embedding *laplacian) {
+    hd_spectral_options start = *options;
+    if (!hd_refine_is_wanted(options))
+        return HUDDLE_OK;
+    start.embed.verify = "none";
+    return hd_spectral_find_vectors(context, &start,
+                                    hd_spectral_count_vectors(options, n_clusters, &fit->rows),
+                                    &fit->graph.matrix, laplacian);
+}
+
 /* n_clusters = auto is chosen by the graph of sc: the eigengaps of T have no comparable meaning. It
  * is chosen before the points are merged, which hd_spectral_choose_clusters() does for itself. */
 static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, const void *options,
@@ -513,9 +549,12 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     huddle_csr bridges = {0};
     huddle_prepare_options prepare = o.spectral.prepare;
     huddle_range n_clusters = o.spectral.common.n_clusters;
+    hd_fit_embedding laplacian = {0};
+    llc_step step = {&o.spectral, &laplacian};
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_refine_settle(context, job, &o.spectral, &fit->refined));
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
     TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
@@ -524,9 +563,11 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     TRY(hd_fit_merge(context, o.spectral.knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY(make_graph(context, &o, n_clusters.first, fit, &neighbors, &bridges));
     TRY(find_vectors(context, &o, &neighbors, &bridges, n_clusters, fit));
-    hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
+    TRY(embed_graph(context, &o.spectral, n_clusters, fit, &laplacian));
+    hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
+    hd_fit_embedding_free(&laplacian);
     huddle_neighbors_free(&neighbors);
     huddle_csr_free(&bridges);
     return status;
@@ -544,6 +585,8 @@ static huddle_status predict_llc(huddle_context *context, const hd_fit *fit, con
     huddle_csr a = {0};
     huddle_dense rows = {0};
     int64_t *same = NULL;
+    if (fit->refined.present)
+        return hd_refine_predict(context, fit, &o->spectral, x, labels);
     if (!fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     ALLOC(same, x->n);

@@ -4,8 +4,8 @@
  * methods/rotation.h. The centres of the fit are the columns of R: a new row is labelled by the
  * largest entry of its row of F R. */
 #include "base/check.h"
+#include "methods/refining.h"
 #include "methods/rotation.h"
-#include "methods/spectral.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +28,7 @@ static const hd_section sections[] = {
     {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL},
     {huddle_embed_options_table, offsetof(hd_spectral_options, embed), embed_names},
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), restart_names},
+    {hd_spectral_refine_table, 0, NULL},
     {0}};
 
 /* Entry k of a row of F R; the rows of centres are the columns of R. */
@@ -109,6 +110,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     hd_fit_unify_labels(&fit->rows, clusters);
     TRY(find_medoids(context, &unit, clusters));
     clusters->rotation.seconds = hd_seconds() - begin;
+    const huddle_refine_start own = {"rotation", clusters->labels};
+    TRY(hd_refine_clusters(context, options, &fit->embedding, 1, &own, &unit, fit));
 done:
     huddle_dense_free(&unit);
     huddle_dense_free(&rotation);
@@ -124,6 +127,7 @@ static huddle_status fit_ncut(huddle_context *context, const hd_fit_job *job, co
     huddle_range n_clusters;
     hd_cache_key key = {.cache = job->cache};
     o.embed.rows = "rw";
+    TRY(hd_refine_settle(context, job, &o, &fit->refined));
     TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
@@ -140,6 +144,8 @@ static huddle_status predict_ncut(huddle_context *context, const hd_fit *fit, co
     const huddle_dense *centres = &fit->clusters.centres;
     huddle_dense rows = {0};
     int64_t *same = NULL;
+    if (fit->refined.present)
+        return hd_refine_predict(context, fit, &o, x, labels);
     o.embed.rows = "rw";
     ALLOC(same, x->n);
     TRY(hd_spectral_new_rows(context, fit, &o, x, &rows, same));

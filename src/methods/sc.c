@@ -1,12 +1,12 @@
 /* Spectral clustering (Ng, Jordan and Weiss, NIPS 2001; von Luxburg, Statistics and Computing
  * 2007): the shortest method that uses the whole of methods/spectral.h. */
-#include "methods/spectral.h"
-
 #include "base/check.h"
+#include "methods/refining.h"
 
 static const hd_section sections[] = {
     HD_SPECTRAL_SECTIONS,
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
+    {hd_spectral_refine_table, 0, NULL},
     {0}};
 
 /* The eigenvectors of the largest number of a range contain those of all others, so that embedding
@@ -18,6 +18,7 @@ static huddle_status fit_sc(huddle_context *context, const hd_fit_job *job, cons
     hd_cache_key key = {.cache = job->cache};
     huddle_range n_clusters;
     o.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_refine_settle(context, job, &o, &fit->refined));
     TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
     TRY(hd_fit_range(context, n_clusters, &plan, fit));

@@ -4,8 +4,8 @@
  * Departures from the paper: the graph of nearest neighbours instead of all pairs of points, and
  * labels by K-means on the rows instead of the largest entry after the rotation. */
 #include "base/check.h"
+#include "methods/refining.h"
 #include "methods/rotation.h"
-#include "methods/spectral.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +30,7 @@ static const hd_section sections[] = {
     {huddle_connect_options_table, offsetof(hd_spectral_options, connect), NULL},
     {huddle_embed_options_table, offsetof(hd_spectral_options, embed), NULL},
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_spectral_kmeans_names},
+    {hd_spectral_refine_table, 0, NULL},
     {0}};
 
 /* How well the first c columns of vectors, with rows scaled to norm 1, align with axes; computed on
@@ -131,6 +132,7 @@ static huddle_status fit_selftune_sc(huddle_context *context, const hd_fit_job *
     o.weight = huddle_weight_defaults();
     o.weight.scale = "selftune";
     o.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_refine_settle(context, job, &o, &fit->refined));
     TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
     if (o.common.n_clusters.first == HUDDLE_AUTO && fit->embedding.present)
         TRY(choose_clusters(context, &o, fit, &n_clusters));

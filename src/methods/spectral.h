@@ -15,10 +15,14 @@ typedef struct hd_spectral_options {
     huddle_connect_options connect;
     huddle_embed_options embed;
     huddle_kmeans_options kmeans;
+    const char *refine; /* auto, none, graph; NULL: a method without refinement (refining.h) */
 } hd_spectral_options;
 
 /* The table of `affinity`, with offsets in hd_spectral_options. */
 const huddle_option *hd_spectral_affinity_table(void);
+
+/* The table of `refine`, likewise. */
+const huddle_option *hd_spectral_refine_table(void);
 
 /* K-means' options where tol and max_iter could mean the embedding's. */
 extern const hd_rename hd_spectral_kmeans_names[];
@@ -105,7 +109,7 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
 int64_t hd_spectral_count_columns(const char *row_rule, int32_t n_clusters);
 
 /* Eigenvectors to find: those of the columns; if there is a choice, one more than could be chosen,
- * for the eigengap after the last. */
+ * for the eigengap after the last. Refinement needs two per cluster, for commute rows. */
 int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_range n_clusters,
                                   const hd_fit_rows *rows);
 

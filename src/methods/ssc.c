@@ -2,11 +2,10 @@
  * along a neighbour graph W of F to rows G, the solution of (6), and G is clustered by K-means.
  * docs/method.md describes the method and where it departs from the publication; src/shrink/ solves
  * the convex problem. */
-#include "methods/spectral.h"
-
 #include "base/check.h"
 #include "base/options.h"
 #include "base/slabs.h"
+#include "methods/refining.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +46,7 @@ static const hd_section sections[] = {
     {huddle_shrink_options_table, offsetof(ssc_options, shrink), NULL},
     {guard_table, 0, NULL},
     {huddle_kmeans_options_table, offsetof(ssc_options, spectral.kmeans), hd_spectral_kmeans_names},
+    {hd_spectral_refine_table, 0, NULL},
     {0}};
 
 /* W: neighbours among the rows of F, with one scale for all edges by default. Multiplicities have
@@ -130,22 +130,21 @@ done:
 }
 
 /* K-means on the shrunk rows and on the embedding. The fit gets the first result unless its
- * clusters are much less even than those of the second. */
+ * clusters are much less even than those of the second; `plain` keeps the second otherwise. */
 static huddle_status cluster_both(huddle_context *context, const huddle_kmeans_options *kmeans,
-                                  hd_fit *fit, double *shrunk, double *unshrunk) {
+                                  hd_fit *fit, hd_fit_clusters *plain, double *shrunk,
+                                  double *unshrunk) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_rows *rows = &fit->rows;
-    hd_fit_clusters plain = {0};
     TRY(hd_fit_kmeans_dense(context, &fit->shrunk.g.g, kmeans, rows, &fit->clusters));
-    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, &plain));
+    TRY(hd_fit_kmeans_dense(context, &fit->embedding.f.rows, kmeans, rows, plain));
     TRY(compute_evenness(context, rows, &fit->clusters, shrunk));
-    TRY(compute_evenness(context, rows, &plain, unshrunk));
+    TRY(compute_evenness(context, rows, plain, unshrunk));
     /* One-sided: more even clusters than those of F are no reason for doubt. */
     fit->shrunk.labels_from_embedding = *shrunk < *unshrunk - max_entropy_loss;
     if (fit->shrunk.labels_from_embedding)
-        hd_fit_take_clusters(&fit->clusters, &plain);
+        hd_fit_take_clusters(&fit->clusters, plain);
 done:
-    hd_fit_clusters_free(&plain);
     return status;
 }
 
@@ -153,10 +152,11 @@ done:
  * are split into tiny ones, which the cluster sizes reveal. The labels of F are then better.
  * Warnings of both runs are suppressed; only those about the chosen clusters are repeated. */
 static huddle_status cluster_with_guard(huddle_context *context,
-                                        const huddle_kmeans_options *kmeans, hd_fit *fit) {
+                                        const huddle_kmeans_options *kmeans, hd_fit *fit,
+                                        hd_fit_clusters *plain) {
     double shrunk, unshrunk;
     hd_silence before = hd_silence_begin(context);
-    huddle_status status = cluster_both(context, kmeans, fit, &shrunk, &unshrunk);
+    huddle_status status = cluster_both(context, kmeans, fit, plain, &shrunk, &unshrunk);
     hd_silence_end(context, before);
     if (status != HUDDLE_OK)
         return status;
@@ -176,6 +176,32 @@ typedef struct ssc_step {
     hd_cache_key embedding; /* names it among shared results */
 } ssc_step;
 
+/* Refinement with the labels of F as a further start; if the guard has not computed them, K-means
+ * does it here. */
+static huddle_status refine_labels(huddle_context *context, const hd_spectral_options *options,
+                                   const huddle_kmeans_options *kmeans, hd_fit_clusters *plain,
+                                   hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *f = &fit->embedding.f.rows;
+    bool from_f = fit->shrunk.labels_from_embedding;
+    huddle_refine_start own[] = {{from_f ? "embedding" : "shrunk", fit->clusters.labels},
+                                 {"embedding", NULL}};
+    double begin = hd_seconds();
+    if (hd_refine_is_wanted(options) && !from_f && plain->labels == NULL) {
+        hd_silence before = hd_silence_begin(context);
+        status = hd_fit_kmeans_dense(context, f, kmeans, &fit->rows, plain);
+        hd_silence_end(context, before);
+        TRY(status);
+    }
+    own[1].labels = plain->labels;
+    double seconds = hd_seconds() - begin;
+    TRY(hd_refine_clusters(context, options, &fit->embedding, from_f ? 1 : 2, own,
+                           from_f ? f : &fit->shrunk.g.g, fit));
+    fit->refined.seconds += seconds;
+done:
+    return status;
+}
+
 /* Computes W, the convex step (6), and K-means on its rows. The guard applies to gamma = auto only:
  * a value that the user has chosen is not overruled. */
 static huddle_status cluster(huddle_context *context, void *argument, int32_t n_clusters,
@@ -186,6 +212,7 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     const ssc_options *options = &step->options;
     huddle_shrink_options shrink = options->shrink;
     huddle_kmeans_options kmeans = options->spectral.kmeans;
+    hd_fit_clusters plain = {0};
     double *weights = NULL;
     shrink.n_clusters = kmeans.n_clusters = n_clusters;
     shrink.seed = kmeans.seed = options->spectral.common.seed;
@@ -202,10 +229,12 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     shrunk->present = true;
     shrunk->labels_from_embedding = false;
     if (options->guard && shrink.gamma == HUDDLE_AUTO)
-        TRY(cluster_with_guard(context, &kmeans, fit));
+        TRY(cluster_with_guard(context, &kmeans, fit, &plain));
     else
         TRY(hd_fit_kmeans_dense(context, &shrunk->g.g, &kmeans, &fit->rows, &fit->clusters));
+    TRY(refine_labels(context, &options->spectral, &kmeans, &plain, fit));
 done:
+    hd_fit_clusters_free(&plain);
     huddle_free(weights);
     return status;
 }
@@ -217,6 +246,7 @@ static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, con
     ssc_step step = {*(const ssc_options *)options, {.cache = job->cache}};
     huddle_range n_clusters;
     step.options.spectral.kmeans.keep_starts = job->keep_starts;
+    TRY(hd_refine_settle(context, job, &step.options.spectral, &fit->refined));
     TRY(hd_spectral_embed(context, job, &step.options.spectral, &step.embedding, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
@@ -250,6 +280,8 @@ static huddle_status predict_ssc(huddle_context *context, const hd_fit *fit, con
     huddle_dense rows = {0};
     huddle_csr w = {0};
     int64_t *same = NULL;
+    if (fit->refined.present)
+        return hd_refine_predict(context, fit, &o->spectral, x, labels);
     ALLOC(same, x->n);
     TRY(hd_spectral_new_rows(context, fit, &o->spectral, x, &rows, same));
     if (!fit->shrunk.labels_from_embedding) {

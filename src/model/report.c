@@ -157,6 +157,10 @@ const huddle_kmeans_info *huddle_model_kmeans_info(const huddle_model *model) {
     return INFO(model, !model->fit.clusters.has_rotation, clusters.kmeans);
 }
 
+const huddle_refine_info *huddle_model_refine_info(const huddle_model *model) {
+    return INFO(model, model->fit.refined.present, refined.info);
+}
+
 const huddle_rotation_info *huddle_model_rotation_info(const huddle_model *model) {
     return INFO(model, model->fit.clusters.has_rotation, clusters.rotation);
 }

@@ -1,0 +1,186 @@
+/* The refinement of the labels: the trials, which of them was chosen, and the labels before.
+ *
+ * The labels themselves are those of the clusters, because everything that uses labels uses the
+ * refined ones. */
+#include "fit/fit.h"
+
+#include "base/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+/* Where labels may come from, as a table, so that no other text can be loaded. */
+static const char *const sources[] = {"graph", "kmeans", NULL};
+static const huddle_option source_option = {
+    .name = "from", .type = HUDDLE_OPTION_CHOICE, .choices = sources};
+
+/* A name is an array of characters in the struct and a text in files. */
+static void walk_name(hd_walk *walk, const char *name, huddle_refine_trial *trial) {
+    const char *text = trial->name;
+    hd_walk_text(walk, name, &text);
+    if (walk->mode != HD_WALK_LOAD || walk->status != HUDDLE_OK)
+        return;
+    if (text == NULL || strlen(text) >= sizeof trial->name)
+        hd_walk_fail(walk, name);
+    else
+        snprintf(trial->name, sizeof trial->name, "%s", text);
+}
+
+static void walk_trial(hd_walk *walk, const char *prefix, huddle_refine_trial *trial) {
+    char name[HD_WALK_NAME];
+    huddle_graph_scores *s = &trial->scores;
+    walk_name(walk, hd_walk_join(name, prefix, "name"), trial);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "inside"), &s->inside);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "evenness"), &s->evenness);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "divergence"), &s->divergence);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "information"), &s->information);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "map"), &s->map);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "entropy"), &s->entropy);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "modularity"), &s->modularity);
+    hd_walk_real(walk, hd_walk_join(name, prefix, "ncut"), &s->ncut);
+    hd_walk_int32(walk, hd_walk_join(name, prefix, "n_sweeps"), &trial->n_sweeps);
+    hd_walk_bool(walk, hd_walk_join(name, prefix, "allowed"), &trial->allowed);
+}
+
+/* The count is checked here, not with the other sizes: it limits the loop over an array of fixed
+ * length. */
+static void walk_info(hd_walk *walk, huddle_refine_info *info) {
+    char prefix[32];
+    hd_walk_int32(walk, "refine_n_trials", &info->n_trials);
+    if (info->n_trials < 0 || info->n_trials > HUDDLE_REFINE_MAX_TRIALS)
+        hd_walk_fail(walk, "refine_n_trials");
+    for (int32_t k = 0; k < info->n_trials && walk->status == HUDDLE_OK; k++) {
+        snprintf(prefix, sizeof prefix, "refine_%d", k);
+        walk_trial(walk, prefix, &info->trials[k]);
+    }
+    hd_walk_int32(walk, "refine_best", &info->best);
+    hd_walk_int(walk, "refine_n_changed", &info->n_changed);
+    hd_walk_real(walk, "refine_stage_seconds", &info->seconds);
+}
+
+/* The tree is needed only while the fit runs: freed, never copied or saved. */
+static void walk_part(hd_walk *walk, hd_fit *fit) {
+    hd_fit_refined *refined = &fit->refined;
+    hd_walk_bool(walk, "refine_present", &refined->present);
+    hd_walk_choice(walk, "refine_from", &source_option, &refined->from);
+    hd_walk_text(walk, "refine_skipped", &refined->skipped);
+    hd_walk_ints(walk, "unrefined_labels", fit->rows.n, &refined->own);
+    hd_walk_dense(walk, "refine_centres", &refined->centres);
+    walk_info(walk, &refined->info);
+    hd_walk_real(walk, "refine_seconds", &refined->seconds);
+    if (walk->mode == HD_WALK_FREE)
+        huddle_refine_tree_free(&refined->tree);
+}
+
+void hd_fit_refined_reset(hd_fit_refined *refined) {
+    hd_fit_refined kept = {.skipped = refined->skipped, .tree = refined->tree};
+    huddle_free(refined->own);
+    huddle_dense_free(&refined->centres);
+    *refined = kept;
+}
+
+/* ---- arrays, checks ------------------------------------------------------------------------ */
+
+static huddle_array view_own(const hd_fit *fit) {
+    return hd_fit_view_vector(HUDDLE_ARRAY_I32, fit->rows.n, fit->refined.own);
+}
+
+static const hd_fit_array arrays[] = {{"unrefined_labels", HD_FIT_EXPAND_ROWS, view_own, NULL},
+                                      {0}};
+
+/* Centres are compared with the prepared points of new rows, and their number becomes the label. */
+static bool centres_fit(const hd_fit *fit) {
+    const hd_fit_refined *refined = &fit->refined;
+    const huddle_dense *centres = &refined->centres;
+    bool by_kmeans = refined->present && strcmp(refined->from, "kmeans") == 0;
+    if (!by_kmeans)
+        return centres->values == NULL;
+    return centres->values != NULL && centres->rows >= 1 &&
+           centres->rows <= fit->clusters.n_clusters && centres->cols == fit->prepared.points.d;
+}
+
+/* Prediction by votes needs the scale of the graph. */
+static bool sizes_fit(const hd_fit *fit) {
+    const hd_fit_refined *refined = &fit->refined;
+    const huddle_refine_info *info = &refined->info;
+    if (refined->present != (refined->own != NULL) || (refined->present && refined->from == NULL))
+        return false;
+    if (refined->present && (!fit->graph.present || fit->graph.matrix.offsets == NULL))
+        return false;
+    return centres_fit(fit) && info->best >= 0 &&
+           (info->n_trials == 0 ? info->best == 0 : info->best < info->n_trials);
+}
+
+static huddle_status check_refined(const hd_fit *fit) {
+    const int32_t *own = fit->refined.own;
+    for (int64_t i = 0; own != NULL && i < fit->rows.n; i++)
+        if (own[i] < 0 || own[i] >= fit->clusters.n_clusters)
+            return hd_fail(HUDDLE_FORMAT,
+                           "the model file is damaged: row %lld had label %d before refinement",
+                           (long long)i + 1, own[i]);
+    return HUDDLE_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+int64_t hd_fit_refined_changed(const hd_fit *fit) {
+    int64_t changed = 0;
+    for (int64_t i = 0; fit->refined.own != NULL && i < fit->rows.n; i++)
+        if (fit->refined.own[i] != fit->clusters.labels[i])
+            changed += hd_fit_rows_copies(&fit->rows, i);
+    return changed;
+}
+
+static void write_trials(const huddle_refine_info *info, hd_json_writer *json) {
+    hd_json_key(json, "trials");
+    hd_json_open_array(json);
+    for (int32_t k = 0; k < info->n_trials; k++) {
+        const huddle_refine_trial *trial = &info->trials[k];
+        hd_json_open_object(json);
+        hd_json_set_string(json, "name", trial->name);
+        hd_json_set_real(json, "map", trial->scores.map);
+        hd_json_set_real(json, "divergence", trial->scores.divergence);
+        hd_json_set_real(json, "information", trial->scores.information);
+        hd_json_set_real(json, "modularity", trial->scores.modularity);
+        hd_json_set_real(json, "ncut", trial->scores.ncut);
+        hd_json_set_integer(json, "n_sweeps", trial->n_sweeps);
+        hd_json_set_bool(json, "allowed", trial->allowed);
+        hd_json_close_object(json);
+    }
+    hd_json_close_array(json);
+}
+
+static void write_refined(const hd_fit *fit, hd_json_writer *json) {
+    const hd_fit_refined *refined = &fit->refined;
+    const huddle_refine_info *info = &refined->info;
+    if (!refined->present && refined->skipped == NULL)
+        return;
+    hd_json_key(json, "refine");
+    hd_json_open_object(json);
+    if (refined->present) {
+        if (info->n_trials > 0)
+            hd_json_set_string(json, "start", info->trials[info->best].name);
+        hd_json_set_string(json, "from", refined->from);
+        hd_json_set_integer(json, "n_changed", hd_fit_refined_changed(fit));
+        write_trials(info, json);
+        hd_json_set_real(json, "seconds", refined->seconds);
+    } else {
+        hd_json_set_string(json, "skipped", refined->skipped);
+    }
+    hd_json_close_object(json);
+}
+
+static bool refine_seconds(const hd_fit *fit, double *seconds) {
+    *seconds = fit->refined.seconds;
+    return fit->refined.present;
+}
+
+const hd_fit_part hd_fit_part_refined = {.walk = walk_part,
+                                         .arrays = arrays,
+                                         .fits = sizes_fit,
+                                         .check = check_refined,
+                                         .write_json = write_refined,
+                                         .seconds_name = "refine",
+                                         .seconds = refine_seconds};

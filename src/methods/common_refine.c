@@ -1,0 +1,340 @@
+/* Refinement of labels on the graph, as the last step of a method: which starts there are, what
+ * becomes of the fit, and new points. The algorithm itself is the stage huddle/refine.h. */
+#include "methods/refining.h"
+
+#include "base/check.h"
+#include "base/engine.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Starts that the stage makes itself by merging, which need places among its trials. */
+enum { MERGING_STARTS = 4, MAX_STARTS = HUDDLE_REFINE_MAX_TRIALS - MERGING_STARTS };
+
+/* ---- the option ---------------------------------------------------------------------------- */
+
+/* Methods without the option leave it NULL. */
+bool hd_refine_is_wanted(const hd_spectral_options *options) {
+    return options->refine != NULL && strcmp(options->refine, "none") != 0;
+}
+
+/* The reasons are static texts, as info structs have them. */
+huddle_status hd_refine_settle(huddle_context *context, const hd_fit_job *job,
+                               hd_spectral_options *options, hd_fit_refined *refined) {
+    huddle_status status = HUDDLE_OK;
+    bool required = hd_refine_is_wanted(options) && strcmp(options->refine, "graph") == 0;
+    bool spread = hd_context_engine(context)->slabs != NULL;
+    if (!hd_refine_is_wanted(options) || (!spread && job->embedding == NULL))
+        return status;
+    if (required && spread)
+        FAIL(HUDDLE_UNSUPPORTED, "refine = graph needs all rows in one process");
+    if (required)
+        FAIL(HUDDLE_INVALID, "refine = graph needs a graph, but an embedding was given");
+    refined->skipped = spread ? "the rows are spread over processes" : "an embedding was given";
+    hd_log(context, "the labels are not refined: %s", refined->skipped);
+    options->refine = "none";
+done:
+    return status;
+}
+
+/* ---- starts -------------------------------------------------------------------------------- */
+
+/* Different labels among 0 .. n_clusters - 1. */
+static huddle_status count_labels(int64_t n, const int32_t *labels, int32_t n_clusters,
+                                  int32_t *count) {
+    huddle_status status = HUDDLE_OK;
+    bool *seen = NULL;
+    ALLOC_ZERO(seen, n_clusters);
+    *count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        *count += !seen[labels[i]];
+        seen[labels[i]] = true;
+    }
+done:
+    huddle_free(seen);
+    return status;
+}
+
+/* The options of the method's own K-means; a method that only has restarts leaves the others
+ * empty. */
+static huddle_kmeans_options kmeans_options(const hd_spectral_options *options,
+                                            int32_t n_clusters) {
+    huddle_kmeans_options kmeans = options->kmeans;
+    if (kmeans.init == NULL) {
+        kmeans = huddle_kmeans_defaults();
+        kmeans.n_init = options->kmeans.n_init;
+    }
+    kmeans.n_clusters = n_clusters;
+    kmeans.seed = options->common.seed;
+    kmeans.keep_starts = false;
+    return kmeans;
+}
+
+/* Lower bound of the eigenvalues in commute rows, as a share of that of the last cluster. */
+static const double commute_floor = .1;
+
+/* Commute rows: vector j divided by sqrt(max(lambda_j, .1 lambda_c)), rows of norm 1. */
+static huddle_status commute_rows(const hd_fit_embedding *embedding, int32_t n_clusters,
+                                  huddle_dense *f) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *vectors = &embedding->f.vectors;
+    int64_t cols = 2 * (int64_t)n_clusters;
+    cols = cols < vectors->cols ? cols : vectors->cols;
+    const double *lambda = embedding->f.eigenvalues;
+    double floor = fmax(commute_floor * lambda[(cols + 1) / 2 - 1], 1e-12);
+    TRY(huddle_dense_fetch(vectors));
+    TRY(huddle_dense_new(vectors->rows, cols, f));
+    for (int64_t i = 0; i < f->rows; i++)
+        for (int64_t k = 0; k < cols; k++)
+            f->values[i * f->stride + k] =
+                vectors->values[i * vectors->stride + k] / sqrt(fmax(lambda[k], floor));
+    TRY(huddle_embed_rows(f, NULL, "unit", f));
+done:
+    return status;
+}
+
+/* K-means on commute rows. What it would warn of concerns a start, not the result. */
+static huddle_status cluster_commute_rows(huddle_context *context,
+                                          const hd_spectral_options *options, int32_t n_clusters,
+                                          const hd_fit_rows *rows,
+                                          const hd_fit_embedding *embedding,
+                                          hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense f = {0};
+    huddle_kmeans_options kmeans = kmeans_options(options, n_clusters);
+    TRY(commute_rows(embedding, n_clusters, &f));
+    hd_silence before = hd_silence_begin(context);
+    status = hd_fit_kmeans_dense(context, &f, &kmeans, rows, clusters);
+    hd_silence_end(context, before);
+done:
+    huddle_dense_free(&f);
+    return status;
+}
+
+/* A start with fewer clusters than are wanted is of no use. */
+static huddle_status add_start(int64_t n, int32_t n_labels, const huddle_refine_start *start,
+                               int32_t n_clusters, int32_t *n_starts, huddle_refine_start *starts) {
+    huddle_status status = HUDDLE_OK;
+    int32_t count;
+    TRY(count_labels(n, start->labels, n_labels, &count));
+    if (count >= n_clusters && *n_starts < MAX_STARTS)
+        starts[(*n_starts)++] = *start;
+done:
+    return status;
+}
+
+/* The clusters of the first start are those that can be asked for: K-means on rows that shrinking
+ * has fused may leave some empty. */
+huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_options *options,
+                               int32_t n_clusters, const hd_fit_rows *rows, const huddle_csr *graph,
+                               const hd_fit_embedding *embedding, const huddle_refine_tree *tree,
+                               int32_t n_own, const huddle_refine_start *own, int32_t *labels,
+                               huddle_refine_info *info) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_clusters commute = {0};
+    huddle_refine_start starts[MAX_STARTS];
+    huddle_refine_options refine = huddle_refine_defaults();
+    int32_t n_starts = 0;
+    bool embedded = embedding != NULL &&
+                    (embedding->f.vectors.values != NULL || embedding->f.vectors.resident != NULL);
+    memset(info, 0, sizeof *info);
+    memcpy(labels, own[0].labels, (size_t)rows->n * sizeof *labels);
+    TRY(count_labels(rows->n, own[0].labels, n_clusters, &refine.n_clusters));
+    if (refine.n_clusters < 2)
+        goto done;
+    refine.seed = options->common.seed;
+    for (int32_t k = 0; k < n_own; k++)
+        TRY(add_start(rows->n, n_clusters, &own[k], refine.n_clusters, &n_starts, starts));
+    if (embedded) {
+        TRY(cluster_commute_rows(context, options, refine.n_clusters, rows, embedding, &commute));
+        const huddle_refine_start start = {"commute", commute.labels};
+        TRY(add_start(rows->n, n_clusters, &start, refine.n_clusters, &n_starts, starts));
+    }
+    TRY(huddle_refine_with_tree(context, graph, tree, n_starts, starts, &refine, labels, info));
+done:
+    hd_fit_clusters_free(&commute);
+    return status;
+}
+
+/* ---- the fit ------------------------------------------------------------------------------- */
+
+/* Mean of the rows of each cluster, with their copies. */
+static huddle_status cluster_means(const hd_fit_rows *rows, const huddle_dense *matrix,
+                                   const hd_fit_clusters *clusters, huddle_dense *means) {
+    huddle_status status = HUDDLE_OK;
+    int64_t d = matrix->cols;
+    double *total = NULL;
+    TRY(huddle_dense_new(clusters->centres.rows, d, means));
+    ALLOC_ZERO(total, means->rows);
+    for (int64_t i = 0; i < rows->n; i++) {
+        int32_t k = clusters->labels[i];
+        double copies = (double)hd_fit_rows_copies(rows, i);
+        total[k] += copies;
+        for (int64_t j = 0; j < d; j++)
+            means->values[k * d + j] += copies * matrix->values[i * matrix->stride + j];
+    }
+    for (int64_t k = 0; k < means->rows; k++)
+        for (int64_t j = 0; j < d && total[k] > 0; j++)
+            means->values[k * d + j] /= total[k];
+done:
+    huddle_free(total);
+    return status;
+}
+
+static double squared_distance(int64_t d, const double *a, const double *b) {
+    double square = 0;
+    for (int64_t j = 0; j < d; j++)
+        square += (a[j] - b[j]) * (a[j] - b[j]);
+    return square;
+}
+
+/* The row nearest the mean of each cluster, ties by the smaller index, and the rows that equal it:
+ * hd_fit_choose_medoids() chooses among those. */
+static huddle_status find_medoids(const hd_fit_rows *rows, const huddle_dense *matrix,
+                                  hd_fit_clusters *clusters) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense means = {0};
+    double *best = NULL;
+    int64_t d = matrix->cols, c = clusters->centres.rows;
+    TRY(huddle_dense_fetch(matrix));
+    TRY(cluster_means(rows, matrix, clusters, &means));
+    ALLOC(best, c);
+    for (int64_t k = 0; k < c; k++) {
+        best[k] = INFINITY;
+        clusters->medoids[k] = -1;
+    }
+    for (int64_t i = 0; i < rows->n; i++) {
+        int32_t k = clusters->labels[i];
+        double distance =
+            squared_distance(d, matrix->values + i * matrix->stride, means.values + k * d);
+        if (distance < best[k]) {
+            best[k] = distance;
+            clusters->medoids[k] = i;
+        }
+    }
+    if (clusters->is_medoid_row == NULL)
+        ALLOC(clusters->is_medoid_row, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        const double *medoid =
+            matrix->values + clusters->medoids[clusters->labels[i]] * matrix->stride;
+        clusters->is_medoid_row[i] =
+            squared_distance(d, matrix->values + i * matrix->stride, medoid) == 0;
+    }
+done:
+    huddle_free(best);
+    huddle_dense_free(&means);
+    return status;
+}
+
+/* The tree is made once for all numbers of a range. */
+static huddle_status refine_on_graph(huddle_context *context, const hd_spectral_options *options,
+                                     const hd_fit_embedding *embedding, int32_t n_own,
+                                     const huddle_refine_start *own, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_refined *refined = &fit->refined;
+    const huddle_csr *graph = &fit->graph.matrix;
+    int32_t *labels = NULL;
+    ALLOC(labels, fit->rows.n);
+    TRY(huddle_csr_fetch(graph));
+    if (refined->tree.n != fit->rows.n)
+        TRY(huddle_refine_merge(context, graph, &refined->tree));
+    TRY(hd_refine_labels(context, options, fit->clusters.n_clusters, &fit->rows, graph, embedding,
+                         &refined->tree, n_own, own, labels, &refined->info));
+    if (refined->info.n_trials == 0)
+        goto done;
+    refined->own = fit->clusters.labels;
+    fit->clusters.labels = labels;
+    labels = NULL;
+    hd_fit_unify_labels(&fit->rows, &fit->clusters);
+    refined->from = "graph";
+    refined->present = true;
+done:
+    huddle_free(labels);
+    return status;
+}
+
+/* What an earlier number of clusters left is replaced. */
+huddle_status hd_refine_clusters(huddle_context *context, const hd_spectral_options *options,
+                                 const hd_fit_embedding *embedding, int32_t n_own,
+                                 const huddle_refine_start *own, const huddle_dense *clustered,
+                                 hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    double begin = hd_seconds();
+    hd_fit_refined_reset(&fit->refined);
+    if (!hd_refine_is_wanted(options) || !fit->graph.present)
+        return status;
+    TRY(refine_on_graph(context, options, embedding, n_own, own, fit));
+    if (fit->refined.present)
+        TRY(find_medoids(&fit->rows, clustered, &fit->clusters));
+    fit->refined.seconds = hd_seconds() - begin;
+done:
+    return status;
+}
+
+/* ---- new points ---------------------------------------------------------------------------- */
+
+/* Sum of the weights of the neighbours with this label. */
+static double count_votes(const huddle_csr *w, int64_t i, const int32_t *labels, int32_t label) {
+    double votes = 0;
+    for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++)
+        votes += labels[w->columns[e]] == label ? w->values[e] : 0;
+    return votes;
+}
+
+/* The lists are ordered by distance, so that of equal votes the first is that of the nearest
+ * neighbour; also where all weights are 0 because the point is far from all others. */
+static int32_t elect_label(const huddle_neighbors *neighbors, const huddle_csr *w, int64_t i,
+                           const int32_t *labels) {
+    const int32_t *index = neighbors->index + i * neighbors->k;
+    int32_t elected = labels[index[0]];
+    double most = -1;
+    for (int32_t j = 0; j < neighbors->k && index[j] >= 0; j++) {
+        double votes = count_votes(w, i, labels, labels[index[j]]);
+        if (votes > most) {
+            most = votes;
+            elected = labels[index[j]];
+        }
+    }
+    return elected;
+}
+
+/* Points are labelled independently of each other: a label does not depend on the batch. */
+static huddle_status predict_by_votes(huddle_context *context, const hd_fit *fit,
+                                      const huddle_knn_options *knn, const huddle_points *x,
+                                      int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_neighbors neighbors = {0};
+    huddle_csr w = {0};
+    const int32_t *known = fit->clusters.labels;
+    TRY(huddle_points_fetch(x));
+    TRY(hd_spectral_query_neighbors(context, fit, x, knn, &neighbors));
+    TRY(hd_spectral_weigh_new(&neighbors, &fit->graph.scale, fit, &w));
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t same = hd_spectral_same_row(x, i, knn, &neighbors);
+        labels[i] = same >= 0 ? known[same] : elect_label(&neighbors, &w, i, known);
+    }
+done:
+    huddle_neighbors_free(&neighbors);
+    huddle_csr_free(&w);
+    return status;
+}
+
+/* Neighbours are searched in the prepared points, which a model of a given graph does not have. */
+huddle_status hd_refine_predict(huddle_context *context, const hd_fit *fit,
+                                const hd_spectral_options *options, const huddle_points *x,
+                                int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_points owned = {0}, view;
+    const huddle_points *points = &fit->prepared.points;
+    if (points->values == NULL && points->resident == NULL)
+        FAIL(HUDDLE_UNSUPPORTED,
+             "a model fitted to a given graph or embedding cannot label new points");
+    TRY(hd_fit_prepare_new(context, fit, x, &owned, &view));
+    if (strcmp(fit->refined.from, "kmeans") == 0)
+        TRY(huddle_kmeans_assign(context, &view, &fit->refined.centres, labels));
+    else
+        TRY(predict_by_votes(context, fit, &options->knn, &view, labels));
+done:
+    huddle_points_free(&owned);
+    return status;
+}
