@@ -49,21 +49,41 @@ static void print_method(const json_t *report) {
     printf("\n");
 }
 
+/* The rules that choose the number of clusters: what they are called, the member of a candidate
+ * that they compare, and the digits it is shown with. */
+typedef struct number_rule {
+    const char *name, *text, *score;
+    int digits;
+} number_rule;
+
+static const number_rule number_rules[] = {
+    {"eigengap", "by the relative eigengap", "relative_gap", 2},
+    {"modularity", "the smallest with nearly the largest modularity", "modularity", 3},
+    {"alignment", "by the alignment of the eigenvectors", "alignment", 4}};
+
+/* The first rule, if the report has no other. */
+static const number_rule *find_rule(const json_t *report) {
+    for (size_t k = 0; k < sizeof number_rules / sizeof *number_rules; k++)
+        if (strcmp(text_of(report, "chosen_by"), number_rules[k].name) == 0)
+            return &number_rules[k];
+    return &number_rules[0];
+}
+
 /* How the number of clusters was chosen, and the next best numbers. The first entry of
- * "choice" is the best; its members show which rule was applied. */
+ * "choice" is the best. */
 static void print_choice(const json_t *report) {
     char text[512];
     const json_t *choice = json_object_get(report, "choice"), *best = json_array_get(choice, 0);
     if (best == NULL)
         return;
-    /* selftune-sc chooses by the alignment of eigenvectors, all others by the eigengap. */
-    bool aligned = json_object_get(best, "alignment") != NULL;
-    const char *score = aligned ? "alignment" : "relative_gap";
-    int digits = aligned ? 4 : 2;
-    double small = number_of(best, "small_components");
-    snprintf(text, sizeof text, "%.0f, by the %s (%.*f)", number_of(best, "n_clusters"),
-             aligned ? "alignment of the eigenvectors" : "relative eigengap", digits,
-             number_of(best, score));
+    const number_rule *rule = find_rule(report);
+    const char *score = rule->score;
+    int digits = rule->digits;
+    double small = number_of(best, "small_components"), stability = number_of(best, "stability");
+    snprintf(text, sizeof text, "%.0f, %s (%.*f)", number_of(best, "n_clusters"), rule->text,
+             digits, number_of(best, score));
+    if (stability > 0) /* not NaN: it was measured */
+        append_text(text, sizeof text, ", stability %.2f", stability);
     if (small > 0)
         append_text(text, sizeof text, ", including %.0f small component%s", small,
                     plural((int64_t)small));
@@ -260,29 +280,49 @@ static void print_seconds(const json_t *seconds) {
     printf("\n");
 }
 
-/* One line per number of clusters that was tried, a star at the one chosen; "-" for a score
- * that does not apply. */
+/* The columns of the table of a range, in this order: those that its rows have. */
+static const char *const range_columns[] = {"inertia",    "silhouette", "ncut",     "relative_gap",
+                                            "modularity", "divergence", "stability"};
+enum { RANGE_COLUMNS = sizeof range_columns / sizeof *range_columns };
+
+static void print_range_titles(const json_t *trial) {
+    printf("\n  %9s", "clusters");
+    for (size_t j = 0; j < RANGE_COLUMNS; j++)
+        if (json_object_get(trial, range_columns[j]) != NULL)
+            printf(" %12s", strcmp(range_columns[j], "relative_gap") == 0 ? "relative gap"
+                                                                          : range_columns[j]);
+    printf("\n");
+}
+
+static void print_range_row(const json_t *trial, double chosen) {
+    printf("%c %9.0f", number_of(trial, "n_clusters") == chosen ? '*' : ' ',
+           number_of(trial, "n_clusters"));
+    for (size_t j = 0; j < RANGE_COLUMNS; j++) {
+        if (json_object_get(trial, range_columns[j]) == NULL)
+            continue;
+        double value = number_of(trial, range_columns[j]);
+        if (isnan(value))
+            printf(" %12s", "-");
+        else
+            printf(" %12.5g", value);
+    }
+    printf("\n");
+}
+
+/* One line per number of clusters of a range, a star at the one chosen; "-" for a score that does
+ * not apply. With n_clusters = auto the next best numbers have been shown already. */
 static void print_range(const json_t *report) {
     const json_t *range = json_object_get(report, "range");
     size_t n = json_array_size(range);
-    if (n == 0)
+    if (n == 0 || json_object_get(report, "choice") != NULL)
         return;
-    printf("\n  %9s %12s %12s %12s %12s\n", "clusters", "inertia", "silhouette", "ncut",
-           "relative gap");
-    for (size_t i = 0; i < n; i++) {
-        static const char *const columns[] = {"inertia", "silhouette", "ncut", "relative_gap"};
-        const json_t *trial = json_array_get(range, i);
-        printf("%c %9.0f",
-               number_of(trial, "n_clusters") == number_of(report, "n_clusters") ? '*' : ' ',
-               number_of(trial, "n_clusters"));
-        for (size_t j = 0; j < 4; j++)
-            if (isnan(number_of(trial, columns[j])))
-                printf(" %12s", "-");
-            else
-                printf(" %12.5g", number_of(trial, columns[j]));
-        printf("\n");
-    }
-    if (json_object_get(report, "embed") != NULL)
+    print_range_titles(json_array_get(range, 0));
+    for (size_t i = 0; i < n; i++)
+        print_range_row(json_array_get(range, i), number_of(report, "n_clusters"));
+    if (strcmp(text_of(report, "chosen_by"), "modularity") == 0)
+        printf("  * the smallest number with nearly the largest modularity; no relative gap is "
+               "clear (0.8 or more)\n");
+    else if (json_object_get(report, "embed") != NULL)
         printf("  * the largest number with a clear relative gap (0.8 or more), else the largest "
                "gap\n");
 }

@@ -214,22 +214,27 @@ void hd_log(huddle_context *context, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Both the log and the list of warnings are replaced, and restored by hd_silence_end(). */
+/* Both the log and the list of warnings are replaced, and restored by hd_silence_end(). Nothing is
+ * written if the context is silent already, so that trials on several threads may call this. */
 hd_silence hd_silence_begin(huddle_context *context) {
     hd_silence before = {0};
     if (context == NULL)
         return before;
     before = (hd_silence){context->log, context->warnings};
-    context->log = NULL;
-    context->warnings = NULL;
+    if (before.log != NULL)
+        context->log = NULL;
+    if (before.warnings != NULL)
+        context->warnings = NULL;
     return before;
 }
 
 void hd_silence_end(huddle_context *context, hd_silence before) {
     if (context == NULL)
         return;
-    context->log = before.log;
-    context->warnings = before.warnings;
+    if (before.log != NULL)
+        context->log = before.log;
+    if (before.warnings != NULL)
+        context->warnings = before.warnings;
 }
 
 /* Relaxed order is sufficient: the flag is checked often, and no other data are published with
@@ -241,11 +246,12 @@ huddle_status hd_check_cancel(huddle_context *context) {
 }
 
 /* The end of a stage is always reported, however short the interval. A callback that returns
- * non-zero cancels the computation. */
+ * non-zero cancels the computation. Inside a parallel loop nothing is reported: it may be a worker
+ * thread, and callbacks need not be thread-safe. */
 huddle_status hd_progress(huddle_context *context, const char *stage, double done, double total) {
     if (context == NULL)
         return HUDDLE_OK;
-    if (context->progress != NULL) {
+    if (context->progress != NULL && !hd_parallel_inside()) {
         double now = hd_seconds();
         if (now >= context->progress_next || done >= total) {
             context->progress_next = now + progress_interval;

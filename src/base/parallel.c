@@ -46,6 +46,10 @@ struct hd_pool {
  * waiting for the pool from inside the pool could deadlock. */
 static _Thread_local bool inside;
 
+bool hd_parallel_inside(void) {
+    return inside;
+}
+
 int64_t hd_chunks(int64_t n, int64_t grain) {
     return n <= 0 ? 0 : (n - 1) / grain + 1;
 }
@@ -73,7 +77,6 @@ static void record_failure(job *loop, int64_t chunk, huddle_status status) {
  * load if chunks take different times. */
 static void run_chunks(job *loop, int32_t worker, const char *stage) {
     bool was_inside = inside;
-    inside = true;
     while (!atomic_load_explicit(&loop->stopped, memory_order_relaxed)) {
         int64_t chunk = atomic_fetch_add(&loop->next, 1);
         if (chunk >= loop->chunks)
@@ -82,8 +85,10 @@ static void run_chunks(job *loop, int32_t worker, const char *stage) {
         /* Written so that begin + grain cannot overflow. */
         int64_t end = loop->n - begin < loop->grain ? loop->n : begin + loop->grain;
         huddle_status status = hd_check_cancel(loop->context);
+        inside = true;
         if (status == HUDDLE_OK)
             status = loop->body(loop->argument, (hd_chunk){chunk, begin, end, worker});
+        inside = was_inside;
         int64_t finished = atomic_fetch_add(&loop->finished, 1) + 1;
         /* The end is reported once, by hd_parallel(). */
         if (status == HUDDLE_OK && stage != NULL && finished < loop->chunks)
@@ -91,7 +96,6 @@ static void run_chunks(job *loop, int32_t worker, const char *stage) {
         if (status != HUDDLE_OK)
             record_failure(loop, chunk, status);
     }
-    inside = was_inside;
 }
 
 /* A thread of the pool: waits for a job that it has not seen yet, works on it, and waits again.

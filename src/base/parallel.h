@@ -24,6 +24,9 @@ typedef huddle_status (*hd_body)(void *argument, hd_chunk chunk);
 huddle_status hd_parallel(huddle_context *context, const char *stage, int64_t n, int64_t grain,
                           hd_body body, void *argument);
 
+/* Whether this thread is inside the body of a loop, where progress is not reported. */
+bool hd_parallel_inside(void);
+
 /* The number of chunks, and of workers hd_parallel() may use: sizes for arrays. */
 int64_t hd_chunks(int64_t n, int64_t grain);
 int32_t hd_workers(const huddle_context *context);

@@ -210,10 +210,10 @@ static void set_rule(hd_json_writer *json, const huddle_rule *rule) {
 }
 
 static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *json) {
-    static const char *const scores[] = {
-        [HUDDLE_PREPARE_BY_MODULARITY] = "modularity",
-        [HUDDLE_PREPARE_BY_DIVERGENCE] = "divergence",
-        [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] = "largest modularity"};
+    static const char *const scores[] = {[HUDDLE_PREPARE_BY_MODULARITY] = "modularity",
+                                         [HUDDLE_PREPARE_BY_DIVERGENCE] = "divergence",
+                                         [HUDDLE_PREPARE_BY_LARGEST_MODULARITY] =
+                                             "largest modularity"};
     hd_json_set_string(json, "score", scores[trials->score]);
     hd_json_key(json, "tried");
     hd_json_open_array(json);

@@ -213,7 +213,17 @@ static void write_choice(const hd_fit *fit, hd_json_writer *json) {
     hd_json_close_array(json);
 }
 
+/* The rule that chose the number of clusters, where that is not obvious from the scores. */
+static void write_rule(const hd_fit *fit, hd_json_writer *json) {
+    if (fit->trials.by_modularity)
+        hd_json_set_string(json, "chosen_by", "modularity");
+    else if (fit->trials.choice.count > 0)
+        hd_json_set_string(json, "chosen_by",
+                           fit->clusters.has_alignment ? "alignment" : "eigengap");
+}
+
 static void write_trials(const hd_fit *fit, hd_json_writer *json) {
+    write_rule(fit, json);
     if (fit->trials.count > 0)
         write_range(fit, json);
     if (fit->trials.choice.count > 0)

@@ -18,21 +18,22 @@ void hd_count_curve_free(hd_count_curve *curve);
 
 /* For every number of a range: clusters found by merging and by K-means on the embedding, both
  * refined by moves; the scores of those with the larger modularity. The range is limited to the
- * vertices and eigenvectors that there are. */
+ * vertices and eigenvectors that there are. tree: merges of the graph; made here if empty. */
 huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
                               huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
-                              const hd_fit_embedding *embedding, hd_count_curve *curve);
+                              const hd_fit_embedding *embedding, huddle_refine_tree *tree,
+                              hd_count_curve *curve);
 
 /* The smallest of count numbers whose modularity is as good as the largest. */
 int32_t hd_count_smallest(int32_t count, const huddle_trial *trials);
 
 /* ---- the number of clusters ---------------------------------------------------------------- */
 
-/* n_clusters = auto for refined labels: by a clear eigengap, else by modularity. Leaves the
- * candidates and the scores of every number in the fit's trials. points are those of the graph, or
- * NULL if it was given. */
+/* After hd_spectral_embed(), which has chosen by eigengaps: if n_clusters is auto, labels are to be
+ * refined and no eigengap is clear, the number by modularity instead. Leaves the candidates and the
+ * scores of every number in the fit's trials. */
 huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
-                              const huddle_points *points, hd_fit *fit, huddle_range *n_clusters);
+                              hd_fit *fit, huddle_range *n_clusters);
 
 /* Sets the stability of the best trials, by modularity: the mean adjusted Rand index between labels
  * of the points, or a sample of them, and labels of samples of these. Does nothing without

@@ -126,14 +126,14 @@ done:
 /* ---- one candidate ------------------------------------------------------------------------- */
 
 /* What a round evaluates its candidates with. */
-typedef struct judge {
+typedef struct judging {
     hd_spectral_options options; /* of the trial clusterings */
     bool refines;                /* whether their labels are refined */
     const huddle_points *x;
     const huddle_preparation *widest; /* from which projections are derived */
     huddle_range n_clusters;          /* for which the graphs are connected and embedded */
     hd_fit_prepare_trials *trials;    /* has the numbers of clusters and the score */
-} judge;
+} judging;
 
 /* A candidate in a round, with the results for its points. */
 typedef struct candidate {
@@ -157,8 +157,11 @@ static hd_spectral_options trial_options(const hd_spectral_options *method, hd_c
         method != NULL ? *method : hd_spectral_defaults(common.n_clusters, common.seed);
     options.common = common;
     options.embed.verify = "none"; /* a missed eigenvector would cost a little of the score only */
-    if (method == NULL || options.kmeans.n_init > RESTARTS)
+    if (options.kmeans.init == NULL) /* a method whose labels come from a rotation */
+        options.kmeans = huddle_kmeans_defaults();
+    if (options.kmeans.n_init > RESTARTS)
         options.kmeans.n_init = RESTARTS;
+    options.kmeans.keep_starts = false;
     options.kmeans.seed = common.seed;
     return options;
 }
@@ -167,7 +170,7 @@ static hd_spectral_options trial_options(const hd_spectral_options *method, hd_c
  * that its eigengaps suggest. The prepared points are not kept: scoring needs the graph and the
  * eigenvectors only. rows.equal is left empty because equality in x is not known here; equal
  * prepared rows are merged all the same. */
-static huddle_status embed_candidate(huddle_context *context, const judge *judge, candidate *c) {
+static huddle_status embed_candidate(huddle_context *context, const judging *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_spectral_options *options = &judge->options;
     huddle_range n_clusters = judge->n_clusters;
@@ -191,7 +194,7 @@ done:
 }
 
 /* Labels by K-means on the first columns of the embedding, refined or not, and their scores. */
-static huddle_status score_number(huddle_context *context, const judge *judge, int32_t n_clusters,
+static huddle_status score_number(huddle_context *context, const judging *judge, int32_t n_clusters,
                                   const huddle_refine_tree *tree, candidate *c,
                                   huddle_graph_scores *scores) {
     huddle_status status = HUDDLE_OK;
@@ -206,7 +209,11 @@ static huddle_status score_number(huddle_context *context, const judge *judge, i
         ALLOC_ZERO(info, 1);
         TRY(hd_refine_labels(context, &options, n_clusters, &c->rows, &c->graph.matrix,
                              &c->embedding, tree, 1, &own, clusters.labels, info));
-        *scores = info->trials[info->best].scores;
+        /* A single cluster has nothing to refine; its divergence is 0. */
+        if (info->n_trials > 0)
+            *scores = info->trials[info->best].scores;
+        else
+            *scores = (huddle_graph_scores){0};
     } else {
         TRY(huddle_metrics_modularity(context, &c->graph.matrix, clusters.labels,
                                       &scores->modularity));
@@ -220,7 +227,7 @@ done:
 /* The mean scores over the numbers of clusters of the round. The number only selects the first
  * columns of the embedding and where the merging stops, so that one embedding and one tree are
  * sufficient for all numbers. */
-static huddle_status score_mean(huddle_context *context, const judge *judge, candidate *c) {
+static huddle_status score_mean(huddle_context *context, const judging *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_prepare_trials *at = judge->trials;
     huddle_refine_tree tree = {0};
@@ -242,26 +249,28 @@ done:
 }
 
 /* The largest modularity over all numbers, for refined labels without a clear number. */
-static huddle_status score_largest(huddle_context *context, const judge *judge, candidate *c) {
+static huddle_status score_largest(huddle_context *context, const judging *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
     huddle_range range = {judge->trials->clusters[0],
                           judge->trials->clusters[judge->trials->n_clusters - 1]};
     hd_count_curve curve = {0};
+    huddle_refine_tree tree = {0};
     TRY(hd_count_scores(context, &judge->options, range, &c->rows, &c->graph.matrix, &c->embedding,
-                        &curve));
+                        &tree, &curve));
     for (int32_t k = 0; k < curve.count; k++)
         if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
             c->trial.modularity = curve.scores[k].modularity;
             c->trial.divergence = curve.scores[k].divergence;
         }
 done:
+    huddle_refine_tree_free(&tree);
     hd_count_curve_free(&curve);
     return status;
 }
 
 /* The ways to score a candidate, and the score by which candidates are ranked. */
 static const struct {
-    huddle_status (*run)(huddle_context *context, const judge *judge, candidate *c);
+    huddle_status (*run)(huddle_context *context, const judging *judge, candidate *c);
     bool by_divergence;
 } scorings[] = {[HUDDLE_PREPARE_BY_MODULARITY] = {score_mean, false},
                 [HUDDLE_PREPARE_BY_DIVERGENCE] = {score_mean, true},
@@ -330,8 +339,8 @@ static void rank_trials(const candidate *tried, int32_t count, hd_fit_prepare_tr
     for (int32_t k = 0; k < count; k++) {
         huddle_prepare_trial trial = tried[k].trial;
         int32_t place = k;
-        for (; place > 0 && score_of(&trials->items[place - 1], trials->score) <
-                                score_of(&trial, trials->score);
+        for (; place > 0 &&
+               score_of(&trials->items[place - 1], trials->score) < score_of(&trial, trials->score);
              place--)
             trials->items[place] = trials->items[place - 1];
         trials->items[place] = trial;
@@ -341,9 +350,9 @@ static void rank_trials(const candidate *tried, int32_t count, hd_fit_prepare_tr
 /* One pass over the candidates of a round. */
 typedef struct pass {
     huddle_context *context;
-    const judge *judge;
+    const judging *judge;
     candidate *tried;
-    huddle_status (*evaluate)(huddle_context *context, const judge *judge, candidate *c);
+    huddle_status (*evaluate)(huddle_context *context, const judging *judge, candidate *c);
 } pass;
 
 static huddle_status evaluate_candidates(void *argument, hd_chunk chunk) {
@@ -372,7 +381,7 @@ done:
 
 /* For a known number of clusters each candidate is scored and freed before the next one: with many
  * clusters all embeddings would be a lot of memory. */
-static huddle_status evaluate_at_once(huddle_context *context, const judge *judge, candidate *c) {
+static huddle_status evaluate_at_once(huddle_context *context, const judging *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
     TRY(embed_candidate(context, judge, c));
     TRY(scorings[judge->trials->score].run(context, judge, c));
@@ -384,12 +393,14 @@ done:
 /* Scores a candidate that was embedded for auto at the numbers that were agreed on. If its graph
  * has more components than clusters, or if refinement needs more eigenvectors, it is embedded again
  * as in a fit with these numbers. */
-static huddle_status evaluate_embedded(huddle_context *context, const judge *judge, candidate *c) {
+static huddle_status evaluate_embedded(huddle_context *context, const judging *judge,
+                                       candidate *c) {
     huddle_status status = HUDDLE_OK;
     bool at_number = judge->trials->score != HUDDLE_PREPARE_BY_LARGEST_MODULARITY;
     if (c->embedding.info.components > judge->n_clusters.first ||
         (judge->refines && at_number &&
-         c->embedding.f.vectors.cols < hd_spectral_count_vectors(&judge->options, judge->n_clusters, &c->rows)))
+         c->embedding.f.vectors.cols <
+             hd_spectral_count_vectors(&judge->options, judge->n_clusters, &c->rows)))
         TRY(embed_candidate(context, judge, c));
     TRY(scorings[judge->trials->score].run(context, judge, c));
 done:
@@ -398,7 +409,7 @@ done:
 
 /* Evaluates the first `count` trials on these points and ranks them. With auto the common number is
  * known only after all candidates were embedded, so they are scored in a second pass. */
-static huddle_status run_round(huddle_context *context, judge judge, int32_t count) {
+static huddle_status run_round(huddle_context *context, judging judge, int32_t count) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge.trials;
     bool is_auto = judge.n_clusters.first == HUDDLE_AUTO;
@@ -435,7 +446,7 @@ static huddle_range clusters_in_sample(huddle_range range, int64_t n) {
 /* Two rounds: all candidates on few points, the best on many. The whitening is fitted to the small
  * sample once and reused in the second round: the choice of the rule does not need an accurate
  * basis, and the chosen rule is fitted again to all points. */
-static huddle_status run_rounds(huddle_context *context, judge judge) {
+static huddle_status run_rounds(huddle_context *context, judging judge) {
     huddle_status status = HUDDLE_OK;
     huddle_points few_owned = {0}, few, many_owned = {0}, many;
     huddle_preparation widest = {0};
@@ -480,10 +491,10 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     TRY(hd_slab_locate(context, x->n, &slab));
     if (x->d < MIN_FEATURES || slab.total < 3)
         return status;
-    judge judge = {.options = trial_options(refines ? method : NULL, common),
-                   .refines = refines,
-                   .x = x,
-                   .trials = trials};
+    judging judge = {.options = trial_options(refines ? method : NULL, common),
+                     .refines = refines,
+                     .x = x,
+                     .trials = trials};
     /* Warnings of a trial are not about the result. */
     hd_silence before = hd_silence_begin(context);
     status = run_rounds(context, judge);

@@ -38,7 +38,7 @@ typedef struct source {
     const hd_fit_rows *rows;
     const huddle_csr *graph;
     const hd_fit_embedding *embedding;
-    huddle_refine_tree tree;
+    const huddle_refine_tree *tree;
 } source;
 
 /* Moves vertices of a labelling, scores it and keeps it as the best if its modularity is larger.
@@ -69,6 +69,8 @@ static huddle_status cluster_rows(const source *s, int32_t n_clusters, int32_t *
     hd_fit_clusters clusters = {0};
     hd_fit_embedding own = *s->embedding;
     memset(&own.f.rows, 0, sizeof own.f.rows);
+    if (kmeans.init == NULL) /* a method whose labels come from a rotation */
+        kmeans = huddle_kmeans_defaults();
     kmeans.n_clusters = n_clusters;
     kmeans.n_init = kmeans.n_init < RESTARTS ? kmeans.n_init : RESTARTS;
     kmeans.seed = s->options->common.seed;
@@ -90,7 +92,7 @@ static huddle_status cluster_number(const source *s, int32_t n_clusters, int32_t
     int32_t *trial = NULL;
     bool complete = false;
     ALLOC(trial, s->rows->n);
-    TRY(huddle_refine_cut_tree(&s->tree, n_clusters, trial));
+    TRY(huddle_refine_cut_tree(s->tree, n_clusters, trial));
     TRY(consider(s, n_clusters, trial, true, labels, scores));
     if (s->rows->n <= KMEANS_ROWS)
         TRY(cluster_rows(s, n_clusters, trial, &complete));
@@ -130,9 +132,10 @@ done:
  * range asks for. */
 huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
                               huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
-                              const hd_fit_embedding *embedding, hd_count_curve *curve) {
+                              const hd_fit_embedding *embedding, huddle_refine_tree *tree,
+                              hd_count_curve *curve) {
     huddle_status status = HUDDLE_OK;
-    source s = {context, options, rows, graph, embedding, {0}};
+    source s = {context, options, rows, graph, embedding, tree};
     curve_pass pass = {&s, curve};
     int64_t last = range.last;
     last = last < embedding->f.vectors.cols ? last : embedding->f.vectors.cols;
@@ -141,10 +144,10 @@ huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options
     ALLOC_ZERO(curve->scores, curve->count);
     TRY(huddle_csr_fetch(graph));
     TRY(huddle_dense_fetch(&embedding->f.vectors));
-    TRY(huddle_refine_merge(context, graph, &s.tree));
+    if (tree->n != rows->n)
+        TRY(huddle_refine_merge(context, graph, tree));
     TRY(hd_parallel(context, "numbers", curve->count, 1, score_numbers, &pass));
 done:
-    huddle_refine_tree_free(&s.tree);
     return status;
 }
 
@@ -178,7 +181,8 @@ static huddle_status cluster_points(const stability_pass *p, const huddle_points
     hd_fit_graph graph = {0};
     hd_fit_embedding embedding = {0};
     hd_spectral_options options = *p->options;
-    source s = {p->context, &options, &rows, &graph.matrix, &embedding, {0}};
+    huddle_refine_tree tree = {0};
+    source s = {p->context, &options, &rows, &graph.matrix, &embedding, &tree};
     huddle_range range = {p->numbers[0], p->numbers[0]};
     huddle_graph_scores scores;
     for (int32_t k = 1; k < p->count; k++) {
@@ -192,11 +196,11 @@ static huddle_status cluster_points(const stability_pass *p, const huddle_points
                                  hd_spectral_count_vectors(&options, range, &rows), &graph.matrix,
                                  &embedding));
     TRY(huddle_csr_fetch(&graph.matrix));
-    TRY(huddle_refine_merge(p->context, &graph.matrix, &s.tree));
+    TRY(huddle_refine_merge(p->context, &graph.matrix, &tree));
     for (int32_t k = 0; k < p->count; k++)
         TRY(cluster_number(&s, p->numbers[k], labels + k * points->n, &scores));
 done:
-    huddle_refine_tree_free(&s.tree);
+    huddle_refine_tree_free(&tree);
     hd_fit_embedding_free(&embedding);
     hd_fit_graph_free(&graph);
     hd_fit_rows_free(&rows);
@@ -345,18 +349,24 @@ done:
 /* The curve is computed also where the eigengap decides, for the report. Too few points for a
  * choice leave that of the eigengap rule. */
 huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options *options,
-                              const huddle_points *points, hd_fit *fit, huddle_range *n_clusters) {
+                              hd_fit *fit, huddle_range *n_clusters) {
     huddle_status status = HUDDLE_OK;
     hd_fit_trials *trials = &fit->trials;
+    const huddle_points *points = &fit->prepared.points;
     hd_count_curve curve = {0};
     huddle_range range = {2, huddle_embed_max_clusters(hd_fit_rows_everywhere(&fit->rows))};
-    TRY(hd_spectral_choose(&fit->embedding, &fit->rows, &trials->choice, n_clusters));
-    if (range.last < 2)
+    if (options->common.n_clusters.first != HUDDLE_AUTO || !hd_refine_is_wanted(options) ||
+        !fit->embedding.present || range.last < 2)
         return status;
-    TRY(hd_count_scores(context, options, range, &fit->rows, &fit->graph.matrix, &fit->embedding,
-                        &curve));
-    TRY(keep_curve(&curve, fit));
-    TRY(hd_count_measure_stability(context, options, points, trials));
+    hd_silence before = hd_silence_begin(context);
+    status = hd_count_scores(context, options, range, &fit->rows, &fit->graph.matrix,
+                             &fit->embedding, &fit->refined.tree, &curve);
+    if (status == HUDDLE_OK)
+        status = keep_curve(&curve, fit);
+    if (status == HUDDLE_OK && (points->values != NULL || points->resident != NULL))
+        status = hd_count_measure_stability(context, options, points, trials);
+    hd_silence_end(context, before);
+    TRY(status);
     if (trials->choice.n_clear == 0) {
         rank_by_modularity(trials, &trials->choice);
         trials->by_modularity = true;

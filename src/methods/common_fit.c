@@ -1,6 +1,6 @@
 /* K-means as a step of a method, and ranges of n_clusters. Methods supply a function that clusters
  * for one number; this file tries the numbers of a range, scores them and chooses one. */
-#include "methods/method.h"
+#include "methods/choosing.h"
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -311,10 +311,17 @@ static huddle_status score_trial(huddle_context *context, const hd_fit_trial_pla
                                  const hd_fit *fit, huddle_trial *trial) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_clusters *clusters = &fit->clusters;
-    *trial = (huddle_trial){clusters->n_clusters, hd_fit_inertia(clusters), NAN, NAN, NAN, NAN};
+    *trial = (huddle_trial){
+        clusters->n_clusters, hd_fit_inertia(clusters), NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     TRY(score_silhouette(context, plan->points, fit, &trial->silhouette));
     if (plan->graph != NULL)
         TRY(huddle_metrics_ncut(context, plan->graph, clusters->labels, &trial->ncut));
+    if (plan->graph != NULL && fit->refined.present) {
+        huddle_graph_scores scores;
+        TRY(huddle_metrics_graph_scores(context, plan->graph, clusters->labels, &scores));
+        trial->modularity = scores.modularity;
+        trial->divergence = scores.divergence;
+    }
     if (has_eigengaps(plan, fit)) {
         huddle_spectrum spectrum = hd_fit_spectrum(&fit->embedding, &fit->rows);
         trial->eigengap = huddle_embed_gap(&spectrum, trial->n_clusters);
@@ -356,11 +363,10 @@ static int32_t best_silhouette(const hd_fit_trials *trials) {
 }
 
 /* The number of clusters of the best trial; the trials are consecutive numbers. */
-static huddle_status choose_trial(const hd_fit_trial_plan *plan, const hd_fit *fit,
-                                  int32_t *n_clusters) {
+static huddle_status choose_trial(const hd_fit_trial_plan *plan, hd_fit *fit, int32_t *n_clusters) {
     huddle_status status = HUDDLE_OK;
     huddle_embed_choice choice;
-    const hd_fit_trials *trials = &fit->trials;
+    hd_fit_trials *trials = &fit->trials;
     /* The rule of the method itself takes precedence over the general ones. */
     if (fit->clusters.has_alignment) {
         *n_clusters = trials->items[best_alignment(trials)].n_clusters;
@@ -369,6 +375,9 @@ static huddle_status choose_trial(const hd_fit_trial_plan *plan, const hd_fit *f
         TRY(huddle_embed_choose(&spectrum, trials->items[0].n_clusters,
                                 trials->items[trials->count - 1].n_clusters, &choice));
         *n_clusters = choice.candidates[0];
+        trials->by_modularity = choice.n_clear == 0 && fit->refined.present;
+        if (trials->by_modularity)
+            *n_clusters = trials->items[hd_count_smallest(trials->count, trials->items)].n_clusters;
     } else {
         *n_clusters = trials->items[best_silhouette(trials)].n_clusters;
     }
@@ -412,6 +421,8 @@ huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
         hd_silence_end(context, before);
         TRY(status);
         TRY(choose_trial(plan, fit, &chosen));
+        if (fit->refined.present && plan->points != NULL && plan->spectral != NULL)
+            TRY(hd_count_measure_stability(context, plan->spectral, plan->points, &fit->trials));
     }
     TRY(plan->cluster(context, plan->argument, chosen, fit));
     TRY(hd_fit_choose_medoids(plan->points, plan->graph, fit));

@@ -1,5 +1,5 @@
 /* From x to the prepared points, for training points and for new ones. */
-#include "methods/cache.h"
+#include "methods/spectral.h"
 
 #include "base/check.h"
 
@@ -39,7 +39,8 @@ huddle_status hd_fit_prepare(huddle_context *context, const hd_fit_job *job,
     hd_fit_prepared *prepared = &fit->prepared;
     huddle_prepare_options chosen = *options;
     if (strcmp(chosen.prepare.name, "auto") == 0)
-        TRY(hd_choose_prepare(context, job->x, job->common, &chosen.prepare, &prepared->trials));
+        TRY(hd_choose_prepare(context, job->x, job->common, job->spectral, &chosen.prepare,
+                              &prepared->trials));
     TRY(huddle_prepare_fit(context, job->x, &chosen, &prepared->preparation, &prepared->info));
     prepared->info.seconds += prepared->trials.seconds;
     huddle_distinct_free(&fit->rows.equal);
@@ -66,6 +67,12 @@ huddle_status hd_fit_prepare_shared(huddle_context *context, const hd_fit_job *j
              job->common.n_clusters.first, job->common.n_clusters.last);
     hd_cache_key_add(key, numbers);
     hd_cache_key_add_options(key, huddle_prepare_options_table(), options);
+    if (job->spectral != NULL && strcmp(options->prepare.name, "auto") == 0) {
+        hd_spectral_add_choice_to_key(job->spectral, key);
+        hd_cache_key_add_options(key, huddle_knn_options_table(), &job->spectral->knn);
+        hd_cache_key_add_options(key, huddle_weight_options_table(), &job->spectral->weight);
+        hd_cache_key_add_options(key, huddle_connect_options_table(), &job->spectral->connect);
+    }
     TRY(hd_cache_find(key, parts, 2, &found));
     if (!found)
         TRY(hd_cache_store(key, parts, 2, hd_fit_prepare(context, job, options, true, fit, &view)));

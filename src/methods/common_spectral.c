@@ -188,6 +188,16 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
 /* ---- graph and eigenvectors, shared with other fits of the same points -------------------------
  */
 
+/* Restarts of K-means beyond a few are not used by the choice, but a key that has them does no
+ * harm. Without refinement the choice depends on nothing but the points. */
+void hd_spectral_add_choice_to_key(const hd_spectral_options *o, hd_cache_key *key) {
+    char text[64];
+    if (!hd_refine_is_wanted(o))
+        return;
+    snprintf(text, sizeof text, "%s;%s;%d", o->refine, o->embed.rows, o->kmeans.n_init);
+    hd_cache_key_add(key, text);
+}
+
 /* Adds everything that graph and points depend on. The first number of clusters, or auto,
  * determines how the graph is connected; with prepare = auto the whole range determines the
  * points. */
@@ -200,9 +210,8 @@ static void add_graph_to_key(const hd_spectral_options *o, huddle_range n_cluste
     /* Methods without the option leave it NULL. */
     hd_cache_key_add(key, o->affinity != NULL ? o->affinity : "features");
     hd_cache_key_add_options(key, huddle_prepare_options_table(), &o->prepare);
-    /* The automatic preparation is chosen by refined labels, if they are to be refined. */
     if (strcmp(o->prepare.prepare.name, "auto") == 0)
-        hd_cache_key_add(key, o->refine != NULL ? o->refine : "none");
+        hd_spectral_add_choice_to_key(o, key);
     hd_cache_key_add_options(key, huddle_knn_options_table(), &o->knn);
     hd_cache_key_add_options(key, huddle_weight_options_table(), &o->weight);
     hd_cache_key_add_options(key, huddle_connect_options_table(), &o->connect);
@@ -223,12 +232,14 @@ static huddle_status make_points_and_graph(huddle_context *context, const hd_fit
                                            huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     huddle_points points;
+    hd_fit_job own = *job;
     huddle_prepare_options prepare = options->prepare;
     prepare.seed = options->common.seed;
+    own.spectral = options;
     if (job->graph != NULL || strcmp(options->affinity, "features") != 0)
         return hd_spectral_make_matrix_graph(context, job, options, n_clusters, &fit->rows,
                                              &fit->graph);
-    TRY(hd_fit_prepare(context, job, &prepare, true, fit, &points));
+    TRY(hd_fit_prepare(context, &own, &prepare, true, fit, &points));
     TRY(hd_fit_merge(context, options->knn.n_neighbors, &fit->rows, &fit->prepared));
     TRY(hd_spectral_make_graph(context, options, n_clusters, &fit->rows, &fit->prepared.points,
                                &fit->graph));

@@ -551,12 +551,14 @@ static huddle_status fit_llc(huddle_context *context, const hd_fit_job *job, con
     huddle_range n_clusters = o.spectral.common.n_clusters;
     hd_fit_embedding laplacian = {0};
     llc_step step = {&o.spectral, &laplacian};
+    hd_fit_job own = *job;
     hd_cache_key key = {.cache = job->cache};
     prepare.seed = o.spectral.common.seed;
     o.spectral.kmeans.keep_starts = job->keep_starts;
     TRY(hd_refine_settle(context, job, &o.spectral, &fit->refined));
     TRY(hd_fit_check_clusters(n_clusters, &fit->rows));
-    TRY(hd_fit_prepare_shared(context, job, &prepare, &key, fit));
+    own.spectral = &o.spectral;
+    TRY(hd_fit_prepare_shared(context, &own, &prepare, &key, fit));
     if (n_clusters.first == HUDDLE_AUTO)
         TRY(hd_spectral_choose_clusters(context, &fit->prepared.points, prepare.seed,
                                         &fit->trials.choice, &n_clusters));

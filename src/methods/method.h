@@ -43,7 +43,10 @@ typedef struct hd_fit_job {
     const huddle_dense *embedding;
     huddle_cache *cache; /* to share results with other fits of the same x, or NULL */
     hd_common common;    /* as the method's options have it */
-    bool keep_starts;    /* K-means keeps the labels of every restart */
+    /* Of a method that may refine its labels: prepare = auto then compares refined labels. Or
+     * NULL. */
+    const struct hd_spectral_options *spectral;
+    bool keep_starts; /* K-means keeps the labels of every restart */
 } hd_fit_job;
 
 typedef struct hd_method {
@@ -81,11 +84,13 @@ huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_prepara
  * fit and not by the preparation, which fits can share. */
 void hd_fit_warn_dominant(huddle_context *context, const hd_fit *fit, const char *const *names);
 
-/* The preparation whose spectral clustering has the largest modularity on its own graph, all
- * compared at the same numbers of clusters. trials receives the candidates; it stays empty if there
- * is nothing to choose from. */
+/* The preparation whose labels have the largest score on its own graph, all compared at the same
+ * numbers of clusters. spectral: options of a method that may refine its labels, or NULL; it
+ * determines the labels and the score (common_auto.c). trials receives the candidates; it stays
+ * empty if there is nothing to choose from. */
 huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x, hd_common common,
-                                huddle_rule *rule, hd_fit_prepare_trials *trials);
+                                const struct hd_spectral_options *spectral, huddle_rule *rule,
+                                hd_fit_prepare_trials *trials);
 
 /* Applies a fitted map to points; owned is to be freed, view never. An empty map, or one that
  * changes nothing, leaves a view of x. */
@@ -180,13 +185,16 @@ typedef struct hd_fit_trial_plan {
     const huddle_points *points; /* for silhouettes and medoids; or NULL */
     const huddle_csr *graph;     /* for normalised cuts; or NULL */
     bool graph_per_trial;        /* every n_clusters has its own: eigengaps cannot be compared */
+    const struct hd_spectral_options *spectral; /* to measure the stability of refined labels; or
+                                                   NULL */
 } hd_fit_trial_plan;
 
 /* Calls cluster() for n_clusters; for a range, for each number in it, keeping their labels and
  * scores as trials, and once more for the best: the best alignment if the method aligns, else by
- * the eigengap rule (huddle_embed_choose) if it embeds, else the largest silhouette of the points;
- * without points, of the embedding that was given. Only the last call warns: warnings of the trials
- * are not about the result. */
+ * the eigengap rule (huddle_embed_choose) if it embeds, unless no gap is clear and labels are
+ * refined: then by modularity; else the largest silhouette of the points; without points, of the
+ * embedding that was given. Only the last call warns: warnings of the trials are not about the
+ * result. */
 huddle_status hd_fit_range(huddle_context *context, huddle_range n_clusters,
                            const hd_fit_trial_plan *plan, hd_fit *fit);
 

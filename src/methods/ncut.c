@@ -4,7 +4,7 @@
  * methods/rotation.h. The centres of the fit are the columns of R: a new row is labelled by the
  * largest entry of its row of F R. */
 #include "base/check.h"
-#include "methods/refining.h"
+#include "methods/choosing.h"
 #include "methods/rotation.h"
 
 #include <math.h>
@@ -129,7 +129,9 @@ static huddle_status fit_ncut(huddle_context *context, const hd_fit_job *job, co
     o.embed.rows = "rw";
     TRY(hd_refine_settle(context, job, &o, &fit->refined));
     TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
+    TRY(hd_count_choose(context, &o, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &o);
+    plan.spectral = &o;
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;

@@ -1,7 +1,7 @@
 /* Spectral clustering (Ng, Jordan and Weiss, NIPS 2001; von Luxburg, Statistics and Computing
  * 2007): the shortest method that uses the whole of methods/spectral.h. */
 #include "base/check.h"
-#include "methods/refining.h"
+#include "methods/choosing.h"
 
 static const hd_section sections[] = {
     HD_SPECTRAL_SECTIONS,
@@ -20,7 +20,9 @@ static huddle_status fit_sc(huddle_context *context, const hd_fit_job *job, cons
     o.kmeans.keep_starts = job->keep_starts;
     TRY(hd_refine_settle(context, job, &o, &fit->refined));
     TRY(hd_spectral_embed(context, job, &o, &key, fit, &n_clusters));
+    TRY(hd_count_choose(context, &o, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, hd_spectral_cluster, &o);
+    plan.spectral = &o;
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;

@@ -79,6 +79,10 @@ huddle_status hd_spectral_choose_clusters(huddle_context *context, const huddle_
                                           uint64_t seed, huddle_embed_choice *choice,
                                           huddle_range *n_clusters);
 
+/* Adds the options that determine the choice of prepare = auto by refined labels, besides those of
+ * the graph. */
+void hd_spectral_add_choice_to_key(const hd_spectral_options *options, hd_cache_key *key);
+
 /* ---- its steps, on parts of a fit --------------------------------------------------------------
  */
 

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/slabs.h"
-#include "methods/refining.h"
+#include "methods/choosing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -248,7 +248,9 @@ static huddle_status fit_ssc(huddle_context *context, const hd_fit_job *job, con
     step.options.spectral.kmeans.keep_starts = job->keep_starts;
     TRY(hd_refine_settle(context, job, &step.options.spectral, &fit->refined));
     TRY(hd_spectral_embed(context, job, &step.options.spectral, &step.embedding, fit, &n_clusters));
+    TRY(hd_count_choose(context, &step.options.spectral, fit, &n_clusters));
     hd_fit_trial_plan plan = hd_spectral_plan(fit, cluster, &step);
+    plan.spectral = &step.options.spectral;
     TRY(hd_fit_range(context, n_clusters, &plan, fit));
 done:
     return status;
