@@ -11,6 +11,7 @@
  *   huddle/path.h      shrinking for a range of gamma         -> a tree of fusions
  *   huddle/kmeans.h    K-means with restarts                  -> labels
  *   huddle/metrics.h   scores with and without known classes
+ *   huddle/refine.h    moves of vertices on the graph         -> better labels
  *
  * The simple interface, which runs the stages of a method chosen by name:
  *
@@ -51,6 +52,7 @@
 #include "huddle/model.h"
 #include "huddle/path.h"
 #include "huddle/prepare.h"
+#include "huddle/refine.h"
 #include "huddle/shrink.h"
 #include "huddle/version.h"
 

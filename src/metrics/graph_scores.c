@@ -1,25 +1,35 @@
-/* Scores of a labelling on a weighted graph: normalised cut (20) and modularity (21) of
- * docs/method.md. */
+/* Scores of a labelling on a weighted graph: normalised cut (20), modularity (21), and those of
+ * docs/method.md, "Refinement". */
 #include "huddle/metrics.h"
 
 #include "base/check.h"
 #include "base/slabs.h"
 #include "metrics/table.h"
 
+#include <math.h>
 #include <string.h>
 
-/* What both scores are computed from: for each cluster the weight of the edges inside it and its
+/* What the scores are computed from: for each cluster the weight of the edges inside it and its
  * volume, the sum of the degrees of its vertices. An edge inside counts once from each end. Loops,
  * of merged points, are inside. */
 typedef struct volumes {
     int64_t n_clusters;
+    int32_t *ranks; /* the clusters of the own rows, then of those of other processes */
+    int32_t *local; /* columns as places in ranks; NULL: the graph's own */
     double *inside, *volume;
     double total;
 } volumes;
 
+static void volumes_free(volumes *m) {
+    huddle_free(m->ranks);
+    huddle_free(m->local);
+    huddle_free(m->inside);
+    huddle_free(m->volume);
+}
+
 /* Negative weights would make volumes and cuts meaningless. */
 static huddle_status check_graph(huddle_context *context, const huddle_csr *graph,
-                                 const int32_t *labels, const double *score) {
+                                 const int32_t *labels, const void *score) {
     huddle_status status = HUDDLE_OK;
     hd_slab slab;
     if (graph == NULL || labels == NULL || score == NULL)
@@ -65,9 +75,8 @@ done:
 static huddle_status add_volumes(huddle_context *context, const huddle_csr *graph,
                                  const int32_t *labels, volumes *m) {
     huddle_status status = HUDDLE_OK;
-    int32_t *ranks = NULL, *local = NULL;
-    TRY(rank_vertices(context, graph, labels, &ranks, &local, &m->n_clusters));
-    const int32_t *columns = local != NULL ? local : graph->columns;
+    TRY(rank_vertices(context, graph, labels, &m->ranks, &m->local, &m->n_clusters));
+    const int32_t *ranks = m->ranks, *columns = m->local != NULL ? m->local : graph->columns;
     ALLOC_ZERO(m->inside, m->n_clusters);
     ALLOC_ZERO(m->volume, m->n_clusters);
     for (int64_t i = 0; i < graph->rows; i++) {
@@ -85,44 +94,159 @@ static huddle_status add_volumes(huddle_context *context, const huddle_csr *grap
     for (int64_t c = 0; c < m->n_clusters; c++)
         m->total += m->volume[c];
 done:
-    huddle_free(ranks);
-    huddle_free(local);
     return status;
 }
 
 /* Equation (20), with cut = volume - inside. A cluster of isolated vertices has no volume and
  * nothing to cut. */
+static double ncut_of(const volumes *m) {
+    double ncut = 0;
+    for (int64_t c = 0; c < m->n_clusters; c++)
+        if (m->volume[c] > 0)
+            ncut += (m->volume[c] - m->inside[c]) / m->volume[c];
+    return ncut;
+}
+
+/* Equation (21): the share of the weight inside clusters, less what a random graph with the same
+ * degrees would have (Newman and Girvan, Physical Review E 2004). */
+static double modularity_of(const volumes *m) {
+    double modularity = 0;
+    for (int64_t c = 0; c < m->n_clusters && m->total > 0; c++) {
+        double share = m->volume[c] / m->total;
+        modularity += m->inside[c] / m->total - share * share;
+    }
+    return modularity;
+}
+
 huddle_status huddle_metrics_ncut(huddle_context *context, const huddle_csr *graph,
                                   const int32_t *labels, double *ncut) {
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
     TRY(check_graph(context, graph, labels, ncut));
     TRY(add_volumes(context, graph, labels, &m));
-    *ncut = 0;
-    for (int64_t c = 0; c < m.n_clusters; c++)
-        if (m.volume[c] > 0)
-            *ncut += (m.volume[c] - m.inside[c]) / m.volume[c];
+    *ncut = ncut_of(&m);
 done:
-    huddle_free(m.inside);
-    huddle_free(m.volume);
+    volumes_free(&m);
     return hd_agree(context, status);
 }
 
-/* Equation (21): the share of the weight inside clusters, less what a random graph with the same
- * degrees would have (Newman and Girvan, Physical Review E 2004). */
 huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_csr *graph,
                                         const int32_t *labels, double *modularity) {
     huddle_status status = HUDDLE_OK;
     volumes m = {0};
     TRY(check_graph(context, graph, labels, modularity));
     TRY(add_volumes(context, graph, labels, &m));
-    *modularity = 0;
-    for (int64_t c = 0; c < m.n_clusters && m.total > 0; c++) {
-        double share = m.volume[c] / m.total;
-        *modularity += m.inside[c] / m.total - share * share;
+    *modularity = modularity_of(&m);
+done:
+    volumes_free(&m);
+    return hd_agree(context, status);
+}
+
+/* ---- all scores ---------------------------------------------------------------------------- */
+
+/* x ln x, 0 at 0. */
+static double h(double x) {
+    return x > 0 ? x * log(x) : 0;
+}
+
+/* x ln(x / y), 0 at 0. */
+static double divergence(double x, double y) {
+    return x > 0 && y > 0 ? x * log(x / y) : 0;
+}
+
+/* f, s, J (22) and L (24), which depend on the volumes alone. 1 - f and 1 - s are sums of their
+ * own: as differences they would lose the digits of clusters with hardly an edge between them. */
+static void score_volumes(const volumes *m, huddle_graph_scores *scores) {
+    double leaving = 0, uneven = 0;
+    for (int64_t c = 0; c < m->n_clusters && m->total > 0; c++) {
+        double v = m->volume[c] / m->total, d = m->inside[c] / m->total;
+        double q = m->volume[c] > m->inside[c] ? (m->volume[c] - m->inside[c]) / m->total : 0;
+        scores->inside += d;
+        scores->evenness += v * v;
+        leaving += q;
+        uneven += v * (1 - v);
+        scores->map += h(q + v) - 2 * h(q);
+    }
+    scores->map += h(leaving);
+    scores->divergence = divergence(scores->inside, scores->evenness) + divergence(leaving, uneven);
+    scores->modularity = modularity_of(m);
+    scores->ncut = ncut_of(m);
+}
+
+/* H of (25). */
+static huddle_status add_entropy(huddle_context *context, const huddle_csr *graph, const volumes *m,
+                                 double *entropy) {
+    double sum = 0;
+    for (int64_t i = 0; i < graph->rows && m->total > 0; i++) {
+        double degree = 0;
+        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++)
+            degree += graph->values[e];
+        sum -= h(degree / m->total);
+    }
+    *entropy = sum;
+    return hd_reduce_sum(context, 1, entropy);
+}
+
+/* members: the rows in the order of their clusters, cluster c at begin[c] .. begin[c + 1] - 1. */
+static void sort_members(int64_t n, const volumes *m, int32_t *members, int64_t *begin) {
+    memset(begin, 0, (size_t)(m->n_clusters + 2) * sizeof *begin);
+    for (int64_t i = 0; i < n; i++)
+        begin[m->ranks[i] + 2]++;
+    for (int64_t c = 0; c < m->n_clusters; c++)
+        begin[c + 2] += begin[c + 1];
+    for (int64_t i = 0; i < n; i++)
+        members[begin[m->ranks[i] + 1]++] = (int32_t)i;
+}
+
+/* What row c of the table M adds to MI; the row is cleared. */
+static double take_row(const volumes *m, int64_t c, double *row) {
+    double sum = 0;
+    for (int64_t k = 0; k < m->n_clusters; k++) {
+        double between = m->volume[c] / m->total * (m->volume[k] / m->total);
+        sum += divergence(row[k] / m->total, between);
+        row[k] = 0;
+    }
+    return sum;
+}
+
+/* MI (23), one row of the table M of weight between clusters at a time, because all of it may not
+ * fit. */
+static huddle_status add_information(huddle_context *context, const huddle_csr *graph,
+                                     const volumes *m, double *information) {
+    huddle_status status = HUDDLE_OK;
+    const int32_t *columns = m->local != NULL ? m->local : graph->columns;
+    int32_t *members = NULL;
+    int64_t *begin = NULL;
+    double *row = NULL;
+    ALLOC(members, graph->rows);
+    ALLOC(begin, m->n_clusters + 2);
+    ALLOC_ZERO(row, m->n_clusters);
+    sort_members(graph->rows, m, members, begin);
+    for (int64_t c = 0; c < m->n_clusters && m->total > 0; c++) {
+        for (int64_t t = begin[c]; t < begin[c + 1]; t++)
+            for (int64_t e = graph->offsets[members[t]]; e < graph->offsets[members[t] + 1]; e++)
+                row[m->ranks[columns[e]]] += graph->values[e];
+        TRY(hd_reduce_sum(context, m->n_clusters, row));
+        *information += take_row(m, c, row);
     }
 done:
-    huddle_free(m.inside);
-    huddle_free(m.volume);
+    huddle_free(members);
+    huddle_free(begin);
+    huddle_free(row);
+    return status;
+}
+
+huddle_status huddle_metrics_graph_scores(huddle_context *context, const huddle_csr *graph,
+                                          const int32_t *labels, huddle_graph_scores *scores) {
+    huddle_status status = HUDDLE_OK;
+    volumes m = {0};
+    TRY(check_graph(context, graph, labels, scores));
+    memset(scores, 0, sizeof *scores);
+    TRY(add_volumes(context, graph, labels, &m));
+    score_volumes(&m, scores);
+    TRY(add_entropy(context, graph, &m, &scores->entropy));
+    TRY(add_information(context, graph, &m, &scores->information));
+done:
+    volumes_free(&m);
     return hd_agree(context, status);
 }

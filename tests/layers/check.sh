@@ -4,11 +4,12 @@
 #
 #     base < matrix < archive < stages < fit < methods < model < report < experiment, cli < app; engines
 #
-# Stages do not include each other. io, the readers and writers, is a library of its own: nothing else
-# in src/ includes it, and it includes base, matrix and archive only. Public headers include only
-# public headers. Reports, experiments and the tool include only public headers, their own and those
-# of the system; besides these, experiments and cli, the command-line layer, include report/page.h and
-# report/text.h, and the tool includes any header of report/, experiment/ and cli/.
+# Stages do not include each other, except that refine, the last of them, includes huddle/metrics.h.
+# io, the readers and writers, is a library of its own: nothing else in src/ includes it, and it
+# includes base, matrix and archive only. Public headers include only public headers. Reports,
+# experiments and the tool include only public headers, their own and those of the system; besides
+# these, experiments and cli, the command-line layer, include report/page.h and report/text.h, and the
+# tool includes any header of report/, experiment/ and cli/.
 #
 #     check.sh [ROOT]        checks the project in ROOT, or the one this script belongs to
 #     check.sh --self-test   checks, in a temporary folder, that violations are detected
@@ -30,6 +31,7 @@ check() {
         split("io prepare graph embed shrink kmeans metrics", stages, " ")
         for (i in stages)
             rank[stages[i]] = 4
+        rank["refine"] = 4.5 # the stage that uses the scores of another
         rank["engines"] = 5 # the registry
         rank["fit"] = 5
         rank["methods"] = 6
@@ -62,6 +64,8 @@ check() {
     # Whether a file of module `here` may include headers of module `there`.
     function sees(here, there) {
         if (there == "io" && here != "io" && rank[here] < rank["huddle"])
+            return 0
+        if (here == "refine" && rank[there] == 4 && there != "metrics")
             return 0
         return here == there || rank[there] < rank[here]
     }
@@ -105,7 +109,8 @@ check() {
             wrong(top " must not include internal headers of the library (" target ")")
         else if (internal && top == "include")
             wrong("a public header must not include an internal one (" target ")")
-        else if (internal && top == "src" && !sees(here, first))
+        else if (internal && top == "src" &&
+                 (!sees(here, first) || (here == "refine" && first == "metrics")))
             wrong(here " must not see " first " (" target ")")
         else if (quoted && !internal && top == "include")
             wrong("a public header must include huddle/... or <...>, not \"" target "\"")
@@ -143,7 +148,7 @@ self_test() {
     root=$(mktemp -d)
     trap 'rm -rf "$root"' EXIT
     trap 'exit 1' HUP INT TERM
-    for room in base matrix archive io graph methods model; do
+    for room in base matrix archive io graph metrics refine methods model; do
         mkdir -p "$root/src/$room" "$root/include/huddle" "$root/app"
         echo "#include \"$room/own.h\"" >"$root/src/$room/own.c"
         echo '#include <stdio.h>' >"$root/src/$room/own.h"
@@ -152,6 +157,8 @@ self_test() {
     echo '#include "huddle/model.h"' >"$root/include/huddle/report.h"
     printf '#include "huddle/io.h"\n#include "base/own.h"\n' >>"$root/src/io/own.c"
     printf '#include "huddle/graph.h"\n#include "graph/own.h"\n' >>"$root/src/methods/own.c"
+    printf '#include "huddle/refine.h"\n' >>"$root/src/methods/own.c"
+    echo '#include "huddle/metrics.h"' | tee -a "$root/include/huddle/refine.h" >>"$root/src/refine/own.c"
     printf '#include "huddle/io.h"\n#include "huddle/model.h"\n' >"$root/include/huddle/huddle.h"
     mkdir -p "$root/report" "$root/experiment" "$root/cli"
     echo '#include <huddle/base.h>' | tee "$root/report/page.h" >"$root/report/own.h"
@@ -179,6 +186,10 @@ self_test() {
     trial src/io/own.c '#include "huddle/absent.h"' 'includes huddle/absent.h, which is no'
     trial src/io/own.c '#include "absent.h"' 'no "absent.h" beside this file'
     trial src/methods/own.c '#include "io/own.h"' 'methods must not see io'
+    trial src/metrics/own.c '#include "huddle/refine.h"' 'metrics must not see refine'
+    trial src/refine/own.c '#include "metrics/own.h"' 'refine must not see metrics'
+    trial src/refine/own.c '#include "huddle/graph.h"' 'refine must not see graph'
+    trial src/refine/own.c '#include "methods/own.h"' 'refine must not see methods'
     trial src/model/own.c '#include "huddle/io.h"' 'model must not see io'
     trial src/methods/own.c '#include "model/own.h"' 'methods must not see model'
     trial include/huddle/io.h '#include "base/own.h"' 'a public header must not include an'

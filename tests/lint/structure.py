@@ -19,7 +19,7 @@ MAX_FUNCTION, MAX_FILE, MAX_FIELDS = 60, 600, 20
 # Prefixes of what the files of a folder of src/ share with each other.
 PREFIXES = {
     "io": ("io",), "prepare": ("prepare",), "graph": ("graph",), "embed": ("embed",),
-    "shrink": ("shrink",), "kmeans": ("kmeans",), "metrics": ("metrics",),
+    "shrink": ("shrink",), "kmeans": ("kmeans",), "metrics": ("metrics",), "refine": ("refine",),
     "archive": ("file", "output", "zip", "npy", "json"),
 }
 

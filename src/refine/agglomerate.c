@@ -1,0 +1,305 @@
+/* Merging clusters in pairs, the pair of the largest gain first.
+ *
+ * Each cluster has a list of the clusters that it is joined to and one place in a heap, with the
+ * largest gain of its pairs as key. Nothing is ever searched for in the lists of others: a list
+ * may name clusters by members that have been merged since, which union-find resolves when the
+ * list is next read. A key may be too large, since the gains of a cluster's pairs change when its
+ * neighbours merge, but never too small: the cluster on top is checked by reading its list, and
+ * goes down if its best gain is smaller than its key. */
+#include "base/check.h"
+#include "base/union.h"
+#include "refine/heap.h"
+#include "refine/refine.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CANCEL_EVERY = 1024 }; /* merges between two looks at whether to stop */
+
+/* A cluster without neighbours; every gain has a larger key. */
+static const uint32_t no_gain = 0;
+
+/* One end of the edges between two clusters. Lists are kept in one pool, each after a header whose
+ * `to` is the owner. */
+typedef struct link {
+    double weight;
+    int32_t to;
+    int32_t room; /* header: places for links that follow */
+} link;
+
+typedef struct merger {
+    int64_t n, n_merges;
+    hd_refine_rule rule;
+    int32_t *parent; /* union-find: the root is the smallest member, and names the cluster */
+    int32_t *sizes;
+    double *volumes;
+    link *pool;
+    int64_t end, capacity; /* of the pool */
+    int64_t *begin;        /* of each cluster's list; 0 if it has none */
+    int32_t *length;
+    hd_refine_heap heap;
+    double *weight;   /* n: sums by cluster, 0 but for the touched ones */
+    int32_t *touched; /* n */
+    int32_t fresh;    /* the cluster whose key is known to be exact, or -1, and its partner */
+    int32_t fresh_partner;
+} merger;
+
+static double gain_sum(double weight, double v_a, double v_b, double resolution) {
+    (void)resolution;
+    return weight / v_a / v_a + weight / v_b / v_b; /* v^2 could underflow */
+}
+
+static double gain_modularity(double weight, double v_a, double v_b, double resolution) {
+    return weight - resolution * v_a * v_b;
+}
+
+hd_refine_rule hd_refine_rule_sum(void) {
+    return (hd_refine_rule){0, gain_sum};
+}
+
+hd_refine_rule hd_refine_rule_modularity(double resolution) {
+    return (hd_refine_rule){resolution, gain_modularity};
+}
+
+/* Single precision, in an order-preserving map to integers above no_gain. The rounding makes gains
+ * equal that differ by the order of their sums. */
+static uint32_t key_of_gain(double gain) {
+    float single = (float)gain;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Moves the lists in use to the beginning of the pool, without spare room. */
+static void pack_pool(merger *m) {
+    int64_t to = 1; /* place 0 stays free: a beginning of 0 means no list */
+    for (int64_t at = 1; at < m->end;) {
+        int32_t owner = m->pool[at].to, length = m->length[owner];
+        int64_t next = at + 1 + m->pool[at].room;
+        if (m->begin[owner] == at + 1) {
+            memmove(m->pool + to, m->pool + at, (size_t)(1 + length) * sizeof *m->pool);
+            m->pool[to].room = length;
+            m->begin[owner] = to + 1;
+            to += 1 + length;
+        }
+        at = next;
+    }
+    m->end = to;
+}
+
+/* A new list of `count` links for a cluster that has none. Half as much again is added if there is
+ * room, because a cluster that has grown once grows again. All lists together never have more
+ * links than at the beginning, so there is always room after packing. */
+static void new_list(merger *m, int32_t owner, int64_t count) {
+    if (m->end + 1 + count > m->capacity)
+        pack_pool(m);
+    int64_t left = m->capacity - m->end - 1, wanted = count + count / 2;
+    m->pool[m->end] = (link){0, owner, (int32_t)(wanted < left ? wanted : count)};
+    m->begin[owner] = m->end + 1;
+    m->end += 1 + m->pool[m->end].room;
+}
+
+/* Adds the links of a cluster to the sums by cluster; those to `own` are left out. */
+static void add_links(merger *m, int32_t cluster, int32_t own, int64_t *count) {
+    const link *list = m->pool + m->begin[cluster];
+    for (int32_t k = 0; k < m->length[cluster]; k++) {
+        int32_t other = hd_find_root(m->parent, list[k].to);
+        if (other == own)
+            continue;
+        if (m->weight[other] == 0)
+            m->touched[(*count)++] = other;
+        m->weight[other] += list[k].weight;
+    }
+}
+
+/* Writes the sums as the list of a cluster and clears them. Returns the key of its best pair, and
+ * the other cluster of that pair, the smaller one of two that are equal. */
+static uint32_t write_links(merger *m, int32_t cluster, int64_t count, int32_t *partner) {
+    link *list = m->pool + m->begin[cluster];
+    uint32_t best = no_gain;
+    *partner = -1;
+    for (int64_t k = 0; k < count; k++) {
+        int32_t other = m->touched[k];
+        double weight = m->weight[other];
+        uint32_t key = key_of_gain(
+            m->rule.gain(weight, m->volumes[cluster], m->volumes[other], m->rule.resolution));
+        if (key > best || (key == best && other < *partner)) {
+            best = key;
+            *partner = other;
+        }
+        list[k] = (link){weight, other, 0};
+        m->weight[other] = 0;
+        if (key > hd_refine_heap_key(&m->heap, other))
+            hd_refine_heap_change(&m->heap, other, key);
+    }
+    m->length[cluster] = (int32_t)count;
+    return best;
+}
+
+/* ---- merging ------------------------------------------------------------------------------- */
+
+/* The exact key of the cluster on top and its partner, from its list, which becomes shorter if
+ * neighbours have been merged. */
+static uint32_t read_top(merger *m, int32_t top, int32_t *partner) {
+    int64_t count = 0;
+    if (top == m->fresh) {
+        *partner = m->fresh_partner;
+        return hd_refine_heap_key(&m->heap, top);
+    }
+    add_links(m, top, top, &count);
+    return write_links(m, top, count, partner);
+}
+
+/* Joins b to a, a < b. The joint list takes the place of one of the two if it fits. */
+static void join(merger *m, int32_t a, int32_t b) {
+    int64_t count = 0, room_a = m->pool[m->begin[a] - 1].room;
+    int64_t room_b = m->pool[m->begin[b] - 1].room;
+    hd_refine_heap_remove(&m->heap, b);
+    m->parent[b] = a;
+    m->sizes[a] += m->sizes[b];
+    m->volumes[a] += m->volumes[b];
+    add_links(m, a, a, &count);
+    add_links(m, b, a, &count);
+    if (count > room_a && count <= room_b) {
+        m->begin[a] = m->begin[b];
+        m->pool[m->begin[a] - 1].to = a;
+    } else if (count > room_a) {
+        m->begin[a] = m->begin[b] = 0; /* both may be overwritten */
+        new_list(m, a, count);
+    }
+    m->begin[b] = 0;
+    uint32_t key = write_links(m, a, count, &m->fresh_partner);
+    hd_refine_heap_change(&m->heap, a, key);
+    m->fresh = a;
+}
+
+/* Merges connected clusters, until `wanted` merges are made or no edge is left. */
+static huddle_status merge_connected(huddle_context *context, merger *m, int64_t wanted,
+                                     int32_t *first, int32_t *second) {
+    huddle_status status = HUDDLE_OK;
+    while (m->n_merges < wanted) {
+        int32_t top = hd_refine_heap_top(&m->heap), partner;
+        uint32_t key = hd_refine_heap_key(&m->heap, top);
+        if (key == no_gain)
+            break;
+        uint32_t exact = read_top(m, top, &partner);
+        if (exact < key) {
+            hd_refine_heap_change(&m->heap, top, exact);
+            continue;
+        }
+        if (m->n_merges % CANCEL_EVERY == 0)
+            TRY(hd_progress(context, "merge", (double)m->n_merges, (double)wanted));
+        first[m->n_merges] = top < partner ? top : partner;
+        second[m->n_merges] = top < partner ? partner : top;
+        join(m, first[m->n_merges], second[m->n_merges]);
+        m->n_merges++;
+    }
+done:
+    return status;
+}
+
+/* Merges clusters without edges between them, the smallest first. The heap is used again: the
+ * complement of the size is the key. */
+static huddle_status merge_components(huddle_context *context, merger *m, int64_t wanted,
+                                      int32_t *first, int32_t *second) {
+    huddle_status status = HUDDLE_OK;
+    m->heap.count = 0;
+    for (int64_t k = 0; k < m->n; k++)
+        if (m->parent[k] == k)
+            hd_refine_heap_add(&m->heap, (int32_t)k, ~(uint32_t)m->sizes[k]);
+    hd_refine_heap_order(&m->heap);
+    for (; m->n_merges < wanted; m->n_merges++) {
+        if (m->n_merges % CANCEL_EVERY == 0)
+            TRY(hd_progress(context, "merge", (double)m->n_merges, (double)wanted));
+        int32_t x = hd_refine_heap_top(&m->heap);
+        hd_refine_heap_remove(&m->heap, x);
+        int32_t y = hd_refine_heap_top(&m->heap), a = x < y ? x : y, b = x < y ? y : x;
+        hd_refine_heap_remove(&m->heap, y);
+        m->sizes[a] += m->sizes[b];
+        hd_refine_heap_add(&m->heap, a, 0);
+        hd_refine_heap_change(&m->heap, a, ~(uint32_t)m->sizes[a]);
+        first[m->n_merges] = a;
+        second[m->n_merges] = b;
+    }
+done:
+    return status;
+}
+
+/* ---- set-up -------------------------------------------------------------------------------- */
+
+static void merger_free(merger *m) {
+    huddle_free(m->parent);
+    huddle_free(m->sizes);
+    huddle_free(m->volumes);
+    huddle_free(m->pool);
+    huddle_free(m->begin);
+    huddle_free(m->length);
+    hd_refine_heap_free(&m->heap);
+    huddle_free(m->weight);
+    huddle_free(m->touched);
+}
+
+/* Lists and heap of the clusters of the quotient. The pool has half as much room again as the
+ * lists need, so that packing is rare. */
+static huddle_status merger_new(const hd_refine_quotient *quotient, hd_refine_rule rule,
+                                merger *m) {
+    huddle_status status = HUDDLE_OK;
+    int64_t n = quotient->n, links = quotient->offsets[n];
+    memset(m, 0, sizeof *m);
+    m->n = n;
+    m->rule = rule;
+    m->fresh = -1;
+    m->end = 1;
+    m->capacity = 1 + n + links + links / 2;
+    ALLOC(m->parent, n);
+    ALLOC(m->sizes, n);
+    ALLOC(m->volumes, n);
+    ALLOC(m->pool, m->capacity);
+    ALLOC(m->begin, n);
+    ALLOC(m->length, n);
+    ALLOC_ZERO(m->weight, n);
+    ALLOC(m->touched, n);
+    TRY(hd_refine_heap_new(n, &m->heap));
+    memcpy(m->sizes, quotient->sizes, (size_t)n * sizeof *m->sizes);
+    memcpy(m->volumes, quotient->volumes, (size_t)n * sizeof *m->volumes);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t at = quotient->offsets[k], length = quotient->offsets[k + 1] - at;
+        uint32_t best = no_gain;
+        m->parent[k] = (int32_t)k;
+        m->pool[m->end] = (link){0, (int32_t)k, (int32_t)length};
+        m->begin[k] = m->end + 1;
+        m->length[k] = (int32_t)length;
+        m->end += 1 + length;
+        for (int64_t e = 0; e < length; e++) {
+            int32_t other = quotient->columns[at + e];
+            double weight = quotient->weights[at + e];
+            uint32_t key =
+                key_of_gain(rule.gain(weight, m->volumes[k], m->volumes[other], rule.resolution));
+            best = key > best ? key : best;
+            m->pool[m->begin[k] + e] = (link){weight, other, 0};
+        }
+        hd_refine_heap_add(&m->heap, (int32_t)k, best);
+    }
+    hd_refine_heap_order(&m->heap);
+done:
+    if (status != HUDDLE_OK)
+        merger_free(m);
+    return status;
+}
+
+huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
+                                    hd_refine_rule rule, int64_t n_clusters, int32_t *first,
+                                    int32_t *second) {
+    huddle_status status = HUDDLE_OK;
+    merger m = {0};
+    int64_t wanted = quotient->n - n_clusters;
+    TRY(merger_new(quotient, rule, &m));
+    TRY(merge_connected(context, &m, wanted, first, second));
+    if (m.n_merges < wanted)
+        TRY(merge_components(context, &m, wanted, first, second));
+done:
+    merger_free(&m);
+    return status;
+}

@@ -1,0 +1,197 @@
+/* The graph as the stage uses it: checks, degrees, and the graph of its clusters. */
+#include "base/check.h"
+#include "refine/refine.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Two entries that should be equal may differ by this part, as in the embedding: graphs are often
+ * written as text. */
+static const double symmetry_tolerance = 1e-9;
+
+void hd_refine_graph_free(hd_refine_graph *graph) {
+    huddle_free(graph->degree);
+    memset(graph, 0, sizeof *graph);
+}
+
+/* Rows are visited in ascending order and columns ascend, so the next unmatched entry of row j must
+ * be (j, i): one pass without searching. Explicit zeros need no partner. */
+static huddle_status check_symmetric(const huddle_csr *matrix) {
+    huddle_status status = HUDDLE_OK;
+    int64_t *next = NULL;
+    ALLOC(next, matrix->rows);
+    memcpy(next, matrix->offsets, (size_t)matrix->rows * sizeof *next);
+    for (int64_t i = 0; i < matrix->rows; i++)
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++) {
+            double value = matrix->values[e];
+            int64_t j = matrix->columns[e], twin = next[j], end = matrix->offsets[j + 1];
+            if (value == 0)
+                continue;
+            if (value < 0)
+                FAIL(HUDDLE_INVALID, "row %lld, column %lld: the weight %g is negative",
+                     (long long)i + 1, (long long)j + 1, value);
+            while (twin < end && matrix->values[twin] == 0)
+                twin++;
+            double other = twin < end && matrix->columns[twin] == i ? matrix->values[twin] : 0;
+            if (fabs(value - other) > symmetry_tolerance * value)
+                FAIL(HUDDLE_INVALID,
+                     "not symmetric: row %lld, column %lld is %g, row %lld, column %lld is %g",
+                     (long long)i + 1, (long long)j + 1, value, (long long)j + 1, (long long)i + 1,
+                     other);
+            next[j] = twin + 1;
+        }
+done:
+    huddle_free(next);
+    return status;
+}
+
+huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *matrix,
+                                  hd_refine_graph *graph) {
+    huddle_status status = HUDDLE_OK;
+    double total = 0;
+    memset(graph, 0, sizeof *graph);
+    if (matrix == NULL)
+        FAIL(HUDDLE_INVALID, "the graph is missing");
+    TRY(huddle_csr_fetch(matrix));
+    TRY(huddle_csr_check(matrix));
+    if (matrix->rows != matrix->cols || matrix->rows < 1)
+        FAIL(HUDDLE_INVALID, "a matrix of %lld x %lld is not a graph", (long long)matrix->rows,
+             (long long)matrix->cols);
+    TRY(check_symmetric(matrix));
+    TRY(hd_check_cancel(context));
+    graph->matrix = matrix;
+    graph->n = matrix->rows;
+    ALLOC(graph->degree, graph->n);
+    for (int64_t i = 0; i < graph->n; i++) {
+        double sum = 0;
+        for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
+            sum += matrix->values[e];
+        graph->degree[i] = sum;
+        total += sum;
+    }
+    if (!isfinite(total))
+        FAIL(HUDDLE_INVALID, "the weights of the graph sum to infinity");
+    graph->unit = total > 0 ? 1 / total : 0;
+    if (!isfinite(graph->unit))
+        FAIL(HUDDLE_INVALID, "the weights of the graph sum to %g, which is too small", total);
+    for (int64_t i = 0; i < graph->n; i++)
+        graph->degree[i] *= graph->unit;
+done:
+    if (status != HUDDLE_OK)
+        hd_refine_graph_free(graph);
+    return status;
+}
+
+/* ---- the graph of clusters ----------------------------------------------------------------- */
+
+void hd_refine_quotient_free(hd_refine_quotient *quotient) {
+    huddle_free(quotient->offsets);
+    huddle_free(quotient->columns);
+    huddle_free(quotient->weights);
+    huddle_free(quotient->volumes);
+    huddle_free(quotient->sizes);
+    memset(quotient, 0, sizeof *quotient);
+}
+
+/* Sums by cluster while its vertices are visited one after the other. */
+typedef struct sums {
+    double *weight;   /* n_clusters, 0 but for the touched ones */
+    int32_t *touched; /* n_clusters */
+    int64_t count;
+} sums;
+
+/* Adds the edges of vertex i to the sums. `own` is its cluster, which is left out. */
+static void add_edges(const hd_refine_graph *graph, const int32_t *labels, int64_t i, int32_t own,
+                      sums *to) {
+    const huddle_csr *a = graph->matrix;
+    for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
+        int32_t other = labels != NULL ? labels[a->columns[e]] : a->columns[e];
+        double weight = a->values[e] * graph->unit;
+        if (other == own || weight <= 0)
+            continue;
+        if (to->weight[other] == 0)
+            to->touched[to->count++] = other;
+        to->weight[other] += weight;
+    }
+}
+
+/* Appends the sums as row k and clears them. There is room for every edge of the graph. */
+static void write_row(hd_refine_quotient *quotient, int64_t k, sums *from) {
+    int64_t at = quotient->offsets[k];
+    for (int64_t t = 0; t < from->count; t++) {
+        quotient->columns[at + t] = from->touched[t];
+        quotient->weights[at + t] = from->weight[from->touched[t]];
+        from->weight[from->touched[t]] = 0;
+    }
+    quotient->offsets[k + 1] = at + from->count;
+    from->count = 0;
+}
+
+/* members: the vertices in the order of their clusters (a counting sort); begin: n_clusters + 1. */
+static void sort_members(int64_t n, const int32_t *labels, int64_t n_clusters, int32_t *members,
+                         int64_t *begin) {
+    memset(begin, 0, (size_t)(n_clusters + 1) * sizeof *begin);
+    for (int64_t i = 0; i < n; i++)
+        begin[labels[i] + 1]++;
+    for (int64_t k = 0; k < n_clusters; k++)
+        begin[k + 1] += begin[k];
+    for (int64_t i = 0; i < n; i++)
+        members[begin[labels[i]]++] = (int32_t)i;
+    memmove(begin + 1, begin, (size_t)n_clusters * sizeof *begin);
+    begin[0] = 0;
+}
+
+/* The entries of the quotient are fewer than those between clusters, which are counted first, and
+ * than all pairs of clusters. */
+static int64_t count_room(const hd_refine_graph *graph, const int32_t *labels, int64_t n_clusters) {
+    const huddle_csr *a = graph->matrix;
+    int64_t count = 0;
+    if (labels == NULL)
+        return a->offsets[graph->n];
+    for (int64_t i = 0; i < graph->n; i++)
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
+            count += labels[a->columns[e]] != labels[i];
+    return n_clusters < INT32_MAX / n_clusters && n_clusters * n_clusters < count
+               ? n_clusters * n_clusters
+               : count;
+}
+
+huddle_status hd_refine_quotient_new(const hd_refine_graph *graph, const int32_t *labels,
+                                     int64_t n_clusters, hd_refine_quotient *quotient) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *members = NULL;
+    int64_t *begin = NULL, room = count_room(graph, labels, n_clusters);
+    sums to = {0};
+    memset(quotient, 0, sizeof *quotient);
+    quotient->n = n_clusters;
+    ALLOC_ZERO(quotient->offsets, n_clusters + 1);
+    ALLOC(quotient->columns, room);
+    ALLOC(quotient->weights, room);
+    ALLOC_ZERO(quotient->volumes, n_clusters);
+    ALLOC_ZERO(quotient->sizes, n_clusters);
+    ALLOC_ZERO(to.weight, n_clusters);
+    ALLOC(to.touched, n_clusters);
+    if (labels != NULL) {
+        ALLOC(members, graph->n);
+        ALLOC(begin, n_clusters + 1);
+        sort_members(graph->n, labels, n_clusters, members, begin);
+    }
+    for (int64_t k = 0; k < n_clusters; k++) {
+        int64_t first = labels != NULL ? begin[k] : k, end = labels != NULL ? begin[k + 1] : k + 1;
+        for (int64_t t = first; t < end; t++) {
+            int64_t i = labels != NULL ? members[t] : t;
+            add_edges(graph, labels, i, (int32_t)k, &to);
+            quotient->volumes[k] += graph->degree[i];
+        }
+        quotient->sizes[k] = (int32_t)(end - first);
+        write_row(quotient, k, &to);
+    }
+done:
+    huddle_free(members);
+    huddle_free(begin);
+    huddle_free(to.weight);
+    huddle_free(to.touched);
+    if (status != HUDDLE_OK)
+        hd_refine_quotient_free(quotient);
+    return status;
+}

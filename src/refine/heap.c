@@ -1,0 +1,102 @@
+/* A 4-ary heap: half the levels of a binary one, and the four children share a cache line. */
+#include "refine/heap.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+enum { CHILDREN = 4 };
+
+huddle_status hd_refine_heap_new(int64_t n, hd_refine_heap *heap) {
+    huddle_status status = HUDDLE_OK;
+    memset(heap, 0, sizeof *heap);
+    ALLOC(heap->items, n);
+    ALLOC(heap->place, n);
+done:
+    if (status != HUDDLE_OK)
+        hd_refine_heap_free(heap);
+    return status;
+}
+
+void hd_refine_heap_free(hd_refine_heap *heap) {
+    huddle_free(heap->items);
+    huddle_free(heap->place);
+    memset(heap, 0, sizeof *heap);
+}
+
+static int32_t cluster_of(uint64_t item) {
+    return (int32_t) ~(uint32_t)item;
+}
+
+static uint64_t make_item(int32_t cluster, uint32_t key) {
+    return (uint64_t)key << 32 | ~(uint32_t)cluster;
+}
+
+static void put(hd_refine_heap *heap, int64_t at, uint64_t item) {
+    heap->items[at] = item;
+    heap->place[cluster_of(item)] = (int32_t)at;
+}
+
+static void move_up(hd_refine_heap *heap, int64_t at, uint64_t item) {
+    while (at > 0 && heap->items[(at - 1) / CHILDREN] < item) {
+        put(heap, at, heap->items[(at - 1) / CHILDREN]);
+        at = (at - 1) / CHILDREN;
+    }
+    put(heap, at, item);
+}
+
+static void move_down(hd_refine_heap *heap, int64_t at, uint64_t item) {
+    for (;;) {
+        int64_t first = at * CHILDREN + 1, largest = at;
+        int64_t end = first + CHILDREN < heap->count ? first + CHILDREN : heap->count;
+        uint64_t most = item;
+        for (int64_t child = first; child < end; child++)
+            if (heap->items[child] > most) {
+                largest = child;
+                most = heap->items[child];
+            }
+        if (largest == at)
+            break;
+        put(heap, at, most);
+        at = largest;
+    }
+    put(heap, at, item);
+}
+
+void hd_refine_heap_add(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
+    put(heap, heap->count, make_item(cluster, key));
+    heap->count++;
+}
+
+void hd_refine_heap_order(hd_refine_heap *heap) {
+    for (int64_t at = (heap->count - 2) / CHILDREN; at >= 0 && heap->count > 1; at--)
+        move_down(heap, at, heap->items[at]);
+}
+
+int32_t hd_refine_heap_top(const hd_refine_heap *heap) {
+    return cluster_of(heap->items[0]);
+}
+
+uint32_t hd_refine_heap_key(const hd_refine_heap *heap, int32_t cluster) {
+    return (uint32_t)(heap->items[heap->place[cluster]] >> 32);
+}
+
+void hd_refine_heap_change(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
+    int64_t at = heap->place[cluster];
+    uint64_t before = heap->items[at], item = make_item(cluster, key);
+    if (item > before)
+        move_up(heap, at, item);
+    else
+        move_down(heap, at, item);
+}
+
+void hd_refine_heap_remove(hd_refine_heap *heap, int32_t cluster) {
+    int64_t at = heap->place[cluster];
+    uint64_t last = heap->items[--heap->count];
+    if (at == heap->count)
+        return;
+    if (last > heap->items[at])
+        move_up(heap, at, last);
+    else
+        move_down(heap, at, last);
+}

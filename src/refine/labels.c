@@ -1,0 +1,110 @@
+/* Numbers of clusters: any labels to 0 .. k - 1, and back to those of a model labelling. */
+#include "base/check.h"
+#include "refine/refine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_labels(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Labels in a range not much larger than n, by an array over the range. */
+static huddle_status rank_by_table(int64_t n, const int32_t *labels, int32_t least, int64_t range,
+                                   int32_t *ranks, int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *rank = NULL;
+    ALLOC_ZERO(rank, range);
+    *count = 0;
+    for (int64_t i = 0; i < n; i++)
+        rank[(int64_t)labels[i] - least] = 1;
+    for (int64_t k = 0; k < range; k++)
+        if (rank[k] != 0)
+            rank[k] = (int32_t)(*count)++;
+    for (int64_t i = 0; i < n; i++)
+        ranks[i] = rank[(int64_t)labels[i] - least];
+done:
+    huddle_free(rank);
+    return status;
+}
+
+static huddle_status rank_by_sorting(int64_t n, const int32_t *labels, int32_t *ranks,
+                                     int64_t *count) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *sorted = NULL;
+    ALLOC(sorted, n);
+    memcpy(sorted, labels, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
+    *count = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (i == 0 || sorted[i] != sorted[*count - 1])
+            sorted[(*count)++] = sorted[i];
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t *found =
+            bsearch(&labels[i], sorted, (size_t)*count, sizeof *sorted, compare_labels);
+        ranks[i] = (int32_t)(found - sorted);
+    }
+done:
+    huddle_free(sorted);
+    return status;
+}
+
+huddle_status hd_refine_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks,
+                                    int64_t *count) {
+    int32_t least = labels[0], most = labels[0];
+    for (int64_t i = 1; i < n; i++) {
+        least = labels[i] < least ? labels[i] : least;
+        most = labels[i] > most ? labels[i] : most;
+    }
+    int64_t range = (int64_t)most - least + 1;
+    return range <= 2 * n ? rank_by_table(n, labels, least, range, ranks, count)
+                          : rank_by_sorting(n, labels, ranks, count);
+}
+
+/* new_of[k] = first occurrence. */
+static void number_by_occurrence(int64_t n, int32_t n_clusters, int32_t *new_of, int32_t *labels) {
+    int32_t count = 0;
+    for (int32_t k = 0; k < n_clusters; k++)
+        new_of[k] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        if (new_of[labels[i]] < 0)
+            new_of[labels[i]] = count++;
+        labels[i] = new_of[labels[i]];
+    }
+}
+
+/* Exactly the values 0 .. n_clusters - 1. */
+static bool has_labels(int64_t n, int32_t n_clusters, const int32_t *model, int32_t *seen) {
+    int32_t count = 0;
+    memset(seen, 0, (size_t)n_clusters * sizeof *seen);
+    for (int64_t i = 0; i < n; i++) {
+        if (model[i] < 0 || model[i] >= n_clusters)
+            return false;
+        count += seen[model[i]] == 0;
+        seen[model[i]] = 1;
+    }
+    return count == n_clusters;
+}
+
+huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model,
+                               int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *new_of = NULL;
+    double *common = NULL;
+    ALLOC(new_of, n_clusters);
+    if (!has_labels(n, n_clusters, model, new_of)) {
+        number_by_occurrence(n, n_clusters, new_of, labels);
+        goto done;
+    }
+    ALLOC_ZERO(common, (int64_t)n_clusters * n_clusters);
+    for (int64_t i = 0; i < n; i++)
+        common[(int64_t)labels[i] * n_clusters + model[i]] += 1;
+    TRY(huddle_metrics_assign(n_clusters, n_clusters, common, new_of));
+    for (int64_t i = 0; i < n; i++)
+        labels[i] = new_of[labels[i]];
+done:
+    huddle_free(new_of);
+    huddle_free(common);
+    return status;
+}

@@ -1,0 +1,304 @@
+/* Moves of single vertices between clusters, and the objectives that they lower. */
+#include "base/check.h"
+#include "base/rng.h"
+#include "refine/refine.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A move must lower the objective by more than this: smaller differences are rounding errors of
+ * sums of about 1, which could move a vertex back and forth. */
+static const double least_change = 1e-12;
+
+enum { CANCEL_EVERY = 65536 }; /* vertices between two looks at whether to stop */
+
+/* ---- objectives ---------------------------------------------------------------------------- */
+
+/* x ln x, 0 at 0; rounding may make a share slightly negative. */
+static double h(double x) {
+    return x > 0 ? x * log(x) : 0;
+}
+
+/* The map equation (24): h(q) - 2 sum h(q_k) + sum h(q_k + v_k), q = 1 - f. */
+static double map_common(double inside) {
+    return h(1 - inside);
+}
+
+static double map_term(double inside, double volume) {
+    double leaving = volume > inside ? volume - inside : 0;
+    return h(leaving + volume) - 2 * h(leaving);
+}
+
+static double map_value(const huddle_graph_scores *scores) {
+    return scores->map;
+}
+
+/* The description length of the walk: clusters, and vertices within them. */
+static double map_scale(const huddle_graph_scores *scores, int32_t n_clusters) {
+    (void)n_clusters;
+    return scores->map + scores->entropy;
+}
+
+/* 1 - Q = 1 - f + sum v_k^2. */
+static double modularity_common(double inside) {
+    return 1 - inside;
+}
+
+static double modularity_term(double inside, double volume) {
+    (void)inside;
+    return volume * volume;
+}
+
+static double modularity_value(const huddle_graph_scores *scores) {
+    return 1 - scores->modularity;
+}
+
+/* 1 - Q of a single cluster. */
+static double modularity_scale(const huddle_graph_scores *scores, int32_t n_clusters) {
+    (void)scores;
+    (void)n_clusters;
+    return 1;
+}
+
+/* The normalised cut: sum q_k / v_k. */
+static double ncut_common(double inside) {
+    (void)inside;
+    return 0;
+}
+
+static double ncut_term(double inside, double volume) {
+    return volume > 0 ? (volume - inside) / volume : 0;
+}
+
+static double ncut_value(const huddle_graph_scores *scores) {
+    return scores->ncut;
+}
+
+/* The cut of clusters without an edge inside. */
+static double ncut_scale(const huddle_graph_scores *scores, int32_t n_clusters) {
+    (void)scores;
+    return n_clusters;
+}
+
+static const hd_refine_objective objectives[] = {
+    {"map", map_common, map_term, map_value, map_scale},
+    {"modularity", modularity_common, modularity_term, modularity_value, modularity_scale},
+    {"ncut", ncut_common, ncut_term, ncut_value, ncut_scale}};
+
+const char *const hd_refine_objective_names[] = {"map", "modularity", "ncut", NULL};
+
+const hd_refine_objective *hd_refine_objective_find(const char *name) {
+    for (size_t k = 0; k < sizeof objectives / sizeof *objectives; k++)
+        if (strcmp(objectives[k].name, name) == 0)
+            return &objectives[k];
+    return NULL;
+}
+
+/* ---- state --------------------------------------------------------------------------------- */
+
+typedef struct mover {
+    const hd_refine_graph *graph;
+    const hd_refine_objective *objective;
+    int64_t n_clusters;
+    int32_t *labels;
+    double *inside, *volume; /* n_clusters: d_k and v_k */
+    int64_t *count;          /* n_clusters: vertices */
+    double total_inside;     /* f */
+    int32_t *order;          /* n: the vertices in the order of a sweep */
+    bool *active;            /* n: vertices to look at in the next sweep */
+    double *weight;          /* n_clusters: of the vertex to each cluster; 0 but for the touched */
+    int32_t *touched;        /* n_clusters */
+    int64_t n_touched;
+} mover;
+
+/* The sums from scratch, at the beginning of each sweep: those of many moves would drift. */
+static void add_sums(mover *m) {
+    const huddle_csr *a = m->graph->matrix;
+    memset(m->inside, 0, (size_t)m->n_clusters * sizeof *m->inside);
+    memset(m->volume, 0, (size_t)m->n_clusters * sizeof *m->volume);
+    memset(m->count, 0, (size_t)m->n_clusters * sizeof *m->count);
+    for (int64_t i = 0; i < m->graph->n; i++) {
+        int32_t own = m->labels[i];
+        double within = 0;
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
+            within += m->labels[a->columns[e]] == own ? a->values[e] : 0;
+        m->inside[own] += within * m->graph->unit;
+        m->volume[own] += m->graph->degree[i];
+        m->count[own]++;
+    }
+    m->total_inside = 0;
+    for (int64_t k = 0; k < m->n_clusters; k++)
+        m->total_inside += m->inside[k];
+}
+
+/* A random order of the vertices, another for each sweep (Fisher and Yates). */
+static void shuffle(mover *m, uint64_t seed, int32_t sweep) {
+    hd_rng rng = hd_rng_stream(seed, (uint64_t)sweep);
+    for (int64_t i = 0; i < m->graph->n; i++)
+        m->order[i] = (int32_t)i;
+    for (int64_t i = m->graph->n - 1; i > 0; i--) {
+        int64_t other = hd_rng_below(&rng, i + 1);
+        int32_t kept = m->order[i];
+        m->order[i] = m->order[other];
+        m->order[other] = kept;
+    }
+}
+
+/* ---- one vertex ---------------------------------------------------------------------------- */
+
+/* Weights of the edges of vertex i by cluster, as shares, and its loop, which is not among them. */
+static double add_neighbors(mover *m, int64_t i) {
+    const huddle_csr *a = m->graph->matrix;
+    double loop = 0;
+    m->n_touched = 0;
+    for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
+        double weight = a->values[e] * m->graph->unit;
+        int32_t other = m->labels[a->columns[e]];
+        if (a->columns[e] == i) {
+            loop = weight;
+            continue;
+        }
+        if (weight <= 0)
+            continue;
+        if (m->weight[other] == 0)
+            m->touched[m->n_touched++] = other;
+        m->weight[other] += weight;
+    }
+    return loop;
+}
+
+/* Whether all edges of vertex i stay inside its cluster. */
+static bool is_interior(const mover *m, int64_t i) {
+    const huddle_csr *a = m->graph->matrix;
+    for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
+        if (m->labels[a->columns[e]] != m->labels[i])
+            return false;
+    return true;
+}
+
+/* The cluster to which vertex i should move: that of the lowest objective, its own unless another
+ * is lower. Among equal ones the smaller number. Moving i out of cluster a takes twice its edges to
+ * a and its loop from d_a, and its degree from v_a; into b likewise. */
+static int32_t find_best(const mover *m, int64_t i, double loop) {
+    const hd_refine_objective *o = m->objective;
+    int32_t own = m->labels[i], best = own;
+    double degree = m->graph->degree[i], to_own = m->weight[own], lowest = -least_change;
+    double left = o->term(m->inside[own] - 2 * to_own - loop, m->volume[own] - degree) -
+                  o->term(m->inside[own], m->volume[own]) - o->common(m->total_inside);
+    for (int64_t t = 0; t < m->n_touched; t++) {
+        int32_t b = m->touched[t];
+        if (b == own)
+            continue;
+        double joined = o->term(m->inside[b] + 2 * m->weight[b] + loop, m->volume[b] + degree) -
+                        o->term(m->inside[b], m->volume[b]);
+        double change = left + joined + o->common(m->total_inside + 2 * (m->weight[b] - to_own));
+        if (change < lowest || (change == lowest && best != own && b < best)) {
+            lowest = change;
+            best = b;
+        }
+    }
+    return best;
+}
+
+static void apply(mover *m, int64_t i, double loop, int32_t to) {
+    const huddle_csr *a = m->graph->matrix;
+    int32_t from = m->labels[i];
+    double degree = m->graph->degree[i];
+    m->inside[from] -= 2 * m->weight[from] + loop;
+    m->inside[to] += 2 * m->weight[to] + loop;
+    m->total_inside += 2 * (m->weight[to] - m->weight[from]);
+    m->volume[from] -= degree;
+    m->volume[to] += degree;
+    m->count[from]--;
+    m->count[to]++;
+    m->labels[i] = to;
+    for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
+        m->active[a->columns[e]] = true;
+    m->active[i] = true;
+}
+
+static void clear_neighbors(mover *m) {
+    for (int64_t t = 0; t < m->n_touched; t++)
+        m->weight[m->touched[t]] = 0;
+}
+
+/* ---- sweeps -------------------------------------------------------------------------------- */
+
+/* Visits the active vertices in the order of the sweep; *n_moved: how many were moved. */
+static huddle_status sweep_once(huddle_context *context, mover *m, int64_t *n_moved) {
+    huddle_status status = HUDDLE_OK;
+    *n_moved = 0;
+    for (int64_t t = 0; t < m->graph->n; t++) {
+        int32_t i = m->order[t];
+        if (t % CANCEL_EVERY == 0)
+            TRY(hd_check_cancel(context));
+        if (!m->active[i] || m->count[m->labels[i]] <= 1)
+            continue;
+        m->active[i] = false;
+        if (is_interior(m, i))
+            continue;
+        double loop = add_neighbors(m, i);
+        int32_t to = find_best(m, i, loop);
+        if (to != m->labels[i]) {
+            apply(m, i, loop, to);
+            ++*n_moved;
+        }
+        clear_neighbors(m);
+    }
+done:
+    return status;
+}
+
+static void mover_free(mover *m) {
+    huddle_free(m->inside);
+    huddle_free(m->volume);
+    huddle_free(m->count);
+    huddle_free(m->order);
+    huddle_free(m->active);
+    huddle_free(m->weight);
+    huddle_free(m->touched);
+}
+
+static huddle_status mover_new(mover *m) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(m->inside, m->n_clusters);
+    ALLOC(m->volume, m->n_clusters);
+    ALLOC(m->count, m->n_clusters);
+    ALLOC(m->order, m->graph->n);
+    ALLOC(m->active, m->graph->n);
+    ALLOC_ZERO(m->weight, m->n_clusters);
+    ALLOC(m->touched, m->n_clusters);
+done:
+    return status;
+}
+
+/* A sweep after the first looks only at vertices whose neighbours have moved since they were looked
+ * at. When none is moved, all vertices are looked at again, because the sums of the clusters have
+ * changed; the moves end when that moves none either. */
+huddle_status hd_refine_move(huddle_context *context, const hd_refine_graph *graph,
+                             const hd_refine_objective *objective, int64_t n_clusters,
+                             int32_t max_sweeps, uint64_t seed, int32_t *labels,
+                             int32_t *n_sweeps) {
+    huddle_status status = HUDDLE_OK;
+    mover m = {.graph = graph, .objective = objective, .n_clusters = n_clusters, .labels = labels};
+    bool all = true;
+    int32_t sweep = 0;
+    TRY(mover_new(&m));
+    memset(m.active, true, (size_t)graph->n * sizeof *m.active);
+    for (; sweep < max_sweeps; sweep++) {
+        int64_t n_moved;
+        add_sums(&m);
+        shuffle(&m, seed, sweep);
+        TRY(sweep_once(context, &m, &n_moved));
+        if (n_moved == 0 && all)
+            break;
+        all = n_moved == 0;
+        if (all)
+            memset(m.active, true, (size_t)graph->n * sizeof *m.active);
+    }
+done:
+    if (n_sweeps != NULL)
+        *n_sweeps = sweep;
+    mover_free(&m);
+    return status;
+}

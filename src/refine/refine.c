@@ -1,0 +1,165 @@
+/* Entry points: options, checks, and the calls of the steps. */
+#include "huddle/refine.h"
+
+#include "base/check.h"
+#include "base/context.h"
+#include "base/options.h"
+#include "base/slabs.h"
+#include "refine/refine.h"
+
+#include <string.h>
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+/* The defaults of cut_slack and least_gain: the smallest gain above the differences between equally
+ * good labellings of unstructured blobs, and the largest cut that kept rings and unequal blobs
+ * whole. */
+static const huddle_option table[] = {
+    HD_CHOICE(huddle_refine_options, objective, "map", hd_refine_objective_names,
+              "what the moves of vertices minimise: map equation, 1 - modularity, normalised cut"),
+    HD_BOOL(huddle_refine_options, merge, "true", "whether to try starts made by merging clusters"),
+    HD_INT(huddle_refine_options, max_sweeps, "30", 0, INT32_MAX,
+           "maximum number of sweeps over all vertices"),
+    HD_REAL(huddle_refine_options, cut_slack, "0.1", 0, INFINITY,
+            "by what share the normalised cut may exceed that of the first start"),
+    HD_REAL(huddle_refine_options, least_gain, "0.005", 0, INFINITY,
+            "share of the description length that replacing the first start must gain"),
+    HD_SEED(huddle_refine_options, seed, "seed of the order in which vertices are visited"),
+    {0}};
+
+const huddle_option *huddle_refine_options_table(void) {
+    return table;
+}
+
+huddle_refine_options huddle_refine_defaults(void) {
+    huddle_refine_options options = {.n_clusters = HUDDLE_AUTO};
+    huddle_options_default(table, &options);
+    return options;
+}
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+static huddle_status check_clusters(int32_t n_clusters, int64_t n) {
+    if (n_clusters < 1 || n_clusters > n)
+        return hd_fail(HUDDLE_INVALID,
+                       "n_clusters = %d is outside [1, %lld], the number of vertices", n_clusters,
+                       (long long)n);
+    return HUDDLE_OK;
+}
+
+static huddle_status check_starts(int32_t n_starts, const huddle_refine_start *starts, bool merge) {
+    huddle_status status = HUDDLE_OK;
+    int32_t most = HUDDLE_REFINE_MAX_TRIALS - (merge ? 4 : 0);
+    if (n_starts < 1 || n_starts > most)
+        FAIL(HUDDLE_INVALID, "%d starts, not 1 to %d", n_starts, most);
+    if (starts == NULL)
+        FAIL(HUDDLE_INVALID, "the starts are missing");
+    for (int32_t k = 0; k < n_starts; k++)
+        if (starts[k].labels == NULL)
+            FAIL(HUDDLE_INVALID, "start %d has no labels", k + 1);
+done:
+    return status;
+}
+
+/* The number of different labels of the first start, if none is given. */
+static huddle_status complete_clusters(int64_t n, const huddle_refine_start *start,
+                                       huddle_refine_options *options) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *ranks = NULL;
+    int64_t count;
+    if (options->n_clusters == HUDDLE_AUTO) {
+        ALLOC(ranks, n);
+        TRY(hd_refine_rank_labels(n, start->labels, ranks, &count));
+        options->n_clusters = (int32_t)count;
+    }
+    TRY(check_clusters(options->n_clusters, n));
+done:
+    huddle_free(ranks);
+    return status;
+}
+
+/* ---- entry points -------------------------------------------------------------------------- */
+
+static huddle_status refine(huddle_context *context, const huddle_csr *matrix,
+                            const huddle_refine_tree *tree, int32_t n_starts,
+                            const huddle_refine_start *starts, const huddle_refine_options *options,
+                            int32_t *labels, huddle_refine_info *info) {
+    huddle_status status = HUDDLE_OK;
+    huddle_refine_options own = options != NULL ? *options : huddle_refine_defaults();
+    hd_refine_graph graph = {0};
+    huddle_refine_tree made = {0};
+    TRY(hd_slabs_refuse(context, "refining labels on a graph"));
+    TRY(huddle_options_check(table, &own));
+    TRY(check_starts(n_starts, starts, own.merge));
+    if (labels == NULL)
+        FAIL(HUDDLE_INVALID, "the place for the labels is missing");
+    TRY(hd_refine_graph_new(context, matrix, &graph));
+    TRY(complete_clusters(graph.n, &starts[0], &own));
+    if (tree != NULL && tree->n != graph.n)
+        FAIL(HUDDLE_INVALID, "a tree of %lld vertices does not fit a graph of %lld",
+             (long long)tree->n, (long long)graph.n);
+    if (tree == NULL && own.merge) {
+        TRY(hd_refine_tree_new(context, &graph, &made));
+        tree = &made;
+    }
+    TRY(hd_refine_run(context, &graph, tree, n_starts, starts, &own, labels, info));
+done:
+    huddle_refine_tree_free(&made);
+    hd_refine_graph_free(&graph);
+    return status;
+}
+
+huddle_status huddle_refine_with_tree(huddle_context *context, const huddle_csr *graph,
+                                      const huddle_refine_tree *tree, int32_t n_starts,
+                                      const huddle_refine_start *starts,
+                                      const huddle_refine_options *options, int32_t *labels,
+                                      huddle_refine_info *info) {
+    huddle_refine_info ignored;
+    double begun = hd_seconds();
+    info = info != NULL ? info : &ignored;
+    memset(info, 0, sizeof *info);
+    huddle_status status = refine(context, graph, tree, n_starts, starts, options, labels, info);
+    info->seconds = hd_seconds() - begun;
+    return hd_agree(context, status);
+}
+
+huddle_status huddle_refine(huddle_context *context, const huddle_csr *graph, int32_t n_starts,
+                            const huddle_refine_start *starts, const huddle_refine_options *options,
+                            int32_t *labels, huddle_refine_info *info) {
+    return huddle_refine_with_tree(context, graph, NULL, n_starts, starts, options, labels, info);
+}
+
+static huddle_status move_vertices(huddle_context *context, const huddle_csr *matrix,
+                                   const huddle_refine_options *options, int32_t *labels,
+                                   int32_t *n_sweeps) {
+    huddle_status status = HUDDLE_OK;
+    huddle_refine_options own = options != NULL ? *options : huddle_refine_defaults();
+    hd_refine_graph graph = {0};
+    TRY(hd_slabs_refuse(context, "refining labels on a graph"));
+    TRY(huddle_options_check(table, &own));
+    if (labels == NULL)
+        FAIL(HUDDLE_INVALID, "the labels are missing");
+    TRY(hd_refine_graph_new(context, matrix, &graph));
+    if (own.n_clusters == HUDDLE_AUTO) {
+        int32_t most = 0;
+        for (int64_t i = 0; i < graph.n; i++)
+            most = labels[i] > most ? labels[i] : most;
+        own.n_clusters = most < INT32_MAX ? most + 1 : most;
+    }
+    TRY(check_clusters(own.n_clusters, graph.n));
+    for (int64_t i = 0; i < graph.n; i++)
+        if (labels[i] < 0 || labels[i] >= own.n_clusters)
+            FAIL(HUDDLE_INVALID, "vertex %lld has the label %d, not one of 0 to %d",
+                 (long long)i + 1, labels[i], own.n_clusters - 1);
+    TRY(hd_refine_move(context, &graph, hd_refine_objective_find(own.objective), own.n_clusters,
+                       own.max_sweeps, own.seed, labels, n_sweeps));
+done:
+    hd_refine_graph_free(&graph);
+    return status;
+}
+
+huddle_status huddle_refine_move(huddle_context *context, const huddle_csr *graph,
+                                 const huddle_refine_options *options, int32_t *labels,
+                                 int32_t *n_sweeps) {
+    return hd_agree(context, move_vertices(context, graph, options, labels, n_sweeps));
+}

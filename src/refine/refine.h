@@ -1,0 +1,113 @@
+/* The inside of the stage: what its files share. A graph is checked once and then used through
+ * hd_refine_graph; weights are shares of its total weight throughout, so that all formulas are
+ * those of docs/method.md, "Refinement". */
+#ifndef HUDDLE_SRC_REFINE_REFINE_H
+#define HUDDLE_SRC_REFINE_REFINE_H
+
+#include "base/context.h"
+#include "huddle/refine.h"
+
+/* A checked graph. matrix is the caller's; the share of an entry is its value times `unit`. */
+typedef struct hd_refine_graph {
+    const huddle_csr *matrix;
+    int64_t n;
+    double unit;    /* 1 / total weight; 0 for a graph without edges */
+    double *degree; /* n: shares; a loop counts once */
+} hd_refine_graph;
+
+/* Checks that the matrix is square, finite, not negative and symmetric, and adds the degrees. */
+huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *matrix,
+                                  hd_refine_graph *graph);
+void hd_refine_graph_free(hd_refine_graph *graph);
+
+/* ---- merging ------------------------------------------------------------------------------- */
+
+/* Which pair of clusters is merged next: that of the largest gain. */
+typedef struct hd_refine_rule {
+    double resolution; /* of modularity */
+    double (*gain)(double weight, double v_a, double v_b, double resolution);
+} hd_refine_rule;
+
+hd_refine_rule hd_refine_rule_sum(void);
+hd_refine_rule hd_refine_rule_modularity(double resolution);
+
+/* Pairs of clusters with an edge between them, in the form of a graph: row k has the clusters that
+ * cluster k is joined to, itself left out. Without labels every vertex is a cluster. */
+typedef struct hd_refine_quotient {
+    int64_t n;        /* clusters */
+    int64_t *offsets; /* n + 1 */
+    int32_t *columns;
+    double *weights; /* shares */
+    double *volumes; /* n: shares */
+    int32_t *sizes;  /* n: vertices */
+} hd_refine_quotient;
+
+huddle_status hd_refine_quotient_new(const hd_refine_graph *graph, const int32_t *labels,
+                                     int64_t n_clusters, hd_refine_quotient *quotient);
+void hd_refine_quotient_free(hd_refine_quotient *quotient);
+
+/* Merges the clusters of the quotient until n_clusters are left: merge t joins the clusters of
+ * first[t] and second[t], each named by its smallest member. Both arrays have n - n_clusters
+ * places. The pair of the largest gain, compared in single precision, is merged first; among equal
+ * ones that with the smallest first, then the smallest second. Where no edge is left, the cluster
+ * of fewest vertices is merged with the next smallest, ties again by the smallest member. */
+huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quotient *quotient,
+                                    hd_refine_rule rule, int64_t n_clusters, int32_t *first,
+                                    int32_t *second);
+
+/* The tree of a checked graph, freed by huddle_refine_tree_free() also after a failure. */
+huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,
+                                 huddle_refine_tree *tree);
+
+/* The clusters 0 .. n - n_merges - 1 of n members after the merges, numbered by first occurrence.
+ */
+huddle_status hd_refine_cut(int64_t n, int64_t n_merges, const int32_t *first,
+                            const int32_t *second, int32_t *labels);
+
+/* Merges the clusters 0 .. *n_labels - 1 of labels down to n_clusters by modularity; both change
+ * in place. */
+huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_graph *graph,
+                                     double resolution, int64_t n_clusters, int32_t *labels,
+                                     int64_t *n_labels);
+
+/* ---- moves --------------------------------------------------------------------------------- */
+
+/* An objective is common(f) + sum_k term(d_k, v_k): f the share of weight inside clusters, d_k that
+ * inside cluster k, v_k its volume. */
+typedef struct hd_refine_objective {
+    const char *name;
+    double (*common)(double inside);
+    double (*term)(double inside, double volume);
+    /* The same from the scores of a labelling, and the size with which a gain is compared. */
+    double (*value)(const huddle_graph_scores *scores);
+    double (*scale)(const huddle_graph_scores *scores, int32_t n_clusters);
+} hd_refine_objective;
+
+extern const char *const hd_refine_objective_names[];
+const hd_refine_objective *hd_refine_objective_find(const char *name);
+
+/* At most max_sweeps over the vertices; labels 0 .. n_clusters - 1, none without vertices. */
+huddle_status hd_refine_move(huddle_context *context, const hd_refine_graph *graph,
+                             const hd_refine_objective *objective, int64_t n_clusters,
+                             int32_t max_sweeps, uint64_t seed, int32_t *labels, int32_t *n_sweeps);
+
+/* ---- labels -------------------------------------------------------------------------------- */
+
+/* ranks: labels replaced by 0 .. *count - 1 in the order of their values. */
+huddle_status hd_refine_rank_labels(int64_t n, const int32_t *labels, int32_t *ranks,
+                                    int64_t *count);
+
+/* Renumbers labels 0 .. n_clusters - 1 in place: so that most vertices keep their label of `model`
+ * if that has exactly these values, else by first occurrence. */
+huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model,
+                               int32_t *labels);
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* Refines the starts with a checked graph and complete options; see huddle_refine_with_tree(). */
+huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *graph,
+                            const huddle_refine_tree *tree, int32_t n_starts,
+                            const huddle_refine_start *starts, const huddle_refine_options *options,
+                            int32_t *labels, huddle_refine_info *info);
+
+#endif

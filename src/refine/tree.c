@@ -1,0 +1,110 @@
+/* The tree of merges, and labels from merges. */
+#include "base/check.h"
+#include "base/slabs.h"
+#include "base/union.h"
+#include "refine/refine.h"
+
+#include <string.h>
+
+void huddle_refine_tree_free(huddle_refine_tree *tree) {
+    huddle_free(tree->first);
+    huddle_free(tree->second);
+    memset(tree, 0, sizeof *tree);
+}
+
+huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,
+                                 huddle_refine_tree *tree) {
+    huddle_status status = HUDDLE_OK;
+    hd_refine_quotient single = {0};
+    TRY(hd_refine_quotient_new(graph, NULL, graph->n, &single));
+    tree->n = graph->n;
+    ALLOC(tree->first, graph->n - 1);
+    ALLOC(tree->second, graph->n - 1);
+    TRY(hd_refine_agglomerate(context, &single, hd_refine_rule_sum(), 1, tree->first,
+                              tree->second));
+done:
+    hd_refine_quotient_free(&single);
+    return status;
+}
+
+huddle_status huddle_refine_merge(huddle_context *context, const huddle_csr *matrix,
+                                  huddle_refine_tree *tree) {
+    huddle_status status = HUDDLE_OK;
+    hd_refine_graph graph = {0};
+    memset(tree, 0, sizeof *tree);
+    TRY(hd_slabs_refuse(context, "merging the clusters of a graph"));
+    TRY(hd_refine_graph_new(context, matrix, &graph));
+    TRY(hd_refine_tree_new(context, &graph, tree));
+done:
+    hd_refine_graph_free(&graph);
+    if (status != HUDDLE_OK)
+        huddle_refine_tree_free(tree);
+    return hd_agree(context, status);
+}
+
+/* The root of a set is its smallest member, so a set gets its number at its root, before its other
+ * members are reached. */
+huddle_status hd_refine_cut(int64_t n, int64_t n_merges, const int32_t *first,
+                            const int32_t *second, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *parent = NULL, count = 0;
+    ALLOC(parent, n);
+    for (int64_t i = 0; i < n; i++)
+        parent[i] = (int32_t)i;
+    for (int64_t t = 0; t < n_merges; t++)
+        hd_unite(parent, first[t], second[t]);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t root = hd_find_root(parent, (int32_t)i);
+        labels[i] = root == i ? count++ : labels[root];
+    }
+    if (count != n - n_merges)
+        FAIL(HUDDLE_INVALID, "the tree joins vertices that are in one cluster already");
+done:
+    huddle_free(parent);
+    return status;
+}
+
+huddle_status huddle_refine_cut_tree(const huddle_refine_tree *tree, int32_t n_clusters,
+                                     int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    if (tree == NULL || labels == NULL || tree->n < 1)
+        FAIL(HUDDLE_INVALID, "the tree or the place for the labels is missing");
+    if (n_clusters < 1 || n_clusters > tree->n)
+        FAIL(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld], the number of vertices",
+             n_clusters, (long long)tree->n);
+    for (int64_t t = 0; t < tree->n - n_clusters; t++)
+        if (tree->first[t] < 0 || tree->first[t] >= tree->n || tree->second[t] < 0 ||
+            tree->second[t] >= tree->n)
+            FAIL(HUDDLE_INVALID, "merge %lld of the tree names vertices %d and %d of %lld",
+                 (long long)t + 1, tree->first[t] + 1, tree->second[t] + 1, (long long)tree->n);
+    TRY(hd_refine_cut(tree->n, tree->n - n_clusters, tree->first, tree->second, labels));
+done:
+    return status;
+}
+
+huddle_status hd_refine_merge_labels(huddle_context *context, const hd_refine_graph *graph,
+                                     double resolution, int64_t n_clusters, int32_t *labels,
+                                     int64_t *n_labels) {
+    huddle_status status = HUDDLE_OK;
+    hd_refine_quotient quotient = {0};
+    int32_t *first = NULL, *second = NULL, *merged = NULL;
+    int64_t n_merges = *n_labels - n_clusters;
+    if (n_merges <= 0)
+        goto done;
+    TRY(hd_refine_quotient_new(graph, labels, *n_labels, &quotient));
+    ALLOC(first, n_merges);
+    ALLOC(second, n_merges);
+    ALLOC(merged, *n_labels);
+    TRY(hd_refine_agglomerate(context, &quotient, hd_refine_rule_modularity(resolution), n_clusters,
+                              first, second));
+    TRY(hd_refine_cut(*n_labels, n_merges, first, second, merged));
+    for (int64_t i = 0; i < graph->n; i++)
+        labels[i] = merged[labels[i]];
+    *n_labels = n_clusters;
+done:
+    hd_refine_quotient_free(&quotient);
+    huddle_free(first);
+    huddle_free(second);
+    huddle_free(merged);
+    return status;
+}
