@@ -243,7 +243,7 @@ static double percent_at_most(double share) {
 /* The certificate is about the shrink step, never about the clusters: the duality gap bounds
  * how far its objective is from the optimum. If the guard has discarded the step, the labels
  * do not even come from it. */
-static void print_certificate(const json_t *shrink) {
+static void print_certificate(const json_t *shrink, bool refined) {
     double gap = number_of(shrink, "gap");
     print_label("");
     if (gap <= 1e-12)
@@ -256,18 +256,41 @@ static void print_certificate(const json_t *shrink) {
     if (!json_is_true(json_object_get(shrink, "guarded")))
         return;
     print_label("");
-    printf("discarded by the guard: labels come from the embedding\n");
+    printf("discarded by the guard: %s come from the embedding\n",
+           refined ? "the labels before refinement" : "labels");
 }
 
 /* Methods without a shrink step have no such member. */
-static void print_shrink(const json_t *shrink) {
+static void print_shrink(const json_t *report) {
+    const json_t *shrink = json_object_get(report, "shrink");
     if (shrink == NULL)
         return;
     double groups = number_of(shrink, "groups");
     print_label("shrink");
     printf("gamma %.4g, %.0f group%s, objective %.6g\n", number_of(shrink, "gamma"), groups,
            plural((int64_t)groups), number_of(shrink, "objective"));
-    print_certificate(shrink);
+    print_certificate(shrink, json_object_get(report, "refine") != NULL);
+}
+
+/* Which start gave the labels, and how many differ from those of the method. Where the labels
+ * were not refined although that is the default, the reason. */
+static void print_refinement(const json_t *report) {
+    char text[512];
+    const json_t *refine = json_object_get(report, "refine");
+    if (refine == NULL)
+        return;
+    const char *skipped = text_of(refine, "skipped");
+    print_label("refined");
+    if (skipped[0] != '\0') {
+        printf("no: %s\n", skipped);
+        return;
+    }
+    snprintf(text, sizeof text, "start %s of %zu; %.0f of %.0f labels changed",
+             text_of(refine, "start"), json_array_size(json_object_get(refine, "trials")),
+             number_of(refine, "n_changed"), number_of(report, "n"));
+    if (json_object_get(report, "shrink") != NULL)
+        append_text(text, sizeof text, "; the certificate is about the shrink step");
+    print_wrapped(stdout, text, INDENT, INDENT);
 }
 
 /* The stages in the order in which they ran, the total last. */
@@ -350,7 +373,8 @@ void print_summary(const json_t *report) {
     print_distinct(report);
     print_graph(json_object_get(report, "graph"));
     print_embedding(json_object_get(report, "embed"));
-    print_shrink(json_object_get(report, "shrink"));
+    print_shrink(report);
+    print_refinement(report);
     print_seconds(json_object_get(report, "seconds"));
     print_warnings(json_object_get(report, "warnings"));
     print_range(report);

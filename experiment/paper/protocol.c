@@ -1,6 +1,6 @@
 /* The protocol as a plan. As published: scalars in {1e-6, 1e-3, 1, 1e3, 1e6}, dimensions 10,
- * 20, ..., 150, k = 5, 50 restarts. In addition: the defaults, which need no labels, and finer
- * grids. */
+ * 20, ..., 150, k = 5, 50 restarts, no refinement of the labels. In addition: the defaults, which
+ * need no labels and refine, and finer grids. */
 #include "experiment/paper/paper.h"
 
 #include <math.h>
@@ -21,10 +21,24 @@ static json_t *list_dimensions(void) {
     return list;
 }
 
-/* An entry of the published protocol, which has no preparation. Each method has the grid of
- * its own parameter; K-means and spectral clustering have none. */
+/* Turns refinement off for the methods that have it: the published methods end with K-means. */
+static void set_unrefined(json_t *entry) {
+    static const char *const refined[] = {"sc", "llc", "ssc"};
+    json_t *options = json_object_get(entry, "options");
+    if (options == NULL) {
+        options = json_object();
+        json_object_set_new(entry, "options", options);
+    }
+    for (size_t k = 0; k < sizeof refined / sizeof *refined; k++)
+        if (strcmp(json_string_value(json_object_get(entry, "method")), refined[k]) == 0)
+            json_object_set_new(options, "refine", json_string("none"));
+}
+
+/* An entry of the published protocol, which has neither preparation nor refinement. Each method has
+ * the grid of its own parameter; K-means and spectral clustering have none. */
 static json_t *make_published(const char *method) {
     json_t *entry = json_pack("{s:s, s:{s:s}}", "method", method, "options", "prepare", "none");
+    set_unrefined(entry);
     if (strncmp(method, "pca-", 4) == 0 || strncmp(method, "lda-", 4) == 0)
         json_object_set_new(entry, "grid", json_pack("{s:o}", "dim", list_dimensions()));
     else if (strcmp(method, "llc") == 0)
@@ -54,6 +68,7 @@ static json_t *make_prepared(void) {
         json_pack("[s, s, s, s, s, s, s, s, s, s]", "none", "unit", "center-rows", "center-columns",
                   "pca:20", "pca:40", "whiten:20", "whiten:40", "whiten:80", "whiten:150");
     json_object_set_new(entry, "grid", json_pack("{s:o, s:o}", "gamma", gammas, "prepare", rules));
+    set_unrefined(entry);
     return entry;
 }
 
@@ -75,6 +90,7 @@ static json_t *make_fine(const char *suffix, const char *prepare) {
     json_array_append_new(gammas, json_real(1e6));
     json_object_set_new(entry, "options", json_pack("{s:s}", "prepare", prepare));
     json_object_set_new(entry, "grid", json_pack("{s:o}", "gamma", gammas));
+    set_unrefined(entry);
     return entry;
 }
 
@@ -84,6 +100,7 @@ static json_t *make_ends(const char *suffix, const char *prepare) {
     json_t *entry = make_labelled("ssc", suffix);
     json_object_set_new(entry, "options", json_pack("{s:s}", "prepare", prepare));
     json_object_set_new(entry, "keep", json_pack("[s]", "ends"));
+    set_unrefined(entry);
     return entry;
 }
 
@@ -96,6 +113,7 @@ static json_t *make_traces(void) {
         entry, "grid",
         json_pack("{s:[i, s], s:[s, s]}", "gamma", 1, "n/c", "solver", "plain", "auto"));
     json_object_set_new(entry, "keep", json_pack("[s]", "trace"));
+    set_unrefined(entry);
     return entry;
 }
 

@@ -72,10 +72,11 @@ HUDDLE_API huddle_status huddle_model_score(huddle_context *context, huddle_mode
 
 /* Any result by name, as a view that is valid until the next fit: points (prepared), graph,
  * embedding, eigenvalues, shrink_graph, shrunk, groups, objective and dual (one number per
- * iteration of the shrinking), labels, centres, start_labels (one row per restart, if they are
- * kept; methods that do not end with K-means have none, and one whose K-means continues from given
- * centres has one), range_labels (one column per number of clusters tried). HUDDLE_INVALID, with
- * the names there are, if the method made no such array. */
+ * iteration of the shrinking), labels, unrefined_labels (of the method itself, if they
+ * were refined), centres (of the method's own step, also where labels were refined), start_labels
+ * (one row per restart, if they are kept; methods that do not end with K-means have none, and one
+ * whose K-means continues from given centres has one), range_labels (one column per number of
+ * clusters tried). HUDDLE_INVALID, with the names there are, if the method made no such array. */
 HUDDLE_API huddle_status huddle_model_array(const huddle_model *model, const char *name,
                                             huddle_array *view);
 

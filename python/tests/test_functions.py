@@ -78,6 +78,15 @@ def test_embedding_is_scipys():
         spectral_embedding(np.ones((4, 3)), 2)
 
 
+def test_commute_rows_are_numpys():
+    digits, _ = load_digits()
+    A = knn_graph(digits[:300], 8, connect=True)
+    F, values = spectral_embedding(A, 7, rows="sym", tol=1e-10, return_eigenvalues=True)
+    rows = F / np.sqrt(np.maximum(values[:7], .1 * values[3]))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    assert np.allclose(spectral_embedding(A, 7, rows="commute", tol=1e-10), rows, atol=1e-8)
+
+
 def objective(G, F, W, gamma, loss):
     W = scipy.sparse.triu(W, 1).tocoo()
     edges = np.sum(W.data * np.linalg.norm(G[W.row] - G[W.col], axis=1))

@@ -39,19 +39,32 @@ done:
 
 /* ---- starts -------------------------------------------------------------------------------- */
 
-/* Different labels among 0 .. n_clusters - 1. */
-static huddle_status count_labels(int64_t n, const int32_t *labels, int32_t n_clusters,
-                                  int32_t *count) {
+/* Which of 0 .. n_clusters - 1 occur among the labels: names[k] is the k-th of them. names has
+ * space for n_clusters. */
+static int32_t list_labels(int64_t n, const int32_t *labels, int32_t n_clusters, int32_t *names) {
+    int32_t count = 0;
+    memset(names, 0, (size_t)n_clusters * sizeof *names);
+    for (int64_t i = 0; i < n; i++)
+        names[labels[i]] = 1;
+    for (int32_t k = 0; k < n_clusters; k++)
+        if (names[k] != 0)
+            names[count++] = k;
+    return count;
+}
+
+/* Labels without gaps: the stage then numbers its clusters as the first start does. */
+static huddle_status compact_labels(int64_t n, const int32_t *labels, int32_t count,
+                                    const int32_t *names, int32_t **compact) {
     huddle_status status = HUDDLE_OK;
-    bool *seen = NULL;
-    ALLOC_ZERO(seen, n_clusters);
-    *count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        *count += !seen[labels[i]];
-        seen[labels[i]] = true;
-    }
+    int32_t *number = NULL, last = names[count - 1];
+    ALLOC_ZERO(number, last + 1);
+    for (int32_t k = 0; k < count; k++)
+        number[names[k]] = k;
+    ALLOC(*compact, n);
+    for (int64_t i = 0; i < n; i++)
+        (*compact)[i] = number[labels[i]];
 done:
-    huddle_free(seen);
+    huddle_free(number);
     return status;
 }
 
@@ -70,27 +83,22 @@ static huddle_kmeans_options kmeans_options(const hd_spectral_options *options,
     return kmeans;
 }
 
-/* Lower bound of the eigenvalues in commute rows, as a share of that of the last cluster. */
-static const double commute_floor = .1;
-
-/* Commute rows: vector j divided by sqrt(max(lambda_j, .1 lambda_c)), rows of norm 1. */
+/* All vectors if the graph has too few vertices. */
 static huddle_status commute_rows(const hd_fit_embedding *embedding, int32_t n_clusters,
                                   huddle_dense *f) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *vectors = &embedding->f.vectors;
-    int64_t cols = 2 * (int64_t)n_clusters;
-    cols = cols < vectors->cols ? cols : vectors->cols;
-    const double *lambda = embedding->f.eigenvalues;
-    double floor = fmax(commute_floor * lambda[(cols + 1) / 2 - 1], 1e-12);
+    int64_t columns = hd_spectral_count_columns("commute", n_clusters);
     TRY(huddle_dense_fetch(vectors));
-    TRY(huddle_dense_new(vectors->rows, cols, f));
-    for (int64_t i = 0; i < f->rows; i++)
-        for (int64_t k = 0; k < cols; k++)
-            f->values[i * f->stride + k] =
-                vectors->values[i * vectors->stride + k] / sqrt(fmax(lambda[k], floor));
-    TRY(huddle_embed_rows(f, NULL, "unit", f));
+    TRY(huddle_dense_new(vectors->rows, columns < vectors->cols ? columns : vectors->cols, f));
+    TRY(huddle_embed_commute_rows(vectors, embedding->f.eigenvalues, f));
 done:
     return status;
+}
+
+static bool has_vectors(const hd_fit_embedding *embedding) {
+    return embedding != NULL &&
+           (embedding->f.vectors.values != NULL || embedding->f.vectors.resident != NULL);
 }
 
 /* K-means on commute rows. What it would warn of concerns a start, not the result. */
@@ -111,20 +119,24 @@ done:
     return status;
 }
 
-/* A start with fewer clusters than are wanted is of no use. */
-static huddle_status add_start(int64_t n, int32_t n_labels, const huddle_refine_start *start,
-                               int32_t n_clusters, int32_t *n_starts, huddle_refine_start *starts) {
-    huddle_status status = HUDDLE_OK;
+/* The starts of a refinement. */
+typedef struct start_list {
+    int64_t n; /* vertices */
+    int32_t n_clusters;
+    int32_t *space; /* n_clusters */
     int32_t count;
-    TRY(count_labels(n, start->labels, n_labels, &count));
-    if (count >= n_clusters && *n_starts < MAX_STARTS)
-        starts[(*n_starts)++] = *start;
-done:
-    return status;
+    huddle_refine_start items[MAX_STARTS];
+} start_list;
+
+/* A start with fewer clusters than the first is of no use. */
+static void add_start(const char *name, const int32_t *labels, int32_t n_labels, start_list *list) {
+    if (list->count < MAX_STARTS &&
+        list_labels(list->n, labels, n_labels, list->space) >= list->n_clusters)
+        list->items[list->count++] = (huddle_refine_start){name, labels};
 }
 
 /* The clusters of the first start are those that can be asked for: K-means on rows that shrinking
- * has fused may leave some empty. */
+ * has fused may leave some empty. These stay empty. */
 huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_options *options,
                                int32_t n_clusters, const hd_fit_rows *rows, const huddle_csr *graph,
                                const hd_fit_embedding *embedding, const huddle_refine_tree *tree,
@@ -132,26 +144,34 @@ huddle_status hd_refine_labels(huddle_context *context, const hd_spectral_option
                                huddle_refine_info *info) {
     huddle_status status = HUDDLE_OK;
     hd_fit_clusters commute = {0};
-    huddle_refine_start starts[MAX_STARTS];
     huddle_refine_options refine = huddle_refine_defaults();
-    int32_t n_starts = 0;
-    bool embedded = embedding != NULL &&
-                    (embedding->f.vectors.values != NULL || embedding->f.vectors.resident != NULL);
+    start_list starts = {.n = rows->n};
+    int32_t *names = NULL, *first = NULL;
     memset(info, 0, sizeof *info);
     memcpy(labels, own[0].labels, (size_t)rows->n * sizeof *labels);
-    TRY(count_labels(rows->n, own[0].labels, n_clusters, &refine.n_clusters));
+    ALLOC(names, n_clusters);
+    ALLOC(starts.space, n_clusters);
+    refine.n_clusters = list_labels(rows->n, own[0].labels, n_clusters, names);
     if (refine.n_clusters < 2)
         goto done;
     refine.seed = options->common.seed;
-    for (int32_t k = 0; k < n_own; k++)
-        TRY(add_start(rows->n, n_clusters, &own[k], refine.n_clusters, &n_starts, starts));
-    if (embedded) {
+    starts.n_clusters = refine.n_clusters;
+    TRY(compact_labels(rows->n, own[0].labels, refine.n_clusters, names, &first));
+    add_start(own[0].name, first, n_clusters, &starts);
+    for (int32_t k = 1; k < n_own; k++)
+        add_start(own[k].name, own[k].labels, n_clusters, &starts);
+    if (has_vectors(embedding)) {
         TRY(cluster_commute_rows(context, options, refine.n_clusters, rows, embedding, &commute));
-        const huddle_refine_start start = {"commute", commute.labels};
-        TRY(add_start(rows->n, n_clusters, &start, refine.n_clusters, &n_starts, starts));
+        add_start("commute", commute.labels, refine.n_clusters, &starts);
     }
-    TRY(huddle_refine_with_tree(context, graph, tree, n_starts, starts, &refine, labels, info));
+    TRY(huddle_refine_with_tree(context, graph, tree, starts.count, starts.items, &refine, labels,
+                                info));
+    for (int64_t i = 0; i < rows->n; i++)
+        labels[i] = names[labels[i]];
 done:
+    huddle_free(names);
+    huddle_free(first);
+    huddle_free(starts.space);
     hd_fit_clusters_free(&commute);
     return status;
 }

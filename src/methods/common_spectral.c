@@ -63,10 +63,9 @@ int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_ran
                                   const hd_fit_rows *rows) {
     bool is_auto = n_clusters.first == HUDDLE_AUTO;
     int32_t last = is_auto ? hd_spectral_connect_clusters(n_clusters, rows) : n_clusters.last;
-    bool is_choice = is_auto || n_clusters.first < last;
-    int64_t n_requested = hd_spectral_count_columns(options->embed.rows, last) + is_choice;
-    if (hd_refine_is_wanted(options))
-        n_requested = 2 * ((int64_t)last + is_choice);
+    const char *widest = hd_refine_is_wanted(options) ? "commute" : options->embed.rows;
+    int64_t n_requested =
+        hd_spectral_count_columns(widest, last) + (is_auto || n_clusters.first < last);
     int64_t vertices = rows->n + rows->elsewhere;
     return (int32_t)(n_requested < vertices ? n_requested : vertices);
 }

@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "methods/blocks.h"
+#include "methods/learning.h"
 #include "methods/refining.h"
 
 #include <math.h>
@@ -244,102 +245,7 @@ done:
     return status;
 }
 
-/* ---- A + A' - A'A -------------------------------------------------------------------------- */
-
-/* One row of the sum at a time: values by column, and which columns occur. A dense accumulator
- * (Gustavson's algorithm): adding a sparse row costs its nonzeros only. */
-typedef struct row_sum {
-    double *value;
-    int64_t *seen; /* the last row in which the column occurred */
-    int32_t *columns;
-    int64_t count;
-} row_sum;
-
-static huddle_status row_sum_new(int64_t n, row_sum *s) {
-    huddle_status status = HUDDLE_OK;
-    ALLOC(s->value, n);
-    ALLOC(s->seen, n);
-    ALLOC(s->columns, n);
-    for (int64_t j = 0; j < n; j++)
-        s->seen[j] = -1;
-done:
-    return status;
-}
-
-static void row_sum_free(row_sum *s) {
-    huddle_free(s->value);
-    huddle_free(s->seen);
-    huddle_free(s->columns);
-}
-
-/* Adds factor times a row of m. A column is new if it was last seen in another row. */
-static void add_row(const huddle_csr *m, int64_t from, double factor, int64_t row, row_sum *s) {
-    for (int64_t e = m->offsets[from]; e < m->offsets[from + 1]; e++) {
-        int32_t j = m->columns[e];
-        if (s->seen[j] != row) {
-            s->seen[j] = row;
-            s->value[j] = 0;
-            s->columns[s->count++] = j;
-        }
-        /* Values need no clearing between rows: `seen` marks those of the current row. */
-        s->value[j] += factor * m->values[e];
-    }
-}
-
-/* Computes one row of A + A' - A'A. Row i of A'A is the sum of a_mi times row m of A over the
- * nonzeros of column i, that is of row i of the transpose. Entry (i, j) is summed in the same order
- * as entry (j, i), so that the matrix is symmetric to the last bit, as the eigensolver requires. */
-static void sum_row(const huddle_csr *a, const huddle_csr *t, int64_t row, row_sum *s) {
-    s->count = 0;
-    add_row(a, row, 1, row, s);
-    add_row(t, row, 1, row, s);
-    for (int64_t e = t->offsets[row]; e < t->offsets[row + 1]; e++)
-        add_row(a, t->columns[e], -t->values[e], row, s);
-}
-
-/* Shell sort, in place: rows of the product are longer than those of A, up to about k^2 + 2 k
- * entries. */
-static void sort_columns(row_sum *s) {
-    for (int64_t gap = s->count / 2; gap > 0; gap /= 2)
-        for (int64_t i = gap; i < s->count; i++) {
-            int32_t column = s->columns[i];
-            int64_t place = i;
-            for (; place >= gap && s->columns[place - gap] > column; place -= gap)
-                s->columns[place] = s->columns[place - gap];
-            s->columns[place] = column;
-        }
-}
-
-/* Computes A + A' - A'A in two passes: the first counts the entries, so that the second can write
- * them without a temporary copy of the largest matrix of the method. */
-static huddle_status make_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
-                                 huddle_csr *matrix) {
-    huddle_status status = HUDDLE_OK;
-    row_sum s = {0};
-    int64_t n = a->rows, total = 0;
-    TRY(row_sum_new(n, &s));
-    for (int64_t i = 0; i < n; i++) {
-        sum_row(a, t, i, &s);
-        total += s.count;
-    }
-    TRY(hd_check_cancel(context));
-    TRY(huddle_csr_new(n, n, total, matrix));
-    for (int64_t j = 0; j < n; j++)
-        s.seen[j] = -1;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = matrix->offsets[i];
-        sum_row(a, t, i, &s);
-        sort_columns(&s);
-        for (int64_t k = 0; k < s.count; k++) {
-            matrix->columns[at + k] = s.columns[k];
-            matrix->values[at + k] = s.value[s.columns[k]];
-        }
-        matrix->offsets[i + 1] = at + s.count;
-    }
-done:
-    row_sum_free(&s);
-    return status;
-}
+/* ---- the embedding ------------------------------------------------------------------------- */
 
 /* The largest absolute row sum of I - M, whose norm it bounds. With that of the transpose, ||T||_2
  * = ||I - A||_2^2 <= ||I - A||_inf ||I - A||_1, so the spectrum of I - T is above 1 minus this
@@ -355,8 +261,6 @@ static double largest_row(const huddle_csr *m) {
     }
     return largest;
 }
-
-/* ---- the embedding ------------------------------------------------------------------------- */
 
 /* Lists the edges between different components of the graph before it was connected, with their
  * distances. Only bridges are such edges. */
@@ -478,7 +382,7 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     embed.seed = options->spectral.common.seed;
     TRY(learn_predictors(context, fit, options, neighbors, bridges, &a));
     TRY(huddle_csr_transpose(&a, &transpose));
-    TRY(make_matrix(context, &a, &transpose, &matrix));
+    TRY(hd_llc_make_matrix(context, &a, &transpose, &matrix));
     /* T is positive semidefinite, so 1 is an upper bound of the spectrum of I - T. */
     double lower = 1 - largest_row(&a) * largest_row(&transpose);
     ALLOC(component, n);
@@ -534,6 +438,7 @@ static huddle_status embed_graph(huddle_context *context, const hd_spectral_opti
     if (!hd_refine_is_wanted(options))
         return HUDDLE_OK;
     start.embed.verify = "none";
+    start.embed.rows = "sym";
     return hd_spectral_find_vectors(context, &start,
                                     hd_spectral_count_vectors(options, n_clusters, &fit->rows),
                                     &fit->graph.matrix, laplacian);

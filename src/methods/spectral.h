@@ -113,7 +113,7 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
 int64_t hd_spectral_count_columns(const char *row_rule, int32_t n_clusters);
 
 /* Eigenvectors to find: those of the columns; if there is a choice, one more than could be chosen,
- * for the eigengap after the last. Refinement needs two per cluster, for commute rows. */
+ * for the eigengap after the last. Refinement needs those of commute rows. */
 int32_t hd_spectral_count_vectors(const hd_spectral_options *options, huddle_range n_clusters,
                                   const hd_fit_rows *rows);
 

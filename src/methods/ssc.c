@@ -152,8 +152,8 @@ done:
  * are split into tiny ones, which the cluster sizes reveal. The labels of F are then better.
  * Warnings of both runs are suppressed; only those about the chosen clusters are repeated. */
 static huddle_status cluster_with_guard(huddle_context *context,
-                                        const huddle_kmeans_options *kmeans, hd_fit *fit,
-                                        hd_fit_clusters *plain) {
+                                        const huddle_kmeans_options *kmeans, bool refined,
+                                        hd_fit *fit, hd_fit_clusters *plain) {
     double shrunk, unshrunk;
     hd_silence before = hd_silence_begin(context);
     huddle_status status = cluster_both(context, kmeans, fit, plain, &shrunk, &unshrunk);
@@ -165,8 +165,8 @@ static huddle_status cluster_with_guard(huddle_context *context,
         hd_warn(
             context, HUDDLE_WARNING_GUARDED,
             "shrinking unbalanced the clusters (normalised entropy %.2f; %.2f without): the labels "
-            "are those of the embedding, not of the certified shrink step",
-            shrunk, unshrunk);
+            "%sare those of the embedding, not of the certified shrink step",
+            shrunk, unshrunk, refined ? "before refinement " : "");
     return status;
 }
 
@@ -229,7 +229,8 @@ static huddle_status cluster(huddle_context *context, void *argument, int32_t n_
     shrunk->present = true;
     shrunk->labels_from_embedding = false;
     if (options->guard && shrink.gamma == HUDDLE_AUTO)
-        TRY(cluster_with_guard(context, &kmeans, fit, &plain));
+        TRY(cluster_with_guard(context, &kmeans, hd_refine_is_wanted(&options->spectral), fit,
+                               &plain));
     else
         TRY(hd_fit_kmeans_dense(context, &shrunk->g.g, &kmeans, &fit->rows, &fit->clusters));
     TRY(refine_labels(context, &options->spectral, &kmeans, &plain, fit));

@@ -1,13 +1,13 @@
 /* A model in a file: a zip archive of NPY arrays and model.json.
  *
- *     {"format": "huddle model", "version": 3, "method": "ssc", "options": {...}, "values": {...},
+ *     {"format": "huddle model", "version": 4, "method": "ssc", "options": {...}, "values": {...},
  *      "arrays": [...], "report": {...}}
  *
  * Options are texts as huddle_model_set_option() takes them, values the numbers of the fit by name
  * (src/fit/ has one walk for saving and loading), arrays the names of all other entries, so that
  * none can be missing unnoticed; the report is the JSON of the fit. NumPy opens the arrays:
  * numpy.load(path)["labels"]. Every entry has a CRC-32, which is checked before its bytes are used.
- * Versions 1 and 2 were HDF5 files. */
+ * Versions 1 and 2 were HDF5 files; version 3, of Huddle 0.2, had no refinement. */
 #include "model/model.h"
 
 #include "archive/file.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 static const char format_name[] = "huddle model", json_name[] = "model.json";
-enum { FORMAT_VERSION = 3, TEXT_SIZE = 256 };
+enum { FORMAT_VERSION = 4, TEXT_SIZE = 256 };
 
 /* ---- saving -------------------------------------------------------------------------------- */
 

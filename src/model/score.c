@@ -63,6 +63,8 @@ static huddle_status score_stability(huddle_context *context, const huddle_point
     huddle_status status = HUDDLE_OK;
     int64_t *index = NULL, n = hd_fit_rows_total(&fit->rows);
     int64_t count = n < STABILITY_SAMPLE ? n : STABILITY_SAMPLE;
+    /* K-means is repeated, not the refinement. */
+    const int32_t *own = fit->refined.own != NULL ? fit->refined.own : fit->clusters.labels;
     int32_t *labels = NULL;
     huddle_points sample = {0};
     hd_rng rng = hd_rng_stream(0, 0);
@@ -74,7 +76,7 @@ static huddle_status score_stability(huddle_context *context, const huddle_point
     TRY(huddle_points_take(rows, index, count, &sample));
     ALLOC(labels, count);
     for (int64_t i = 0; i < count; i++)
-        labels[i] = fit->clusters.labels[index[i]];
+        labels[i] = own[index[i]];
     for (uint64_t run = 1; run <= STABILITY_RUNS; run++) {
         double ari;
         TRY(compute_agreement(context, &sample, labels, fit->clusters.n_clusters, run << 32, &ari));

@@ -284,8 +284,6 @@ static huddle_status merger_new(const hd_refine_quotient *quotient, hd_refine_ru
     }
     hd_refine_heap_order(&m->heap);
 done:
-    if (status != HUDDLE_OK)
-        merger_free(m);
     return status;
 }
 

@@ -46,13 +46,21 @@ static void set_options(huddle_model *model) {
             assert_ok(huddle_model_set_option(model, options[k][0], options[k][1]));
 }
 
-static huddle_model *fit_model(huddle_context *context, const char *method,
-                               const huddle_points *x) {
+/* `refine` is ignored by methods without this option. */
+static huddle_model *fit_refined(huddle_context *context, const char *method, const char *refine,
+                                 const huddle_points *x) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
     set_options(model);
+    if (huddle_option_find(huddle_model_options(model), "refine") != NULL)
+        assert_ok(huddle_model_set_option(model, "refine", refine));
     assert_ok(huddle_model_fit(context, model, x));
     return model;
+}
+
+static huddle_model *fit_model(huddle_context *context, const char *method,
+                               const huddle_points *x) {
+    return fit_refined(context, method, "auto", x);
 }
 
 static bool has_array(huddle_model *model, const char *name) {
@@ -172,7 +180,7 @@ static void check_same_eigenvalues(huddle_model *a, huddle_model *b) {
         assert_close(((const double *)x.values)[k], ((const double *)y.values)[k], 1e-8);
 }
 
-static void check_method(const char *method, const char *mode) {
+static void check_method(const char *method, const char *mode, const char *refine) {
     huddle_context *context = context_for(mode), *cpu;
     huddle_points x = clouds(N, 1), y = clouds(N_NEW, 2);
     const expectation *expected = expectation_of(method);
@@ -181,7 +189,11 @@ static void check_method(const char *method, const char *mode) {
     char *json = NULL;
     assert_ok(huddle_context_new(&cpu));
     huddle_context_set_progress(context, note_cpu_work, &work);
-    huddle_model *b = fit_model(cpu, method, &x), *a = fit_model(context, method, &x);
+    huddle_model *b = fit_refined(cpu, method, refine, &x),
+                 *a = fit_refined(context, method, refine, &x);
+    /* Refined labels are predicted by votes of neighbours, whatever the method. */
+    static const counting_stage votes[] = {COUNTING_QUERIES, END};
+    bool refined = huddle_model_refine_info(a) != NULL;
     check_same_partition(method, "labels", huddle_model_labels(a, NULL),
                          huddle_model_labels(b, NULL), N);
     check_same_eigenvalues(a, b);
@@ -196,7 +208,7 @@ static void check_method(const char *method, const char *mode) {
     assert_ok(huddle_model_predict(cpu, b, &y, known + N));
     check_same_partition(method, "predicted labels", labels, known, N + N_NEW);
     if (expected != NULL)
-        check_calls(context, method, "predict", expected->predict);
+        check_calls(context, method, "predict", refined ? votes : expected->predict);
     if (work.seen != NULL)
         fail_msg("%s: the CPU's %s ran", method, work.seen);
     huddle_context_set_progress(context, NULL, NULL);
@@ -214,8 +226,10 @@ static void check_method(const char *method, const char *mode) {
 static void methods_agree_with_the_cpu(void **state) {
     (void)state;
     for (const huddle_method_text *const *method = huddle_methods(); *method != NULL; method++)
-        for (size_t m = 0; m < 2; m++)
-            check_method((*method)->name, modes[m]);
+        for (size_t m = 0; m < 2; m++) {
+            check_method((*method)->name, modes[m], "none");
+            check_method((*method)->name, modes[m], "auto");
+        }
 }
 
 static bool is_fetched(const hd_fit *fit) {

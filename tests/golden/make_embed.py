@@ -4,7 +4,8 @@
 Each graph of n vertices in `blocks` equal blocks is a formula of whole numbers; see edges(). For
 each: n, blocks, c, the first c + 2 eigenvalues of the normalised Laplacian, then for eleven vertices
 the squared length of their row of the first c eigenvectors, which does not depend on the choice of
-vectors within equal eigenvalues. Small graphs are solved by scipy.linalg.eigh, large ones by eigsh
+vectors within equal eigenvalues, and then the cosine between the commute rows of each of these vertices
+and the next. Small graphs are solved by scipy.linalg.eigh, large ones by eigsh
 in shift-invert mode.
 """
 import pathlib
@@ -54,13 +55,24 @@ def solve(a, count):
     return values, vectors
 
 
+def commute_cosines(values, vectors, vertices):
+    """Products of neighbouring rows of vectors / sqrt(max(lambda, .1 lambda_middle)), of norm 1."""
+    c = vectors.shape[1]
+    floor = max(.1 * values[-(-c // 2) - 1], 1e-7)
+    rows = vectors[vertices] @ np.diag(np.maximum(values[:c], floor) ** -.5)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows[:-1] * rows[1:]).sum(axis=1)
+
+
 def main():
     lines = ["# made by make_embed.py"]
     for n, blocks, c in ((200, 4, 4), (840, 6, 6), (3000, 12, 12), (6000, 20, 20), (5000, 1, 9)):
         values, vectors = solve(graph(n, blocks), c + 2)
         lines += [f"{n} {blocks} {c}", " ".join(f"{max(v, 0):.15g}" for v in values[:c + 2])]
-        leverage = (vectors[:, :c] ** 2).sum(axis=1)
-        lines.append(" ".join(f"{leverage[k * (n - 1) // 10]:.15g}" for k in range(11)))
+        vertices = np.arange(11) * (n - 1) // 10
+        leverage = (vectors[vertices, :c] ** 2).sum(axis=1)
+        lines.append(" ".join(f"{x:.15g}" for x in leverage))
+        lines.append(" ".join(f"{x:.15g}" for x in commute_cosines(values, vectors[:, :c], vertices)))
     pathlib.Path(__file__).with_name("embed.txt").write_text("\n".join(lines) + "\n")
 
 

@@ -118,8 +118,63 @@ static void row_rules_do_what_they_say(void **state) {
     assert_true(out[0] == 1.5 && out[1] == 2 && out[2] == 0 && out[4] == 1);
     assert_refused(huddle_embed_rows(&v, NULL, "rw", &f), HUDDLE_INVALID, "degrees");
     assert_refused(huddle_embed_rows(&v, NULL, "odd", &f), HUDDLE_INVALID, "rows = odd");
+    assert_refused(huddle_embed_rows(&v, NULL, "commute", &f), HUDDLE_INVALID, "eigenvalues");
     f.rows = 2;
     assert_refused(huddle_embed_rows(&v, NULL, "sym", &f), HUDDLE_INVALID, "2 x 2");
+}
+
+/* Of three columns the second eigenvalue sets the floor, of two the first. */
+static void commute_rows_divide_by_roots_of_eigenvalues(void **state) {
+    (void)state;
+    double in[] = {3, 4, 5, 0, 0, 0, 1, -1, 2}, out[9];
+    static const double lambda[] = {0, .4, .9};
+    huddle_dense v = {3, 3, 3, in}, f = {3, 3, 3, out};
+    assert_ok(huddle_embed_commute_rows(&v, lambda, &f));
+    for (int i = 0; i < 3; i += 2) {
+        double scaled[] = {in[3 * i] / .2, in[3 * i + 1] / sqrt(.4), in[3 * i + 2] / sqrt(.9)};
+        double norm = sqrt(scaled[0] * scaled[0] + scaled[1] * scaled[1] + scaled[2] * scaled[2]);
+        for (int k = 0; k < 3; k++)
+            assert_close(out[3 * i + k], scaled[k] / norm, 1e-15);
+    }
+    assert_true(out[3] == 0 && out[4] == 0 && out[5] == 0);
+    /* Two columns, in place: the floor is then .1 * 1e-4, above the second eigenvalue only. */
+    static const double small[] = {1e-4, 1e-6};
+    f = (huddle_dense){3, 2, 3, in};
+    assert_ok(huddle_embed_commute_rows(&f, small, &f));
+    assert_close(in[0] / in[1], 3. / 4 * sqrt(1e-5 / 1e-4), 1e-15);
+    assert_true(in[2] == 5);
+    f.cols = 4;
+    assert_refused(huddle_embed_commute_rows(&v, lambda, &f), HUDDLE_INVALID, "3 x 4");
+}
+
+/* As many components as half of the columns, and more: rows are finite and point along the column
+ * of their component. */
+static void commute_rows_of_components_do_not_overflow(void **state) {
+    (void)state;
+    double in[] = {.6, 0, .5, .1, 0, .6, -.5, .1}, out[8];
+    static const double some[] = {0, 0, .5, .7}, all[] = {0, 0, 0, 0};
+    huddle_dense v = {2, 4, 4, in}, f = {2, 4, 4, out};
+    assert_ok(huddle_embed_commute_rows(&v, some, &f));
+    assert_close(out[0], 1, 1e-6);
+    assert_close(out[5], 1, 1e-6);
+    assert_close(out[2] / out[0], .5 / .6 * sqrt(1e-7 / .5), 1e-12);
+    assert_ok(huddle_embed_commute_rows(&v, all, &f));
+    for (int k = 0; k < 4; k++)
+        assert_close(out[k], in[k] / sqrt(.62), 1e-15);
+}
+
+static void commute_rows_are_for_graphs(void **state) {
+    (void)state;
+    int64_t offsets[] = {0, 1, 2};
+    int32_t columns[] = {1, 0};
+    double values[] = {1, 1};
+    huddle_csr matrix = {2, 2, offsets, columns, values};
+    huddle_embed_options options = huddle_embed_defaults();
+    huddle_embedding e;
+    options.n_components = 1;
+    options.rows = "commute";
+    assert_refused(huddle_embed_symmetric(NULL, &matrix, -1, 1, &options, &e, NULL), HUDDLE_INVALID,
+                   "rows = commute");
 }
 
 static huddle_status embed_once(void *argument) {
@@ -159,6 +214,7 @@ static void every_allocation_may_fail(void **state) {
     options.embed_solver = "chebyshev";
     options.n_components = 5;
     options.tol = 1e-9;
+    options.rows = "commute";
     test_each_allocation(embed_once, &options);
 }
 
@@ -169,6 +225,9 @@ int main(void) {
         cmocka_unit_test(bad_graphs_are_refused),
         cmocka_unit_test(edges_of_weight_zero_join_nothing),
         cmocka_unit_test(row_rules_do_what_they_say),
+        cmocka_unit_test(commute_rows_divide_by_roots_of_eigenvalues),
+        cmocka_unit_test(commute_rows_of_components_do_not_overflow),
+        cmocka_unit_test(commute_rows_are_for_graphs),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

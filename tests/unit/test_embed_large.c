@@ -116,7 +116,39 @@ static void graphs_match_scipy(void **state) {
             }
             huddle_embedding_free(&e);
         }
-        at += c + 2 + 11;
+        at += c + 2 + 11 + 10;
+        huddle_csr_free(&graph);
+    }
+    free(golden);
+}
+
+/* Cosines between rows do not depend on signs or on the choice of vectors within equal
+ * eigenvalues. */
+static void commute_rows_are_numpys(void **state) {
+    (void)state;
+    int64_t count;
+    double *golden = test_golden("embed.txt", &count);
+    for (const double *at = golden; at < golden + count;) {
+        int64_t n = (int64_t)at[0];
+        int32_t c = (int32_t)at[2];
+        const double *cosines = at + 3 + c + 2 + 11;
+        huddle_csr graph = golden_graph(n, (int64_t)at[1]);
+        huddle_embed_options options = huddle_embed_defaults();
+        huddle_embedding e;
+        options.n_components = c;
+        options.rows = "commute";
+        options.tol = 1e-10; /* the smallest eigenvalues are about 1e-6 */
+        assert_ok(huddle_embed(NULL, &graph, &options, &e, NULL));
+        for (int64_t k = 0; k < 10; k++) {
+            double cosine = 0;
+            const double *row = e.rows.values + k * (n - 1) / 10 * c;
+            const double *next = e.rows.values + (k + 1) * (n - 1) / 10 * c;
+            for (int32_t j = 0; j < c; j++)
+                cosine += row[j] * next[j];
+            assert_close(cosine, cosines[k], 1e-6);
+        }
+        at = cosines + 10;
+        huddle_embedding_free(&e);
         huddle_csr_free(&graph);
     }
     free(golden);
@@ -341,6 +373,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_match_scipy),
+        cmocka_unit_test(commute_rows_are_numpys),
         cmocka_unit_test(a_torus_has_its_eigenvalues),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(inertia_counts_eigenvalues),

@@ -34,6 +34,7 @@ static huddle_model *fit(const huddle_points *x, const char *prepare) {
     assert_ok(huddle_model_set_option(model, "n_init", "5"));
     assert_ok(huddle_model_set_option(model, "seed", "3"));
     assert_ok(huddle_model_set_option(model, "prepare", prepare));
+    assert_ok(huddle_model_set_option(model, "refine", "none"));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }

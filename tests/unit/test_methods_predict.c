@@ -42,6 +42,7 @@ static huddle_model *fit(const char *method, const huddle_points *x, const char 
     assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
     assert_ok(huddle_model_set_option(model, "prepare", "none"));
     assert_ok(huddle_model_set_option(model, "n_neighbors", "10"));
+    assert_ok(huddle_model_set_option(model, "refine", "none"));
     for (; *options != NULL; options += 2)
         assert_ok(huddle_model_set_option(model, options[0], options[1]));
     assert_ok(huddle_model_fit(NULL, model, x));
@@ -72,7 +73,8 @@ static double weight_of(double distance, double scale2) {
     return distance == 0 ? 1 : exp(-fmin(distance * distance / scale2, 20));
 }
 
-/* f(x)_l = sum_j w_j v_jl / sqrt(d_j) / sqrt(d_x) / (1 - lambda_l), then the row rule. */
+/* f(x)_l = sum_j w_j v_jl / sqrt(d_j) / sqrt(d_x) / (1 - lambda_l), then the row rule; all columns
+ * of the rows. */
 static void place(const hd_fit *f, const char *rule, const double *query, double *row) {
     double training[2 * N], scale[N], distance[K], degree = 0, squares = 0;
     int64_t index[K];
@@ -86,23 +88,28 @@ static void place(const hd_fit *f, const char *rule, const double *query, double
         scale[i] = far[K];
     }
     find_nearest(training, N, 2, query, K, index, distance);
-    memset(row, 0, C * sizeof *row);
+    int64_t columns = f->embedding.f.rows.cols;
+    const double *lambda = f->embedding.f.eigenvalues;
+    bool commute = strcmp(rule, "commute") == 0;
+    memset(row, 0, (size_t)columns * sizeof *row);
     for (int t = 0; t < K; t++) {
         double w = weight_of(distance[t], scale[index[t]] * distance[K - 1]);
         degree += w;
-        for (int l = 0; l < C; l++)
+        for (int l = 0; l < columns; l++)
             row[l] += w *
                       f->embedding.f.vectors.values[index[t] * f->embedding.f.vectors.stride + l] /
                       sqrt(f->embedding.f.degrees[index[t]]);
     }
-    for (int l = 0; l < C; l++) {
-        row[l] /= sqrt(degree) * (1 - f->embedding.f.eigenvalues[l]);
+    for (int l = 0; l < columns; l++) {
+        row[l] /= sqrt(degree) * (1 - lambda[l]);
+        if (commute)
+            row[l] /= sqrt(fmax(lambda[l], .1 * lambda[C - 1]));
         squares += row[l] * row[l];
     }
-    for (int l = 0; l < C; l++)
-        row[l] /= strcmp(rule, "unit") == 0 ? sqrt(squares)
-                  : strcmp(rule, "rw") == 0 ? sqrt(degree)
-                                            : 1;
+    for (int l = 0; l < columns; l++)
+        row[l] /= commute || strcmp(rule, "unit") == 0 ? sqrt(squares)
+                  : strcmp(rule, "rw") == 0            ? sqrt(degree)
+                                                       : 1;
 }
 
 /* The nearest centre; *margin is how much farther the next one is. */
@@ -127,9 +134,10 @@ static int32_t nearest_centre(const huddle_dense *centres, const double *row, do
 
 static void new_rows_are_placed_by_the_formula(void **state) {
     (void)state;
-    static const char *const rules[] = {"sym", "rw", "unit"};
+    static const char *const rules[] = {"sym", "rw", "unit", "commute"};
     huddle_points x = make_arcs(0.3), grid = make_grid();
-    for (int r = 0; r < 3; r++) {
+    for (int r = 0; r < 4; r++) {
+        int columns = r == 3 ? 2 * C : C;
         huddle_model *model =
             fit("sc", &x, (const char *const[]){"rows", rules[r], "tol", "1e-9", NULL});
         const hd_fit *f = &model->fit;
@@ -140,15 +148,15 @@ static void new_rows_are_placed_by_the_formula(void **state) {
         assert_true(f->embedding.f.eigenvalues[C - 1] > 0.01);
         assert_ok(hd_spectral_new_rows(NULL, f, model->fitted_options, &grid, &rows, same));
         assert_ok(huddle_model_predict(NULL, model, &grid, labels));
-        assert_int_equal(rows.cols, C);
+        assert_int_equal(rows.cols, columns);
         for (int i = 0; i < QUERIES; i += 5) {
-            double expected[C],
+            double expected[2 * C],
                 query[2] = {(double)grid.values[2 * i], (double)grid.values[2 * i + 1]};
             double largest = 0, margin;
             place(f, rules[r], query, expected);
-            for (int l = 0; l < C; l++)
+            for (int l = 0; l < columns; l++)
                 largest = fmax(largest, fabs(expected[l]));
-            for (int l = 0; l < C; l++)
+            for (int l = 0; l < columns; l++)
                 assert_close(rows.values[i * rows.stride + l] / largest, expected[l] / largest,
                              1e-5);
             int32_t label = nearest_centre(&f->clusters.centres, expected, &margin);
