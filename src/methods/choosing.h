@@ -17,8 +17,9 @@ typedef struct hd_count_curve {
 void hd_count_curve_free(hd_count_curve *curve);
 
 /* For every number of a range: clusters found by merging and by K-means on the embedding, both
- * refined by moves; the scores of those with the larger modularity. The range is limited to the
- * vertices and eigenvectors that there are. tree: merges of the graph; made here if empty. */
+ * refined by moves; the scores of those with the larger modularity. embedding may be NULL: merging
+ * only. The range is limited to the vertices and eigenvectors that there are. tree: merges of the
+ * graph; made here if empty. */
 huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options *options,
                               huddle_range range, const hd_fit_rows *rows, const huddle_csr *graph,
                               const hd_fit_embedding *embedding, huddle_refine_tree *tree,

@@ -15,10 +15,10 @@
  * Scores depend on the number of clusters, so all candidates of a round are evaluated at the same
  * numbers: the given one or, for a range, the mean over up to five evenly spaced ones. With
  * n_clusters = auto the eigengaps of each candidate propose a number first. The largest clear one
- * is used. If none is clear, the range of the eigengap rule is treated like any other range, except
- * with refinement: then the number is chosen by modularity, and so is the preparation, by the
- * largest over all numbers. The number of clusters itself is chosen afterwards, on the graph of the
- * chosen preparation. One embedding per candidate is sufficient for all numbers. */
+ * is used; if none is clear, the range of the eigengap rule is treated like any other range. The
+ * exception is auto with refinement: then the candidate with the largest modularity over all
+ * numbers is chosen. The number of clusters itself is chosen afterwards, on the graph of the chosen
+ * preparation. One embedding per candidate is sufficient for all numbers. */
 #include "methods/choosing.h"
 
 #include "base/check.h"
@@ -188,12 +188,14 @@ static huddle_status embed_candidate(huddle_context *context, const judging *jud
     TRY(hd_fit_merge(context, options->knn.n_neighbors, &c->rows, &prepared));
     TRY(hd_spectral_make_graph(context, options, n_clusters, &c->rows, &prepared.points,
                                &c->graph));
+    c->trial.n = hd_fit_rows_everywhere(&c->rows);
+    if (judge->trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY)
+        goto done; /* merging needs no eigenvectors */
     TRY(hd_spectral_find_vectors(context, options,
                                  hd_spectral_count_vectors(options, n_clusters, &c->rows),
                                  &c->graph.matrix, &c->embedding));
     TRY(hd_spectral_measure_extents(context, &c->rows, &c->embedding));
     TRY(hd_spectral_choose(&c->embedding, &c->rows, &c->choice, &n_clusters));
-    c->trial.n = hd_fit_rows_everywhere(&c->rows);
 done:
     hd_fit_prepared_free(&prepared);
     return status;
@@ -230,6 +232,12 @@ done:
     return status;
 }
 
+/* The numbers that n_clusters = auto chooses from, for n points. */
+static huddle_range all_numbers(int64_t n) {
+    int32_t last = huddle_embed_max_clusters(n);
+    return (huddle_range){2, last > 2 ? last : 2};
+}
+
 /* The mean scores over the numbers of clusters of the round. The number only selects the first
  * columns of the embedding and where the merging stops, so that one embedding and one tree are
  * sufficient for all numbers. */
@@ -254,15 +262,15 @@ done:
     return status;
 }
 
-/* The largest modularity over all numbers, for refined labels without a clear number. */
+/* The largest modularity over all numbers, for refined labels with n_clusters = auto. Clusters are
+ * found by merging alone: the maximum is flat, and K-means for every number would take most of the
+ * time. */
 static huddle_status score_largest(huddle_context *context, const judging *judge, candidate *c) {
     huddle_status status = HUDDLE_OK;
-    huddle_range range = {judge->trials->clusters[0],
-                          judge->trials->clusters[judge->trials->n_clusters - 1]};
     hd_count_curve curve = {0};
     huddle_refine_tree tree = {0};
-    TRY(hd_count_scores(context, &judge->options, range, &c->rows, &c->graph.matrix, &c->embedding,
-                        &tree, &curve));
+    TRY(hd_count_scores(context, &judge->options, all_numbers(c->trial.n), &c->rows,
+                        &c->graph.matrix, NULL, &tree, &curve));
     for (int32_t k = 0; k < curve.count; k++)
         if (k == 0 || curve.scores[k].modularity > c->trial.modularity) {
             c->trial.modularity = curve.scores[k].modularity;
@@ -340,10 +348,7 @@ static huddle_range propose_clusters(const candidate *tried, int32_t count, int6
         if (choice->n_clear > 0 && choice->candidates[0] > clear)
             clear = choice->candidates[0];
     }
-    if (clear > 0)
-        return (huddle_range){clear, clear};
-    int32_t last = huddle_embed_max_clusters(n);
-    return (huddle_range){2, last > 2 ? last : 2};
+    return clear > 0 ? (huddle_range){clear, clear} : all_numbers(n);
 }
 
 /* Sorts by decreasing score. The insertion sort is stable, so that of equal candidates the simpler
@@ -404,43 +409,51 @@ done:
 }
 
 /* Scores a candidate that was embedded for auto at the numbers that were agreed on. If its graph
- * has more components than clusters, or if refinement needs more eigenvectors, it is embedded again
- * as in a fit with these numbers. */
+ * has more components than clusters, it is embedded again, connected as in a fit with these
+ * numbers. */
 static huddle_status evaluate_embedded(huddle_context *context, const judging *judge,
                                        candidate *c) {
     huddle_status status = HUDDLE_OK;
-    bool at_number = judge->trials->score != HUDDLE_PREPARE_BY_LARGEST_MODULARITY;
-    if (c->embedding.info.components > judge->n_clusters.first ||
-        (judge->refines && at_number &&
-         c->embedding.f.vectors.cols <
-             hd_spectral_count_vectors(&judge->options, judge->n_clusters, &c->rows)))
+    if (c->embedding.info.components > judge->n_clusters.first)
         TRY(embed_candidate(context, judge, c));
     TRY(scorings[judge->trials->score].run(context, judge, c));
 done:
     return status;
 }
 
-/* Evaluates the first `count` trials on these points and ranks them. With auto the common number is
- * known only after all candidates were embedded, so they are scored in a second pass. */
+/* The score of a round, and whether its numbers of clusters are known only after all candidates
+ * were embedded. */
+static huddle_prepare_score choose_score(const judging *judge, bool *two_passes) {
+    bool is_auto = judge->n_clusters.first == HUDDLE_AUTO;
+    *two_passes = is_auto && !judge->refines;
+    if (!judge->refines)
+        return HUDDLE_PREPARE_BY_MODULARITY;
+    return is_auto ? HUDDLE_PREPARE_BY_LARGEST_MODULARITY : HUDDLE_PREPARE_BY_DIVERGENCE;
+}
+
+/* Evaluates the first `count` trials on these points and ranks them. */
 static huddle_status run_round(huddle_context *context, judging judge, int32_t count) {
     huddle_status status = HUDDLE_OK;
     hd_fit_prepare_trials *trials = judge.trials;
-    bool is_auto = judge.n_clusters.first == HUDDLE_AUTO;
-    pass p = {context, &judge, NULL, is_auto ? embed_candidate : evaluate_at_once};
+    bool two_passes;
+    trials->score = choose_score(&judge, &two_passes);
+    pass p = {context, &judge, NULL, two_passes ? embed_candidate : evaluate_at_once};
     ALLOC_ZERO(p.tried, count);
     for (int32_t k = 0; k < count; k++)
         p.tried[k].trial = trials->items[k];
     choose_numbers(judge.n_clusters, trials);
-    trials->score = judge.refines ? HUDDLE_PREPARE_BY_DIVERGENCE : HUDDLE_PREPARE_BY_MODULARITY;
     TRY(run_pass(&p, count));
-    if (is_auto) {
-        int64_t n = hd_fit_rows_everywhere(&p.tried->rows);
-        judge.n_clusters = propose_clusters(p.tried, count, n);
-        if (judge.refines && judge.n_clusters.first < judge.n_clusters.last)
-            trials->score = HUDDLE_PREPARE_BY_LARGEST_MODULARITY;
+    if (two_passes) {
+        judge.n_clusters = propose_clusters(p.tried, count, hd_fit_rows_everywhere(&p.tried->rows));
         choose_numbers(judge.n_clusters, trials);
         p.evaluate = evaluate_embedded;
         TRY(run_pass(&p, count));
+    }
+    if (trials->score == HUDDLE_PREPARE_BY_LARGEST_MODULARITY) {
+        huddle_range range = all_numbers(p.tried->trial.n);
+        trials->n_clusters = 2;
+        trials->clusters[0] = range.first;
+        trials->clusters[1] = range.last;
     }
     rank_trials(p.tried, count, trials);
 done:

@@ -19,6 +19,11 @@
  * of 10 to 40 classes; bench/clusters.py measures the rule. */
 static const double modularity_tolerance = 0.005;
 
+/* Components are evidence for a number of clusters if they are of comparable size: their modularity
+ * must be at least this share of 1 - 1 / c, which c equal ones have. Two rings of which one has
+ * twice as many points have .89. Image data often have a few small groups far from all others. */
+static const double balanced_share = 0.6;
+
 enum {
     RESTARTS = 5,        /* of K-means */
     KMEANS_ROWS = 10000, /* with more vertices only the clusters found by merging are compared */
@@ -37,7 +42,7 @@ typedef struct source {
     const hd_spectral_options *options;
     const hd_fit_rows *rows;
     const huddle_csr *graph;
-    const hd_fit_embedding *embedding;
+    const hd_fit_embedding *embedding; /* NULL: clusters are found by merging only */
     const huddle_refine_tree *tree;
 } source;
 
@@ -94,7 +99,7 @@ static huddle_status cluster_number(const source *s, int32_t n_clusters, int32_t
     ALLOC(trial, s->rows->n);
     TRY(huddle_refine_cut_tree(s->tree, n_clusters, trial));
     TRY(consider(s, n_clusters, trial, true, labels, scores));
-    if (s->rows->n <= KMEANS_ROWS)
+    if (s->embedding != NULL && s->rows->n <= KMEANS_ROWS)
         TRY(cluster_rows(s, n_clusters, trial, &complete));
     if (complete)
         TRY(consider(s, n_clusters, trial, false, labels, scores));
@@ -137,13 +142,14 @@ huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options
     huddle_status status = HUDDLE_OK;
     source s = {context, options, rows, graph, embedding, tree};
     curve_pass pass = {&s, curve};
-    int64_t last = range.last;
-    last = last < embedding->f.vectors.cols ? last : embedding->f.vectors.cols;
+    int64_t limit = embedding != NULL ? embedding->f.vectors.cols : rows->n;
+    int64_t last = range.last < limit ? range.last : limit;
     curve->first = range.first < last ? range.first : (int32_t)last;
     curve->count = (int32_t)last - curve->first + 1;
     ALLOC_ZERO(curve->scores, curve->count);
     TRY(huddle_csr_fetch(graph));
-    TRY(huddle_dense_fetch(&embedding->f.vectors));
+    if (embedding != NULL)
+        TRY(huddle_dense_fetch(&embedding->f.vectors));
     if (tree->n != rows->n)
         TRY(huddle_refine_merge(context, graph, tree));
     TRY(hd_parallel(context, "numbers", curve->count, 1, score_numbers, &pass));
@@ -323,6 +329,20 @@ static void rank_by_modularity(const hd_fit_trials *trials, huddle_embed_choice 
     }
 }
 
+/* Whether the eigengap rule has a clear answer. The gap after the components of a graph is 1 by
+ * construction and therefore counts only if they are balanced. */
+static bool is_gap_clear(const hd_fit *fit) {
+    const huddle_embed_choice *choice = &fit->trials.choice;
+    const hd_fit_trials *trials = &fit->trials;
+    int32_t c = choice->candidates[0];
+    if (choice->n_clear == 0 || c > fit->embedding.info.components)
+        return choice->n_clear > 0;
+    for (int32_t t = 0; t < trials->count; t++)
+        if (trials->items[t].n_clusters == c)
+            return trials->items[t].modularity >= balanced_share * (1 - 1 / (double)c);
+    return true;
+}
+
 /* The scores of all numbers as trials, which have no labels of their own. */
 static huddle_status keep_curve(const hd_count_curve *curve, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -367,7 +387,7 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
         status = hd_count_measure_stability(context, options, points, trials);
     hd_silence_end(context, before);
     TRY(status);
-    if (trials->choice.n_clear == 0) {
+    if (!is_gap_clear(fit)) {
         rank_by_modularity(trials, &trials->choice);
         trials->by_modularity = true;
         n_clusters->first = n_clusters->last = trials->choice.candidates[0];
