@@ -77,6 +77,7 @@ static void walk_info(hd_walk *walk, huddle_prepare_info *info) {
 /* All members except the shift, whose length belongs to the whole fit. Borrowed points are not
  * freed, and a copy is never borrowed: a cache outlives the fit that filled it. */
 static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
+    hd_fit_walk_table(walk, &prepared->table);
     walk_trials(walk, &prepared->trials);
     hd_walk_preparation(walk, "prepare", &prepared->preparation);
     hd_walk_preparation(walk, "reduce", &prepared->reduction);
@@ -268,6 +269,7 @@ static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     set_rule(json, &p->preparation.rule);
     if (p->trials.count > 0)
         write_trials(&p->trials, json);
+    hd_fit_write_table(&p->table, json);
     hd_json_set_integer(json, "d", p->preparation.d_out);
     hd_json_set_real(json, "variance_kept", p->info.variance_kept);
     hd_json_set_integer(json, "zero_rows", p->info.zero_rows);
