@@ -2,8 +2,9 @@
  *
  * Against known classes: accuracy under the best one-to-one mapping of clusters to classes, mutual
  * information normalised by the geometric mean of the entropies, adjusted Rand index, purity, and
- * the contingency table from which they are computed. Without classes: silhouette, normalised cut
- * and modularity. The agreement of two labellings is their adjusted Rand index.
+ * the contingency table from which they are computed. Without classes: silhouette; on a graph,
+ * normalised cut, modularity, map equation and other shares of weight. The agreement of two
+ * labellings is their adjusted Rand index.
  *
  * Under an engine that distributes rows over processes, every process passes its own points or
  * rows, and all get the scores of all points.
@@ -48,6 +49,12 @@ HUDDLE_API huddle_status huddle_metrics_confusion(huddle_context *context, int64
                                                   huddle_confusion *confusion);
 HUDDLE_API void huddle_confusion_free(huddle_confusion *confusion);
 
+/* Renumbers the clusters of labels, in place, by the classes of model: as many points as possible
+ * keep the label they have there, and no two clusters get the same one. HUDDLE_INVALID if there are
+ * more clusters than classes. */
+HUDDLE_API huddle_status huddle_metrics_renumber(huddle_context *context, int64_t n,
+                                                 const int32_t *model, int32_t *labels);
+
 /* The assignment problem: column_of[i] for each row i so that the sum of value[i * cols +
  * column_of[i]] is largest, every column at most once; -1 for rows without a column when rows >
  * cols. O(min^2 max). HUDDLE_INVALID, naming the place, if a value is NaN or infinite. */
@@ -75,9 +82,10 @@ HUDDLE_API huddle_status huddle_metrics_ncut(huddle_context *context, const hudd
 HUDDLE_API huddle_status huddle_metrics_modularity(huddle_context *context, const huddle_csr *graph,
                                                    const int32_t *labels, double *modularity);
 
-/* All scores of a labelling on a graph. Shares are of the total weight, in which every edge counts
- * from both ends; v_k is the share of cluster k's volume, d_k that of the weight inside it, h(x) =
- * x ln x, and q_k = v_k - d_k, q their sum. */
+/* All scores of a labelling on a graph (docs/method.md, "Refinement"). Shares are of the total
+ * weight, in which every edge counts from both ends and a loop once; v_k is the share of cluster
+ * k's volume, d_k that of the weight inside it, h(x) = x ln x, q_k = v_k - d_k, and q the sum of
+ * the q_k. Logarithms are natural. All are 0 for a graph without edges. */
 typedef struct huddle_graph_scores {
     double inside;      /* f = sum d_k */
     double evenness;    /* s = sum v_k^2; 1 / c if all volumes are equal */
@@ -89,6 +97,8 @@ typedef struct huddle_graph_scores {
     double ncut;        /* sum q_k / v_k */
 } huddle_graph_scores;
 
+/* Takes one pass over the edges and memory proportional to the number of vertices; MI takes time
+ * proportional to the square of the number of clusters besides. */
 HUDDLE_API huddle_status huddle_metrics_graph_scores(huddle_context *context,
                                                      const huddle_csr *graph, const int32_t *labels,
                                                      huddle_graph_scores *scores);

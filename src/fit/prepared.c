@@ -109,7 +109,8 @@ HD_FIT_COPIER(hd_fit_prepared, walk_prepared);
  * compared. */
 bool hd_fit_is_identity(const huddle_preparation *p) {
     return p->centre == NULL && p->scale == NULL && p->projection.values == NULL &&
-           p->projection.resident == NULL && !p->center_rows && !p->unit_rows;
+           p->projection.resident == NULL && p->knots.values == NULL && p->knots.resident == NULL &&
+           !p->center_rows && !p->unit_rows;
 }
 
 /* The old struct is overwritten, not freed: it belongs to the caller of the fit. */
@@ -148,11 +149,36 @@ static bool projection_fits(const huddle_preparation *p) {
            (p->projection.rows == p->d_in && p->projection.cols == p->d_out && p->centre != NULL);
 }
 
+/* Every column has a knot, and the values of a column ascend: the search for a value and the
+ * interpolation rely on both. */
+static bool knots_fit(const huddle_preparation *p) {
+    const int64_t *offsets = p->knot_offsets;
+    const huddle_dense *knots = &p->knots;
+    if (offsets == NULL || knots->values == NULL)
+        return offsets == NULL && knots->values == NULL;
+    if (p->projection.values != NULL || knots->cols != 2 || offsets[0] != 0)
+        return false;
+    for (int64_t j = 0; j < p->d_in; j++)
+        if (offsets[j] >= offsets[j + 1] || offsets[j + 1] > knots->rows)
+            return false;
+    for (int64_t j = 0; j < p->d_in; j++)
+        for (int64_t k = offsets[j] + 1; k < offsets[j + 1]; k++)
+            if (!(knots->values[2 * (k - 1)] < knots->values[2 * k]))
+                return false;
+    return offsets[p->d_in] == knots->rows;
+}
+
+static bool map_fits(const huddle_preparation *p) {
+    /* Only a projection changes the number of columns. */
+    return projection_fits(p) && knots_fit(p) &&
+           (p->projection.values != NULL || p->d_out == p->d_in);
+}
+
 /* The reduction is applied to the output of the preparation. */
 static bool sizes_fit(const hd_fit *fit) {
     const hd_fit_prepared *p = &fit->prepared;
-    return (p->points.values == NULL || p->points.n == fit->rows.n) &&
-           projection_fits(&p->preparation) && projection_fits(&p->reduction) &&
+    return (p->points.values == NULL || p->points.n == fit->rows.n) && map_fits(&p->preparation) &&
+           map_fits(&p->reduction) &&
            (p->reduction.rule.name == NULL || p->reduction.d_in == p->preparation.d_out);
 }
 

@@ -483,6 +483,13 @@ void hd_walk_preparation(hd_walk *walk, const char *name, huddle_preparation *p)
     hd_walk_reals(walk, hd_walk_join(part, name, "scale"), p->d_in, &p->scale);
     hd_walk_reals(walk, hd_walk_join(part, name, "shift"), p->d_in, &p->shift);
     hd_walk_dense(walk, hd_walk_join(part, name, "projection"), &p->projection);
+    /* A file may contain any number. */
+    bool in_range = p->d_in >= 0 && p->d_in < INT64_MAX;
+    if (!in_range)
+        hd_walk_fail(walk, hd_walk_join(part, name, "d_in"));
+    hd_walk_longs(walk, hd_walk_join(part, name, "knot_offsets"), in_range ? p->d_in + 1 : 0,
+                  &p->knot_offsets);
+    hd_walk_dense(walk, hd_walk_join(part, name, "knots"), &p->knots);
 }
 
 void hd_walk_scale(hd_walk *walk, const char *name, huddle_scale *scale) {

@@ -179,8 +179,9 @@ void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_opti
             info->proven_pairs);
     if (given && info->cuts_cluster)
         hd_warn(context, HUDDLE_WARNING_SMALL_EIGENGAP,
-                "the eigengap at this number of clusters is only %.2g; the last columns of the "
-                "embedding are not unique",
+                "the eigengap %s is only %.2g; the last columns of the embedding are not unique",
+                strcmp(options->rows, "commute") == 0 ? "after the last eigenvector"
+                                                      : "at this number of clusters",
                 info->gap);
 }
 

@@ -115,7 +115,7 @@ huddle_status hd_fit_find_dominant(huddle_context *context, const huddle_prepara
     /* Scaled or projected columns are no longer the user's features. Sparse points are not
      * examined. */
     if (x->offsets != NULL || x->d < 2 || x->n < 2 || preparation->scale != NULL ||
-        preparation->projection.values != NULL)
+        preparation->projection.values != NULL || preparation->knots.values != NULL)
         goto done;
     TRY(find_variances(context, x, &variances));
     name_largest(variances, x->d, x->d == 2 ? share_in_plane : share_in_space, dominant);

@@ -397,7 +397,7 @@ static huddle_status find_vectors(huddle_context *context, const llc_options *op
     if (commute)
         huddle_dense_free(&embedding->f.rows);
     check_gap(embed.n_components, embedding);
-    hd_spectral_warn_embedding(context, &embed, &embedding->info, n_clusters);
+    hd_spectral_warn_embedding(context, &options->spectral.embed, &embedding->info, n_clusters);
 done:
     huddle_free(component);
     huddle_csr_free(&a);

@@ -144,7 +144,7 @@ void hd_spectral_warn_components(huddle_context *context, const huddle_connect_i
                                  int32_t n_clusters);
 
 /* Warns if the eigenvectors did not converge, could not be verified, or depend on an arbitrary
- * choice at the number of clusters asked for. */
+ * choice at the number of clusters asked for (with row rule "commute": after the last of them). */
 void hd_spectral_warn_embedding(huddle_context *context, const huddle_embed_options *options,
                                 const huddle_embed_info *info, huddle_range n_clusters);
 

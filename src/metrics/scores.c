@@ -153,3 +153,27 @@ void huddle_confusion_free(huddle_confusion *confusion) {
     huddle_free(confusion->match);
     memset(confusion, 0, sizeof *confusion);
 }
+
+/* The clusters of this process's points are renumbered by a mapping that depends on all points. */
+huddle_status huddle_metrics_renumber(huddle_context *context, int64_t n, const int32_t *model,
+                                      int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    hd_metrics_table table = {0};
+    int32_t *row_of = NULL, *ranks = NULL;
+    int64_t count;
+    TRY(hd_metrics_table_new(context, n, model, labels, &table));
+    if (table.cols > table.rows)
+        FAIL(HUDDLE_INVALID, "%lld clusters cannot be numbered by %lld classes",
+             (long long)table.cols, (long long)table.rows);
+    ALLOC(row_of, table.cols);
+    ALLOC(ranks, n);
+    TRY(hd_metrics_table_match(&table, row_of));
+    TRY(hd_metrics_rank_labels(context, n, labels, ranks, &count));
+    for (int64_t i = 0; i < n; i++)
+        labels[i] = table.classes[row_of[ranks[i]]];
+done:
+    hd_metrics_table_free(&table);
+    huddle_free(row_of);
+    huddle_free(ranks);
+    return hd_agree(context, status);
+}

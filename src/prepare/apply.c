@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/slabs.h"
 #include "prepare/centred.h"
+#include "prepare/ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -107,6 +108,8 @@ static huddle_status scale_chunk(void *argument, hd_chunk chunk) {
             row[j] -= a->offset[j];
         for (int64_t j = 0; j < a->x->d && scale != NULL; j++)
             row[j] *= scale[j];
+        for (int64_t j = 0; j < a->x->d && a->p->knots.values != NULL; j++)
+            row[j] = hd_prepare_rank(a->p, j, row[j]);
         TRY(store_row(a, i, row, a->zero_rows + chunk.index));
     }
 done:
@@ -220,7 +223,7 @@ static huddle_status apply_sparse(huddle_context *context, application *a,
                                   huddle_prepare_info *info) {
     huddle_status status = HUDDLE_OK;
     const huddle_preparation *p = a->p;
-    if (p->centre != NULL || p->scale != NULL || p->center_rows)
+    if (p->centre != NULL || p->scale != NULL || p->knots.values != NULL || p->center_rows)
         FAIL(HUDDLE_INVALID, "prepare = %s would make sparse points dense", p->rule.name);
     TRY(huddle_points_copy(a->x, a->y));
     if (p->unit_rows)
@@ -252,7 +255,7 @@ done:
     return status;
 }
 
-/* Also fetches the projection, since a preparation may come from an engine. */
+/* Also fetches the matrices, since a preparation may come from an engine. */
 huddle_status huddle_prepare_apply(huddle_context *context, const huddle_preparation *preparation,
                                    const huddle_points *x, huddle_points *y,
                                    huddle_prepare_info *info) {
@@ -266,6 +269,7 @@ huddle_status huddle_prepare_apply(huddle_context *context, const huddle_prepara
         FAIL(HUDDLE_INVALID, "there are no points to prepare");
     TRY(huddle_points_fetch(x));
     TRY(huddle_dense_fetch(&preparation->projection));
+    TRY(huddle_dense_fetch(&preparation->knots));
     TRY(huddle_points_check(context, x));
     if (x->d != preparation->d_in)
         FAIL(HUDDLE_INVALID, "the points have %lld features, those of the preparation had %lld",

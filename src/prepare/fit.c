@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/slabs.h"
 #include "prepare/pca.h"
+#include "prepare/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,13 +37,16 @@ done:
     return status;
 }
 
-/* A constant column has no variance; it becomes 0. It carries no information about clusters. */
+/* A column without variance becomes 0: it carries no information about clusters. A constant column
+ * of floats has the variance 0 exactly, but values that differ only by rounding errors do not. */
 static huddle_status keep_scale(const huddle_points *x, const double *variance,
                                 huddle_preparation *p) {
     huddle_status status = HUDDLE_OK;
     ALLOC(p->scale, x->d);
-    for (int64_t j = 0; j < x->d; j++)
-        p->scale[j] = variance[j] > 0 ? 1 / sqrt(variance[j]) : 0;
+    for (int64_t j = 0; j < x->d; j++) {
+        double deviation = sqrt(variance[j]);
+        p->scale[j] = deviation > hd_prepare_rounding(p->centre[j]) ? 1 / deviation : 0;
+    }
 done:
     return status;
 }
@@ -119,6 +123,16 @@ done:
     return status;
 }
 
+/* Knots are relative to the shift of the training points, which becomes the centre. */
+static huddle_status fit_ranks(huddle_context *context, const huddle_points *x,
+                               huddle_preparation *p) {
+    huddle_status status = HUDDLE_OK;
+    TRY(copy_numbers(x->d, x->shift, &p->centre));
+    TRY(hd_prepare_fit_ranks(context, x, p));
+done:
+    return status;
+}
+
 static huddle_status check_arguments(huddle_context *context, const huddle_points *x,
                                      const huddle_prepare_options *options) {
     huddle_status status = HUDDLE_OK;
@@ -148,17 +162,19 @@ huddle_status huddle_prepare_fit(huddle_context *context, const huddle_points *x
     p->d_in = p->d_out = x->d;
     p->variance_kept = 1;
     p->center_rows = has_rule(p, "center-rows");
-    p->unit_rows = !has_rule(p, "none") && !has_rule(p, "standard");
+    p->unit_rows = !has_rule(p, "none") && !has_rule(p, "standard") && !has_rule(p, "ranks");
     if (has_rule(p, "auto"))
         FAIL(HUDDLE_INVALID, "prepare = auto is resolved by a model; this function needs a rule");
     /* Centring turns the zeros of sparse points into other values. */
-    if (x->offsets != NULL &&
-        (has_rule(p, "standard") || p->center_rows || has_rule(p, "center-columns")))
+    if (x->offsets != NULL && (has_rule(p, "standard") || has_rule(p, "ranks") || p->center_rows ||
+                               has_rule(p, "center-columns")))
         FAIL(HUDDLE_INVALID,
              "prepare = %s would make sparse points dense; none, unit, pca:R and whiten:R do not",
              p->rule.name);
     if (has_rule(p, "none"))
         TRY(copy_numbers(x->d, x->shift, &p->shift));
+    else if (has_rule(p, "ranks"))
+        TRY(fit_ranks(context, x, p));
     else if (!has_rule(p, "unit") && !p->center_rows)
         TRY(fit_columns(context, x, options->seed, p));
     if (info != NULL)
@@ -174,5 +190,7 @@ void huddle_preparation_free(huddle_preparation *preparation) {
     huddle_free(preparation->scale);
     huddle_free(preparation->shift);
     huddle_dense_free(&preparation->projection);
+    huddle_free(preparation->knot_offsets);
+    huddle_dense_free(&preparation->knots);
     memset(preparation, 0, sizeof *preparation);
 }

@@ -7,7 +7,6 @@
  * neighbours merge, but never too small: the cluster on top is checked by reading its list, and
  * goes down if its best gain is smaller than its key. */
 #include "base/check.h"
-#include "base/union.h"
 #include "refine/heap.h"
 #include "refine/refine.h"
 
@@ -27,19 +26,26 @@ typedef struct link {
     int32_t room; /* header: places for links that follow */
 } link;
 
+/* A cluster, or a vertex that has been merged into one. What reading a list needs of each cluster
+ * in it is together, because it is far from the others in memory. */
+typedef struct node {
+    double weight;  /* a sum while a list is read, else 0 */
+    double volume;  /* share of the total weight */
+    int32_t parent; /* union-find: the root is the smallest member, and names the cluster */
+    uint32_t key;   /* that of the heap */
+    int32_t length; /* of the list */
+    int32_t size;   /* vertices */
+} node;
+
 typedef struct merger {
     int64_t n, n_merges;
     hd_refine_rule rule;
-    int32_t *parent; /* union-find: the root is the smallest member, and names the cluster */
-    int32_t *sizes;
-    double *volumes;
+    node *nodes;
     link *pool;
     int64_t end, capacity; /* of the pool */
-    int64_t *begin;        /* of each cluster's list; 0 if it has none */
-    int32_t *length;
+    int64_t *begin;        /* of each cluster's list */
     hd_refine_heap heap;
-    double *weight;   /* n: sums by cluster, 0 but for the touched ones */
-    int32_t *touched; /* n */
+    int32_t *touched; /* n: clusters with a sum */
     int32_t fresh;    /* the cluster whose key is known to be exact, or -1, and its partner */
     int32_t fresh_partner;
 } merger;
@@ -76,7 +82,7 @@ static uint32_t key_of_gain(double gain) {
 static void pack_pool(merger *m) {
     int64_t to = 1; /* place 0 stays free: a beginning of 0 means no list */
     for (int64_t at = 1; at < m->end;) {
-        int32_t owner = m->pool[at].to, length = m->length[owner];
+        int32_t owner = m->pool[at].to, length = m->nodes[owner].length;
         int64_t next = at + 1 + m->pool[at].room;
         if (m->begin[owner] == at + 1) {
             memmove(m->pool + to, m->pool + at, (size_t)(1 + length) * sizeof *m->pool);
@@ -101,40 +107,59 @@ static void new_list(merger *m, int32_t owner, int64_t count) {
     m->end += 1 + m->pool[m->end].room;
 }
 
+/* The cluster of a vertex, with path halving. */
+static int32_t find_root(node *nodes, int32_t v) {
+    while (nodes[v].parent != v) {
+        nodes[v].parent = nodes[nodes[v].parent].parent;
+        v = nodes[v].parent;
+    }
+    return v;
+}
+
 /* Adds the links of a cluster to the sums by cluster; those to `own` are left out. */
 static void add_links(merger *m, int32_t cluster, int32_t own, int64_t *count) {
     const link *list = m->pool + m->begin[cluster];
-    for (int32_t k = 0; k < m->length[cluster]; k++) {
-        int32_t other = hd_find_root(m->parent, list[k].to);
+    int32_t length = m->nodes[cluster].length;
+    for (int32_t k = 0; k < length; k++) /* nodes are far apart, and waiting for them is the cost */
+        __builtin_prefetch(&m->nodes[list[k].to], 1);
+    for (int32_t k = 0; k < length; k++) {
+        int32_t other = find_root(m->nodes, list[k].to);
         if (other == own)
             continue;
-        if (m->weight[other] == 0)
+        if (m->nodes[other].weight == 0)
             m->touched[(*count)++] = other;
-        m->weight[other] += list[k].weight;
+        m->nodes[other].weight += list[k].weight;
     }
 }
 
+static void set_key(merger *m, int32_t cluster, uint32_t key) {
+    m->nodes[cluster].key = key;
+    hd_refine_heap_change(&m->heap, cluster, key);
+}
+
 /* Writes the sums as the list of a cluster and clears them. Returns the key of its best pair, and
- * the other cluster of that pair, the smaller one of two that are equal. */
+ * the other cluster of that pair, the smaller one of two that are equal. No key may be smaller than
+ * that of a pair of the cluster, so those of the others are raised. */
 static uint32_t write_links(merger *m, int32_t cluster, int64_t count, int32_t *partner) {
     link *list = m->pool + m->begin[cluster];
+    double volume = m->nodes[cluster].volume;
     uint32_t best = no_gain;
     *partner = -1;
     for (int64_t k = 0; k < count; k++) {
         int32_t other = m->touched[k];
-        double weight = m->weight[other];
-        uint32_t key = key_of_gain(
-            m->rule.gain(weight, m->volumes[cluster], m->volumes[other], m->rule.resolution));
+        double weight = m->nodes[other].weight;
+        uint32_t key =
+            key_of_gain(m->rule.gain(weight, volume, m->nodes[other].volume, m->rule.resolution));
         if (key > best || (key == best && other < *partner)) {
             best = key;
             *partner = other;
         }
         list[k] = (link){weight, other, 0};
-        m->weight[other] = 0;
-        if (key > hd_refine_heap_key(&m->heap, other))
-            hd_refine_heap_change(&m->heap, other, key);
+        m->nodes[other].weight = 0;
+        if (key > m->nodes[other].key)
+            set_key(m, other, key);
     }
-    m->length[cluster] = (int32_t)count;
+    m->nodes[cluster].length = (int32_t)count;
     return best;
 }
 
@@ -146,7 +171,7 @@ static uint32_t read_top(merger *m, int32_t top, int32_t *partner) {
     int64_t count = 0;
     if (top == m->fresh) {
         *partner = m->fresh_partner;
-        return hd_refine_heap_key(&m->heap, top);
+        return m->nodes[top].key;
     }
     add_links(m, top, top, &count);
     return write_links(m, top, count, partner);
@@ -157,9 +182,9 @@ static void join(merger *m, int32_t a, int32_t b) {
     int64_t count = 0, room_a = m->pool[m->begin[a] - 1].room;
     int64_t room_b = m->pool[m->begin[b] - 1].room;
     hd_refine_heap_remove(&m->heap, b);
-    m->parent[b] = a;
-    m->sizes[a] += m->sizes[b];
-    m->volumes[a] += m->volumes[b];
+    m->nodes[b].parent = a;
+    m->nodes[a].size += m->nodes[b].size;
+    m->nodes[a].volume += m->nodes[b].volume;
     add_links(m, a, a, &count);
     add_links(m, b, a, &count);
     if (count > room_a && count <= room_b) {
@@ -170,8 +195,7 @@ static void join(merger *m, int32_t a, int32_t b) {
         new_list(m, a, count);
     }
     m->begin[b] = 0;
-    uint32_t key = write_links(m, a, count, &m->fresh_partner);
-    hd_refine_heap_change(&m->heap, a, key);
+    set_key(m, a, write_links(m, a, count, &m->fresh_partner));
     m->fresh = a;
 }
 
@@ -181,16 +205,16 @@ static huddle_status merge_connected(huddle_context *context, merger *m, int64_t
     huddle_status status = HUDDLE_OK;
     while (m->n_merges < wanted) {
         int32_t top = hd_refine_heap_top(&m->heap), partner;
-        uint32_t key = hd_refine_heap_key(&m->heap, top);
+        uint32_t key = m->nodes[top].key;
         if (key == no_gain)
             break;
         uint32_t exact = read_top(m, top, &partner);
         if (exact < key) {
-            hd_refine_heap_change(&m->heap, top, exact);
+            set_key(m, top, exact);
             continue;
         }
         if (m->n_merges % CANCEL_EVERY == 0)
-            TRY(hd_progress(context, "merge", (double)m->n_merges, (double)wanted));
+            TRY(hd_progress(context, "refine", (double)m->n_merges, (double)wanted));
         first[m->n_merges] = top < partner ? top : partner;
         second[m->n_merges] = top < partner ? partner : top;
         join(m, first[m->n_merges], second[m->n_merges]);
@@ -207,19 +231,19 @@ static huddle_status merge_components(huddle_context *context, merger *m, int64_
     huddle_status status = HUDDLE_OK;
     m->heap.count = 0;
     for (int64_t k = 0; k < m->n; k++)
-        if (m->parent[k] == k)
-            hd_refine_heap_add(&m->heap, (int32_t)k, ~(uint32_t)m->sizes[k]);
+        if (m->nodes[k].parent == k)
+            hd_refine_heap_add(&m->heap, (int32_t)k, ~(uint32_t)m->nodes[k].size);
     hd_refine_heap_order(&m->heap);
     for (; m->n_merges < wanted; m->n_merges++) {
         if (m->n_merges % CANCEL_EVERY == 0)
-            TRY(hd_progress(context, "merge", (double)m->n_merges, (double)wanted));
+            TRY(hd_progress(context, "refine", (double)m->n_merges, (double)wanted));
         int32_t x = hd_refine_heap_top(&m->heap);
         hd_refine_heap_remove(&m->heap, x);
         int32_t y = hd_refine_heap_top(&m->heap), a = x < y ? x : y, b = x < y ? y : x;
         hd_refine_heap_remove(&m->heap, y);
-        m->sizes[a] += m->sizes[b];
+        m->nodes[a].size += m->nodes[b].size;
         hd_refine_heap_add(&m->heap, a, 0);
-        hd_refine_heap_change(&m->heap, a, ~(uint32_t)m->sizes[a]);
+        hd_refine_heap_change(&m->heap, a, ~(uint32_t)m->nodes[a].size);
         first[m->n_merges] = a;
         second[m->n_merges] = b;
     }
@@ -230,15 +254,32 @@ done:
 /* ---- set-up -------------------------------------------------------------------------------- */
 
 static void merger_free(merger *m) {
-    huddle_free(m->parent);
-    huddle_free(m->sizes);
-    huddle_free(m->volumes);
+    huddle_free(m->nodes);
     huddle_free(m->pool);
     huddle_free(m->begin);
-    huddle_free(m->length);
     hd_refine_heap_free(&m->heap);
-    huddle_free(m->weight);
     huddle_free(m->touched);
+    memset(m, 0, sizeof *m);
+}
+
+/* The list of cluster k, at the end of the pool, and its key. */
+static void copy_list(const hd_refine_quotient *quotient, int64_t k, merger *m) {
+    int64_t at = quotient->offsets[k], length = quotient->offsets[k + 1] - at;
+    uint32_t best = no_gain;
+    m->pool[m->end] = (link){0, (int32_t)k, (int32_t)length};
+    m->begin[k] = m->end + 1;
+    m->end += 1 + length;
+    for (int64_t e = 0; e < length; e++) {
+        int32_t other = quotient->columns[at + e];
+        double weight = quotient->weights[at + e];
+        uint32_t key = key_of_gain(m->rule.gain(weight, quotient->volumes[k],
+                                                quotient->volumes[other], m->rule.resolution));
+        best = key > best ? key : best;
+        m->pool[m->begin[k] + e] = (link){weight, other, 0};
+    }
+    m->nodes[k] =
+        (node){0, quotient->volumes[k], (int32_t)k, best, (int32_t)length, quotient->sizes[k]};
+    hd_refine_heap_add(&m->heap, (int32_t)k, best);
 }
 
 /* Lists and heap of the clusters of the quotient. The pool has half as much room again as the
@@ -253,35 +294,13 @@ static huddle_status merger_new(const hd_refine_quotient *quotient, hd_refine_ru
     m->fresh = -1;
     m->end = 1;
     m->capacity = 1 + n + links + links / 2;
-    ALLOC(m->parent, n);
-    ALLOC(m->sizes, n);
-    ALLOC(m->volumes, n);
+    ALLOC(m->nodes, n);
     ALLOC(m->pool, m->capacity);
     ALLOC(m->begin, n);
-    ALLOC(m->length, n);
-    ALLOC_ZERO(m->weight, n);
     ALLOC(m->touched, n);
     TRY(hd_refine_heap_new(n, &m->heap));
-    memcpy(m->sizes, quotient->sizes, (size_t)n * sizeof *m->sizes);
-    memcpy(m->volumes, quotient->volumes, (size_t)n * sizeof *m->volumes);
-    for (int64_t k = 0; k < n; k++) {
-        int64_t at = quotient->offsets[k], length = quotient->offsets[k + 1] - at;
-        uint32_t best = no_gain;
-        m->parent[k] = (int32_t)k;
-        m->pool[m->end] = (link){0, (int32_t)k, (int32_t)length};
-        m->begin[k] = m->end + 1;
-        m->length[k] = (int32_t)length;
-        m->end += 1 + length;
-        for (int64_t e = 0; e < length; e++) {
-            int32_t other = quotient->columns[at + e];
-            double weight = quotient->weights[at + e];
-            uint32_t key =
-                key_of_gain(rule.gain(weight, m->volumes[k], m->volumes[other], rule.resolution));
-            best = key > best ? key : best;
-            m->pool[m->begin[k] + e] = (link){weight, other, 0};
-        }
-        hd_refine_heap_add(&m->heap, (int32_t)k, best);
-    }
+    for (int64_t k = 0; k < n; k++)
+        copy_list(quotient, k, m);
     hd_refine_heap_order(&m->heap);
 done:
     return status;

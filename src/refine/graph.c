@@ -10,6 +10,7 @@
 static const double symmetry_tolerance = 1e-9;
 
 void hd_refine_graph_free(hd_refine_graph *graph) {
+    huddle_csr_free(&graph->own);
     huddle_free(graph->degree);
     memset(graph, 0, sizeof *graph);
 }
@@ -79,6 +80,58 @@ huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *mat
 done:
     if (status != HUDDLE_OK)
         hd_refine_graph_free(graph);
+    return status;
+}
+
+/* Columns are visited in their new order, so that those of every row ascend. Since the graph is
+ * symmetric, column k has the entries of row k. */
+static void order_entries(const huddle_csr *from, const int32_t *order, const int32_t *place,
+                          int64_t *next, huddle_csr *to) {
+    for (int64_t k = 0; k < from->rows; k++)
+        for (int64_t e = from->offsets[order[k]]; e < from->offsets[order[k] + 1]; e++) {
+            if (from->values[e] <= 0)
+                continue;
+            int64_t at = next[place[from->columns[e]]]++;
+            to->columns[at] = (int32_t)k;
+            to->values[at] = from->values[e];
+        }
+}
+
+/* Zeros that are stored on one side only would break the symmetry of the pattern; they are dropped.
+ */
+static int64_t count_entries(const huddle_csr *matrix, int64_t i) {
+    int64_t count = 0;
+    for (int64_t e = matrix->offsets[i]; e < matrix->offsets[i + 1]; e++)
+        count += matrix->values[e] > 0;
+    return count;
+}
+
+huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t *order,
+                                    hd_refine_graph *ordered) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_csr *from = graph->matrix;
+    int32_t *place = NULL;
+    int64_t *next = NULL, n = graph->n;
+    memset(ordered, 0, sizeof *ordered);
+    ALLOC(place, n);
+    ALLOC(next, n);
+    ALLOC(ordered->degree, n);
+    TRY(huddle_csr_new(n, n, from->offsets[n], &ordered->own));
+    for (int64_t k = 0; k < n; k++) {
+        next[k] = ordered->own.offsets[k];
+        ordered->own.offsets[k + 1] = next[k] + count_entries(from, order[k]);
+        ordered->degree[k] = graph->degree[order[k]];
+        place[order[k]] = (int32_t)k;
+    }
+    order_entries(from, order, place, next, &ordered->own);
+    ordered->matrix = &ordered->own;
+    ordered->n = n;
+    ordered->unit = graph->unit;
+done:
+    huddle_free(place);
+    huddle_free(next);
+    if (status != HUDDLE_OK)
+        hd_refine_graph_free(ordered);
     return status;
 }
 

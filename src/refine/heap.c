@@ -77,10 +77,6 @@ int32_t hd_refine_heap_top(const hd_refine_heap *heap) {
     return cluster_of(heap->items[0]);
 }
 
-uint32_t hd_refine_heap_key(const hd_refine_heap *heap, int32_t cluster) {
-    return (uint32_t)(heap->items[heap->place[cluster]] >> 32);
-}
-
 void hd_refine_heap_change(hd_refine_heap *heap, int32_t cluster, uint32_t key) {
     int64_t at = heap->place[cluster];
     uint64_t before = heap->items[at], item = make_item(cluster, key);

@@ -20,9 +20,8 @@ void hd_refine_heap_free(hd_refine_heap *heap);
 void hd_refine_heap_add(hd_refine_heap *heap, int32_t cluster, uint32_t key);
 void hd_refine_heap_order(hd_refine_heap *heap);
 
-/* The top, and the key of any cluster in the heap. */
+/* There must be one. */
 int32_t hd_refine_heap_top(const hd_refine_heap *heap);
-uint32_t hd_refine_heap_key(const hd_refine_heap *heap, int32_t cluster);
 
 void hd_refine_heap_change(hd_refine_heap *heap, int32_t cluster, uint32_t key);
 void hd_refine_heap_remove(hd_refine_heap *heap, int32_t cluster);

@@ -62,16 +62,21 @@ huddle_status hd_refine_rank_labels(int64_t n, const int32_t *labels, int32_t *r
                           : rank_by_sorting(n, labels, ranks, count);
 }
 
-/* new_of[k] = first occurrence. */
-static void number_by_occurrence(int64_t n, int32_t n_clusters, int32_t *new_of, int32_t *labels) {
-    int32_t count = 0;
-    for (int32_t k = 0; k < n_clusters; k++)
+/* The labels are below n. */
+static huddle_status number_by_occurrence(int64_t n, int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *new_of = NULL, count = 0;
+    ALLOC(new_of, n);
+    for (int64_t k = 0; k < n; k++)
         new_of[k] = -1;
     for (int64_t i = 0; i < n; i++) {
         if (new_of[labels[i]] < 0)
             new_of[labels[i]] = count++;
         labels[i] = new_of[labels[i]];
     }
+done:
+    huddle_free(new_of);
+    return status;
 }
 
 /* Exactly the values 0 .. n_clusters - 1. */
@@ -87,24 +92,22 @@ static bool has_labels(int64_t n, int32_t n_clusters, const int32_t *model, int3
     return count == n_clusters;
 }
 
-huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model,
-                               int32_t *labels) {
+huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model, int32_t *labels,
+                               int64_t *n_changed) {
     huddle_status status = HUDDLE_OK;
-    int32_t *new_of = NULL;
-    double *common = NULL;
-    ALLOC(new_of, n_clusters);
-    if (!has_labels(n, n_clusters, model, new_of)) {
-        number_by_occurrence(n, n_clusters, new_of, labels);
-        goto done;
-    }
-    ALLOC_ZERO(common, (int64_t)n_clusters * n_clusters);
+    int32_t *ranks = NULL, *scratch = NULL;
+    int64_t count;
+    *n_changed = 0;
+    ALLOC(ranks, n);
+    ALLOC(scratch, n_clusters);
+    TRY(hd_refine_rank_labels(n, model, ranks, &count));
+    TRY(huddle_metrics_renumber(NULL, n, ranks, labels));
     for (int64_t i = 0; i < n; i++)
-        common[(int64_t)labels[i] * n_clusters + model[i]] += 1;
-    TRY(huddle_metrics_assign(n_clusters, n_clusters, common, new_of));
-    for (int64_t i = 0; i < n; i++)
-        labels[i] = new_of[labels[i]];
+        *n_changed += labels[i] != ranks[i];
+    if (!has_labels(n, n_clusters, model, scratch))
+        TRY(number_by_occurrence(n, labels));
 done:
-    huddle_free(new_of);
-    huddle_free(common);
+    huddle_free(ranks);
+    huddle_free(scratch);
     return status;
 }

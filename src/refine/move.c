@@ -10,7 +10,10 @@
  * sums of about 1, which could move a vertex back and forth. */
 static const double least_change = 1e-12;
 
-enum { CANCEL_EVERY = 65536 }; /* vertices between two looks at whether to stop */
+enum {
+    CANCEL_EVERY = 65536, /* vertices between two looks at whether to stop */
+    BLOCK = 4096 /* vertices that are visited together: their edges fit a second-level cache */
+};
 
 /* ---- objectives ---------------------------------------------------------------------------- */
 
@@ -104,44 +107,81 @@ typedef struct mover {
     double *inside, *volume; /* n_clusters: d_k and v_k */
     int64_t *count;          /* n_clusters: vertices */
     double total_inside;     /* f */
-    int32_t *order;          /* n: the vertices in the order of a sweep */
-    bool *active;            /* n: vertices to look at in the next sweep */
-    double *weight;          /* n_clusters: of the vertex to each cluster; 0 but for the touched */
-    int32_t *touched;        /* n_clusters */
+    int32_t *visits, *next;  /* n: the vertices to visit in this sweep and in the next one */
+    int64_t n_visits, n_next;
+    int32_t *blocks;  /* the order of blocks of visits */
+    bool *waiting;    /* n: the vertex has yet to be visited in this sweep or the next */
+    double *weight;   /* n_clusters: of the vertex to each cluster; 0 but for the touched */
+    int32_t *touched; /* n_clusters */
     int64_t n_touched;
 } mover;
 
-/* The sums from scratch, at the beginning of each sweep: those of many moves would drift. */
-static void add_sums(mover *m) {
+/* Begins a sweep over all vertices that have a neighbour in another cluster. The sums are computed
+ * anew, since those of many moves would drift. */
+static void begin_all(mover *m) {
     const huddle_csr *a = m->graph->matrix;
     memset(m->inside, 0, (size_t)m->n_clusters * sizeof *m->inside);
     memset(m->volume, 0, (size_t)m->n_clusters * sizeof *m->volume);
     memset(m->count, 0, (size_t)m->n_clusters * sizeof *m->count);
+    m->n_visits = 0;
     for (int64_t i = 0; i < m->graph->n; i++) {
         int32_t own = m->labels[i];
         double within = 0;
-        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
-            within += m->labels[a->columns[e]] == own ? a->values[e] : 0;
+        int64_t n_within = 0;
+        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
+            bool same = m->labels[a->columns[e]] == own;
+            within += same ? a->values[e] : 0;
+            n_within += same;
+        }
         m->inside[own] += within * m->graph->unit;
         m->volume[own] += m->graph->degree[i];
         m->count[own]++;
+        m->waiting[i] = n_within < a->offsets[i + 1] - a->offsets[i];
+        if (m->waiting[i])
+            m->visits[m->n_visits++] = (int32_t)i;
     }
     m->total_inside = 0;
     for (int64_t k = 0; k < m->n_clusters; k++)
         m->total_inside += m->inside[k];
 }
 
-/* A random order of the vertices, another for each sweep (Fisher and Yates). */
-static void shuffle(mover *m, uint64_t seed, int32_t sweep) {
-    hd_rng rng = hd_rng_stream(seed, (uint64_t)sweep);
-    for (int64_t i = 0; i < m->graph->n; i++)
-        m->order[i] = (int32_t)i;
-    for (int64_t i = m->graph->n - 1; i > 0; i--) {
-        int64_t other = hd_rng_below(&rng, i + 1);
-        int32_t kept = m->order[i];
-        m->order[i] = m->order[other];
-        m->order[other] = kept;
+/* Begins a sweep over the vertices whose neighbours have moved since they were visited. */
+static void begin_next(mover *m) {
+    int32_t *kept = m->visits;
+    m->visits = m->next;
+    m->next = kept;
+    m->n_visits = m->n_next;
+}
+
+/* A random order of list[0 .. count - 1] (Fisher and Yates). */
+static void shuffle(hd_rng *rng, int64_t count, int32_t *list) {
+    for (int64_t t = count - 1; t > 0; t--) {
+        int64_t other = hd_rng_below(rng, t + 1);
+        int32_t kept = list[t];
+        list[t] = list[other];
+        list[other] = kept;
     }
+}
+
+/* The visits in random order, another for each sweep: blocks in random order, and the vertices of a
+ * block in random order. Vertices of a block are near each other in memory, and so are most of
+ * their neighbours. `next` is free before a sweep. */
+static void shuffle_visits(mover *m, uint64_t seed, int32_t sweep) {
+    hd_rng rng = hd_rng_stream(seed, (uint64_t)sweep);
+    int32_t n_blocks = (int32_t)((m->n_visits + BLOCK - 1) / BLOCK), *kept = m->visits;
+    int64_t at = 0;
+    for (int32_t k = 0; k < n_blocks; k++)
+        m->blocks[k] = k;
+    shuffle(&rng, n_blocks, m->blocks);
+    for (int32_t k = 0; k < n_blocks; k++) {
+        int64_t begin = (int64_t)m->blocks[k] * BLOCK;
+        int64_t count = m->n_visits - begin < BLOCK ? m->n_visits - begin : BLOCK;
+        memcpy(m->next + at, m->visits + begin, (size_t)count * sizeof *m->next);
+        shuffle(&rng, count, m->next + at);
+        at += count;
+    }
+    m->visits = m->next;
+    m->next = kept;
 }
 
 /* ---- one vertex ---------------------------------------------------------------------------- */
@@ -165,15 +205,6 @@ static double add_neighbors(mover *m, int64_t i) {
         m->weight[other] += weight;
     }
     return loop;
-}
-
-/* Whether all edges of vertex i stay inside its cluster. */
-static bool is_interior(const mover *m, int64_t i) {
-    const huddle_csr *a = m->graph->matrix;
-    for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
-        if (m->labels[a->columns[e]] != m->labels[i])
-            return false;
-    return true;
 }
 
 /* The cluster to which vertex i should move: that of the lowest objective, its own unless another
@@ -212,9 +243,13 @@ static void apply(mover *m, int64_t i, double loop, int32_t to) {
     m->count[from]--;
     m->count[to]++;
     m->labels[i] = to;
-    for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++)
-        m->active[a->columns[e]] = true;
-    m->active[i] = true;
+    for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
+        int32_t neighbor = a->columns[e];
+        if (!m->waiting[neighbor] && neighbor != i) {
+            m->waiting[neighbor] = true;
+            m->next[m->n_next++] = neighbor;
+        }
+    }
 }
 
 static void clear_neighbors(mover *m) {
@@ -224,18 +259,17 @@ static void clear_neighbors(mover *m) {
 
 /* ---- sweeps -------------------------------------------------------------------------------- */
 
-/* Visits the active vertices in the order of the sweep; *n_moved: how many were moved. */
+/* Visits the vertices in the order of the sweep; *n_moved: how many were moved. */
 static huddle_status sweep_once(huddle_context *context, mover *m, int64_t *n_moved) {
     huddle_status status = HUDDLE_OK;
     *n_moved = 0;
-    for (int64_t t = 0; t < m->graph->n; t++) {
-        int32_t i = m->order[t];
+    m->n_next = 0;
+    for (int64_t t = 0; t < m->n_visits; t++) {
+        int32_t i = m->visits[t];
         if (t % CANCEL_EVERY == 0)
             TRY(hd_check_cancel(context));
-        if (!m->active[i] || m->count[m->labels[i]] <= 1)
-            continue;
-        m->active[i] = false;
-        if (is_interior(m, i))
+        m->waiting[i] = false;
+        if (m->count[m->labels[i]] <= 1)
             continue;
         double loop = add_neighbors(m, i);
         int32_t to = find_best(m, i, loop);
@@ -253,8 +287,10 @@ static void mover_free(mover *m) {
     huddle_free(m->inside);
     huddle_free(m->volume);
     huddle_free(m->count);
-    huddle_free(m->order);
-    huddle_free(m->active);
+    huddle_free(m->visits);
+    huddle_free(m->next);
+    huddle_free(m->blocks);
+    huddle_free(m->waiting);
     huddle_free(m->weight);
     huddle_free(m->touched);
 }
@@ -264,37 +300,39 @@ static huddle_status mover_new(mover *m) {
     ALLOC(m->inside, m->n_clusters);
     ALLOC(m->volume, m->n_clusters);
     ALLOC(m->count, m->n_clusters);
-    ALLOC(m->order, m->graph->n);
-    ALLOC(m->active, m->graph->n);
+    ALLOC(m->visits, m->graph->n);
+    ALLOC(m->next, m->graph->n);
+    ALLOC(m->blocks, m->graph->n / BLOCK + 1);
+    ALLOC(m->waiting, m->graph->n);
     ALLOC_ZERO(m->weight, m->n_clusters);
     ALLOC(m->touched, m->n_clusters);
 done:
     return status;
 }
 
-/* A sweep after the first looks only at vertices whose neighbours have moved since they were looked
- * at. When none is moved, all vertices are looked at again, because the sums of the clusters have
- * changed; the moves end when that moves none either. */
+/* The first sweep visits all vertices that have a neighbour in another cluster, a later one those
+ * whose neighbours have moved since they were visited. When no vertex is left to visit, all are
+ * visited again, because the sums of their clusters have changed; if that moves none, no single
+ * move lowers the objective any more. */
 huddle_status hd_refine_move(huddle_context *context, const hd_refine_graph *graph,
                              const hd_refine_objective *objective, int64_t n_clusters,
                              int32_t max_sweeps, uint64_t seed, int32_t *labels,
                              int32_t *n_sweeps) {
     huddle_status status = HUDDLE_OK;
     mover m = {.graph = graph, .objective = objective, .n_clusters = n_clusters, .labels = labels};
-    bool all = true;
+    bool all = true, settled = false;
     int32_t sweep = 0;
     TRY(mover_new(&m));
-    memset(m.active, true, (size_t)graph->n * sizeof *m.active);
-    for (; sweep < max_sweeps; sweep++) {
+    for (; sweep < max_sweeps && !settled; sweep++) {
         int64_t n_moved;
-        add_sums(&m);
-        shuffle(&m, seed, sweep);
-        TRY(sweep_once(context, &m, &n_moved));
-        if (n_moved == 0 && all)
-            break;
-        all = n_moved == 0;
         if (all)
-            memset(m.active, true, (size_t)graph->n * sizeof *m.active);
+            begin_all(&m);
+        else
+            begin_next(&m);
+        shuffle_visits(&m, seed, sweep);
+        TRY(sweep_once(context, &m, &n_moved));
+        settled = all && n_moved == 0;
+        all = m.n_next == 0;
     }
 done:
     if (n_sweeps != NULL)

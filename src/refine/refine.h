@@ -7,9 +7,10 @@
 #include "base/context.h"
 #include "huddle/refine.h"
 
-/* A checked graph. matrix is the caller's; the share of an entry is its value times `unit`. */
+/* A checked graph. The share of an entry is its value times `unit`. */
 typedef struct hd_refine_graph {
-    const huddle_csr *matrix;
+    const huddle_csr *matrix; /* the caller's, or &own */
+    huddle_csr own;           /* of an ordered graph */
     int64_t n;
     double unit;    /* 1 / total weight; 0 for a graph without edges */
     double *degree; /* n: shares; a loop counts once */
@@ -19,6 +20,11 @@ typedef struct hd_refine_graph {
 huddle_status hd_refine_graph_new(huddle_context *context, const huddle_csr *matrix,
                                   hd_refine_graph *graph);
 void hd_refine_graph_free(hd_refine_graph *graph);
+
+/* The same graph with its vertices in another order: vertex k of `ordered`, which must not be moved
+ * in memory, is order[k] of graph. */
+huddle_status hd_refine_graph_order(const hd_refine_graph *graph, const int32_t *order,
+                                    hd_refine_graph *ordered);
 
 /* ---- merging ------------------------------------------------------------------------------- */
 
@@ -59,6 +65,11 @@ huddle_status hd_refine_agglomerate(huddle_context *context, const hd_refine_quo
 huddle_status hd_refine_tree_new(huddle_context *context, const hd_refine_graph *graph,
                                  huddle_refine_tree *tree);
 
+/* The vertices in the order of the leaves of the tree: clusters at every level are consecutive, and
+ * vertices that are joined by edges near each other. HUDDLE_INVALID if it is no tree of n vertices.
+ */
+huddle_status hd_refine_tree_order(const huddle_refine_tree *tree, int32_t *order);
+
 /* The clusters 0 .. n - n_merges - 1 of n members after the merges, numbered by first occurrence.
  */
 huddle_status hd_refine_cut(int64_t n, int64_t n_merges, const int32_t *first,
@@ -98,9 +109,14 @@ huddle_status hd_refine_rank_labels(int64_t n, const int32_t *labels, int32_t *r
                                     int64_t *count);
 
 /* Renumbers labels 0 .. n_clusters - 1 in place: so that most vertices keep their label of `model`
- * if that has exactly these values, else by first occurrence. */
-huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model,
-                               int32_t *labels);
+ * if that has exactly these values, else by first occurrence. n_changed: the vertices whose label
+ * differs from that of the model when clusters are matched so that as few as possible do. */
+huddle_status hd_refine_number(int64_t n, int32_t n_clusters, const int32_t *model, int32_t *labels,
+                               int64_t *n_changed);
+
+/* The resolution at which modularity is the likelihood of a planted partition of that many equal
+ * clusters with this share of weight inside, taken as at least 1/2. */
+double hd_refine_planted_resolution(double inside, int64_t n_clusters);
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 

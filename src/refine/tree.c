@@ -42,6 +42,47 @@ done:
     return hd_agree(context, status);
 }
 
+/* Checks that a merge names vertices. */
+static huddle_status check_merge(const huddle_refine_tree *tree, int64_t t) {
+    if (tree->first[t] < 0 || tree->first[t] >= tree->n || tree->second[t] < 0 ||
+        tree->second[t] >= tree->n)
+        return hd_fail(
+            HUDDLE_INVALID, "merge %lld of the tree names the vertices %d and %d of %lld",
+            (long long)t + 1, tree->first[t] + 1, tree->second[t] + 1, (long long)tree->n);
+    return HUDDLE_OK;
+}
+
+/* Each cluster is a linked list from its smallest vertex, the root of union-find. The last is that
+ * of all, from vertex 0. */
+huddle_status hd_refine_tree_order(const huddle_refine_tree *tree, int32_t *order) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *parent = NULL, *next = NULL, *last = NULL;
+    ALLOC(parent, tree->n);
+    ALLOC(next, tree->n);
+    ALLOC(last, tree->n);
+    for (int64_t i = 0; i < tree->n; i++)
+        parent[i] = last[i] = (int32_t)i;
+    for (int64_t t = 0; t < tree->n - 1; t++) {
+        TRY(check_merge(tree, t));
+        int32_t x = hd_find_root(parent, tree->first[t]);
+        int32_t y = hd_find_root(parent, tree->second[t]);
+        int32_t a = x < y ? x : y, b = x < y ? y : x;
+        if (a == b)
+            FAIL(HUDDLE_INVALID, "merge %lld of the tree joins a cluster to itself",
+                 (long long)t + 1);
+        parent[b] = a;
+        next[last[a]] = b;
+        last[a] = last[b];
+    }
+    for (int64_t k = 0, i = 0; k < tree->n; k++, i = k < tree->n ? next[i] : 0)
+        order[k] = (int32_t)i;
+done:
+    huddle_free(parent);
+    huddle_free(next);
+    huddle_free(last);
+    return status;
+}
+
 /* The root of a set is its smallest member, so a set gets its number at its root, before its other
  * members are reached. */
 huddle_status hd_refine_cut(int64_t n, int64_t n_merges, const int32_t *first,
@@ -73,10 +114,7 @@ huddle_status huddle_refine_cut_tree(const huddle_refine_tree *tree, int32_t n_c
         FAIL(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld], the number of vertices",
              n_clusters, (long long)tree->n);
     for (int64_t t = 0; t < tree->n - n_clusters; t++)
-        if (tree->first[t] < 0 || tree->first[t] >= tree->n || tree->second[t] < 0 ||
-            tree->second[t] >= tree->n)
-            FAIL(HUDDLE_INVALID, "merge %lld of the tree names vertices %d and %d of %lld",
-                 (long long)t + 1, tree->first[t] + 1, tree->second[t] + 1, (long long)tree->n);
+        TRY(check_merge(tree, t));
     TRY(hd_refine_cut(tree->n, tree->n - n_clusters, tree->first, tree->second, labels));
 done:
     return status;

@@ -19,7 +19,8 @@ static const double cut_rounding = 1e-12;
 
 typedef struct run {
     huddle_context *context;
-    const hd_refine_graph *graph;
+    const hd_refine_graph *graph; /* in the order of the tree if there is one */
+    const int32_t *order;         /* its vertex k is this one of the caller's; NULL: k */
     const hd_refine_objective *objective;
     const huddle_refine_options *options;
     int32_t n_clusters;
@@ -30,10 +31,16 @@ typedef struct run {
     huddle_refine_info *info;
 } run;
 
+/* Labels of the caller's order in that of the graph. */
+static void take_labels(const run *r, const int32_t *from, int32_t *to) {
+    for (int64_t k = 0; k < r->graph->n; k++)
+        to[k] = from[r->order != NULL ? r->order[k] : k];
+}
+
 /* ---- one trial ----------------------------------------------------------------------------- */
 
-/* Whether trial t may replace the first one: its objective is clearly smaller, (28), and its cut
- * not much larger, (29). */
+/* Whether trial t may replace the first one: its objective is clearly smaller, (30), and its cut
+ * not much larger, (31). */
 static bool is_allowed(const run *r, const huddle_graph_scores *scores) {
     const huddle_graph_scores *base = &r->info->trials[0].scores;
     const huddle_refine_options *o = r->options;
@@ -68,22 +75,26 @@ done:
 /* A given start, with more clusters merged down. */
 static huddle_status try_start(run *r, const huddle_refine_start *start) {
     huddle_status status = HUDDLE_OK;
+    int32_t *ranks = NULL;
     int64_t count;
-    TRY(hd_refine_rank_labels(r->graph->n, start->labels, r->labels, &count));
+    ALLOC(ranks, r->graph->n);
+    TRY(hd_refine_rank_labels(r->graph->n, start->labels, ranks, &count));
+    take_labels(r, ranks, r->labels);
     if (count < r->n_clusters)
         FAIL(HUDDLE_INVALID, "start '%s' has %lld different labels, fewer than n_clusters = %d",
              start->name != NULL ? start->name : "start", (long long)count, r->n_clusters);
     TRY(hd_refine_merge_labels(r->context, r->graph, 1, r->n_clusters, r->labels, &count));
     TRY(finish_trial(r, start->name));
 done:
+    huddle_free(ranks);
     return status;
 }
 
 /* ---- levels -------------------------------------------------------------------------------- */
 
-/* The resolution (26) at which modularity is the likelihood of a planted partition with equal
+/* The resolution (28) at which modularity is the likelihood of a planted partition with equal
  * clusters. Its limit is 0 if all weight is inside. */
-static double planted_resolution(double inside, int64_t n_clusters) {
+double hd_refine_planted_resolution(double inside, int64_t n_clusters) {
     double f = inside > least_inside ? inside : least_inside, s = 1 / (double)n_clusters;
     if (n_clusters == 1 || f >= 1)
         return n_clusters == 1;
@@ -103,7 +114,7 @@ static huddle_status try_levels(run *r, const char *name, int64_t n_labels, doub
         double at = resolution;
         if (n_labels > wanted && resolution == 0) {
             TRY(huddle_metrics_graph_scores(r->context, r->graph->matrix, r->labels, &scores));
-            at = planted_resolution(scores.inside, wanted);
+            at = hd_refine_planted_resolution(scores.inside, wanted);
         }
         TRY(hd_refine_merge_labels(r->context, r->graph, at, wanted, r->labels, &n_labels));
         if (factor > 1)
@@ -122,13 +133,16 @@ static huddle_status try_merging(run *r, const huddle_refine_tree *tree) {
         double resolution;
     } levels[] = {{"levels1", 1}, {"levels2", 2}, {"levelsT", 0}};
     huddle_status status = HUDDLE_OK;
-    int32_t *many = NULL;
+    int32_t *cut = NULL, *many = NULL;
     int64_t n = r->graph->n, wanted = (int64_t)COARSEST * r->n_clusters;
     int64_t n_many = wanted < n ? wanted : n;
+    ALLOC(cut, n);
     ALLOC(many, n);
-    TRY(huddle_refine_cut_tree(tree, r->n_clusters, r->labels));
+    TRY(huddle_refine_cut_tree(tree, r->n_clusters, cut));
+    take_labels(r, cut, r->labels);
     TRY(finish_trial(r, "sum"));
-    TRY(huddle_refine_cut_tree(tree, (int32_t)n_many, many));
+    TRY(huddle_refine_cut_tree(tree, (int32_t)n_many, cut));
+    take_labels(r, cut, many);
     TRY(hd_refine_move(r->context, r->graph, r->objective, n_many, LEVEL_SWEEPS, r->options->seed,
                        many, NULL));
     for (size_t k = 0; k < sizeof levels / sizeof *levels; k++) {
@@ -136,34 +150,59 @@ static huddle_status try_merging(run *r, const huddle_refine_tree *tree) {
         TRY(try_levels(r, levels[k].name, n_many, levels[k].resolution));
     }
 done:
+    huddle_free(cut);
     huddle_free(many);
     return status;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* All trials of a graph in any order. The best labels are in r->best. */
+static huddle_status try_all(run *r, const huddle_refine_tree *tree, int32_t n_starts,
+                             const huddle_refine_start *starts) {
+    huddle_status status = HUDDLE_OK;
+    ALLOC(r->labels, r->graph->n);
+    ALLOC(r->best, r->graph->n);
+    for (int32_t k = 0; k < n_starts; k++)
+        TRY(try_start(r, &starts[k]));
+    if (r->options->merge)
+        TRY(try_merging(r, tree));
+done:
+    return status;
+}
+
+/* With a tree, the trials are made on a copy of the graph in the order of its leaves: neighbours
+ * are then near each other in memory, which makes passes over a large graph several times as fast.
+ */
 huddle_status hd_refine_run(huddle_context *context, const hd_refine_graph *graph,
                             const huddle_refine_tree *tree, int32_t n_starts,
                             const huddle_refine_start *starts, const huddle_refine_options *options,
                             int32_t *labels, huddle_refine_info *info) {
     huddle_status status = HUDDLE_OK;
+    hd_refine_graph ordered = {0};
+    int32_t *order = NULL;
     run r = {.context = context,
              .graph = graph,
              .objective = hd_refine_objective_find(options->objective),
              .options = options,
              .n_clusters = options->n_clusters,
              .n_trials = n_starts + (options->merge ? 4 : 0),
-             .best = labels,
              .info = info};
-    ALLOC(r.labels, graph->n);
-    for (int32_t k = 0; k < n_starts; k++)
-        TRY(try_start(&r, &starts[k]));
-    if (options->merge)
-        TRY(try_merging(&r, tree));
-    TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels));
-    for (int64_t i = 0; i < graph->n; i++)
-        info->n_changed += labels[i] != starts[0].labels[i];
+    if (tree != NULL) {
+        ALLOC(order, graph->n);
+        TRY(hd_refine_tree_order(tree, order));
+        TRY(hd_refine_graph_order(graph, order, &ordered));
+        r.graph = &ordered;
+        r.order = order;
+    }
+    TRY(try_all(&r, tree, n_starts, starts));
+    for (int64_t k = 0; k < graph->n; k++)
+        labels[order != NULL ? order[k] : k] = r.best[k];
+    TRY(hd_refine_number(graph->n, r.n_clusters, starts[0].labels, labels, &info->n_changed));
 done:
+    huddle_free(order);
     huddle_free(r.labels);
+    huddle_free(r.best);
+    hd_refine_graph_free(&ordered);
     return status;
 }

@@ -76,8 +76,8 @@ static void more_copies_than_neighbours_do_not_shatter_the_graph(const char *met
 }
 
 static void identical_points_get_one_label(const char *method) {
-    static const char *const ways[] = {"none", "standard", "whiten:2", "unit"};
-    for (int k = 0; k < 4; k++) {
+    static const char *const ways[] = {"none", "standard", "ranks", "whiten:2", "unit"};
+    for (int k = 0; k < 5; k++) {
         huddle_points x = rounded_clouds(N, 2);
         huddle_model *model = new_model(method, ways[k]);
         assert_ok(huddle_model_fit(NULL, model, &x));
@@ -89,8 +89,8 @@ static void identical_points_get_one_label(const char *method) {
 
 /* As a batch, in another order, and one at a time. */
 static void training_rows_keep_their_labels(const char *method) {
-    static const char *const ways[] = {"none", "whiten:2"};
-    for (int k = 0; k < 2; k++) {
+    static const char *const ways[] = {"none", "ranks", "whiten:2"};
+    for (int k = 0; k < 3; k++) {
         huddle_points x = rounded_clouds(N, 3), turned;
         int64_t order[N];
         int32_t again[N];

@@ -98,3 +98,29 @@ def graph(n, c, density):
 
 write("metrics_graph.txt", "n, weights, labels, normalised cut, modularity.",
       [graph(*case) for case in ((6, 2, 0.7), (25, 4, 0.3), (25, 6, 0.05))])
+
+
+def entropy_terms(x):
+    return np.where(x > 0, x * np.log(np.where(x > 0, x, 1)), 0)
+
+
+def graph_scores(n, c, density):
+    """All scores from the dense table of weight between clusters; weights may have loops."""
+    weights = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 0)
+    weights = weights + np.triu(weights, 1).T
+    labels = np.concatenate([np.arange(c), rng.integers(0, c, n - c)])
+    member = labels[:, None] == np.arange(c)[None, :]
+    table = member.T @ weights @ member / weights.sum()
+    v, d = table.sum(axis=1), np.diag(table)
+    f, s, q = d.sum(), (v ** 2).sum(), v - d
+    J = f * np.log(f / s) + ((1 - f) * np.log((1 - f) / (1 - s)) if f < 1 else 0)
+    expected = np.where(table > 0, np.outer(v, v), 1)
+    MI = np.where(table > 0, table * np.log(np.where(table > 0, table, 1) / expected), 0).sum()
+    L = entropy_terms(q.sum()) - 2 * entropy_terms(q).sum() + entropy_terms(q + v).sum()
+    H = -entropy_terms(weights.sum(axis=1) / weights.sum()).sum()
+    ncut = (q[v > 0] / v[v > 0]).sum()
+    return n, weights, labels, f, s, J, MI, float(L), H, f - s, ncut
+
+
+write("metrics_graph_scores.txt", "n, weights, labels, f, s, J, MI, L, H, Q, normalised cut.",
+      [graph_scores(*case) for case in ((6, 2, 0.7), (30, 4, 0.3), (40, 9, 0.06), (12, 1, 0.4))])

@@ -1,12 +1,14 @@
-"""Golden numbers of the preparations, from NumPy's means and singular value decomposition.
+"""Golden numbers of the preparations, from NumPy's means and singular value decomposition and SciPy's
+ranks.
 
-Run with Debian's python3 (python3-numpy). Writes prepare.txt beside this file.
+Run with Debian's python3 (python3-numpy, python3-scipy). Writes prepare.txt beside this file.
 """
 import pathlib
 
 import numpy as np
+import scipy.stats
 
-RULES = ("none", "standard", "unit", "center-rows", "center-columns", "pca", "whiten")
+RULES = ("none", "standard", "unit", "center-rows", "center-columns", "pca", "whiten", "ranks")
 rng = np.random.default_rng(20240312)
 
 
@@ -27,6 +29,11 @@ def fit(rule, r, x):
         deviation = x.std(axis=0)
         deviation[np.ptp(x, axis=0) == 0] = np.inf
         return 0, 1, lambda z: (z - mean) / deviation
+    if rule == "ranks":
+        ranks = scipy.stats.rankdata(x, axis=0) / n
+        ranks[:, np.ptp(x, axis=0) == 0] = 0
+        return 0, 1, lambda z: np.stack([np.interp(z[:, j], *np.unique(np.stack((x[:, j], ranks[:, j])), axis=1))
+                                         for j in range(d)], axis=1)
     if rule == "unit":
         return 0, 1, lambda z: unit_rows(z, 0)
     if rule == "center-rows":
@@ -78,7 +85,7 @@ with open(pathlib.Path(__file__).parent / "prepare.txt", "w") as out:
     for x in data_sets():
         new = points(2, x.shape[1])
         for code, rule in enumerate(RULES):
-            for r in (2, 100) if code > 4 else (0,):
+            for r in (2, 100) if rule in ("pca", "whiten") else (0,):
                 clipped, kept, prepare = fit(rule, r, x)
                 y, z = prepare(x), prepare(new)
                 print(code, r, *x.shape, file=out)

@@ -15,16 +15,16 @@ enum { N = 240, C = 3 };
 static const char *const methods[] = {"sc", "ssc", "selftune-sc", "llc", "lsc", "pca-sc", "lda-sc"};
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
-/* Three noisy arcs, the third far from the others if `apart`; `moved` is added to every value. */
-static huddle_points make_arcs(double apart, double moved) {
+/* Three noisy arcs, `apart` from each other; `moved` is added to every value. */
+static huddle_points make_arcs(double noise, double apart, double moved) {
     huddle_points x;
     assert_ok(huddle_points_new(N, 2, &x));
     for (int64_t i = 0; i < N; i++) {
         hd_rng rng = hd_rng_stream(5, (uint64_t)i);
         int64_t arc = i % C;
         double radius = 1.0 + (double)arc * (1 + apart), angle = 0.03 * (double)(i / C);
-        x.values[2 * i] = (float)(radius * cos(angle) + 0.1 * hd_rng_normal(&rng) + moved);
-        x.values[2 * i + 1] = (float)(radius * sin(angle) + 0.1 * hd_rng_normal(&rng) + moved);
+        x.values[2 * i] = (float)(radius * cos(angle) + noise * hd_rng_normal(&rng) + moved);
+        x.values[2 * i + 1] = (float)(radius * sin(angle) + noise * hd_rng_normal(&rng) + moved);
     }
     return x;
 }
@@ -70,7 +70,7 @@ static void assert_commute_rows(const hd_fit *f, int64_t columns) {
 
 static void every_method_makes_them_of_two_vectors_per_cluster(void **state) {
     (void)state;
-    huddle_points x = make_arcs(0, 0);
+    huddle_points x = make_arcs(0.1, 0, 0);
     for (int m = 0; m < N_METHODS; m++) {
         huddle_model *model = fit_plainly(methods[m], &x, "3");
         assert_commute_rows(&model->fit, 2 * C);
@@ -83,7 +83,7 @@ static void every_method_makes_them_of_two_vectors_per_cluster(void **state) {
 /* A range has one embedding for its largest number; each number has rows of its own. */
 static void each_number_of_a_range_has_its_own(void **state) {
     (void)state;
-    huddle_points x = make_arcs(0, 0);
+    huddle_points x = make_arcs(0.1, 0, 0);
     static const char *const ranges[] = {"2-5", "auto"};
     for (int m = 0; m < N_METHODS; m++)
         for (int r = 0; r < 2; r++) {
@@ -99,7 +99,7 @@ static void each_number_of_a_range_has_its_own(void **state) {
  * embedding, nearly always. */
 static void new_points_are_labelled_like_training_points(void **state) {
     (void)state;
-    huddle_points x = make_arcs(0, 0), beside = make_arcs(0, 1e-3);
+    huddle_points x = make_arcs(0.3, 0, 0), beside = make_arcs(0.3, 0, 1e-3);
     for (int m = 0; m < N_METHODS; m++) {
         huddle_model *model = fit_plainly(methods[m], &x, "3");
         int32_t labels[N];
@@ -130,10 +130,33 @@ static void few_points_have_fewer_columns(void **state) {
     huddle_points_free(&x);
 }
 
+/* The eigenvalues of a ring are 0 and pairs of equal ones. Six vectors cut a pair, three do not. */
+static void a_cut_after_the_last_vector_is_reported(void **state) {
+    (void)state;
+    static const char *const rules[] = {"unit", "commute"};
+    huddle_points x;
+    assert_ok(huddle_points_new(N, 2, &x));
+    for (int i = 0; i < N; i++) {
+        x.values[2 * i] = (float)cos(2 * 3.14159265358979 * i / N);
+        x.values[2 * i + 1] = (float)sin(2 * 3.14159265358979 * i / N);
+    }
+    for (int r = 0; r < 2; r++) {
+        huddle_model *model = fit(
+            "sc", &x, "3",
+            (const char *const[]){"rows", rules[r], "n_neighbors", "4", "scale", "binary", NULL});
+        char *json;
+        assert_ok(huddle_model_info_json(model, &json));
+        assert_true((strstr(json, "the eigengap after the last eigenvector") != NULL) == (r == 1));
+        huddle_free(json);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
 /* Three components for three clusters: lambda_3 = 0, and the labels are the components. */
 static void components_are_the_clusters(void **state) {
     (void)state;
-    huddle_points x = make_arcs(3, 0);
+    huddle_points x = make_arcs(0.1, 3, 0);
     huddle_model *model = fit("sc", &x, "3", (const char *const[]){"n_neighbors", "5", NULL});
     assert_int_equal(model->fit.embedding.info.components, C);
     for (int i = C; i < N; i++)
@@ -149,6 +172,7 @@ int main(void) {
         cmocka_unit_test(each_number_of_a_range_has_its_own),
         cmocka_unit_test(new_points_are_labelled_like_training_points),
         cmocka_unit_test(few_points_have_fewer_columns),
+        cmocka_unit_test(a_cut_after_the_last_vector_is_reported),
         cmocka_unit_test(components_are_the_clusters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

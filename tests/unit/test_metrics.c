@@ -152,6 +152,19 @@ static void both_matchings_agree(void **state) {
 }
 
 /* Thousands of classes and clusters, and as many clusters as points, take seconds at most. */
+/* Clusters take the numbers of the classes that they share most points with, and all points of a
+ * cluster the same. */
+static void clusters_are_renumbered_by_a_model(void **state) {
+    (void)state;
+    static const int32_t model[] = {5, 5, 5, -2, -2, 8, 8, 8, 8};
+    int32_t labels[] = {0, 0, 1, 1, 1, 2, 2, 0, 2}, more[] = {0, 1, 2, 3, 3, 3, 3, 3, 3};
+    static const int32_t expected[] = {5, 5, -2, -2, -2, 8, 8, 5, 8};
+    assert_ok(huddle_metrics_renumber(NULL, 9, model, labels));
+    assert_memory_equal(labels, expected, sizeof expected);
+    assert_refused(huddle_metrics_renumber(NULL, 9, model, more), HUDDLE_INVALID,
+                   "4 clusters cannot be numbered by 3 classes");
+}
+
 static void thousands_of_clusters_are_fine(void **state) {
     (void)state;
     enum { N = 100000, CLASSES = 4000 };
@@ -228,6 +241,7 @@ int main(void) {
         cmocka_unit_test(a_match_is_full),
         cmocka_unit_test(assignments_agree_with_scipy),
         cmocka_unit_test(both_matchings_agree),
+        cmocka_unit_test(clusters_are_renumbered_by_a_model),
         cmocka_unit_test(thousands_of_clusters_are_fine),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(every_allocation_may_fail),

@@ -2,7 +2,9 @@
 #include "huddle/metrics.h"
 #include "support/support.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double *take_labels(const double *at, int64_t n, int32_t *labels) {
     for (int64_t i = 0; i < n; i++)
@@ -140,15 +142,74 @@ static void graph_scores_agree_with_numpy(void **state) {
     free(numbers);
 }
 
+/* The members of huddle_graph_scores, in their order. */
+enum { N_SCORES = sizeof(huddle_graph_scores) / sizeof(double) };
+
+static void all_graph_scores_agree_with_numpy(void **state) {
+    (void)state;
+    int64_t count;
+    double *numbers = test_golden("metrics_graph_scores.txt", &count), own[N_SCORES];
+    const double *at = numbers;
+    for (int64_t cases = (int64_t)*at++; cases > 0; cases--) {
+        int64_t n = (int64_t)*at++;
+        int32_t labels[64];
+        huddle_graph_scores scores;
+        double ncut, modularity;
+        huddle_csr graph = graph_of(at, n);
+        at = take_labels(at + n * n, n, labels);
+        assert_ok(huddle_metrics_graph_scores(NULL, &graph, labels, &scores));
+        memcpy(own, &scores, sizeof own);
+        for (int k = 0; k < N_SCORES; k++)
+            assert_close(own[k], at[k], 1e-12);
+        at += N_SCORES;
+        assert_ok(huddle_metrics_ncut(NULL, &graph, labels, &ncut));
+        assert_ok(huddle_metrics_modularity(NULL, &graph, labels, &modularity));
+        assert_true(ncut == scores.ncut && modularity == scores.modularity);
+        huddle_csr_free(&graph);
+    }
+    assert_int_equal(at - numbers, count);
+    free(numbers);
+}
+
+/* Clusters that are components have f = 1, and J = ln(1 / s). A cluster without volume changes
+ * nothing, and one cluster has no information. */
+static void extreme_labellings_have_finite_scores(void **state) {
+    (void)state;
+    static const double weights[] = {0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+                                     1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    static const int32_t components[] = {3, 3, 7, 7, 9}, one[5] = {0}, single[] = {0, 1, 2, 3, 4};
+    huddle_graph_scores scores;
+    huddle_csr graph = graph_of(weights, 5);
+    assert_ok(huddle_metrics_graph_scores(NULL, &graph, components, &scores));
+    assert_true(scores.inside == 1 && scores.ncut == 0);
+    assert_close(scores.divergence, log(2), 1e-15);
+    assert_close(scores.information, log(2), 1e-15);
+    assert_close(scores.map, -log(2), 1e-15);
+    assert_close(scores.entropy, log(4), 1e-15);
+    assert_ok(huddle_metrics_graph_scores(NULL, &graph, one, &scores));
+    assert_true(scores.divergence == 0 && scores.information == 0 && scores.map == 0);
+    assert_true(scores.evenness == 1 && scores.modularity == 0);
+    /* Nothing inside: f = 0, q_k = v_k = 1/4 for four vertices. */
+    assert_ok(huddle_metrics_graph_scores(NULL, &graph, single, &scores));
+    assert_true(scores.inside == 0 && scores.ncut == 4);
+    assert_close(scores.divergence, -log(.75), 1e-15);
+    assert_close(scores.map, 2 * log(4) + 2 * log(.5), 1e-15);
+    huddle_csr_free(&graph);
+}
+
 static void a_graph_without_edges_scores_zero(void **state) {
     (void)state;
     static const int32_t labels[] = {0, 1};
     static const double none[4] = {0};
-    double ncut = 1, modularity = 1;
+    double ncut = 1, modularity = 1, all[N_SCORES], zero[N_SCORES] = {0};
+    huddle_graph_scores scores;
     huddle_csr graph = graph_of(none, 2);
     assert_ok(huddle_metrics_ncut(NULL, &graph, labels, &ncut));
     assert_ok(huddle_metrics_modularity(NULL, &graph, labels, &modularity));
     assert_true(ncut == 0 && modularity == 0);
+    assert_ok(huddle_metrics_graph_scores(NULL, &graph, labels, &scores));
+    memcpy(all, &scores, sizeof all);
+    assert_memory_equal(all, zero, sizeof all);
     huddle_csr_free(&graph);
 }
 
@@ -173,6 +234,8 @@ static void bad_input_is_refused(void **state) {
                    "2 x 3 is not a graph");
     assert_refused(huddle_metrics_modularity(NULL, &nothing, labels, &value), HUDDLE_INVALID,
                    "0 x 0");
+    assert_refused(huddle_metrics_graph_scores(NULL, &graph, labels, NULL), HUDDLE_INVALID,
+                   "missing");
     assert_refused(huddle_metrics_ncut(NULL, NULL, labels, &value), HUDDLE_INVALID, "missing");
     huddle_csr_free(&graph);
     huddle_csr_free(&oblong);
@@ -192,6 +255,9 @@ static huddle_status use_all(void *argument) {
     huddle_status status = huddle_metrics_silhouette(NULL, &s->x, s->labels, 8, 0, &value);
     if (status == HUDDLE_OK)
         status = huddle_metrics_silhouette(NULL, &s->sparse, s->labels, 8, 0, &value);
+    huddle_graph_scores scores;
+    if (status == HUDDLE_OK)
+        status = huddle_metrics_graph_scores(NULL, &s->graph, s->labels, &scores);
     if (status == HUDDLE_OK)
         status = huddle_metrics_ncut(NULL, &s->graph, s->labels, &value);
     return status == HUDDLE_OK ? huddle_metrics_modularity(NULL, &s->graph, s->labels, &value)
@@ -216,6 +282,8 @@ int main(void) {
         cmocka_unit_test(samples_are_seeded_and_any_thread_count_agrees),
         cmocka_unit_test(degenerate_silhouettes_are_zero),
         cmocka_unit_test(graph_scores_agree_with_numpy),
+        cmocka_unit_test(all_graph_scores_agree_with_numpy),
+        cmocka_unit_test(extreme_labellings_have_finite_scores),
         cmocka_unit_test(a_graph_without_edges_scores_zero),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(every_allocation_may_fail),

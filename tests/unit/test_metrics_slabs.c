@@ -77,6 +77,7 @@ static void release(sample *s) {
 typedef struct results {
     huddle_scores scores;
     huddle_confusion confusion;
+    huddle_graph_scores graph;
     double silhouette, sampled, ncut, modularity;
 } results;
 
@@ -85,6 +86,7 @@ static huddle_status score(huddle_context *context, const huddle_points *x, cons
     huddle_status status = HUDDLE_OK;
     TRY(huddle_metrics_scores(context, x->n, truth, labels, &r->scores));
     TRY(huddle_metrics_confusion(context, x->n, truth, labels, &r->confusion));
+    TRY(huddle_metrics_graph_scores(context, graph, labels, &r->graph));
     TRY(huddle_metrics_ncut(context, graph, labels, &r->ncut));
     TRY(huddle_metrics_modularity(context, graph, labels, &r->modularity));
 done:
@@ -104,6 +106,11 @@ static void assert_same(const results *a, const results *b, double tolerance) {
         assert_int_equal(a->confusion.classes[i], b->confusion.classes[i]);
     for (int64_t e = 0; e < b->confusion.n_classes * b->confusion.n_clusters; e++)
         assert_int_equal(a->confusion.counts[e], b->confusion.counts[e]);
+    assert_close(a->graph.information, b->graph.information, tolerance);
+    assert_close(a->graph.entropy, b->graph.entropy, tolerance);
+    assert_close(a->graph.map, b->graph.map, tolerance);
+    assert_close(a->graph.divergence, b->graph.divergence, tolerance);
+    assert_true(a->graph.ncut == a->ncut && a->graph.modularity == a->modularity);
     assert_close(a->ncut, b->ncut, tolerance);
     assert_close(a->modularity, b->modularity, tolerance);
 }

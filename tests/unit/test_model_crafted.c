@@ -33,11 +33,14 @@ static huddle_points grid_points(bool sparse) {
     return y;
 }
 
-static void save_model(const char *method, const huddle_points *x, const char *path) {
+static void save_model(const char *method, const char *prepare, const huddle_points *x,
+                       const char *path) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
     assert_ok(huddle_model_set_option(model, "n_clusters", "2-3"));
     assert_ok(huddle_model_set_option(model, "n_init", "2"));
+    if (prepare != NULL)
+        assert_ok(huddle_model_set_option(model, "prepare", prepare));
     huddle_model_keep_starts(model, true);
     assert_ok(huddle_model_fit(NULL, model, x));
     assert_ok(huddle_model_save(model, path));
@@ -161,16 +164,20 @@ static int64_t craft_indices(const hd_zip *zip, const huddle_points *x, int64_t 
 static void crafted_models_do_no_harm(void **state) {
     (void)state;
     static const struct {
-        const char *method;
+        const char *method, *prepare;
         bool sparse;
-    } cases[] = {{"ssc", false}, {"ncut", false}, {"lsc", false}, {"llc", true}, {"spls", false}};
+    } cases[] = {{"ssc", NULL, false},
+                 {"ncut", NULL, false},
+                 {"lsc", "ranks", false},
+                 {"llc", NULL, true},
+                 {"spls", NULL, false}};
     char path[256];
     snprintf(path, sizeof path, "%s/fitted.huddle", test_directory());
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         huddle_points x = grid_points(cases[k].sparse);
         hd_zip zip;
         int64_t refused = 0, tried = 0;
-        save_model(cases[k].method, &x, path);
+        save_model(cases[k].method, cases[k].prepare, &x, path);
         use_model(path, &x, &refused);
         assert_int_equal(refused, 0);
         assert_ok(hd_zip_open(path, &zip));

@@ -56,8 +56,8 @@ static void compare(const huddle_preparation *p, const huddle_points *x, const d
 }
 
 static const double *check_case(const double *at) {
-    static const char *const rules[] = {"none",           "standard", "unit",     "center-rows",
-                                        "center-columns", "pca:%d",   "whiten:%d"};
+    static const char *const rules[] = {"none",           "standard", "unit",      "center-rows",
+                                        "center-columns", "pca:%d",   "whiten:%d", "ranks"};
     char rule[32];
     int64_t n = (int64_t)at[2], d = (int64_t)at[3];
     huddle_points x, new;
@@ -93,7 +93,7 @@ static void rules_agree_with_numpy(void **state) {
     double *numbers = test_golden("prepare.txt", &count);
     for (const double *at = numbers; at < numbers + count; cases++)
         at = check_case(at);
-    assert_true(cases >= 80);
+    assert_true(cases >= 90);
     free(numbers);
 }
 
@@ -250,7 +250,8 @@ static void none_and_unit_keep_points_sparse(void **state) {
 
 static void any_thread_count_gives_the_same_bits(void **state) {
     (void)state;
-    static const char *const rules[] = {"standard", "unit", "center-columns", "pca:7", "whiten:20"};
+    static const char *const rules[] = {"standard",       "ranks", "unit",
+                                        "center-columns", "pca:7", "whiten:20"};
     static const int64_t shapes[][2] = {{700, 150}, {150, 700}, {5000, 6}};
     huddle_context *context;
     assert_ok(huddle_context_new(&context));
@@ -374,7 +375,7 @@ static void bad_input_is_refused(void **state) {
     both_kinds(6, 3, &sparse, &dense);
     assert_string_equal(options.prepare.name, "none");
     assert_refused(huddle_options_set(table, &options, "prepare", "pca:0"), HUDDLE_INVALID,
-                   "prepare = pca:0: expected one of auto|none|standard|unit");
+                   "prepare = pca:0: expected one of auto|none|standard|ranks|unit");
     odd.prepare.name = "squared";
     assert_refused(huddle_prepare_fit(NULL, &x, &odd, &p, NULL), HUDDLE_INVALID, "squared");
     assert_refused(huddle_prepare_fit(NULL, &nothing, NULL, &p, NULL), HUDDLE_INVALID, "0 points");
@@ -437,8 +438,8 @@ static huddle_status fit_and_apply(void *argument) {
 
 static void every_allocation_may_fail(void **state) {
     (void)state;
-    static const char *const rules[] = {"none",           "standard", "unit",    "center-rows",
-                                        "center-columns", "pca:3",    "whiten:3"};
+    static const char *const rules[] = {"none",           "standard", "unit",     "center-rows",
+                                        "center-columns", "pca:3",    "whiten:3", "ranks"};
     huddle_points x = random_points(12, 5, 1), wide = random_points(5, 12, 1), sparse, dense;
     double far[60];
     huddle_points shifted;
@@ -463,7 +464,7 @@ static void every_allocation_may_fail(void **state) {
 /* Everything but none ends near 1, so the prepared points are the same floats at any size. */
 static void any_scale_is_prepared_alike(void **state) {
     (void)state;
-    static const char *const rules[] = {"standard",       "unit",  "center-rows",
+    static const char *const rules[] = {"standard",       "ranks", "unit",    "center-rows",
                                         "center-columns", "pca:3", "whiten:3"};
     static const int exponents[] = {-135, -100, -73, 73, 100, 121};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)

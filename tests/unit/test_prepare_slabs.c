@@ -185,12 +185,27 @@ static void one_failure_ends_all(void **state) {
     huddle_points_free(&all.x);
 }
 
+/* The rank of a value depends on all values of its column. */
+static void ranks_are_refused(void **state) {
+    (void)state;
+    huddle_context *mirror = mirror_context();
+    huddle_points x = two_copies(10, 3);
+    huddle_prepare_options options = options_of("ranks");
+    huddle_preparation p;
+    assert_refused(huddle_prepare_fit(mirror, &x, &options, &p, NULL), HUDDLE_UNSUPPORTED,
+                   "prepare = ranks needs all rows on one process; the engine mirror");
+    assert_null(p.knot_offsets);
+    huddle_points_free(&x);
+    huddle_context_free(mirror);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_see_both_copies),
         cmocka_unit_test(wide_points_are_decomposed_by_columns),
         cmocka_unit_test(sparse_points_too),
         cmocka_unit_test(products_of_rows_are_refused),
+        cmocka_unit_test(ranks_are_refused),
         cmocka_unit_test(three_members_prepare_as_one),
         cmocka_unit_test(one_failure_ends_all),
     };
