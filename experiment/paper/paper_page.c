@@ -79,8 +79,8 @@ static void add_table(report_page *page, const paper *p, const char *metric, tab
         ("The restart with the smallest inertia at the grid point that the labels choose, as in "
          "the paper. In per cent, with the difference from the paper's number in parentheses. "
          "Hover over a number for the single restarts and the grid point."),
-        ("No option is set and no label is used; only the number of clusters is known. The paper's "
-         "numbers were tuned with the labels."),
+        ("No option is set and no label is used; only the number of clusters is known. sc, llc and "
+         "ssc refine their labels on the graph. The paper's numbers were tuned with the labels."),
         "The labels also choose the preparation, and gamma between 0.1 n/c and 10,000 n/c."};
     static const char *const titles[] = {"published protocol", "defaults",
                                          "ssc over preparations and gamma"};

@@ -49,6 +49,7 @@ def cluster_path(
     gap: float = 0.0001,
     snap: bool = True,
     shrink_max_iter: int | str = 'auto',
+    refine: Literal["auto", "none", "graph"] = 'auto',
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = -1,
     engine: str = 'cpu',

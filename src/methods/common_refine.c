@@ -302,7 +302,7 @@ static double count_votes(const huddle_csr *w, int64_t i, const int32_t *labels,
 }
 
 /* The lists are ordered by distance, so that of equal votes the first is that of the nearest
- * neighbour; also where all weights are 0 because the point is far from all others. */
+ * neighbour. Far from all points the weights have their smallest value and are equal. */
 static int32_t elect_label(const huddle_neighbors *neighbors, const huddle_csr *w, int64_t i,
                            const int32_t *labels) {
     const int32_t *index = neighbors->index + i * neighbors->k;

@@ -81,7 +81,8 @@ the range. The modularity is computed anew here.
   > from check import *
   > import scipy.sparse as sp
   > def modularity(source, rule, c):
-  >     cluster(source, "-m", "sc", "-c", str(c), "--prepare", rule, "--dump", "dump")
+  >     cluster(source, "-m", "sc", "-c", str(c), "--prepare", rule, "--dump", "dump",
+  >             "--refine", "none")
   >     A, labels = sp.load_npz("dump/A.npz").tocsr(), np.load("dump/labels.npy")
   >     degree = np.asarray(A.sum(1)).ravel()
   >     inside = sum(A[labels == k][:, labels == k].sum() for k in set(labels))

@@ -11,7 +11,7 @@ The spectral methods, from points to labels.
   > print(sorted(set(r["shrink"]) & {"gamma", "objective", "dual", "gap", "groups", "n_iter", "stop"}))
   > print(0 <= r["shrink"]["gap"] <= 1e-4, "inertia" in r["kmeans"])'
   ssc 2 True
-  ['embed', 'graph', 'kmeans', 'prepare', 'read', 'shrink', 'total']
+  ['embed', 'graph', 'kmeans', 'prepare', 'read', 'refine', 'shrink', 'total']
   ['components', 'edges', 'recall']
   ['eigenvalues', 'residual', 'stop', 'verified']
   ['dual', 'gamma', 'gap', 'groups', 'n_iter', 'objective', 'stop']
@@ -33,9 +33,37 @@ The summary reports the certificate.
   $ huddle cluster moons --n 400 -q | grep -E '^  (method|graph|embedding|shrink|  *the shrink step)'
     method     ssc, 2 clusters
     graph      1232 edges, 2 components
-    embedding  closed form
+    embedding  converged, residual *, eigengap 0.000392 (glob)
     shrink     gamma 200, 4 groups, objective 0
                the shrink step is certified optimal
+  $ huddle cluster moons --n 400 --refine none -q | grep '^  embedding'
+    embedding  closed form
+
+Labels are refined on the graph unless that is turned off. The report has the starts, of which the first are
+the method's own labels, and the summary says that the certificate is not about the refined labels.
+
+  $ huddle cluster digits -m ncut -q --json > refined.json
+  $ huddle cluster digits -m ncut -q --json --refine none > plain.json
+  $ /usr/bin/python3 -c '
+  > import json
+  > r, plain = json.load(open("refined.json")), json.load(open("plain.json"))
+  > trials = r["refine"]["trials"]
+  > print([t["name"] for t in trials])
+  > print(sorted(trials[0]))
+  > print(r["refine"]["from"], r["refine"]["n_changed"] > 0, "refine" in plain)
+  > best = next(t for t in trials if t["name"] == r["refine"]["start"])
+  > print(best["map"] <= trials[0]["map"], best["allowed"])
+  > print(r["scores"]["acc"] > plain["scores"]["acc"])'
+  ['rotation', 'commute', 'sum', 'levels1', 'levels2', 'levelsT']
+  ['allowed', 'divergence', 'information', 'map', 'modularity', 'n_sweeps', 'name', 'ncut']
+  graph True False
+  True True
+  True
+  $ huddle cluster digits -m ssc -q | grep -A1 '^  refined'
+    refined    start * of 7; * of 1797 labels changed; the certificate is about the (glob)
+               shrink step
+  $ huddle cluster digits -m sc -q | grep '^  refined'
+    refined    start * of 6; * of 1797 labels changed (glob)
 
 Where the guard discards the shrinking, the certified step is not where the labels come from, and the
 summary and the JSON say so.
@@ -45,9 +73,11 @@ summary and the JSON say so.
   $ huddle cluster noise.npy -m ssc -c 5 -q | grep -A2 '^  shrink'
     shrink     gamma 80, 1 group, objective * (glob)
                the shrink step is certified within * % of its optimum (converged) (glob)
-               discarded by the guard: labels come from the embedding
-  $ huddle cluster noise.npy -m ssc -c 5 -q | grep -c 'not of the certified shrink step'
-  1
+               discarded by the guard: the labels before refinement come from the embedding
+  $ huddle cluster noise.npy -m ssc -c 5 -q | tr -s ' \n' ' ' | grep -o 'the labels before refinement are those.*step'
+  the labels before refinement are those of the embedding, not of the certified shrink step
+  $ huddle cluster noise.npy -m ssc -c 5 --refine none -q | tr -s ' \n' ' ' | grep -o 'the labels are those.*step'
+  the labels are those of the embedding, not of the certified shrink step
   $ huddle cluster noise.npy -m ssc -c 5 -q --json | grep -E '"(guarded|labels_from)":'
       "guarded": true,
       "labels_from": "embedding"

@@ -1,0 +1,637 @@
+/* methods: labels that are refined on the graph, what becomes of the fit, and new points. */
+#include "base/rng.h"
+#include "engines/team.h"
+#include "huddle/huddle.h"
+#include "methods/refining.h"
+#include "model/model.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 240, C = 4, K = 5, QUERIES = 400 };
+
+static const char *const methods[] = {"sc", "ssc", "ncut", "llc", "selftune-sc"};
+enum { N_METHODS = sizeof methods / sizeof *methods };
+
+/* Clouds of different sizes that overlap: K-means on an embedding does not find their borders. */
+static huddle_points clouds(int64_t n, uint64_t seed) {
+    static const double centre[C][2] = {{0, 0}, {3, .5}, {.5, 3}, {3.5, 4}};
+    huddle_points x;
+    assert_ok(huddle_points_new(n, 2, &x));
+    for (int64_t i = 0; i < n; i++) {
+        hd_rng rng = hd_rng_stream(seed, (uint64_t)i);
+        int64_t k = i % 7 < 3 ? 0 : i % C;
+        for (int64_t j = 0; j < 2; j++)
+            x.values[2 * i + j] = (float)(centre[k][j] + .9 * hd_rng_normal(&rng));
+    }
+    return x;
+}
+
+/* The same with 1 to 9 copies of every third row, so that rows are merged. */
+static huddle_points clouds_with_copies(void) {
+    huddle_points x = clouds(N, 3);
+    for (int64_t i = 0; i < N; i++) {
+        int64_t from = i % 3 == 0 ? i : i / 27 * 27;
+        memmove(x.values + 2 * i, x.values + 2 * from, 2 * sizeof *x.values);
+    }
+    return x;
+}
+
+/* options: names and values, which a method need not have; ends with NULL. */
+static huddle_model *fit(const char *method, const huddle_points *x, const char *const *options) {
+    huddle_model *model;
+    assert_ok(huddle_model_new(method, &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_init", "3"));
+    for (; *options != NULL; options += 2)
+        assert_ok(huddle_model_set_option(model, options[0], options[1]));
+    assert_ok(huddle_model_fit(NULL, model, x));
+    return model;
+}
+
+#define OPTIONS(...)                                                                               \
+    (const char *const[]) {                                                                        \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+static huddle_model *fit_with(const char *method, const huddle_points *x, const char *refine) {
+    return fit(method, x, OPTIONS("refine", refine));
+}
+
+static bool has_array(huddle_model *model, const char *name) {
+    for (const char *const *array = huddle_model_arrays(model); *array != NULL; array++)
+        if (strcmp(*array, name) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the labels ---------------------------------------------------------------------------- */
+
+static void without_refinement_nothing_is_left_of_it(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    for (int m = 0; m < N_METHODS; m++) {
+        huddle_model *none = fit_with(methods[m], &x, "none");
+        char *json;
+        assert_false(none->fit.refined.present);
+        assert_null(huddle_model_refine_info(none));
+        assert_false(has_array(none, "unrefined_labels"));
+        assert_int_equal(none->fit.embedding.f.vectors.cols, C);
+        assert_ok(huddle_model_info_json(none, &json));
+        assert_null(strstr(json, "\"refine\": {"));
+        huddle_free(json);
+        huddle_model_free(none);
+    }
+    huddle_points_free(&x);
+}
+
+/* The labels are those that the stage returns for the starts of the contract, and the method's own
+ * are those without refinement. The eigenvectors of both fits agree to the tolerance only. */
+static void labels_are_those_of_the_stage(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    int64_t changed = 0;
+    for (int m = 0; m < N_METHODS; m++) {
+        huddle_model *none = fit(methods[m], &x, OPTIONS("refine", "none", "tol", "1e-9")),
+                     *model = fit(methods[m], &x, OPTIONS("refine", "graph", "tol", "1e-9"));
+        const hd_fit *f = &model->fit;
+        const huddle_refine_info *info = huddle_model_refine_info(model);
+        huddle_graph_scores scores;
+        assert_non_null(info);
+        assert_memory_equal(f->refined.own, none->fit.clusters.labels, N * sizeof(int32_t));
+        assert_true(has_array(model, "unrefined_labels"));
+        assert_int_equal(info->n_changed, hd_fit_refined_changed(f));
+        changed += info->n_changed;
+        /* The scores of the chosen trial are those of the labels. */
+        assert_ok(huddle_metrics_graph_scores(NULL, &f->graph.matrix, f->clusters.labels, &scores));
+        assert_close(info->trials[info->best].scores.map, scores.map, 1e-9);
+        assert_close(info->trials[info->best].scores.ncut, scores.ncut, 1e-9);
+        /* The method's own labels come first, then the other starts. */
+        int32_t n_own = strcmp(methods[m], "ssc") == 0 ? 2 : 1;
+        static const char *const first[] = {"embedding", "shrunk", "rotation", "embedding",
+                                            "embedding"};
+        assert_string_equal(info->trials[0].name, first[m]);
+        assert_string_equal(info->trials[n_own].name, "commute");
+        assert_int_equal(info->n_trials, n_own + 5);
+        huddle_model_free(none);
+        huddle_model_free(model);
+    }
+    assert_true(changed > 0);
+    huddle_points_free(&x);
+}
+
+/* The whole of sc's refinement by public functions. */
+static void the_starts_of_sc_are_its_labels_and_commute_rows(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1), rows;
+    huddle_model *model = fit_with("sc", &x, "graph");
+    const hd_fit *f = &model->fit;
+    huddle_dense commute = {0};
+    huddle_kmeans_options kmeans = huddle_kmeans_defaults();
+    huddle_kmeans_result result = {0};
+    huddle_refine_options options = huddle_refine_defaults();
+    int32_t labels[N];
+    assert_int_equal(f->embedding.f.vectors.cols, 2 * C);
+    assert_int_equal(f->embedding.f.rows.cols, C);
+    assert_ok(huddle_dense_new(N, 2 * C, &commute));
+    assert_ok(
+        huddle_embed_commute_rows(&f->embedding.f.vectors, f->embedding.f.eigenvalues, &commute));
+    assert_ok(huddle_points_from_double(NULL, N, 2 * C, commute.values, commute.stride, 1, &rows));
+    kmeans.n_clusters = options.n_clusters = C;
+    kmeans.n_init = 3;
+    assert_ok(huddle_kmeans(NULL, &rows, NULL, &kmeans, &result, NULL));
+    const huddle_refine_start starts[] = {{"embedding", f->refined.own},
+                                          {"commute", result.labels}};
+    assert_ok(huddle_refine(NULL, &f->graph.matrix, 2, starts, &options, labels, NULL));
+    assert_memory_equal(labels, f->clusters.labels, sizeof labels);
+    huddle_kmeans_result_free(&result);
+    huddle_dense_free(&commute);
+    huddle_points_free(&rows);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* The numbers of a range share one embedding and one tree. */
+static void a_range_is_refined_at_every_number(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *range = fit("sc", &x, OPTIONS("n_clusters", "2-6"));
+    const hd_fit *f = &range->fit;
+    assert_int_equal(f->trials.count, 5);
+    assert_null(f->refined.tree.first);
+    for (int32_t t = 0; t < f->trials.count; t++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", t + 2);
+        huddle_model *one = fit("sc", &x, OPTIONS("n_clusters", text));
+        int64_t same = 0;
+        for (int64_t i = 0; i < N; i++)
+            same += f->trials.labels[i * f->trials.count + t] == one->fit.clusters.labels[i];
+        assert_true(same >= N * 97 / 100);
+        huddle_model_free(one);
+    }
+    huddle_model_free(range);
+    huddle_points_free(&x);
+}
+
+/* The gap that is reported, and that may cause a warning, is the one after the last cluster. */
+static void the_gap_is_that_of_the_number_of_clusters(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *none = fit_with("sc", &x, "none"), *model = fit_with("sc", &x, "auto");
+    const huddle_embed_info *a = huddle_model_embed_info(none), *b = huddle_model_embed_info(model);
+    assert_close(a->gap, b->gap, 1e-4);
+    assert_int_equal(a->cuts_cluster, b->cuts_cluster);
+    huddle_model_free(none);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* K-means leaves clusters empty if there are fewer distinct rows; refinement does too. */
+static void empty_clusters_stay_empty(void **state) {
+    (void)state;
+    huddle_points x;
+    assert_ok(huddle_points_new(60, 2, &x));
+    for (int64_t i = 0; i < 60; i++) {
+        x.values[2 * i] = (float)(i % 3);
+        x.values[2 * i + 1] = (float)((i % 3) * (i % 3));
+    }
+    for (int m = 0; m < N_METHODS; m++) {
+        huddle_model *model = fit(methods[m], &x, OPTIONS("refine", "graph"));
+        const int32_t *labels = huddle_model_labels(model, NULL);
+        for (int64_t i = 0; i < 60; i++) {
+            assert_in_range(labels[i], 0, 2);
+            assert_int_equal(labels[i], labels[i % 3]);
+        }
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+/* Labels 0, 2 and 3 of four: 1 stays empty, and a start with fewer clusters is left out. */
+static void names_of_clusters_are_kept(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *model = fit("sc", &x, OPTIONS("n_clusters", "3", "refine", "graph"));
+    const hd_fit *f = &model->fit;
+    int32_t own[N], fewer[N], labels[N];
+    huddle_refine_info info;
+    for (int64_t i = 0; i < N; i++) {
+        own[i] = f->refined.own[i] == 0 ? 0 : f->refined.own[i] + 1;
+        fewer[i] = own[i] == 3 ? 2 : own[i];
+    }
+    const huddle_refine_start starts[] = {{"own", own}, {"fewer", fewer}};
+    assert_ok(hd_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
+                               &f->embedding, NULL, 2, starts, labels, &info));
+    assert_string_equal(info.trials[1].name, "commute");
+    for (int64_t i = 0; i < N; i++) {
+        int32_t k = f->clusters.labels[i];
+        assert_int_equal(labels[i], k == 0 ? 0 : k + 1);
+    }
+    /* One cluster leaves nothing to refine. */
+    memset(own, 0, sizeof own);
+    assert_ok(hd_refine_labels(NULL, model->fitted_options, C, &f->rows, &f->graph.matrix,
+                               &f->embedding, NULL, 1, starts, labels, &info));
+    assert_int_equal(info.n_trials, 0);
+    assert_memory_equal(labels, own, sizeof own);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* Stability is that of the K-means step, which is repeated; the refinement is not. */
+static void stability_is_that_of_the_own_labels(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    int64_t changed = 0;
+    for (int m = 0; m < 2; m++) {
+        huddle_model *none = fit(methods[m], &x, OPTIONS("refine", "none", "tol", "1e-9")),
+                     *model = fit(methods[m], &x, OPTIONS("refine", "graph", "tol", "1e-9"));
+        assert_ok(huddle_model_score(NULL, none, &x));
+        assert_ok(huddle_model_score(NULL, model, &x));
+        assert_close(huddle_model_scores(model)->stability, huddle_model_scores(none)->stability,
+                     1e-9);
+        changed += hd_fit_refined_changed(&model->fit);
+        huddle_model_free(none);
+        huddle_model_free(model);
+    }
+    assert_true(changed > 0); /* else any labels would do */
+    huddle_points_free(&x);
+}
+
+/* ---- medoids ------------------------------------------------------------------------------- */
+
+/* The medoid of a cluster belongs to it, and none of its rows is nearer the mean of the rows. */
+static void medoids_are_those_of_the_refined_clusters(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    for (int m = 0; m < N_METHODS; m++) {
+        huddle_model *model = fit_with(methods[m], &x, "graph");
+        const hd_fit *f = &model->fit;
+        bool shrunk = f->shrunk.present && !f->shrunk.labels_from_embedding;
+        const huddle_dense *rows = shrunk ? &f->shrunk.g.g : &f->embedding.f.rows;
+        huddle_dense unit;
+        assert_ok(huddle_dense_new(N, rows->cols, &unit));
+        assert_ok(huddle_embed_rows(rows, NULL, shrunk ? "sym" : "unit", &unit));
+        for (int32_t k = 0; k < C; k++) {
+            double mean[C] = {0}, count = 0, own = 0;
+            int64_t medoid = f->clusters.medoids[k];
+            assert_in_range(medoid, 0, N - 1);
+            assert_int_equal(f->clusters.labels[medoid], k);
+            for (int64_t i = 0; i < N; i++)
+                for (int64_t j = 0; f->clusters.labels[i] == k && j < C; j++)
+                    mean[j] += unit.values[i * C + j], count += j == 0;
+            for (int64_t j = 0; j < C; j++)
+                own += pow(unit.values[medoid * C + j] - mean[j] / count, 2);
+            for (int64_t i = 0; i < N; i++) {
+                double other = 0;
+                for (int64_t j = 0; j < C; j++)
+                    other += pow(unit.values[i * C + j] - mean[j] / count, 2);
+                if (f->clusters.labels[i] == k)
+                    assert_true(other >= own - 1e-9);
+            }
+        }
+        huddle_dense_free(&unit);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+/* ---- new points ---------------------------------------------------------------------------- */
+
+typedef struct ballot {
+    int32_t label;      /* of most votes */
+    int32_t unweighted; /* if all neighbours counted the same */
+    bool close;         /* rounding may decide */
+} ballot;
+
+/* Sorts the training rows of a fit by their distance from a point, by selection of the first k + 1;
+ * returns by which votes the point is labelled. */
+static ballot vote(const hd_fit *f, const float *point, int k) {
+    double distance[N], votes[C] = {0}, heads[C] = {0}, far = 0;
+    int64_t order[N], n = f->rows.n;
+    const huddle_points *x = &f->prepared.points;
+    for (int64_t i = 0; i < n; i++) {
+        order[i] = i;
+        distance[i] = hypot((double)point[0] - (double)x->values[i * x->stride],
+                            (double)point[1] - (double)x->values[i * x->stride + 1]);
+    }
+    for (int t = 0; t <= k; t++)
+        for (int64_t i = n - 1; i > t; i--)
+            if (distance[order[i]] < distance[order[i - 1]]) {
+                int64_t held = order[i];
+                order[i] = order[i - 1];
+                order[i - 1] = held;
+            }
+    far = distance[order[k - 1]];
+    for (int t = 0; t < k; t++) {
+        int64_t i = order[t];
+        double copies = f->rows.nodes.n > 0 ? (double)(1 + f->rows.nodes.copies[i]) / 2 : 1;
+        int32_t label = f->clusters.labels[i];
+        votes[label] += copies * huddle_graph_weight(&f->graph.scale, i, far, distance[i]);
+        heads[label] += 1;
+    }
+    ballot b = {0, 0, distance[order[k]] - far < 1e-5};
+    for (int32_t l = 1; l < C; l++) {
+        b.label = votes[l] > votes[b.label] ? l : b.label;
+        b.unweighted = heads[l] > heads[b.unweighted] ? l : b.unweighted;
+    }
+    for (int32_t l = 0; l < C; l++)
+        b.close = b.close || (l != b.label && votes[l] > .999 * votes[b.label]);
+    return b;
+}
+
+static void new_points_get_the_label_of_most_votes(void **state) {
+    (void)state;
+    huddle_points plain = clouds(N, 1), copied = clouds_with_copies(), y = clouds(QUERIES, 9);
+    for (int m = 0; m < N_METHODS; m++)
+        for (int merged = 0; merged < 2; merged++) {
+            const huddle_points *x = merged ? &copied : &plain;
+            huddle_model *model = fit_with(methods[m], x, "graph");
+            int k = strcmp(methods[m], "selftune-sc") == 0 ? 7 : K, compared = 0, weighted = 0;
+            int32_t labels[QUERIES];
+            assert_true((model->fit.rows.nodes.n > 0) == (merged == 1));
+            assert_true(model->fit.refined.present);
+            assert_ok(huddle_model_predict(NULL, model, &y, labels));
+            for (int64_t i = 0; i < QUERIES; i++) {
+                ballot b = vote(&model->fit, y.values + 2 * i, k);
+                if (b.close)
+                    continue;
+                compared++;
+                weighted += b.label != b.unweighted;
+                assert_int_equal(labels[i], b.label);
+            }
+            assert_true(compared > QUERIES * 9 / 10);
+            assert_true(weighted > 0); /* else votes without weights would pass */
+            huddle_model_free(model);
+        }
+    huddle_points_free(&plain);
+    huddle_points_free(&copied);
+    huddle_points_free(&y);
+}
+
+/* The labels of the k training rows nearest a point, the nearest first. */
+static void nearest_labels(const huddle_points *x, const int32_t *known, const float *point, int k,
+                           int32_t *labels) {
+    bool used[N] = {false};
+    for (int t = 0; t < k; t++) {
+        int64_t best = -1;
+        double least = INFINITY;
+        for (int64_t i = 0; i < N; i++) {
+            double distance = hypot((double)point[0] - (double)x->values[2 * i],
+                                    (double)point[1] - (double)x->values[2 * i + 1]);
+            if (!used[i] && distance < least) {
+                least = distance;
+                best = i;
+            }
+        }
+        used[best] = true;
+        labels[t] = known[best];
+    }
+}
+
+/* Far from all points the weights have their smallest value, and all neighbours count the same. Of
+ * labels with equally many neighbours that of the nearest is taken. */
+static void equal_votes_are_decided_by_the_nearest(void **state) {
+    (void)state;
+    enum { DIRECTIONS = 360, TWO = 2 };
+    huddle_points x = clouds(N, 1), y;
+    huddle_model *model = fit("sc", &x, OPTIONS("refine", "graph", "n_neighbors", "2"));
+    int32_t labels[DIRECTIONS];
+    int equal = 0;
+    assert_ok(huddle_points_new(DIRECTIONS, 2, &y));
+    for (int i = 0; i < DIRECTIONS; i++) {
+        y.values[2 * i] = (float)(200 * cos(.0175 * i));
+        y.values[2 * i + 1] = (float)(200 * sin(.0175 * i));
+    }
+    assert_ok(huddle_model_predict(NULL, model, &y, labels));
+    for (int i = 0; i < DIRECTIONS; i++) {
+        int32_t near[TWO], expected = -1;
+        int counts[C] = {0}, most = 0, with_most = 0;
+        nearest_labels(&x, huddle_model_labels(model, NULL), y.values + 2 * i, TWO, near);
+        for (int t = 0; t < TWO; t++)
+            most = ++counts[near[t]] > most ? counts[near[t]] : most;
+        for (int t = TWO - 1; t >= 0; t--)
+            expected = counts[near[t]] == most ? near[t] : expected;
+        for (int32_t l = 0; l < C; l++)
+            with_most += counts[l] == most;
+        equal += with_most > 1;
+        assert_int_equal(labels[i], expected);
+    }
+    assert_true(equal > 0);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+    huddle_points_free(&y);
+}
+
+static huddle_points as_sparse(const huddle_points *x) {
+    huddle_points y;
+    assert_ok(huddle_points_new_sparse(x->n, 2, 2 * x->n, &y));
+    for (int64_t e = 0; e < 2 * x->n; e++) {
+        y.columns[e] = (int32_t)(e % 2);
+        y.values[e] = x->values[e] + 5;
+        y.offsets[e / 2 + 1] = e + 1;
+    }
+    return y;
+}
+
+/* Training rows keep their labels, dense or sparse, merged or not, under either metric, and from a
+ * file too. */
+static void training_rows_keep_their_labels(void **state) {
+    (void)state;
+    huddle_points plain = clouds(N, 1), copied = clouds_with_copies(), sparse = as_sparse(&plain);
+    const huddle_points *const inputs[] = {&plain, &copied, &sparse};
+    char path[256];
+    snprintf(path, sizeof path, "%s/refined.huddle", test_directory());
+    for (int m = 0; m < N_METHODS; m++)
+        for (int input = 0; input < 3; input++)
+            for (int cosine = 0; cosine < 2; cosine++) {
+                huddle_model *loaded,
+                    *model =
+                        fit(methods[m], inputs[input],
+                            OPTIONS("refine", "graph", "metric", cosine ? "cosine" : "euclidean"));
+                const int32_t *known = huddle_model_labels(model, NULL);
+                int32_t labels[N], again[N];
+                assert_ok(huddle_model_predict(NULL, model, inputs[input], labels));
+                assert_memory_equal(labels, known, sizeof labels);
+                assert_ok(huddle_model_save(model, path));
+                assert_ok(huddle_model_load(path, &loaded));
+                assert_ok(huddle_model_predict(NULL, loaded, inputs[input], again));
+                assert_memory_equal(again, known, sizeof again);
+                assert_memory_equal(huddle_model_refine_info(loaded),
+                                    huddle_model_refine_info(model), sizeof(huddle_refine_info));
+                assert_memory_equal(loaded->fit.refined.own, model->fit.refined.own,
+                                    (size_t)model->fit.rows.n * sizeof(int32_t));
+                huddle_model_free(loaded);
+                huddle_model_free(model);
+            }
+    huddle_points_free(&plain);
+    huddle_points_free(&copied);
+    huddle_points_free(&sparse);
+}
+
+/* Labels that come from K-means on the points are predicted by its centres. */
+static void labels_of_kmeans_are_predicted_by_centres(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1), y = clouds(QUERIES, 9);
+    huddle_model *model = fit_with("sc", &x, "graph"),
+                 *kmeans = fit("kmeans", &x, OPTIONS("seed", "0")), *loaded;
+    int32_t labels[QUERIES], expected[QUERIES];
+    char path[256];
+    snprintf(path, sizeof path, "%s/kmeans.huddle", test_directory());
+    hd_fit_refined *refined = &model->fit.refined;
+    refined->from = "kmeans";
+    assert_ok(huddle_dense_copy(&kmeans->fit.clusters.centres, &refined->centres));
+    assert_ok(huddle_model_predict(NULL, kmeans, &y, expected));
+    assert_ok(huddle_model_predict(NULL, model, &y, labels));
+    assert_memory_equal(labels, expected, sizeof labels);
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(huddle_model_load(path, &loaded));
+    assert_ok(huddle_model_predict(NULL, loaded, &y, labels));
+    assert_memory_equal(labels, expected, sizeof labels);
+    huddle_model_free(loaded);
+    /* One centre too many would be a label that does not exist. */
+    model->fit.clusters.n_clusters = C - 1;
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "damaged");
+    huddle_model_free(model);
+    huddle_model_free(kmeans);
+    huddle_points_free(&x);
+    huddle_points_free(&y);
+}
+
+/* ---- where there is nothing to refine ------------------------------------------------------ */
+
+static void an_embedding_cannot_be_refined(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *source = fit_with("sc", &x, "none"), *model;
+    huddle_array view;
+    char *json;
+    assert_ok(huddle_model_array(source, "embedding", &view));
+    huddle_dense f = {view.rows, view.cols, view.stride, (double *)(uintptr_t)view.values};
+    for (int m = 0; m < N_METHODS; m++) {
+        if (strcmp(methods[m], "llc") == 0)
+            continue; /* it takes points only */
+        assert_ok(huddle_model_new(methods[m], &model));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
+        assert_ok(huddle_model_set_embedding(model, &f));
+        assert_ok(huddle_model_fit(NULL, model, NULL));
+        assert_null(huddle_model_refine_info(model));
+        assert_ok(huddle_model_info_json(model, &json));
+        assert_non_null(strstr(json, "\"skipped\": \"an embedding was given\""));
+        huddle_free(json);
+        assert_ok(huddle_model_set_option(model, "refine", "graph"));
+        assert_refused(huddle_model_fit(NULL, model, NULL), HUDDLE_INVALID, "needs a graph");
+        huddle_model_free(model);
+    }
+    huddle_model_free(source);
+    huddle_points_free(&x);
+}
+
+/* A given graph is refined, but has no points among which a new one could have neighbours. */
+static void a_graph_is_refined_but_does_not_predict(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *source = fit_with("sc", &x, "graph"), *model;
+    int32_t labels[N];
+    assert_ok(huddle_model_new("sc", &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
+    assert_ok(huddle_model_set_option(model, "n_init", "3"));
+    assert_ok(huddle_model_set_graph(model, &source->fit.graph.matrix));
+    assert_ok(huddle_model_fit(NULL, model, NULL));
+    assert_non_null(huddle_model_refine_info(model));
+    assert_memory_equal(huddle_model_labels(model, NULL), huddle_model_labels(source, NULL),
+                        N * sizeof(int32_t));
+    assert_refused(huddle_model_predict(NULL, model, &x, labels), HUDDLE_UNSUPPORTED,
+                   "cannot label new points");
+    huddle_model_free(model);
+    huddle_model_free(source);
+    huddle_points_free(&x);
+}
+
+typedef struct team_task {
+    const huddle_points *x;
+    const char *refine;
+    huddle_status status[2];
+} team_task;
+
+/* All processes must decide alike; the status is data here, not a failure of the test. */
+static huddle_status fit_member(huddle_context *context, int rank, void *argument) {
+    team_task *task = argument;
+    huddle_points own = *task->x;
+    huddle_model *model = NULL;
+    own.n /= 2;
+    own.values += rank * own.n * own.stride;
+    huddle_status status = huddle_model_new("sc", &model);
+    if (status == HUDDLE_OK)
+        status = huddle_model_set_option(model, "n_clusters", "4");
+    if (status == HUDDLE_OK)
+        status = huddle_model_set_option(model, "prepare", "none");
+    if (status == HUDDLE_OK)
+        status = huddle_model_set_option(model, "refine", task->refine);
+    if (status == HUDDLE_OK)
+        task->status[rank] = huddle_model_fit(context, model, &own);
+    if (status == HUDDLE_OK && task->status[rank] == HUDDLE_OK && model->fit.refined.present)
+        task->status[rank] = HUDDLE_INTERNAL;
+    huddle_model_free(model);
+    return status;
+}
+
+static void rows_of_several_processes_are_not_refined(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    team_task task = {.x = &x, .refine = "graph"};
+    assert_ok(team_run(2, &team_engine, fit_member, &task));
+    assert_int_equal(task.status[0], HUDDLE_UNSUPPORTED);
+    assert_int_equal(task.status[1], HUDDLE_UNSUPPORTED);
+    huddle_points_free(&x);
+}
+
+/* Fits that share a cache have the results of fits that do not. */
+static void shared_results_are_those_of_single_fits(void **state) {
+    (void)state;
+    static const char *const values[] = {"none", "graph", "none", "auto"};
+    huddle_points x = clouds(N, 1);
+    huddle_cache *cache;
+    assert_ok(huddle_cache_new(&cache));
+    for (int k = 0; k < 4; k++) {
+        huddle_model *alone = fit_with("ssc", &x, values[k]), *shared;
+        assert_ok(huddle_model_new("ssc", &shared));
+        huddle_model_set_cache(shared, cache);
+        assert_ok(huddle_model_set_option(shared, "n_clusters", "4"));
+        assert_ok(huddle_model_set_option(shared, "n_init", "3"));
+        assert_ok(huddle_model_set_option(shared, "refine", values[k]));
+        assert_ok(huddle_model_fit(NULL, shared, &x));
+        assert_memory_equal(huddle_model_labels(alone, NULL), huddle_model_labels(shared, NULL),
+                            N * sizeof(int32_t));
+        assert_int_equal(alone->fit.embedding.f.vectors.cols, shared->fit.embedding.f.vectors.cols);
+        huddle_model_free(alone);
+        huddle_model_free(shared);
+    }
+    huddle_cache_free(cache);
+    huddle_points_free(&x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_refinement_nothing_is_left_of_it),
+        cmocka_unit_test(labels_are_those_of_the_stage),
+        cmocka_unit_test(the_starts_of_sc_are_its_labels_and_commute_rows),
+        cmocka_unit_test(a_range_is_refined_at_every_number),
+        cmocka_unit_test(the_gap_is_that_of_the_number_of_clusters),
+        cmocka_unit_test(empty_clusters_stay_empty),
+        cmocka_unit_test(names_of_clusters_are_kept),
+        cmocka_unit_test(stability_is_that_of_the_own_labels),
+        cmocka_unit_test(medoids_are_those_of_the_refined_clusters),
+        cmocka_unit_test(new_points_get_the_label_of_most_votes),
+        cmocka_unit_test(equal_votes_are_decided_by_the_nearest),
+        cmocka_unit_test(training_rows_keep_their_labels),
+        cmocka_unit_test(labels_of_kmeans_are_predicted_by_centres),
+        cmocka_unit_test(an_embedding_cannot_be_refined),
+        cmocka_unit_test(a_graph_is_refined_but_does_not_predict),
+        cmocka_unit_test(rows_of_several_processes_are_not_refined),
+        cmocka_unit_test(shared_results_are_those_of_single_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
