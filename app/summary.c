@@ -269,7 +269,7 @@ static void print_shrink(const json_t *report) {
     print_label("shrink");
     printf("gamma %.4g, %.0f group%s, objective %.6g\n", number_of(shrink, "gamma"), groups,
            plural((int64_t)groups), number_of(shrink, "objective"));
-    print_certificate(shrink, json_object_get(report, "refine") != NULL);
+    print_certificate(shrink, json_object_get(json_object_get(report, "refine"), "from") != NULL);
 }
 
 /* Which start gave the labels, and how many differ from those of the method. Where the labels

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-HELPERS = {"run", "make_mnist70k", "rules", "clusters", "duplicates"}
+HELPERS = {"run", "make_mnist70k", "rules", "clusters", "duplicates",
+           "shrink_ideas"}
 
 
 def main(names):

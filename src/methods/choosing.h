@@ -6,6 +6,11 @@
 #include "huddle/refine.h"
 #include "methods/refining.h"
 
+/* With fewer features points are not prepared automatically, and modularity does not choose the
+ * number of clusters: in a plane the neighbour graph of a single cluster can be divided by cutting
+ * few edges, and its modularity is as large as that of several clusters. */
+enum { HD_MIN_FEATURES = 10 };
+
 /* ---- scores over the number of clusters ---------------------------------------------------- */
 
 /* Scores of good labels of one graph for first, first + 1, ... clusters. */
@@ -25,8 +30,12 @@ huddle_status hd_count_scores(huddle_context *context, const hd_spectral_options
                               const hd_fit_embedding *embedding, huddle_refine_tree *tree,
                               hd_count_curve *curve);
 
-/* The smallest of count numbers whose modularity is as good as the largest. */
+/* The place of the smallest of count numbers whose modularity is as good as the largest. */
 int32_t hd_count_smallest(int32_t count, const huddle_trial *trials);
+
+/* Whether the number of clusters is chosen by modularity, given the choice by eigengaps among the
+ * trials of a fit with refined labels: no eigengap is clear, and modularity is informative. */
+bool hd_count_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice);
 
 /* ---- the number of clusters ---------------------------------------------------------------- */
 

@@ -34,10 +34,8 @@
  * over all points. The first round only has to keep the winner among the finalists, which needs far
  * fewer points than ranking the finalists does. The divergence of refined labels separates the
  * candidates less than the modularity of spectral clustering, and needs one finalist and some
- * restarts more: with 4 and 5, 3 of 8 seeds missed the best preparation of MNIST. MIN_FEATURES is
- * the guard described above. */
+ * restarts more: with 4 and 5, 3 of 8 seeds missed the best preparation of MNIST. */
 enum {
-    MIN_FEATURES = 10,
     FIRST_ROUND = 2500, /* points on which all candidates are evaluated, */
     LAST_ROUND = 10000, /* and on which the best are evaluated again, */
     FINALISTS = 4,      /* so many of them, */
@@ -517,7 +515,7 @@ huddle_status hd_choose_prepare(huddle_context *context, const huddle_points *x,
     *rule = (huddle_rule){"none", 0};
     /* Two points have one neighbour each in any preparation: nothing can be compared. */
     TRY(hd_slab_locate(context, x->n, &slab));
-    if (x->d < MIN_FEATURES || slab.total < 3)
+    if (x->d < HD_MIN_FEATURES || slab.total < 3)
         return status;
     judging judge = {.options = trial_options(refines ? method : NULL, common),
                      .refines = refines,

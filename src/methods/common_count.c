@@ -167,6 +167,26 @@ int32_t hd_count_smallest(int32_t count, const huddle_trial *trials) {
     return 0; /* none has a modularity */
 }
 
+/* Whether the eigengap rule has a clear answer. The gap after the components of a graph is 1 by
+ * construction and therefore counts only if they are balanced. */
+static bool is_gap_clear(const hd_fit *fit, const huddle_embed_choice *choice) {
+    const hd_fit_trials *trials = &fit->trials;
+    int32_t c = choice->candidates[0];
+    if (choice->n_clear == 0 || c > fit->embedding.info.components)
+        return choice->n_clear > 0;
+    for (int32_t t = 0; t < trials->count; t++)
+        if (trials->items[t].n_clusters == c)
+            return trials->items[t].modularity >= balanced_share * (1 - 1 / (double)c);
+    return true;
+}
+
+/* A graph that was given has no points, and its modularity is taken as it is. */
+bool hd_count_by_modularity(const hd_fit *fit, const huddle_embed_choice *choice) {
+    const huddle_points *points = &fit->prepared.points;
+    bool given = points->values == NULL && points->resident == NULL;
+    return (given || points->d >= HD_MIN_FEATURES) && !is_gap_clear(fit, choice);
+}
+
 /* ---- stability ----------------------------------------------------------------------------- */
 
 /* The numbers whose stability is measured, and the labels of all points for each. */
@@ -329,20 +349,6 @@ static void rank_by_modularity(const hd_fit_trials *trials, huddle_embed_choice 
     }
 }
 
-/* Whether the eigengap rule has a clear answer. The gap after the components of a graph is 1 by
- * construction and therefore counts only if they are balanced. */
-static bool is_gap_clear(const hd_fit *fit) {
-    const huddle_embed_choice *choice = &fit->trials.choice;
-    const hd_fit_trials *trials = &fit->trials;
-    int32_t c = choice->candidates[0];
-    if (choice->n_clear == 0 || c > fit->embedding.info.components)
-        return choice->n_clear > 0;
-    for (int32_t t = 0; t < trials->count; t++)
-        if (trials->items[t].n_clusters == c)
-            return trials->items[t].modularity >= balanced_share * (1 - 1 / (double)c);
-    return true;
-}
-
 /* The scores of all numbers as trials, which have no labels of their own. */
 static huddle_status keep_curve(const hd_count_curve *curve, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -387,7 +393,7 @@ huddle_status hd_count_choose(huddle_context *context, const hd_spectral_options
         status = hd_count_measure_stability(context, options, points, trials);
     hd_silence_end(context, before);
     TRY(status);
-    if (!is_gap_clear(fit)) {
+    if (hd_count_by_modularity(fit, &trials->choice)) {
         rank_by_modularity(trials, &trials->choice);
         trials->by_modularity = true;
         n_clusters->first = n_clusters->last = trials->choice.candidates[0];

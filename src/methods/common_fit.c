@@ -376,7 +376,7 @@ static huddle_status choose_trial(const hd_fit_trial_plan *plan, hd_fit *fit, in
         TRY(huddle_embed_choose(&spectrum, trials->items[0].n_clusters,
                                 trials->items[trials->count - 1].n_clusters, &choice));
         *n_clusters = choice.candidates[0];
-        trials->by_modularity = choice.n_clear == 0 && fit->refined.present;
+        trials->by_modularity = fit->refined.present && hd_count_by_modularity(fit, &choice);
         if (trials->by_modularity)
             *n_clusters = trials->items[hd_count_smallest(trials->count, trials->items)].n_clusters;
     } else {

@@ -119,7 +119,10 @@ static int32_t find_root(node *nodes, int32_t v) {
 /* Adds the links of a cluster to the sums by cluster; those to `own` are left out. */
 static void add_links(merger *m, int32_t cluster, int32_t own, int64_t *count) {
     const link *list = m->pool + m->begin[cluster];
-    for (int32_t k = 0; k < m->nodes[cluster].length; k++) {
+    int32_t length = m->nodes[cluster].length;
+    for (int32_t k = 0; k < length; k++) /* nodes are far apart, and waiting for them is the cost */
+        __builtin_prefetch(&m->nodes[list[k].to], 1);
+    for (int32_t k = 0; k < length; k++) {
         int32_t other = find_root(m->nodes, list[k].to);
         if (other == own)
             continue;

@@ -116,6 +116,23 @@ static void every_merge_is_the_best_pair(void **state) {
             }
 }
 
+/* Many small graphs of equal weights, in which most gains are equal to others. */
+static void ties_are_broken_as_by_trying_all_pairs(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        static const double densities[] = {.25, .4, .6};
+        dense_graph g =
+            random_graph(6 + (int64_t)(seed % 12), densities[seed % 3], EXACT | UNIT_WEIGHTS, seed);
+        clusters c = single_clusters(&g);
+        huddle_csr graph = sparse_graph(&g);
+        huddle_refine_tree tree;
+        assert_ok(huddle_refine_merge(NULL, &graph, &tree));
+        assert_merges(&c, 0, g.n - 1, tree.first, tree.second);
+        huddle_refine_tree_free(&tree);
+        huddle_csr_free(&graph);
+    }
+}
+
 /* From the clusters of a labelling, by modularity. */
 static void labels_are_merged_by_modularity(void **state) {
     (void)state;
@@ -266,6 +283,7 @@ static void larger_graphs_are_merged(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_merge_is_the_best_pair),
+        cmocka_unit_test(ties_are_broken_as_by_trying_all_pairs),
         cmocka_unit_test(labels_are_merged_by_modularity),
         cmocka_unit_test(ties_go_to_the_smallest_vertices),
         cmocka_unit_test(a_tree_can_be_cut_anywhere),
