@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-HELPERS = {"run", "make_mnist70k", "rules", "clusters", "duplicates",
-           "shrink_ideas"}
+HELPERS = {"run", "clusters", "duplicates", "make_mnist70k", "quality_data", "quality_fit", "quality_tables",
+           "rules", "shrink_ideas", "tables"}
 
 
 def main(names):

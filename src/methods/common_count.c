@@ -161,10 +161,11 @@ int32_t hd_count_smallest(int32_t count, const huddle_trial *trials) {
     double largest = -INFINITY;
     for (int32_t t = 0; t < count; t++)
         largest = fmax(largest, trials[t].modularity);
-    for (int32_t t = 0; t < count; t++)
+    int32_t smallest = 0; /* if none has a modularity */
+    for (int32_t t = count - 1; t >= 0; t--)
         if (trials[t].modularity >= largest - modularity_tolerance)
-            return t;
-    return 0; /* none has a modularity */
+            smallest = t;
+    return smallest;
 }
 
 /* Whether the eigengap rule has a clear answer. The gap after the components of a graph is 1 by

@@ -45,8 +45,8 @@ graph, which alone must not decide the number of clusters.
 The summary shows what the number was chosen by, and the numbers that come next.
 
   $ huddle cluster speck0.csv -m sc -c auto --prepare none -q | grep -A1 '^  clusters'
-    clusters   9, by the relative eigengap (0.86), including 1 small component; next 4
-               (0.39), 6 (0.36), 8 (0.32), 3 (0.21)
+    clusters   9, by the relative eigengap (0.86), stability 0.98, including 1 small
+               component; next 4 (0.39), 6 (0.36), 8 (0.32), 3 (0.21)
   $ huddle cluster blobs0.csv -m selftune-sc -c auto --prepare none -q | grep -c '^  clusters .*alignment'
   1
   $ huddle cluster blobs0.csv -m sc -c 8 -q | grep -c '^  clusters'
@@ -75,7 +75,7 @@ The candidates, the gaps in the report and the table of a range are one number e
   the same
 
 Preparations are compared at the same numbers of clusters: one if it is known or clear, otherwise over
-the range. The modularity is computed anew here.
+the range. The modularity is computed anew here. Without refinement it decides.
 
   $ cat > modularity.py <<'END'
   > from check import *
@@ -90,7 +90,8 @@ the range. The modularity is computed anew here.
   >     return inside / degree.sum() - chance
   > for source, clusters, expected in (("blobs0.csv", "8", [8]), ("blobs0.csv", "auto", [8]),
   >                                    ("blobs0.csv", "3-14", [3, 5, 8, 11, 14])):
-  >     prepare = cluster(source, "-m", "sc", "-c", clusters)["prepare"]
+  >     prepare = cluster(source, "-m", "sc", "-c", clusters, "--refine", "none")["prepare"]
+  >     assert prepare["score"] == "modularity" and "divergence" not in prepare["tried"][0]
   >     assert prepare["tried_clusters"] == expected, prepare["tried_clusters"]
   >     scores = [t["modularity"] for t in prepare["tried"]]
   >     assert scores == sorted(scores, reverse=True) and len(scores) == 4
@@ -100,10 +101,72 @@ the range. The modularity is computed anew here.
   >         assert abs(mean - t["modularity"]) < .005, (clusters, t, mean)
   > random = np.random.default_rng(0) # nothing clear: over all numbers the rule chooses from
   > np.savetxt("noise.csv", random.uniform(size=(120, 12)), delimiter=",")
-  > print(cluster("noise.csv", "-m", "sc", "-c", "auto")["prepare"]["tried_clusters"])
+  > print(cluster("noise.csv", "-m", "sc", "-c", "auto", "--refine", "none")["prepare"]["tried_clusters"])
   > END
   $ /usr/bin/python3 modularity.py
   [2, 7, 13, 18, 24]
+
+With refinement the divergence of the refined labels decides, on the graph of the method's own options.
+
+  $ cat > divergence.py <<'END'
+  > from check import *
+  > import scipy.sparse as sp
+  > def divergence(source, rule, c, *options):
+  >     cluster(source, "-m", "sc", "-c", str(c), "--prepare", rule, "--n-init", "10", "--dump", "dump", *options)
+  >     A, labels = sp.load_npz("dump/A.npz").tocsr(), np.load("dump/labels.npy")
+  >     degree, total = np.asarray(A.sum(1)).ravel(), A.sum()
+  >     f = sum(A[labels == k][:, labels == k].sum() for k in set(labels)) / total
+  >     s = sum((degree[labels == k].sum() / total) ** 2 for k in set(labels))
+  >     return f * np.log(f / s) + ((1 - f) * np.log((1 - f) / (1 - s)) if f < 1 else 0)
+  > for clusters, numbers, options in (("8", [8], ()), ("8", [8], ("--metric", "cosine")), ("8", [8], ("--n-neighbors", "9")),
+  >                                    ("3-14", [3, 5, 8, 11, 14], ())):
+  >     prepare = cluster("blobs0.csv", "-m", "sc", "-c", clusters, *options)["prepare"]
+  >     assert prepare["score"] == "divergence" and prepare["tried_clusters"] == numbers
+  >     scores = [t["divergence"] for t in prepare["tried"]]
+  >     assert scores == sorted(scores, reverse=True) and len(scores) == 4 and scores[0] > scores[-1]
+  >     assert prepare["rule"] == prepare["tried"][0]["rule"]
+  >     for t in prepare["tried"]:
+  >         mean = np.mean([divergence("blobs0.csv", t["rule"], c, *options) for c in numbers])
+  >         assert abs(mean - t["divergence"]) < .005, (clusters, options, t, mean)
+  > print("the largest")
+  > END
+  $ /usr/bin/python3 divergence.py
+  the largest
+
+With n_clusters = auto the preparation has the largest modularity of all numbers. Without a clear gap the number is the
+smallest whose modularity is within .005 of the largest, for a range as well. A few numbers have a stability.
+
+  $ cat > how_many.py <<'END'
+  > from check import *
+  > def smallest(trials):
+  >     largest = max(t["modularity"] for t in trials)
+  >     return min(t["n_clusters"] for t in trials if t["modularity"] >= largest - .005)
+  > auto = cluster("digits", "-m", "sc", "-c", "auto")
+  > assert auto["chosen_by"] == "modularity" and auto["prepare"]["score"] == "largest modularity"
+  > assert auto["prepare"]["tried_clusters"] == [2, 30]
+  > trials = auto["range"]
+  > assert [t["n_clusters"] for t in trials] == list(range(2, 31))
+  > assert auto["n_clusters"] == auto["choice"][0]["n_clusters"] == smallest(trials) < 20
+  > assert smallest(trials) < max(trials, key=lambda t: t["modularity"])["n_clusters"] # else any would do
+  > others = [c["modularity"] for c in auto["choice"][1:]]
+  > assert others == sorted(others, reverse=True) and others[0] == max(t["modularity"] for t in trials)
+  > stable = [t["stability"] for t in trials if t["stability"] is not None]
+  > assert len(stable) == 5 and all(.5 < s <= 1 for s in stable), stable
+  > assert {c["n_clusters"]: c["stability"] for c in auto["choice"]} == {t["n_clusters"]: t["stability"] for t in trials if t["stability"] is not None}
+  > tried = cluster("digits", "-m", "sc", "-c", "8-16", "--prepare", "none", "-o", "labels.npy")
+  > assert tried["chosen_by"] == "modularity" and tried["n_clusters"] == smallest(tried["range"])
+  > assert len(set(np.load("labels.npy"))) == tried["n_clusters"]
+  > assert sum(t["stability"] is not None for t in tried["range"]) == 5
+  > plain = cluster("digits", "-m", "sc", "-c", "auto", "--refine", "none")
+  > assert plain["chosen_by"] == "eigengap" and "range" not in plain and "modularity" not in plain["choice"][0]
+  > plane = cluster("blobs", "-m", "sc", "-c", "auto") # two features: the eigengap alone decides
+  > assert plane["chosen_by"] == "eigengap" and "modularity" in plane["range"][0]
+  > print("the smallest")
+  > END
+  $ /usr/bin/python3 how_many.py
+  the smallest
+  $ huddle cluster digits -m sc -c auto -q | grep -c '^  clusters   [0-9]*, the smallest with nearly the largest modularity'
+  1
 
 The medoid of points that shrinking has fused is the one nearest their mean in the prepared points, not
 the first of them.

@@ -1,7 +1,8 @@
-/* The preparation that is chosen without labels: the one whose own clusters have the largest
- * modularity, computed here from its definition. */
+/* Choices without labels: the preparation whose own clusters have the largest score, computed here
+ * from its definition, and the number of clusters. */
 #include "base/rng.h"
 #include "huddle/huddle.h"
+#include "methods/choosing.h"
 #include "model/model.h"
 #include "support/support.h"
 
@@ -27,14 +28,20 @@ static huddle_points make_directions(void) {
     return x;
 }
 
-static huddle_model *fit(const huddle_points *x, const char *prepare) {
+/* Options that differ between the tests. */
+typedef struct setting {
+    const char *prepare, *refine, *metric;
+} setting;
+
+static huddle_model *fit(const huddle_points *x, setting with) {
     huddle_model *model;
     assert_ok(huddle_model_new("sc", &model));
     assert_ok(huddle_model_set_option(model, "n_clusters", "4"));
     assert_ok(huddle_model_set_option(model, "n_init", "5"));
     assert_ok(huddle_model_set_option(model, "seed", "3"));
-    assert_ok(huddle_model_set_option(model, "prepare", prepare));
-    assert_ok(huddle_model_set_option(model, "refine", "none"));
+    assert_ok(huddle_model_set_option(model, "prepare", with.prepare));
+    assert_ok(huddle_model_set_option(model, "refine", with.refine));
+    assert_ok(huddle_model_set_option(model, "metric", with.metric));
     assert_ok(huddle_model_fit(NULL, model, x));
     return model;
 }
@@ -64,19 +71,39 @@ static void spell(const huddle_rule *rule, char text[32]) {
         snprintf(text, 32, "%s", rule->name);
 }
 
-static void the_largest_modularity_is_chosen(void **state) {
-    (void)state;
-    huddle_points x = make_directions();
-    huddle_model *chosen = fit(&x, "auto");
-    const hd_fit *f = &chosen->fit;
+/* J of the definition: f ln(f / s) + (1 - f) ln((1 - f) / (1 - s)). */
+static double divergence(const huddle_csr *graph, const int32_t *labels) {
+    double volume[C] = {0}, inside = 0, total = 0, s = 0;
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+            volume[labels[i]] += graph->values[e];
+            total += graph->values[e];
+            inside += labels[i] == labels[graph->columns[e]] ? graph->values[e] : 0;
+        }
+    for (int k = 0; k < C; k++)
+        s += volume[k] / total * (volume[k] / total);
+    double f = inside / total;
+    return f * log(f / s) + (f < 1 ? (1 - f) * log((1 - f) / (1 - s)) : 0);
+}
+
+/* Fits each preparation that was tried on its own and compares the scores. */
+static void check_choice(const huddle_points *x, setting with, bool refined) {
+    huddle_model *chosen = fit(x, with);
+    const hd_fit_prepare_trials *trials = &chosen->fit.prepared.trials;
     double best = -INFINITY, worst = INFINITY, none = NAN;
     char best_rule[32] = "", text[32];
-    assert_true(f->prepared.trials.count >= 4);
-    for (int32_t t = 0; t < f->prepared.trials.count; t++) {
-        spell(&f->prepared.trials.items[t].rule, text);
-        huddle_model *model = fit(&x, text);
-        double value = modularity(&model->fit.graph.matrix, model->fit.clusters.labels);
-        assert_close(f->prepared.trials.items[t].modularity, value, 1e-6);
+    assert_true(trials->count >= 4);
+    assert_int_equal(trials->score,
+                     refined ? HUDDLE_PREPARE_BY_DIVERGENCE : HUDDLE_PREPARE_BY_MODULARITY);
+    for (int32_t t = 0; t < trials->count; t++) {
+        spell(&trials->items[t].rule, text);
+        setting own = {text, with.refine, with.metric};
+        huddle_model *model = fit(x, own);
+        const huddle_csr *graph = &model->fit.graph.matrix;
+        const int32_t *labels = model->fit.clusters.labels;
+        double value = refined ? divergence(graph, labels) : modularity(graph, labels);
+        assert_close(refined ? trials->items[t].divergence : trials->items[t].modularity, value,
+                     1e-6);
         if (strcmp(text, "none") == 0)
             none = value;
         if (value > best) {
@@ -86,11 +113,26 @@ static void the_largest_modularity_is_chosen(void **state) {
         worst = fmin(worst, value);
         huddle_model_free(model);
     }
-    spell(&f->prepared.preparation.rule, text);
+    spell(&chosen->fit.prepared.preparation.rule, text);
     assert_string_equal(text, best_rule);
     /* The choice must matter, or any would pass. */
-    assert_true(best > none + 0.01 && best > worst + 0.1);
+    assert_true(best > worst + 0.1);
+    assert_true(strcmp(with.metric, "cosine") == 0 || best > none + 0.01);
     huddle_model_free(chosen);
+}
+
+static void the_largest_modularity_is_chosen(void **state) {
+    (void)state;
+    huddle_points x = make_directions();
+    check_choice(&x, (setting){"auto", "none", "euclidean"}, false);
+    huddle_points_free(&x);
+}
+
+static void the_largest_divergence_of_refined_labels_is_chosen(void **state) {
+    (void)state;
+    huddle_points x = make_directions();
+    check_choice(&x, (setting){"auto", "auto", "euclidean"}, true);
+    check_choice(&x, (setting){"auto", "graph", "cosine"}, true);
     huddle_points_free(&x);
 }
 
@@ -104,7 +146,7 @@ static void the_chosen_preparation_finds_what_the_worst_does_not(void **state) {
     for (int32_t i = 0; i < N; i++)
         truth[i] = i % C;
     for (int r = 0; r < 2; r++) {
-        huddle_model *model = fit(&x, rules[r]);
+        huddle_model *model = fit(&x, (setting){rules[r], "none", "euclidean"});
         assert_ok(huddle_metrics_scores(NULL, N, truth, huddle_model_labels(model, NULL), &scores));
         ari[r] = scores.ari;
         huddle_model_free(model);
@@ -114,10 +156,50 @@ static void the_chosen_preparation_finds_what_the_worst_does_not(void **state) {
     huddle_points_free(&x);
 }
 
+static void the_smallest_of_nearly_equal_modularities_is_chosen(void **state) {
+    (void)state;
+    static const double cases[][5] = {{.5, .7, .704, .706, .69},   /* 0.7 is too far from 0.706 */
+                                      {.5, .702, .704, .706, .69}, /* within 0.005 */
+                                      {.9, .6, .5, .4, .3}};
+    static const int32_t expected[] = {2, 1, 0};
+    for (int k = 0; k < 3; k++) {
+        huddle_trial trials[5] = {0};
+        for (int t = 0; t < 5; t++)
+            trials[t] = (huddle_trial){.n_clusters = t + 2, .modularity = cases[k][t]};
+        assert_int_equal(hd_count_smallest(5, trials), expected[k]);
+    }
+}
+
+/* Eigengaps that are clear decide, except those of unbalanced components of many features. */
+static void unbalanced_components_are_no_evidence(void **state) {
+    (void)state;
+    float value = 0;
+    huddle_trial trial = {.n_clusters = 2, .modularity = .2};
+    hd_fit fit = {.prepared.points = {.n = 1, .d = 20, .values = &value},
+                  .embedding.info.components = 2,
+                  .trials = {.items = &trial, .count = 1}};
+    huddle_embed_choice choice = {.count = 1, .candidates = {2}, .n_clear = 1};
+    assert_true(hd_count_by_modularity(&fit, &choice));
+    trial.modularity = .45; /* two thirds and a third */
+    assert_false(hd_count_by_modularity(&fit, &choice));
+    trial.modularity = .2;
+    fit.embedding.info.components = 1; /* a gap of a connected graph */
+    assert_false(hd_count_by_modularity(&fit, &choice));
+    choice.n_clear = 0;
+    assert_true(hd_count_by_modularity(&fit, &choice));
+    fit.prepared.points.d = 2; /* a plane */
+    assert_false(hd_count_by_modularity(&fit, &choice));
+    fit.prepared.points = (huddle_points){0}; /* a given graph */
+    assert_true(hd_count_by_modularity(&fit, &choice));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_modularity_is_chosen),
+        cmocka_unit_test(the_largest_divergence_of_refined_labels_is_chosen),
         cmocka_unit_test(the_chosen_preparation_finds_what_the_worst_does_not),
+        cmocka_unit_test(the_smallest_of_nearly_equal_modularities_is_chosen),
+        cmocka_unit_test(unbalanced_components_are_no_evidence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

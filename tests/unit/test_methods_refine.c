@@ -1,4 +1,5 @@
 /* methods: labels that are refined on the graph, what becomes of the fit, and new points. */
+#include "base/memory.h"
 #include "base/rng.h"
 #include "engines/team.h"
 #include "huddle/huddle.h"
@@ -176,15 +177,48 @@ static void a_range_is_refined_at_every_number(void **state) {
     huddle_points_free(&x);
 }
 
-/* The gap that is reported, and that may cause a warning, is the one after the last cluster. */
+/* The gap that is reported, and that may cause a warning, is the one after the last cluster, not
+ * the one after the last vector. */
 static void the_gap_is_that_of_the_number_of_clusters(void **state) {
     (void)state;
     huddle_points x = clouds(N, 1);
-    huddle_model *none = fit_with("sc", &x, "none"), *model = fit_with("sc", &x, "auto");
+    huddle_model *none = fit("sc", &x, OPTIONS("refine", "none", "tol", "1e-9")),
+                 *model = fit("sc", &x, OPTIONS("refine", "auto", "tol", "1e-9"));
     const huddle_embed_info *a = huddle_model_embed_info(none), *b = huddle_model_embed_info(model);
-    assert_close(a->gap, b->gap, 1e-4);
+    assert_true(fabs(a->gap - b->gap) < 1e-6 * a->gap);
     assert_int_equal(a->cuts_cluster, b->cuts_cluster);
     huddle_model_free(none);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* Rows that are equal in x but were not merged have equal labels after the refinement too. Two rows
+ * of different clusters are declared equal here, as if the preparation had separated them. */
+static void equal_rows_have_equal_labels(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *model = fit("sc", &x, OPTIONS("refine", "graph"));
+    hd_fit *f = &model->fit;
+    int64_t other = 1;
+    while (f->clusters.labels[other] == f->clusters.labels[0])
+        other++;
+    huddle_distinct *equal = &f->rows.equal;
+    huddle_distinct_free(equal);
+    *equal = (huddle_distinct){.n = N, .count = N - 1};
+    equal->of = hd_alloc(N, sizeof *equal->of);
+    equal->first = hd_alloc(N - 1, sizeof *equal->first);
+    equal->copies = hd_alloc(N - 1, sizeof *equal->copies);
+    for (int64_t i = 0; i < N; i++)
+        equal->of[i] = (int32_t)(i == other ? 0 : i - (i > other));
+    for (int64_t k = 0; k < N - 1; k++) {
+        equal->first[k] = k + (k >= other);
+        equal->copies[k] = k == 0 ? 2 : 1;
+    }
+    memcpy(f->clusters.labels, f->refined.own, N * sizeof(int32_t));
+    const huddle_refine_start own = {"embedding", f->clusters.labels};
+    assert_ok(hd_refine_clusters(NULL, model->fitted_options, &f->embedding, 1, &own,
+                                 &f->embedding.f.rows, f));
+    assert_int_equal(f->clusters.labels[0], f->clusters.labels[other]);
     huddle_model_free(model);
     huddle_points_free(&x);
 }
@@ -500,6 +534,27 @@ static void labels_of_kmeans_are_predicted_by_centres(void **state) {
     huddle_points_free(&y);
 }
 
+/* A file with a label out of range would lead out of arrays of n_clusters elements. */
+static void damaged_labels_are_refused(void **state) {
+    (void)state;
+    huddle_points x = clouds(N, 1);
+    huddle_model *model = fit_with("sc", &x, "graph");
+    hd_fit_refined *refined = &model->fit.refined;
+    assert_ok(hd_fit_check(&model->fit));
+    refined->own[7] = C;
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "row 8 had label 4");
+    refined->own[7] = -1;
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "row 8 had label -1");
+    refined->own[7] = 0;
+    refined->info.best = refined->info.n_trials;
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "sizes");
+    refined->info.best = 0;
+    model->fit.graph.present = false;
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "sizes");
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
 /* ---- where there is nothing to refine ------------------------------------------------------ */
 
 static void an_embedding_cannot_be_refined(void **state) {
@@ -620,6 +675,7 @@ int main(void) {
         cmocka_unit_test(the_starts_of_sc_are_its_labels_and_commute_rows),
         cmocka_unit_test(a_range_is_refined_at_every_number),
         cmocka_unit_test(the_gap_is_that_of_the_number_of_clusters),
+        cmocka_unit_test(equal_rows_have_equal_labels),
         cmocka_unit_test(empty_clusters_stay_empty),
         cmocka_unit_test(names_of_clusters_are_kept),
         cmocka_unit_test(stability_is_that_of_the_own_labels),
@@ -628,6 +684,7 @@ int main(void) {
         cmocka_unit_test(equal_votes_are_decided_by_the_nearest),
         cmocka_unit_test(training_rows_keep_their_labels),
         cmocka_unit_test(labels_of_kmeans_are_predicted_by_centres),
+        cmocka_unit_test(damaged_labels_are_refused),
         cmocka_unit_test(an_embedding_cannot_be_refined),
         cmocka_unit_test(a_graph_is_refined_but_does_not_predict),
         cmocka_unit_test(rows_of_several_processes_are_not_refined),
