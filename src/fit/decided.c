@@ -83,7 +83,9 @@ static void describe_table(const hd_fit_table *table, sentence *s) {
 static void describe_choice(const hd_fit_refined *refined, sentence *s) {
     const hd_fit_decision *decision = &refined->decision;
     double kmeans = decision->stability[HD_FIT_KMEANS], graph = decision->stability[HD_FIT_GRAPH];
-    if (strcmp(decision->reason, "cut") == 0)
+    if (strcmp(decision->reason, "cut") == 0 && decision->graph.ncut == 0)
+        add(s, "the graph has no edges between its clusters: its labels are used");
+    else if (strcmp(decision->reason, "cut") == 0)
         add(s,
             "the labels of the graph are clearly better than those of K-means (normalised cut "
             "%.2f, %.2f)",

@@ -325,15 +325,13 @@ done:
 }
 
 /* A table is not decided by the cut: categories make small cuts that mean nothing. */
-static bool is_graph_clearly_better(const hd_fit *fit) {
-    const hd_fit_decision *d = &fit->refined.decision;
-    return fit->prepared.table.kind == NULL &&
-           d->graph.divergence >= clear_divergence * d->kmeans.divergence &&
+bool hd_decide_is_clear(const hd_fit_table *table, const hd_fit_decision *d) {
+    return table->kind == NULL && d->graph.divergence >= clear_divergence * d->kmeans.divergence &&
            d->kmeans.ncut >= clear_cut * d->graph.ncut;
 }
 
 /* Which labels are used, and the reason. */
-static int choose_labels(hd_fit_decision *d) {
+int hd_decide_choose(hd_fit_decision *d) {
     double kmeans = d->stability[HD_FIT_KMEANS], graph = d->stability[HD_FIT_GRAPH];
     bool fits_better = d->kmeans.divergence >= better_divergence * d->graph.divergence;
     if (fmax(kmeans, graph) < unstable && d->stability[HD_FIT_COMMUTE] > fmax(kmeans, graph)) {
@@ -408,7 +406,7 @@ static huddle_status decide_by_stability(huddle_context *context,
     status = measure_stability(&pass, labels, decision->stability);
     hd_silence_end(context, before);
     TRY(status);
-    int choice = choose_labels(decision);
+    int choice = hd_decide_choose(decision);
     if (choice == HD_FIT_KMEANS) {
         TRY(take_labels(context, "kmeans", kmeans->labels, fit));
         TRY(take_centres(kmeans, fit));
@@ -443,7 +441,7 @@ huddle_status hd_decide_labels(huddle_context *context, const hd_spectral_option
     decision->graph = refined->info.trials[refined->info.best].scores;
     for (int k = 0; k < HD_FIT_LABELLINGS; k++)
         decision->stability[k] = NAN;
-    if (is_graph_clearly_better(fit))
+    if (hd_decide_is_clear(&fit->prepared.table, decision))
         decision->reason = "cut";
     else
         TRY(decide_by_stability(context, options, laplacian, points, &kmeans, fit));

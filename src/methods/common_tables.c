@@ -28,6 +28,7 @@ static const double max_effective = 10;       /* columns that have nearly all th
 static const double max_effective_share = .3; /* also as a share of all columns */
 static const double min_unit_ratio = 10;      /* of the largest and smallest standard deviation */
 static const double norm_tolerance = .001;    /* relative deviation of norms that are all equal */
+static const double max_norm_share = .01;     /* of their deviation in that of a column */
 static const double component_correlation = -.9; /* of positions and mean squares */
 static const double min_category_share = .05;    /* of rows with the second commonest value */
 static const double min_column_share = .1;       /* of columns of a kind, for there to be any */
@@ -149,10 +150,11 @@ static huddle_status add_norms(void *argument, hd_chunk chunk) {
     return HUDDLE_OK;
 }
 
-/* Whether n numbers of this sum and this sum of squares are equal. */
-static bool are_equal(double n, double sum, double squares) {
-    double mean = sum / n;
-    return sqrt(fmax(0, squares / n - mean * mean)) <= norm_tolerance * mean;
+/* Whether n norms of this sum and this sum of squares are equal, and not only because a column with
+ * a large mean, a year say, makes up most of them: they then vary as that column does. */
+static bool are_equal(double n, double sum, double squares, double largest_deviation) {
+    double mean = sum / n, deviation = sqrt(fmax(0, squares / n - mean * mean));
+    return deviation <= norm_tolerance * mean && deviation <= max_norm_share * largest_deviation;
 }
 
 /* Shares of a whole, or unit rows. */
@@ -160,13 +162,16 @@ static huddle_status have_equal_norms(huddle_context *context, examination *e, b
     huddle_status status = HUDDLE_OK;
     enum { ROWS = 4096 };
     int64_t chunks = hd_chunks(e->x->n, ROWS);
-    double n = (double)e->x->n;
+    double n = (double)e->x->n, largest = 0;
+    for (int64_t j = 0; j < e->x->d; j++)
+        largest = fmax(largest, e->columns[j].deviation);
     ALLOC_ZERO(e->norms, chunks * NORM_SUMS);
     TRY(hd_parallel(context, NULL, e->x->n, ROWS, add_norms, e));
     for (int64_t k = 1; k < chunks; k++)
         for (int s = 0; s < NORM_SUMS; s++)
             e->norms[s] += e->norms[k * NORM_SUMS + s];
-    *equal = are_equal(n, e->norms[0], e->norms[1]) || are_equal(n, e->norms[2], e->norms[3]);
+    *equal = are_equal(n, e->norms[0], e->norms[1], largest) ||
+             are_equal(n, e->norms[2], e->norms[3], largest);
 done:
     return status;
 }
