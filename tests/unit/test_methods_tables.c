@@ -483,7 +483,7 @@ static void new_points_get_the_nearest_centre(void **state) {
 /* Rows that occur several times are merged: K-means counts the copies. */
 static void copies_count_and_have_equal_labels(void **state) {
     (void)state;
-    huddle_points x = overlapping(2 * N, 1);
+    huddle_points x = overlapping(2 * N, 5);
     for (int64_t i = 0; i < 2 * N; i++) /* of six rows the first occurs three times */
         if (i % 6 >= 4)
             memmove(x.values + 2 * i, x.values + 2 * (i - i % 6), 2 * sizeof *x.values);
