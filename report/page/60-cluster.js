@@ -45,6 +45,7 @@ function stages(r, title) {
   if (r.embed) add("Embedding F", embedText(r));
   if (r.shrink) add("Shrinking G", shrinkText(r));
   if (r.kmeans && r.kmeans.inertia !== null) add("K-means", `Best of ${plural(r.kmeans.restarts, "restart")}, inertia ${short(r.kmeans.inertia, 5)}.`);
+  if (r.decision) add("Decision", `${r.decision[0].toUpperCase()}${r.decision.slice(1)}.`);
   return element("ol.stages", {}, ...lines);
 }
 

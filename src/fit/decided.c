@@ -70,6 +70,14 @@ static void add(sentence *s, const char *format, ...) {
         s->used += (size_t)length < s->size - s->used ? (size_t)length : s->size - s->used - 1;
 }
 
+/* Two numbers with two decimals, or with as many more as distinguish them. */
+static void add_pair(sentence *s, const char *name, double a, double b) {
+    int digits = 2;
+    for (double unit = 100; digits < 4 && a != b && round(a * unit) == round(b * unit); unit *= 10)
+        digits++;
+    add(s, " (%s%.*f, %.*f)", name, digits, a, digits, b);
+}
+
 static void describe_table(const hd_fit_table *table, sentence *s) {
     long long columns = (long long)table->n_columns, categories = (long long)table->n_categories;
     if (strcmp(table->kind, "units") == 0)
@@ -81,33 +89,32 @@ static void describe_table(const hd_fit_table *table, sentence *s) {
 }
 
 static void describe_choice(const hd_fit_refined *refined, sentence *s) {
-    const hd_fit_decision *decision = &refined->decision;
-    double kmeans = decision->stability[HD_FIT_KMEANS], graph = decision->stability[HD_FIT_GRAPH];
-    if (strcmp(decision->reason, "cut") == 0 && decision->graph.ncut == 0)
+    const hd_fit_decision *d = &refined->decision;
+    double kmeans = d->stability[HD_FIT_KMEANS], graph = d->stability[HD_FIT_GRAPH];
+    if (strcmp(d->reason, "cut") == 0 && d->graph.ncut == 0) {
         add(s, "the graph has no edges between its clusters: its labels are used");
-    else if (strcmp(decision->reason, "cut") == 0)
-        add(s,
-            "the labels of the graph are clearly better than those of K-means (normalised cut "
-            "%.2f, %.2f)",
-            decision->graph.ncut, decision->kmeans.ncut);
-    else if (strcmp(decision->reason, "commute") == 0)
-        add(s,
-            "neither the graph nor K-means is stable (%.2f, %.2f): the labels of commute rows "
-            "(%.2f) are used",
-            graph, kmeans, decision->stability[HD_FIT_COMMUTE]);
-    else if (strcmp(decision->reason, "divergence") == 0)
-        add(s,
-            "K-means fits the graph better than the labels of the graph itself (J %.2f, %.2f) and "
-            "is about as stable (%.2f, %.2f): its labels are used",
-            decision->kmeans.divergence, decision->graph.divergence, kmeans, graph);
-    else if (strcmp(refined->from, "kmeans") == 0)
-        add(s, "K-means is more stable than the graph (%.2f, %.2f): its labels are used", kmeans,
-            graph);
-    else
-        add(s,
-            "K-means is not more stable than the graph (%.2f, %.2f): the labels of the graph are "
-            "used",
-            kmeans, graph);
+    } else if (strcmp(d->reason, "cut") == 0) {
+        add(s, "the labels of the graph are clearly better than those of K-means");
+        add_pair(s, "normalised cut ", d->graph.ncut, d->kmeans.ncut);
+    } else if (strcmp(d->reason, "commute") == 0) {
+        add(s, "neither K-means nor the graph is stable");
+        add_pair(s, "", kmeans, graph);
+        add(s, ": the labels of commute rows (%.2f) are used", d->stability[HD_FIT_COMMUTE]);
+    } else if (strcmp(d->reason, "divergence") == 0) {
+        add(s, "K-means separates the graph better than its own labels do");
+        add_pair(s, "J ", d->kmeans.divergence, d->graph.divergence);
+        add(s, " and is about as stable");
+        add_pair(s, "", kmeans, graph);
+        add(s, ": its labels are used");
+    } else if (strcmp(refined->from, "kmeans") == 0) {
+        add(s, "K-means is more stable than the graph");
+        add_pair(s, "", kmeans, graph);
+        add(s, ": its labels are used");
+    } else {
+        add(s, "K-means is not more stable than the graph");
+        add_pair(s, "", kmeans, graph);
+        add(s, ": the labels of the graph are used");
+    }
 }
 
 void hd_fit_describe_decision(const hd_fit *fit, char *text, size_t size) {
