@@ -398,7 +398,10 @@ static huddle_status decide_by_stability(huddle_context *context,
     stability_pass pass = {context, *options, c, &fit->rows, points, rows_to_sample(&fit->rows)};
     pass.options.embed.verify = "none";
     pass.options.kmeans = kmeans_options(options, c, SAMPLE_RESTARTS);
-    TRY(hd_refine_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
+    /* A sample of many rows has labels of its own; those of all rows are then computed if needed.
+     */
+    if (pass.n == hd_fit_rows_total(&fit->rows))
+        TRY(hd_refine_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
     const int32_t *labels[] = {[HD_FIT_KMEANS] = kmeans->labels,
                                [HD_FIT_GRAPH] = fit->clusters.labels,
                                [HD_FIT_COMMUTE] = commute.labels};
@@ -411,6 +414,8 @@ static huddle_status decide_by_stability(huddle_context *context,
         TRY(take_labels(context, "kmeans", kmeans->labels, fit));
         TRY(take_centres(kmeans, fit));
     } else if (choice == HD_FIT_COMMUTE) {
+        if (commute.labels == NULL)
+            TRY(hd_refine_cluster_commute(context, options, c, &fit->rows, laplacian, &commute));
         TRY(take_labels(context, "commute", commute.labels, fit));
     }
 done:
